@@ -30,7 +30,12 @@ _MOST_ACTIONS = 2**12
 
 
 class OtherNetworkWarning(UserWarning):
-    """A trained agent routes in another network than it was trained in. It may do well there, or badly."""
+    """A trained agent routes in another network than it was trained in. It may do well there, or badly.
+
+    Example:
+        >>> import warnings
+        >>> warnings.simplefilter("error", dfe.agents.OtherNetworkWarning)
+    """
 
 
 def network_of(config: SimulationConfig) -> dict[str, Any]:

@@ -123,6 +123,17 @@ class DeepQAgent(ExportableAgent):
 
     Raises:
         ConfigError: For a seed out of range.
+
+    Example:
+        >>> agent = dfe.agents.DeepQAgent(dfe.agents.DeepQSettings(), seed=1)
+        >>> config = dfe.SimulationConfig(topology="72", load=0.1)
+        >>> env = dfe.BatchedRoutingEnv(config, **agent.env_options())
+        >>> agent.prepare(env)
+        >>> agent.set_training(True)
+        >>> batch = env.step(agent.act(env.reset(seed=1)))
+        >>> agent.learn(env.transitions())
+        >>> agent.statistics()["gradient_steps"], agent.epsilon > 0.9
+        (0.0, True)
     """
 
     kind: ClassVar[str] = "deep-q"

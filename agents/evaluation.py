@@ -25,7 +25,16 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Evaluation:
-    """Runs of one policy with several seeds: means over the seeds."""
+    """Runs of one policy with several seeds: means over the seeds.
+
+    Example:
+        >>> config = dfe.SimulationConfig(topology="72", load=0.2)
+        >>> found = dfe.agents.evaluate_over_seeds(
+        ...     "min", config, [1, 2], warmup_ns=1_000, measure_ns=2_000
+        ... )
+        >>> found.seeds, len(found.metrics), found.minimal_fraction
+        ((1, 2), 2, 1.0)
+    """
 
     latency_mean_ns: float
     accepted_load: float
@@ -55,6 +64,13 @@ def make_env(
 
     Raises:
         ConfigError: For what cannot be simulated.
+
+    Example:
+        >>> config = dfe.SimulationConfig(topology="72")
+        >>> policy = dfe.make_policy("ugal-n")
+        >>> env = dfe.agents.make_env(config, policy, duration_ns=1_000)
+        >>> env.scope, env.action
+        ('source', 'path')
     """
     from dragonfly_env.envs.batched import BatchedRoutingEnv
 
@@ -112,6 +128,14 @@ def evaluate_policy(
 
     Raises:
         ConfigError: For an unknown name, impossible times, or a learner that was trained on another layout.
+
+    Example:
+        >>> config = dfe.SimulationConfig(topology="72", traffic="adv+1", load=0.2)
+        >>> times = {"warmup_ns": 1_000, "measure_ns": 2_000}
+        >>> core = dfe.agents.evaluate_policy("ugal-n", config, **times)
+        >>> numpy = dfe.agents.evaluate_policy("ugal-n", config, **times, native=False)
+        >>> core.latency_mean_ns == numpy.latency_mean_ns
+        True
     """
     chosen: Any = make_policy(policy) if isinstance(policy, str) else policy
     if isinstance(chosen, type) or not callable(getattr(chosen, "act", None)):
@@ -152,7 +176,16 @@ def evaluate_over_seeds(
     measure_ns: float = 100_000.0,
     native: bool = True,
 ) -> Evaluation:
-    """``evaluate_policy`` for several seeds, and the means; of several configurations those over all of them."""
+    """``evaluate_policy`` for several seeds, and the means; of several configurations those over all of them.
+
+    Example:
+        >>> config = dfe.SimulationConfig(topology="72", load=0.2)
+        >>> found = dfe.agents.evaluate_over_seeds(
+        ...     "min", config, [1, 2], warmup_ns=1_000, measure_ns=2_000
+        ... )
+        >>> found.latency_mean_ns > 0
+        True
+    """
     numbers = check_items("seeds", seeds, "must be a list of seeds")
     if not numbers:
         raise config_error("seeds", seeds, "must have at least one")

@@ -52,6 +52,15 @@ class MaskedPpoAgent(NetworkAgent):
 
     Raises:
         ConfigError: For a seed out of range.
+
+    Example:
+        >>> agent = dfe.agents.MaskedPpoAgent(seed=1)
+        >>> config = dfe.SimulationConfig(topology="72", load=0.1)
+        >>> env = dfe.BatchedRoutingEnv(config, **agent.env_options())
+        >>> agent.prepare(env)
+        >>> agent.set_training(False)
+        >>> agent.act(env.reset(seed=1)).dtype, agent.statistics()
+        (dtype('int64'), {})
     """
 
     kind: ClassVar[str] = "masked-ppo"

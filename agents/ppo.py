@@ -231,6 +231,18 @@ class PpoAgent(ExportableAgent):
 
     Raises:
         ConfigError: For a seed out of range.
+
+    Example:
+        >>> agent = dfe.agents.PpoAgent(dfe.agents.PpoSettings(), seed=1)
+        >>> config = dfe.SimulationConfig(topology="72", load=0.1)
+        >>> env = dfe.BatchedRoutingEnv(config, **agent.env_options())
+        >>> agent.prepare(env)
+        >>> agent.set_training(True)
+        >>> batch = env.step(agent.act(env.reset(seed=1)))
+        >>> agent.learn(env.transitions())
+        >>> agent.end_episode()
+        >>> agent.statistics()["improvements"]
+        0.0
     """
 
     kind: ClassVar[str] = "ppo"

@@ -24,7 +24,24 @@ IntArray: TypeAlias = npt.NDArray[np.int64]
 
 @runtime_checkable
 class Learner(BatchPolicy, Protocol):
-    """A policy that improves from transitions."""
+    """A policy that improves from transitions.
+
+    Example:
+        >>> agent = dfe.agents.make_agent("deep-q", seed=1)
+        >>> isinstance(agent, dfe.agents.Learner)
+        True
+        >>> config = dfe.SimulationConfig(topology="72")
+        >>> env = dfe.BatchedRoutingEnv(config, **agent.env_options())
+        >>> agent.prepare(env)
+        >>> agent.set_training(True)
+        >>> batch = env.step(agent.act(env.reset(seed=1)))
+        >>> agent.learn(env.transitions())
+        >>> sorted(agent.statistics())[0]
+        'buffer_transitions'
+        >>> agent.save("agent.zip")
+        >>> type(agent).load("agent.zip").name
+        'deep-q'
+    """
 
     metadata: dict[str, Any]
     """Plain values that are saved and loaded with it, e.g. how it was trained; it does not use them."""

@@ -44,6 +44,13 @@ EVALUATION_NS = 50_000.0
 class Progress:
     """What happened up to the end of an episode. Latency, load and share are those of the episode, with
     exploration; of several scenarios their means.
+
+    Example:
+        >>> agent = dfe.agents.make_agent("deep-q", seed=1)
+        >>> config = dfe.SimulationConfig(topology="72", load=0.1)
+        >>> [progress] = dfe.agents.fit(agent, config, episodes=1, episode_ns=1_000)
+        >>> progress.episode, progress.simulated_ns, progress.decisions > 0
+        (1, 1000.0, True)
     """
 
     episode: int
@@ -69,7 +76,15 @@ class Progress:
     """The file that was written after this episode; None if none was."""
 
     def to_dict(self) -> dict[str, float | int]:
-        """Plain numbers: one row of a table. Statistics and evaluation have prefixes."""
+        """Plain numbers: one row of a table. Statistics and evaluation have prefixes.
+
+        Example:
+            >>> agent = dfe.agents.make_agent("deep-q", seed=1)
+            >>> config = dfe.SimulationConfig(topology="72", load=0.1)
+            >>> [progress] = dfe.agents.fit(agent, config, episodes=1, episode_ns=1_000)
+            >>> "statistics/loss" in progress.to_dict()
+            True
+        """
         skipped = ("statistics", "evaluation", "checkpoint")
         row: dict[str, float | int] = {
             field.name: getattr(self, field.name)
@@ -188,6 +203,13 @@ def train(
 
     Raises:
         ConfigError: For settings out of range, or if TensorBoard is wanted and missing.
+
+    Example:
+        >>> agent = dfe.agents.make_agent("deep-q", seed=1)
+        >>> config = dfe.SimulationConfig(topology="72", load=0.1)
+        >>> training = dfe.agents.train(agent, config, episodes=2, episode_ns=1_000)
+        >>> [progress.episode for progress in training]
+        [1, 2]
     """
     if not isinstance(agent, Learner):
         raise config_error("agent", agent, "must be a learner: learn, save, load, env_options, prepare, ...")
@@ -273,7 +295,14 @@ def train(
 
 
 def fit(agent: Learner, config: SimulationConfig | Several, **options: Any) -> list[Progress]:
-    """``train`` to the end, and every progress; takes the same arguments."""
+    """``train`` to the end, and every progress; takes the same arguments.
+
+    Example:
+        >>> agent = dfe.agents.make_agent("ppo", seed=1)
+        >>> config = dfe.SimulationConfig(topology="72", load=0.1)
+        >>> len(dfe.agents.fit(agent, config, episodes=2, episode_ns=1_000))
+        2
+    """
     return list(train(agent, config, **options))
 
 

@@ -13,7 +13,19 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class BatchPolicy(Protocol):
-    """A routing rule that answers batches of decisions."""
+    """A routing rule that answers batches of decisions.
+
+    Example:
+        >>> class FirstLegal:
+        ...     name, scope, action = "first-legal", "source", "path"
+        ...
+        ...     def act(self, batch):
+        ...         return batch.mask.argmax(axis=1)
+        >>> config = dfe.SimulationConfig(topology="72")
+        >>> metrics = dfe.agents.evaluate_policy(FirstLegal(), config, measure_ns=1_000)
+        >>> metrics.packets_delivered > 0
+        True
+    """
 
     @property
     def name(self) -> str:

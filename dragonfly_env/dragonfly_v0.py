@@ -71,6 +71,12 @@ def parallel_env(config: GivenConfig = None, /, **settings: Any) -> ParallelRout
 
     Raises:
         ConfigError: For an unknown setting or an impossible value, or if ``config`` is given twice.
+
+    Example:
+        >>> from dragonfly_env import dragonfly_v0
+        >>> env = dragonfly_v0.parallel_env(topology="72", traffic="adv+1", load=0.3)
+        >>> len(env.possible_agents)
+        36
     """
     return ParallelRoutingEnv(**with_config(config, settings))
 
@@ -80,6 +86,13 @@ def env(config: GivenConfig = None, /, **settings: Any) -> OrderEnforcing:
 
     Raises:
         ConfigError: For an unknown setting or an impossible value.
+
+    Example:
+        >>> from dragonfly_env import dragonfly_v0
+        >>> env = dragonfly_v0.env(for_policy="ugal-n")
+        >>> env.reset(seed=1)
+        >>> env.agent_selection.startswith("router_")
+        True
     """
     return OrderEnforcing(AecRoutingEnv(**with_config(config, settings)))
 
@@ -89,5 +102,11 @@ def raw_env(config: GivenConfig = None, /, **settings: Any) -> AecRoutingEnv:
 
     Raises:
         ConfigError: For an unknown setting or an impossible value.
+
+    Example:
+        >>> from dragonfly_env import dragonfly_v0
+        >>> config = dfe.SimulationConfig(topology="72", traffic="adv+1")
+        >>> dragonfly_v0.raw_env(config).core.config.load
+        0.5
     """
     return AecRoutingEnv(**with_config(config, settings))

@@ -56,6 +56,12 @@ def parallel_env(config: GivenConfig = None, /, **settings: Any) -> ParallelJobB
 
     Raises:
         ConfigError: For an unknown setting or an impossible value.
+
+    Example:
+        >>> from dragonfly_env import job_bias_v0
+        >>> env = job_bias_v0.parallel_env(interval_ns=1_000, duration_ns=2_000)
+        >>> env.possible_agents, [mode.name for mode in env.modes]
+        (['job_0', 'job_1'], ['ad0', 'ad1', 'ad2', 'ad3'])
     """
     return ParallelJobBias(**with_config(config, settings))
 
@@ -65,6 +71,13 @@ def env(config: GivenConfig = None, /, **settings: Any) -> OrderEnforcingWrapper
 
     Raises:
         ConfigError: For an unknown setting or an impossible value.
+
+    Example:
+        >>> from dragonfly_env import job_bias_v0
+        >>> env = job_bias_v0.env(interval_ns=1_000, duration_ns=2_000)
+        >>> env.reset(seed=1)
+        >>> env.agent_selection
+        'job_0'
     """
     return OrderEnforcingWrapper(AecJobBias(**with_config(config, settings)))
 
@@ -74,5 +87,10 @@ def raw_env(config: GivenConfig = None, /, **settings: Any) -> AecJobBias:
 
     Raises:
         ConfigError: For an unknown setting or an impossible value.
+
+    Example:
+        >>> from dragonfly_env import job_bias_v0
+        >>> job_bias_v0.raw_env(reward="team").action_space("job_0")
+        Discrete(4)
     """
     return AecJobBias(**with_config(config, settings))

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from dragonfly_env import _core
 from dragonfly_env.checks.outside import check_mapping
 from dragonfly_env.checks.values import config_error, no_such_setting, unknown_name
+from dragonfly_env.config.help import documented
 from dragonfly_env.config.rows import SettingInfo, describe, normalise, of_row, reject_unknown
 from dragonfly_env.decisions.layout import FEATURES
 from dragonfly_env.errors import StateError
@@ -61,6 +62,13 @@ class Policy(ABC):
     A subclass names the registry names that it answers to in ``variants``. The parameters of the core's policy become
     its fields by themselves; it declares only what it has besides, as checked fields. For type checkers it derives from
     the class of its parameters in ``policy_parameters.pyi``.
+
+    Example:
+        >>> policy = dfe.make_policy("ugal-n", bias_packets=2)
+        >>> policy.name, policy.scope, policy.action
+        ('ugal-n', 'source', 'path')
+        >>> policy.parameters()["bias_packets"], policy.has_reference, policy.learns
+        (2.0, True, False)
     """
 
     __slots__ = ()
@@ -113,6 +121,13 @@ class Policy(ABC):
         Raises:
             ConfigError: If the environment lacks what the parameters ask for.
             StateError: If there is no reference implementation: the core alone runs this policy.
+
+        Example:
+            >>> config = dfe.SimulationConfig(topology="72", traffic="adv+1")
+            >>> policy = dfe.make_policy("ugal-n")
+            >>> env = dfe.BatchedRoutingEnv.for_policy(config, policy)
+            >>> policy.act(env.reset(seed=1)).dtype
+            dtype('int64')
         """
         raise self._only_in_the_core("act()")
 
@@ -132,6 +147,14 @@ class Policy(ABC):
         Raises:
             ConfigError: If the environment lacks what the reference implementation of a learner needs.
             StateError: If there is no reference implementation: the core alone runs this policy.
+
+        Example:
+            >>> config = dfe.SimulationConfig(topology="72")
+            >>> learner = dfe.make_policy("q-adaptive")
+            >>> env = dfe.BatchedRoutingEnv.for_policy(config, learner)
+            >>> reference = learner.reference(env)
+            >>> reference.act(env.reset(seed=1)).dtype
+            dtype('int64')
         """
         if not self.has_reference:
             raise self._only_in_the_core("reference()")
@@ -146,6 +169,11 @@ class Policy(ABC):
     def env_options(self) -> dict[str, Any]:
         """The keyword arguments of ``BatchedRoutingEnv`` that show what the policy sees: where it decides, the
         candidates that its parameters ask for, and its features by its own parameters, whatever ``config.policy`` is.
+
+        Example:
+            >>> options = dfe.make_policy("val-g").env_options()
+            >>> options["scope"], options["action"]
+            ('source', 'path')
         """
         needed: dict[str, Any] = {"scope": self.scope, "action": self.action}
         for option in _CANDIDATES:
@@ -170,6 +198,10 @@ class Policy(ABC):
     def parameters(self) -> dict[str, ParameterValue]:
         """What the core is told next to the name: every field that the name does not fix and that is not
         None.
+
+        Example:
+            >>> sorted(dfe.make_policy("ugal-n").parameters())[:2]
+            ['bias_packets', 'minimal_candidates']
         """
         fixed = self.variants.get(self.name, {})
         values = {field.name: getattr(self, field.name) for field in _fields(self)}
@@ -195,7 +227,12 @@ class Policy(ABC):
         return {"name": self.name, "parameters": self.core_parameters()}
 
     def to_dict(self) -> dict[str, Any]:
-        """Name and parameters as plain values; ``policy_from_dict`` is the inverse."""
+        """Name and parameters as plain values; ``policy_from_dict`` is the inverse.
+
+        Example:
+            >>> dfe.make_policy("min").to_dict()
+            {'name': 'min'}
+        """
         return {"name": self.name, **self.parameters()}
 
     @property
@@ -220,12 +257,23 @@ class Policy(ABC):
 
     @classmethod
     def describe(cls) -> tuple[SettingInfo, ...]:
-        """The parameters with default, unit and meaning."""
+        """The parameters with default, unit and meaning.
+
+        Example:
+            >>> row = dfe.baselines.Ugal.describe()[-1]
+            >>> row.name, row.default, row.unit
+            ('bias_packets', 0.0, 'packets')
+        """
         return describe(cls)
 
     @classmethod
     def settings_names(cls) -> tuple[str, ...]:
-        """The names of the parameters."""
+        """The names of the parameters.
+
+        Example:
+            >>> "bias_packets" in dfe.baselines.Ugal.settings_names()
+            True
+        """
         return tuple(field.name for field in _fields(cls))
 
 
@@ -255,7 +303,8 @@ _aliases: dict[str, str] = {}
 
 
 def register_policies(classes: Iterable[type[Policy]]) -> None:
-    """Make classes known under their names. Called once by each package that brings policies.
+    """Make classes known under their names, and list their parameters in their docstrings. Called once by each package
+    that brings policies.
 
     Raises:
         ValueError: If two classes claim one name.
@@ -267,6 +316,7 @@ def register_policies(classes: Iterable[type[Policy]]) -> None:
                     f"policy name {name!r} is claimed by {_classes[name].__name__} and {cls.__name__}"
                 )
         _aliases.update(cls.aliases)
+        documented(cls)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -295,7 +345,12 @@ class CorePolicy(Policy):
 
 
 def policies() -> tuple[str, ...]:
-    """The names of all routing policies."""
+    """The names of all routing policies.
+
+    Example:
+        >>> len(dfe.policies()) > 20, "ugal-n" in dfe.policies()
+        (True, True)
+    """
     return tuple(_registry())
 
 
@@ -337,6 +392,15 @@ def make_policy(name: str, **parameters: Any) -> Policy:
     Raises:
         ConfigError: For an unknown name or parameter (the nearest one is named), a value out of range, or a
             parameter that contradicts the name (``make_policy("ugal-n", detour="lg")``).
+
+    Example:
+        >>> dfe.make_policy("ugal-n", bias_packets=2).bias_packets
+        2.0
+        >>> try:
+        ...     dfe.make_policy("ugal")
+        ... except dfe.ConfigError as error:
+        ...     print(str(error)[:39])
+        policy = 'ugal': did you mean 'ugal-n'?
     """
     cls = policy_class(name)
     name = _aliases.get(name, name)

@@ -37,7 +37,13 @@ Check = Callable[[str, object], object]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class SettingInfo:
-    """One row of a settings class."""
+    """One row of a settings class.
+
+    Example:
+        >>> row = dfe.baselines.Ugal.describe()[-1]
+        >>> row.name, row.unit, row.default
+        ('bias_packets', 'packets', 0.0)
+    """
 
     name: str
     default: object

@@ -50,6 +50,15 @@ class DecisionBatch:
             the VC that it would use there), ``vc_queued`` (of that VC's output queue alone),
             ``intermediate_group``, ``intermediate_router`` (-1: none), ``minimal_choice``. Port actions: None.
         layout: The meaning of the columns of ``obs``.
+
+    Example:
+        >>> config = dfe.SimulationConfig(topology="72", traffic="adv+1")
+        >>> env = dfe.BatchedRoutingEnv(config, duration_ns=2_000)
+        >>> batch = env.reset(seed=1)
+        >>> batch.obs.shape == (len(batch), env.num_features)
+        True
+        >>> batch.mask.shape == (len(batch), env.num_actions)
+        True
     """
 
     __slots__ = (
@@ -123,12 +132,27 @@ class DecisionBatch:
 
         Args:
             which: Row indices, a (N,) bool mask, or a slice.
+
+        Example:
+            >>> config = dfe.SimulationConfig(topology="72")
+            >>> batch = dfe.BatchedRoutingEnv(config).reset(seed=1)
+            >>> len(batch.rows([0, 2])), len(batch.rows(slice(3)))
+            (2, 3)
         """
         draws: Draws = (lambda: self.draws[which]) if self._draws is None else self._draws[which]
         return self._each(lambda column: column[which], draws)
 
     def copy(self) -> DecisionBatch:
-        """A batch that stays as it is, whatever the environment does."""
+        """A batch that stays as it is, whatever the environment does.
+
+        Example:
+            >>> config = dfe.SimulationConfig(topology="72")
+            >>> env = dfe.BatchedRoutingEnv(config)
+            >>> kept = env.reset(seed=1).copy()
+            >>> later = env.step(env.pending.minimal_actions())
+            >>> np.array_equal(kept.obs, later.obs)
+            False
+        """
         return self._each(lambda column: column.copy(), self.draws.copy() if self._has_draws() else None)
 
     def _each(self, of_column: Callable[[npt.NDArray[Any]], npt.NDArray[Any]], draws: Draws) -> DecisionBatch:
@@ -148,6 +172,13 @@ class DecisionBatch:
         """(N,) the action along a shortest path of every row; it is always legal where there is a choice.
 
         Where an environment with scope ``"all"`` reports a hop that a non-minimal path forces, this is that hop.
+
+        Example:
+            >>> config = dfe.SimulationConfig(topology="72")
+            >>> batch = dfe.BatchedRoutingEnv(config).reset(seed=1)
+            >>> actions = batch.minimal_actions()
+            >>> bool(batch.mask[np.arange(len(batch)), actions].all())
+            True
         """
         actions = self.packets["minimal_action"].astype(np.int64)
         if self.mask.size == 0:  # no rows; or routers without ports, which have no first legal one either
@@ -177,6 +208,14 @@ class DecisionBatch:
 
         Raises:
             ConfigError: If shapes do not fit the layout.
+
+        Example:
+            >>> config = dfe.SimulationConfig(topology="72")
+            >>> env = dfe.BatchedRoutingEnv(config)
+            >>> seen = env.reset(seed=1)
+            >>> batch = dfe.DecisionBatch.from_observations(env.layout, seen.obs, seen.mask)
+            >>> len(batch) == len(seen)
+            True
         """
         check_instance("layout", layout, Layout)
         with parsing("obs", type(obs).__name__, "must be an array of numbers"):
@@ -238,6 +277,18 @@ class Transitions:
         mask: (M, A) bool, the actions that were legal when it was made.
         scenario: (M,) int32, whose decision it was; where an environment has several scenarios, those of one come
             after the other.
+
+    Example:
+        >>> config = dfe.SimulationConfig(topology="72", traffic="adv+1")
+        >>> env = dfe.BatchedRoutingEnv(config, duration_ns=2_000)
+        >>> batch = env.reset(seed=1)
+        >>> while not env.done:
+        ...     batch = env.step(batch.minimal_actions())
+        >>> transitions = env.transitions()
+        >>> transitions.next_obs.shape == (len(transitions), env.num_features)
+        True
+        >>> bool((transitions.rewards < 0).all())
+        True
     """
 
     decision_ids: npt.NDArray[np.int64]

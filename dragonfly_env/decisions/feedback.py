@@ -18,6 +18,16 @@ class HopFeedback:
     before what x decides at that time. A port gets at most one at a time.
 
     Source: the simulator of Kang, Wang, Lan, HPDC 2021, section 4 (reports cost no bandwidth).
+
+    Example:
+        >>> config = dfe.SimulationConfig(topology="72")
+        >>> env = dfe.BatchedRoutingEnv(config, feedback=True, duration_ns=2_000)
+        >>> batch = env.reset(seed=1)
+        >>> while not env.done:
+        ...     batch = env.step(batch.minimal_actions())
+        >>> reports = env.feedback()
+        >>> bool((reports.travel_ns > 0).all()), reports.ports.shape == (len(reports),)
+        (True, True)
     """
 
     decision_ids: npt.NDArray[np.int64]

@@ -25,6 +25,17 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
     The order is that of the parallel view: in each round every router that still has packets answers its earliest.
     Rewards are given when the window's last decision is answered. Their bookkeeping is sparse: a step costs the same
     for any number of agents.
+
+    Example:
+        >>> from dragonfly_env import dragonfly_v0
+        >>> env = dragonfly_v0.raw_env(traffic="adv+1", duration_ns=500)
+        >>> env.reset(seed=1)
+        >>> for agent in env.agent_iter():
+        ...     seen, reward, terminated, truncated, info = env.last()
+        ...     over = terminated or truncated
+        ...     env.step(None if over else int(seen["action_mask"].argmax()))
+        >>> env.agents
+        []
     """
 
     metadata: ClassVar[dict[str, Any]] = {**RouterView.metadata, "is_parallelizable": False}
@@ -55,6 +66,13 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
         Raises:
             ConfigError: For an option or an impossible seed.
             StateError: After close.
+
+        Example:
+            >>> from dragonfly_env import dragonfly_v0
+            >>> env = dragonfly_v0.raw_env()
+            >>> env.reset(seed=1, options={"load": 0.2})
+            >>> env.core.config.load
+            0.2
         """
         turns = self._begin(seed, options)
         names = self.possible_agents
@@ -78,6 +96,12 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
             IllegalActionError: For what is no integer or out of range; with ``illegal_action="raise"`` also if the
                 mask forbids it. Nothing has changed then.
             StateError: Before reset, after the end of the episode, after close.
+
+        Example:
+            >>> from dragonfly_env import dragonfly_v0
+            >>> env = dragonfly_v0.raw_env()
+            >>> env.reset(seed=1)
+            >>> env.step(int(env.selected_batch.minimal_actions()[0]))
         """
         try:
             if self._over or not self.agents:
@@ -117,6 +141,13 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
         Raises:
             ConfigError: If there is no such agent.
             StateError: Before the first reset, or after close.
+
+        Example:
+            >>> from dragonfly_env import dragonfly_v0
+            >>> env = dragonfly_v0.raw_env()
+            >>> env.reset(seed=1)
+            >>> sorted(env.observe("router_0"))
+            ['action_mask', 'observation']
         """
         selected = self.agents and agent == self.agent_selection and not self._over
         k = self._position if selected else self._earliest(self._number(agent))
@@ -131,6 +162,14 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
 
         Raises:
             StateError: Before the first reset, or after the end of the episode.
+
+        Example:
+            >>> from dragonfly_env import dragonfly_v0
+            >>> env = dragonfly_v0.raw_env()
+            >>> env.reset(seed=1)
+            >>> seen, reward, terminated, truncated, info = env.last()
+            >>> reward, terminated, truncated
+            (0.0, False, False)
         """
         agent = self.agent_selection
         try:
@@ -153,7 +192,12 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
         return turns.batch.rows(turns.rounds.rows[self._position : self._position + 1])
 
     def close(self) -> None:
-        """End the use of this environment; may be called again."""
+        """End the use of this environment; may be called again.
+
+        Example:
+            >>> from dragonfly_env import dragonfly_v0
+            >>> dragonfly_v0.raw_env().close()
+        """
         super().close()
         self.rewards, self._cumulative_rewards, self.infos = {}, {}, {}
         self.terminations, self.truncations = {}, {}

@@ -85,6 +85,15 @@ class PacketRouting(CoreView, gymnasium.Env[Any, np.int64]):
 
     Raises:
         ConfigError: For an unknown setting or a value out of range.
+
+    Example:
+        >>> import gymnasium
+        >>> env = gymnasium.make("dragonfly_env/PacketRouting-v0", duration_ns=5_000)
+        >>> seen, info = env.reset(seed=1)
+        >>> action = int(info["action_mask"].argmax())
+        >>> seen, reward, terminated, truncated, info = env.step(action)
+        >>> reward < 0
+        True
     """
 
     _env: PacketEnv
@@ -154,6 +163,11 @@ class PacketRouting(CoreView, gymnasium.Env[Any, np.int64]):
 
         Raises:
             ConfigError: If it cannot answer the batches of this environment; the present one stays.
+
+        Example:
+            >>> from dragonfly_env.envs.packet import PacketRouting
+            >>> env = PacketRouting(background="min")
+            >>> env.set_background("min")
         """
         chosen = make_background(background)
         chosen.check(self._env)
@@ -179,6 +193,12 @@ class PacketRouting(CoreView, gymnasium.Env[Any, np.int64]):
         Raises:
             ConfigError: For an option or an impossible seed; or if no packet asks in the whole simulated time.
             DeadlockError: If nothing moved for ``watchdog_ns``.
+
+        Example:
+            >>> from dragonfly_env.envs.packet import PacketRouting
+            >>> seen, info = PacketRouting().reset(seed=1, options={"load": 0.2})
+            >>> sorted(seen)
+            ['action_mask', 'observation']
         """
         (changes,) = check_changes(options)
         if seed is not None:
@@ -211,6 +231,14 @@ class PacketRouting(CoreView, gymnasium.Env[Any, np.int64]):
                 forbids; nothing has happened. Also if the background policy answers with one.
             StateError: Before ``reset``, after the end of the episode, or after a step that was broken off.
             DeadlockError: If nothing moved for ``watchdog_ns``.
+
+        Example:
+            >>> from dragonfly_env.envs.packet import PacketRouting
+            >>> env = PacketRouting(action="path", scope="source")
+            >>> seen, info = env.reset(seed=1)
+            >>> seen, reward, terminated, truncated, info = env.step(0)
+            >>> terminated, info["latency_ns"] > 0
+            (True, True)
         """
         self._check_open("step()")
         batch, row = self._batch, self._row
@@ -257,13 +285,25 @@ class PacketRouting(CoreView, gymnasium.Env[Any, np.int64]):
 
         Raises:
             StateError: Before ``reset``.
+
+        Example:
+            >>> from dragonfly_env.envs.packet import PacketRouting
+            >>> env = PacketRouting()
+            >>> seen, info = env.reset(seed=1)
+            >>> env.action_masks().shape == (env.action_space.n,)
+            True
         """
         self._check_open("action_masks()")
         return self._shown["action_mask"].astype(np.bool_)
 
     @alone
     def close(self) -> None:
-        """Forget the network; ``reset`` makes a new one."""
+        """Forget the network; ``reset`` makes a new one.
+
+        Example:
+            >>> from dragonfly_env.envs.packet import PacketRouting
+            >>> PacketRouting().close()
+        """
         self._batch = None
         self._row = -1
 

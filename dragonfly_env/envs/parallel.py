@@ -25,6 +25,17 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
 
     A step is a round. Simulated time stops until the window's pending decisions are all answered, which
     takes as many rounds as the busiest router has packets; rewards are given in the last of them.
+
+    Example:
+        >>> from dragonfly_env import dragonfly_v0
+        >>> env = dragonfly_v0.parallel_env(traffic="adv+1", duration_ns=2_000)
+        >>> policy = dfe.baselines.Minimal()
+        >>> seen, infos = env.reset(seed=1)
+        >>> while env.agents:
+        ...     actions = dict(zip(env.acting, policy.act(env.round_batch)))
+        ...     seen, rewards, _, truncations, infos = env.step(actions)
+        >>> infos["router_0"]["metrics"].duration_ns
+        2000.0
     """
 
     metadata: ClassVar[dict[str, Any]] = {**RouterView.metadata, "is_parallelizable": True}
@@ -49,6 +60,13 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
         Raises:
             ConfigError: For an option or an impossible seed.
             StateError: After close.
+
+        Example:
+            >>> from dragonfly_env import dragonfly_v0
+            >>> env = dragonfly_v0.parallel_env()
+            >>> seen, infos = env.reset(seed=1, options={"load": 0.2})
+            >>> len(seen) == len(env.agents)
+            True
         """
         turns = self._begin(seed, options)
         self._cycle = 0
@@ -73,6 +91,15 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
             IllegalActionError: For a missing action, an unknown agent, what is no integer or out of range; with
                 ``illegal_action="raise"`` also if the mask forbids an action. Nothing has changed then.
             StateError: Before reset, after the end of the episode, after close.
+
+        Example:
+            >>> from dragonfly_env import dragonfly_v0
+            >>> env = dragonfly_v0.parallel_env()
+            >>> seen, infos = env.reset(seed=1)
+            >>> actions = dict(zip(env.acting, env.round_batch.minimal_actions()))
+            >>> seen, rewards, terminations, truncations, infos = env.step(actions)
+            >>> any(terminations.values())
+            False
         """
         turns = self._check_running()
         chosen = self._read(turns, actions)[turns.agents]

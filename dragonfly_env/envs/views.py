@@ -178,6 +178,13 @@ class CoreView(Copied):
 
         Raises:
             StateError: Before the first reset, after close, or without a ``render_mode``.
+
+        Example:
+            >>> from dragonfly_env import dragonfly_v0
+            >>> env = dragonfly_v0.parallel_env(render_mode="rgb_array")
+            >>> seen, infos = env.reset(seed=1)
+            >>> env.render().shape
+            (800, 1100, 3)
         """
         self._check_open("render()")
         return self._renderer.render(self._env.metrics(scenario=0), self._env.time_ns)
@@ -548,6 +555,12 @@ class RouterView(CoreView):
 
         Raises:
             ConfigError: If there is no such agent.
+
+        Example:
+            >>> from dragonfly_env import dragonfly_v0
+            >>> env = dragonfly_v0.parallel_env()
+            >>> sorted(env.observation_space("router_0").spaces)
+            ['action_mask', 'observation']
         """
         self._number(agent)
         return self.observation_spaces[agent]
@@ -557,6 +570,11 @@ class RouterView(CoreView):
 
         Raises:
             ConfigError: If there is no such agent.
+
+        Example:
+            >>> from dragonfly_env import dragonfly_v0
+            >>> dragonfly_v0.parallel_env().action_space("router_0")
+            Discrete(6)
         """
         self._number(agent)
         return self.action_spaces[agent]
@@ -572,6 +590,13 @@ class RouterView(CoreView):
 
         Raises:
             StateError: Before the first reset, or after close.
+
+        Example:
+            >>> from dragonfly_env import dragonfly_v0
+            >>> env = dragonfly_v0.parallel_env()
+            >>> seen, infos = env.reset(seed=1)
+            >>> env.state().shape == env.state_space.shape
+            True
         """
         waiting = self._waiting(self._check_open("state()")).astype(np.float32)
         state = np.zeros((len(self.possible_agents), self._radix + 1), np.float32)
@@ -583,7 +608,12 @@ class RouterView(CoreView):
 
     @alone
     def close(self) -> None:
-        """End the use of this environment; may be called again."""
+        """End the use of this environment; may be called again.
+
+        Example:
+            >>> from dragonfly_env import dragonfly_v0
+            >>> dragonfly_v0.parallel_env().close()
+        """
         self._closed = True
         self.agents = []
 

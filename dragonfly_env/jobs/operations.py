@@ -44,7 +44,12 @@ SEND, SEND_ALL_TO_ALL, RECEIVE, WAIT, WAIT_ALL, COMPUTE, BEGIN, END = range(8)
 
 
 class Operation(NamedTuple):
-    """One step of one rank; the functions below make them."""
+    """One step of one rank; the functions below make them.
+
+    Example:
+        >>> dfe.jobs.compute(1_000).amount
+        1000000
+    """
 
     kind: int
     partner: int = 0
@@ -59,6 +64,10 @@ def send(to: int, num_bytes: int, label: str = "") -> Operation:
 
     Raises:
         ConfigError: For a negative rank or size, or a label that is no string.
+
+    Example:
+        >>> dfe.jobs.send(3, 4096, label="halo")
+        Operation(kind=0, partner=3, amount=4096, label='halo')
     """
     return Operation(
         SEND, _whole("to", to, MOST_HOSTS - 1), _whole("num_bytes", num_bytes, MOST_BYTES), _text(label)
@@ -71,6 +80,10 @@ def receive(source: int, num_bytes: int = ANY_BYTES, label: str = "") -> Operati
 
     Raises:
         ConfigError: As ``send``.
+
+    Example:
+        >>> dfe.jobs.receive(3, label="halo").partner
+        3
     """
     size = _whole("num_bytes", num_bytes, MOST_BYTES, low=ANY_BYTES)
     return Operation(RECEIVE, _whole("source", source, MOST_HOSTS - 1), size, _text(label))
@@ -81,6 +94,10 @@ def compute(time_ns: float) -> Operation:
 
     Raises:
         ConfigError: For what is no time from 0 to 10^12 ns.
+
+    Example:
+        >>> dfe.jobs.compute(2.5).amount
+        2500
     """
     checked_ns = check_real("time_ns", time_ns, 0.0, MAX_COMPUTE_NS, unit="ns")
     return Operation(COMPUTE, 0, round(checked_ns * PS_PER_NS))
@@ -91,6 +108,10 @@ def begin(name: str) -> Operation:
 
     Raises:
         ConfigError: For an empty name, and ``"iteration"``, which stands for a whole iteration.
+
+    Example:
+        >>> dfe.jobs.begin("halo").label
+        'halo'
     """
     return Operation(BEGIN, label=_name(name))
 
@@ -100,6 +121,10 @@ def end(name: str) -> Operation:
 
     Raises:
         ConfigError: As ``begin``.
+
+    Example:
+        >>> dfe.jobs.end("halo").label
+        'halo'
     """
     return Operation(END, label=_name(name))
 
@@ -109,6 +134,10 @@ def silent_wait(label: str | None = None) -> Operation:
 
     Raises:
         ConfigError: For an empty label.
+
+    Example:
+        >>> dfe.jobs.silent_wait("halo").label
+        'halo'
     """
     if label is None:
         return Operation(WAIT_ALL)
@@ -124,6 +153,10 @@ def wait(label: str | None = None, *, name: str = "wait") -> Iterator[Operation]
 
     Raises:
         ConfigError: For an empty label or name.
+
+    Example:
+        >>> len(list(dfe.jobs.wait()))
+        3
     """
     return iter((begin(name), silent_wait(label), end(name)))
 

@@ -31,6 +31,15 @@ class Counters:
 
     ``Simulation.counters()`` counts from the last ``reset_statistics``; ``later.since(earlier)`` is what happened
     between two readings.
+
+    Example:
+        >>> sim = dfe.Simulation(dfe.SimulationConfig(topology="72", load=0.2))
+        >>> sim.run(2_000)
+        >>> counters = sim.counters()
+        >>> counters.duration_ns, counters.link_packets.shape
+        (2000.0, (252,))
+        >>> counters.tiles.kinds["local"].flits > 0
+        True
     """
 
     topology: Dragonfly
@@ -84,6 +93,13 @@ class Counters:
 
         Raises:
             ConfigError: If it is something else.
+
+        Example:
+            >>> sim = dfe.Simulation(dfe.SimulationConfig(topology="72"))
+            >>> before = sim.counters()
+            >>> sim.run(500)
+            >>> sim.counters().since(before).duration_ns
+            500.0
         """
         if (
             not isinstance(earlier, Counters)
@@ -130,6 +146,13 @@ class Counters:
 
         Raises:
             ConfigError: If there is no such job.
+
+        Example:
+            >>> jobs = [dfe.Job("milc", hosts=8)]
+            >>> sim = dfe.Simulation(dfe.SimulationConfig(topology="72", jobs=jobs))
+            >>> tiles = sim.counters().tiles_of_job(0)
+            >>> np.unique(tiles.router)
+            array([0, 1, 2, 3])
         """
         if not self.jobs:
             raise config_error("job", job, "there are no jobs in this run")

@@ -28,6 +28,12 @@ class HostTable(Table):
     leaving the source queue: what a network interface sees of its requests; their responses would add the quiet way
     back, which does not depend on how requests are routed). These are 0 and NaN unless
     ``SimulationConfig.host_latency`` asked for them.
+
+    Example:
+        >>> config = dfe.SimulationConfig(topology="72", host_latency=True)
+        >>> hosts = dfe.simulate(config, measure_ns=5_000).hosts
+        >>> len(hosts), hosts.latency_mean_ns.shape
+        (72, (72,))
     """
 
     host: IntArray

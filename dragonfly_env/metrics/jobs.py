@@ -19,6 +19,14 @@ __all__ = ["JobInfo", "JobMetrics", "OperationMetrics"]
 class OperationMetrics(OperationTotals):
     """One kind of operation of a job, such as ``"allreduce"`` or ``"wait"``: those that ended in the window, of all
     ranks.
+
+    Example:
+        >>> jobs = [dfe.Job("milc:scale=0.01", hosts=8)]
+        >>> config = dfe.SimulationConfig(topology="72", jobs=jobs)
+        >>> job = dfe.Simulation(config).run_to_completion().jobs[0]
+        >>> allreduce = job.operations["allreduce"]
+        >>> allreduce.count, allreduce.max_ns >= allreduce.mean_ns
+        (16, True)
     """
 
     max_ps: int
@@ -31,7 +39,15 @@ class OperationMetrics(OperationTotals):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class JobMetrics:
-    """A job. Its run time does not depend on ``reset_statistics``, its operations are those of the window."""
+    """A job. Its run time does not depend on ``reset_statistics``, its operations are those of the window.
+
+    Example:
+        >>> jobs = [dfe.Job("milc:scale=0.01", hosts=8)]
+        >>> config = dfe.SimulationConfig(topology="72", jobs=jobs)
+        >>> job = dfe.Simulation(config).run_to_completion().jobs[0]
+        >>> job.complete, job.run_time_ns > 0, 0 < job.mpi_share < 1
+        (True, True, True)
+    """
 
     name: str
     program: str
@@ -115,7 +131,14 @@ class JobMetrics:
         return self.operations_total_ps / self.iterations.total_ps
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; None where there is no value."""
+        """Plain values for JSON; None where there is no value.
+
+        Example:
+            >>> config = dfe.SimulationConfig(topology="72", jobs=["milc:hosts=4"])
+            >>> job = dfe.simulate(config, measure_ns=1_000).jobs[0]
+            >>> job.to_dict()["hosts"]
+            [0, 1, 2, 3]
+        """
 
         def known(value: float) -> float | None:
             return None if math.isnan(value) else value

@@ -44,6 +44,11 @@ class Fairness:
 
     ``jain`` is (sum x)^2 / (n * sum x^2): 1 if all are equal, 1/n if one gets everything; NaN if none gets
     anything. Source: Jain, Chiu, Hawe, DEC-TR-301, 1984.
+
+    Example:
+        >>> fairness = dfe.metrics.metrics.Fairness.of(np.array([0.2, 0.3, 0.4]))
+        >>> round(fairness.mean, 3), round(fairness.jain, 3)
+        (0.3, 0.931)
     """
 
     min: float
@@ -68,6 +73,18 @@ class Metrics:
 
     Two are equal if all of their figures are (``to_dict``).
     Loads are fractions of the bandwidth of all host links (or of those of one router or group).
+
+    Example:
+        >>> config = dfe.SimulationConfig(topology="72", traffic="adv+1", load=0.2)
+        >>> metrics = dfe.simulate(config, warmup_ns=5_000, measure_ns=20_000)
+        >>> round(metrics.offered_load, 2), round(metrics.accepted_load, 2)
+        (0.2, 0.1)
+        >>> metrics.latency_percentile_ns(99) > metrics.latency_mean_ns
+        True
+        >>> metrics.link_classes["global"].utilisation_max > 0.5
+        True
+        >>> metrics.router_accepted_load.shape
+        (36,)
     """
 
     topology: Dragonfly
@@ -273,6 +290,12 @@ class Metrics:
 
         Raises:
             ConfigError: If ``q`` is out of range.
+
+        Example:
+            >>> config = dfe.SimulationConfig(topology="72", load=0.2)
+            >>> metrics = dfe.simulate(config, measure_ns=5_000)
+            >>> metrics.latency_percentile_ns(100) == metrics.latency_max_ns
+            True
         """
         extremes = (float(self.latency_min_ps), float(self.latency_max_ps))
         return percentile_ps(q, self.latency_histogram, self.latency_bucket_ps, *extremes) / PS_PER_NS
@@ -301,6 +324,12 @@ class Metrics:
 
         Raises:
             ConfigError: If ``q`` is out of range.
+
+        Example:
+            >>> config = dfe.SimulationConfig(topology="72", traffic="all-to-all")
+            >>> metrics = dfe.Simulation(config).run_to_completion()
+            >>> metrics.message_latency_percentile_ns(99) >= metrics.message_latency_mean_ns
+            True
         """
         percent = check_real("q", q, 0.0, 100.0, unit="percent")
         return self.messages.latency_percentile_ns(percent) if self.messages is not None else math.nan
@@ -395,7 +424,14 @@ class Metrics:
         return np.asarray(self.group_latency_sum_ps / (packets * PS_PER_NS), np.float64)
 
     def to_dict(self) -> dict[str, int | float | None]:
-        """Every figure that is one number, or yes or no, for JSON or a table; None where there is no value."""
+        """Every figure that is one number, or yes or no, for JSON or a table; None where there is no value.
+
+        Example:
+            >>> config = dfe.SimulationConfig(topology="72", load=0.2)
+            >>> row = dfe.simulate(config, measure_ns=5_000).to_dict()
+            >>> row["duration_ns"], row["makespan_ns"]
+            (5000.0, None)
+        """
         row: dict[str, int | float | None] = {
             "duration_ns": self.duration_ns,
             "offered_load": self.offered_load,

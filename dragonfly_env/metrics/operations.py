@@ -33,6 +33,14 @@ class JobInfo:
 class OperationTotals:
     """One kind of operation of a job, such as ``"allreduce"`` or ``"wait"``: those that ended in the window, of all
     ranks.
+
+    Example:
+        >>> from dragonfly_env.metrics.operations import OperationTotals
+        >>> waits = OperationTotals(count=4, total_ps=8_000)
+        >>> waits.mean_ns, waits.total_ns
+        (2.0, 8.0)
+        >>> waits.since(OperationTotals(count=1, total_ps=2_000)).count
+        3
     """
 
     count: int
@@ -55,7 +63,15 @@ class OperationTotals:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class JobTotals:
-    """What was counted of a job; ``Counters.jobs``."""
+    """What was counted of a job; ``Counters.jobs``.
+
+    Example:
+        >>> config = dfe.SimulationConfig(topology="72", jobs=["milc:hosts=4"])
+        >>> sim = dfe.Simulation(config)
+        >>> sim.run(1_000)
+        >>> sim.counters().jobs[0].unfinished_ranks
+        4
+    """
 
     name: str
     hosts: tuple[int, ...]

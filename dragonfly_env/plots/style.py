@@ -302,6 +302,13 @@ def save(figure: Figure, folder: Path, name: str, formats: Sequence[str] = ("png
 
     Raises:
         ConfigError: For an unknown format, or if the folder is not writable.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from dragonfly_env.plots import save
+        >>> from matplotlib.figure import Figure
+        >>> [file.name for file in save(Figure(), Path("figures"), "empty")]
+        ['empty.png', 'empty.svg']
     """
     for kind in formats:
         if kind not in FORMATS:

@@ -37,6 +37,14 @@ def tiles_figure(counters: Counters, *, value: str = "stalls_to_flits", job: int
 
     Raises:
         ConfigError: For another value, or if there is no such job.
+
+    Example:
+        >>> from dragonfly_env.plots.tiles import tiles_figure
+        >>> config = dfe.SimulationConfig(topology="72", traffic="adv+1", load=0.3)
+        >>> metrics = dfe.simulate(config, measure_ns=5_000)
+        >>> figure = tiles_figure(metrics.counters, value="stalls")
+        >>> len(figure.axes)
+        7
     """
     window = check_instance("counters", counters, Counters)
     label = _SHOWN[check_choice("value", value, tuple(_SHOWN))]
@@ -83,6 +91,13 @@ def counters_figure(windows: CounterWindows, *, job: int | None = None) -> Figur
 
     Raises:
         ConfigError: If there is no such job, or there are no windows.
+
+    Example:
+        >>> from dragonfly_env.plots.tiles import counters_figure
+        >>> sim = dfe.Simulation(dfe.SimulationConfig(topology="72", load=0.3))
+        >>> windows = sim.run_in_windows(500, duration_ns=3_000)
+        >>> len(counters_figure(windows).axes)
+        2
     """
     if not len(check_instance("windows", windows, CounterWindows)):
         raise config_error("windows", windows, "must be one or more")

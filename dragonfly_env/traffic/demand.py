@@ -53,6 +53,15 @@ class DemandMatrix(Pattern):
 
     Raises:
         ConfigError: For anything else. Rates above that of the hosts' links are refused with the network.
+
+    Example:
+        >>> groups = np.roll(np.eye(9), 1, axis=1)
+        >>> traffic = dfe.traffic.DemandMatrix(groups)
+        >>> traffic.size, traffic.spec
+        (9, 'demand(9 x 9)')
+        >>> config = dfe.SimulationConfig(topology="72", traffic=traffic, load=0.1)
+        >>> dfe.simulate(config, measure_ns=5_000).packets_delivered > 0
+        True
     """
 
     name: ClassVar[str] = "demand"
@@ -119,6 +128,12 @@ class DemandMatrix(Pattern):
 
         Raises:
             ConfigError: If the matrix says itself what is offered, and that is more than a host's link carries.
+
+        Example:
+            >>> rates = dfe.traffic.DemandMatrix(8 * np.eye(9)[::-1], demand_unit="GB/s")
+            >>> topology = dfe.Dragonfly.preset("72")
+            >>> rates.load_on(topology, dfe.NetworkConfig(), load=1.0)
+            0.25
         """
         if self.demand_unit is None:
             return load
