@@ -75,5 +75,9 @@ class RandomPolicy:
         return "random"
 
     def act(self, batch: DecisionBatch) -> IntArray:
-        """Choose for every packet; see ``Policy.act``."""
+        """Choose for every packet; see ``Policy.act``.
+
+        Args:
+            batch: N decisions.
+        """
         return any_legal(batch.mask, batch.draws[:, 0])

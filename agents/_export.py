@@ -38,6 +38,13 @@ class ExportableAgent(NetworkAgent):
         Raises:
             StateError: If there is no network yet.
             ConfigError: If the file cannot be written, or the core has no such network.
+
+        Example:
+            >>> agent = dfe.agents.make_agent("ppo", seed=1)
+            >>> config = dfe.SimulationConfig(topology="72")
+            >>> agent.prepare(dfe.BatchedRoutingEnv(config, **agent.env_options()))
+            >>> dfe.make_policy("mlp", weights=agent.export_mlp("weights")).scope
+            'source'
         """
         facts = self._built("export_mlp()")
         network, units, fields = self._acting(facts)

@@ -37,11 +37,17 @@ class Evaluation:
     """
 
     latency_mean_ns: float
+    """Mean packet latency."""
     accepted_load: float
+    """What was delivered, as a fraction of the bandwidth of hosts."""
     minimal_fraction: float
+    """Fraction of packets on minimal paths."""
     hops_mean: float
+    """Mean number of links between routers."""
     seeds: tuple[int, ...]
+    """The seeds of the runs."""
     metrics: tuple[Metrics, ...] = dataclasses.field(repr=False)
+    """What each run measured."""
 
 
 def make_env(
@@ -177,6 +183,14 @@ def evaluate_over_seeds(
     native: bool = True,
 ) -> Evaluation:
     """``evaluate_policy`` for several seeds, and the means; of several configurations those over all of them.
+
+    Args:
+        policy: As for ``evaluate_policy``.
+        config: What to simulate, or several.
+        seeds: Of the traffic.
+        warmup_ns: Time that is not counted, at least 0.
+        measure_ns: Length of the window, above 0.
+        native: As for ``evaluate_policy``.
 
     Example:
         >>> config = dfe.SimulationConfig(topology="72", load=0.2)

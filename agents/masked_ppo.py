@@ -85,6 +85,14 @@ class MaskedPpoAgent(NetworkAgent):
 
         Raises:
             StateError: Always.
+
+        Example:
+            >>> agent = dfe.agents.make_agent("masked-ppo", seed=1)
+            >>> try:
+            ...     agent.learn(None)
+            ... except dfe.StateError as error:
+            ...     print(type(error).__name__)
+            StateError
         """
         raise StateError("learn(): this agent trains in a loop of its own; use dragonfly_env.agents.train")
 
@@ -115,6 +123,18 @@ class MaskedPpoAgent(NetworkAgent):
         """Train by rollouts of all routers; an episode is reported after the rollout in which it ended.
 
         See ``OwnLoop.episodes``.
+
+        Args:
+            config: The network and its traffic.
+            schedule: How long to train.
+
+        Example:
+            >>> short = {"rollout_steps": 16, "batch_steps": 64}
+            >>> agent = dfe.agents.make_agent("masked-ppo", **short)
+            >>> config = dfe.SimulationConfig(topology="72", load=0.05)
+            >>> [progress] = dfe.agents.fit(agent, config, episodes=1, episode_ns=2_000)
+            >>> progress.episode
+            1
         """
         from dragonfly_env.envs.vec import RouterVecEnv
 

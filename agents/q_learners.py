@@ -38,6 +38,9 @@ class CoreLearner(Policy):
     def act(self, batch: DecisionBatch) -> npt.NDArray[np.int64]:
         """Refuse: parameters alone have no tables.
 
+        Args:
+            batch: Any.
+
         Raises:
             StateError: Always. ``reference(env)`` has tables of its own, and answers.
         """
@@ -66,6 +69,9 @@ class CoreLearner(Policy):
 
     def env_options_on(self, topology: Dragonfly) -> dict[str, Any]:
         """The same on any topology: routes are as much longer as its minimal paths are.
+
+        Args:
+            topology: Where it is to route.
 
         Example:
             >>> topology = dfe.Dragonfly.preset("theta-m8")
@@ -156,6 +162,9 @@ class QAdaptive(CoreLearner, core.QAdaptive):
     def for_system(cls, topology: Dragonfly) -> QAdaptive:
         """The paper's parameters: for 2,550 hosts those of section 6, else those of section 5.1.
 
+        Args:
+            topology: The system.
+
         Example:
             >>> dfe.agents.QAdaptive.for_system(dfe.Dragonfly.preset("2550")).q_thld1
             0.05
@@ -189,6 +198,9 @@ class QAdaptiveQueue(QAdaptive):
     @classmethod
     def for_system(cls, topology: Dragonfly) -> QAdaptiveQueue:
         """The defaults, with the paper's thresholds for the system.
+
+        Args:
+            topology: The system.
 
         Example:
             >>> topology = dfe.Dragonfly.preset("2550")

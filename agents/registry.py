@@ -42,6 +42,9 @@ def settings_class(kind: str) -> Any:
 def agent_class(kind: str) -> Any:
     """The class of a kind of agent.
 
+    Args:
+        kind: One of ``AGENTS``.
+
     Raises:
         ConfigError: For an unknown kind; if PyTorch or Stable-Baselines3 are needed and missing.
 
@@ -83,6 +86,9 @@ def make_agent(kind: str, *, seed: int = 0, **settings: Any) -> Learner:
 
 def agent_settings(kind: str) -> tuple[SettingInfo, ...]:
     """The settings of a kind of agent with default, unit and meaning.
+
+    Args:
+        kind: One of ``AGENTS``.
 
     Example:
         >>> rows = dfe.agents.agent_settings("ppo")
@@ -149,6 +155,9 @@ def learner_type(found: object, field: str, value: object) -> type[Learner]:
 
 def read_metadata(path: str | Path) -> dict[str, Any]:
     """What was in ``metadata`` of an agent when it was saved, without loading it (and without PyTorch).
+
+    Args:
+        path: The file.
 
     Raises:
         ConfigError: If the file is no saved agent.

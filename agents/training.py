@@ -25,6 +25,7 @@ from dragonfly_env.checks.extras import how_to_install
 from dragonfly_env.checks.files import without_link
 from dragonfly_env.checks.outside import check_items, check_path, parsing
 from dragonfly_env.checks.values import MAX_SEED, check_integer, check_real, check_time_ns, config_error
+from dragonfly_env.config.help import takes_all_of
 
 if TYPE_CHECKING:
     from dragonfly_env.envs.options import Several
@@ -64,8 +65,11 @@ class Progress:
     wall_s: float
     """Real time since the start of the training, without evaluations."""
     latency_mean_ns: float
+    """Mean packet latency of this episode."""
     accepted_load: float
+    """What was delivered in this episode, as a fraction of the bandwidth of hosts."""
     minimal_fraction: float
+    """Fraction of packets of this episode on minimal paths."""
     reward_mean: float
     """Mean reward per transition of this episode."""
     statistics: dict[str, float]
@@ -294,8 +298,14 @@ def train(
     return run()
 
 
+@takes_all_of(train)
 def fit(agent: Learner, config: SimulationConfig | Several, **options: Any) -> list[Progress]:
     """``train`` to the end, and every progress; takes the same arguments.
+
+    Args:
+        agent: As for ``train``.
+        config: As for ``train``.
+        **options: The keyword arguments of ``train``.
 
     Example:
         >>> agent = dfe.agents.make_agent("ppo", seed=1)

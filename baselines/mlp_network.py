@@ -286,6 +286,9 @@ class MlpNetwork:
     def load(cls, path: str | Path) -> MlpNetwork:
         """Read what ``save`` or ``export_mlp`` wrote.
 
+        Args:
+            path: The file.
+
         Raises:
             ConfigError: If the file cannot be read or holds anything else; the message names the field in it, its
                 value and what is allowed.

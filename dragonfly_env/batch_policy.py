@@ -48,4 +48,11 @@ class BatchPolicy(Protocol):
 
         Returns:
             (N,) indices into the actions; each must be legal by its row of ``batch.mask``.
+
+        Example:
+            >>> config = dfe.SimulationConfig(topology="72")
+            >>> policy = dfe.baselines.Minimal()
+            >>> env = dfe.BatchedRoutingEnv.for_policy(config, policy)
+            >>> policy.act(env.reset(seed=1)).dtype
+            dtype('int64')
         """

@@ -69,6 +69,11 @@ __all__ = ["ENV_ID", "env", "parallel_env", "raw_env"]
 def parallel_env(config: GivenConfig = None, /, **settings: Any) -> ParallelRoutingEnv:
     """The parallel environment; the module's documentation lists the settings.
 
+    Args:
+        config: A ``SimulationConfig``, a mapping of its fields, a list of them, or None for 72 hosts under
+            ``adv+1``.
+        **settings: See the documentation of the module.
+
     Raises:
         ConfigError: For an unknown setting or an impossible value, or if ``config`` is given twice.
 
@@ -83,6 +88,10 @@ def parallel_env(config: GivenConfig = None, /, **settings: Any) -> ParallelRout
 
 def env(config: GivenConfig = None, /, **settings: Any) -> OrderEnforcing:
     """The AEC environment, in PettingZoo's wrapper that enforces the order of calls.
+
+    Args:
+        config: As for ``parallel_env``.
+        **settings: See the documentation of the module.
 
     Raises:
         ConfigError: For an unknown setting or an impossible value.
@@ -99,6 +108,10 @@ def env(config: GivenConfig = None, /, **settings: Any) -> OrderEnforcing:
 
 def raw_env(config: GivenConfig = None, /, **settings: Any) -> AecRoutingEnv:
     """The AEC environment without wrappers.
+
+    Args:
+        config: As for ``parallel_env``.
+        **settings: See the documentation of the module.
 
     Raises:
         ConfigError: For an unknown setting or an impossible value.

@@ -54,6 +54,11 @@ __all__ = ["ENV_ID", "env", "parallel_env", "raw_env"]
 def parallel_env(config: GivenConfig = None, /, **settings: Any) -> ParallelJobBias:
     """The parallel environment; the module's documentation lists the settings.
 
+    Args:
+        config: A ``SimulationConfig`` with jobs, a mapping of its fields, or None for MILC and HACC on
+            ``theta-m8``.
+        **settings: See the documentation of the module.
+
     Raises:
         ConfigError: For an unknown setting or an impossible value.
 
@@ -68,6 +73,11 @@ def parallel_env(config: GivenConfig = None, /, **settings: Any) -> ParallelJobB
 
 def env(config: GivenConfig = None, /, **settings: Any) -> OrderEnforcingWrapper[str, FloatArray, int]:
     """The AEC environment, in PettingZoo's wrapper that enforces the order of calls.
+
+    Args:
+        config: A ``SimulationConfig`` with jobs, a mapping of its fields, or None for MILC and HACC on
+            ``theta-m8``.
+        **settings: See the documentation of the module.
 
     Raises:
         ConfigError: For an unknown setting or an impossible value.
@@ -84,6 +94,11 @@ def env(config: GivenConfig = None, /, **settings: Any) -> OrderEnforcingWrapper
 
 def raw_env(config: GivenConfig = None, /, **settings: Any) -> AecJobBias:
     """The AEC environment without wrappers.
+
+    Args:
+        config: A ``SimulationConfig`` with jobs, a mapping of its fields, or None for MILC and HACC on
+            ``theta-m8``.
+        **settings: See the documentation of the module.
 
     Raises:
         ConfigError: For an unknown setting or an impossible value.

@@ -104,6 +104,9 @@ class PathSplit:
     def load(cls, path: str | Path) -> PathSplit:
         """Read what ``save`` wrote.
 
+        Args:
+            path: The file.
+
         Raises:
             ConfigError: If the file cannot be read, or holds something else.
 

@@ -67,20 +67,43 @@ def _in_help(row: SettingInfo) -> str:
     return "\n".join([*lines, line])
 
 
+def constructed_like(base: type[Any]) -> Callable[[type[Made]], type[Made]]:
+    """Show the arguments of a private base class, whose constructor gets them all, in docstring and signature."""
+
+    def dress(made: type[Made]) -> type[Made]:
+        made.__init__.__signature__ = inspect.signature(base.__init__)  # type: ignore[misc]
+        if made.__doc__ and base.__doc__:
+            lines, given = (
+                inspect.cleandoc(made.__doc__).split("\n"),
+                inspect.cleandoc(base.__doc__).split("\n"),
+            )
+            first, last = _args_of(given)
+            place, _ = _args_of(lines)
+            made.__doc__ = "\n".join([*lines[:place], *given[first:last], "", *lines[place:]])
+        return made
+
+    return dress
+
+
 def takes_all_of(other: Callable[..., Any]) -> Callable[[Callable[..., Made]], Callable[..., Made]]:
-    """Show the keyword arguments of ``other`` in the signature of a function that hands its ``**...`` on to it."""
+    """Show the arguments of ``other`` in signature and docstring of a function that passes its ``**options`` on to it."""
 
     def dress(function: Callable[..., Made]) -> Callable[..., Made]:
-        bare = inspect.signature(function)
-        own = [one for one in bare.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
-        known = {one.name for one in own}
-        more = [
-            one
-            for one in inspect.signature(other).parameters.values()
-            if one.kind in (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD)
-            and one.name not in known
+        own = [
+            one for one in inspect.signature(function).parameters.values() if one.kind is not one.VAR_KEYWORD
         ]
-        function.__signature__ = bare.replace(parameters=[*own, *more])  # type: ignore[attr-defined]
+        names = {one.name for one in own}
+        more = [one for one in inspect.signature(other).parameters.values() if one.name not in names]
+        signature = inspect.signature(function).replace(parameters=[*own, *more])
+        function.__signature__ = signature  # type: ignore[attr-defined]
+        if function.__doc__ and other.__doc__:
+            lines, given = (
+                inspect.cleandoc(function.__doc__).split("\n"),
+                inspect.cleandoc(other.__doc__).split("\n"),
+            )
+            first, last = _args_of(given)
+            begin, end = _args_of(lines)
+            function.__doc__ = "\n".join([*lines[:begin], *given[first:last], *lines[end:]])
         return function
 
     return dress

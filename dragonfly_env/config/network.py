@@ -389,6 +389,9 @@ class NetworkConfig:
     def from_dict(cls, values: Mapping[str, Any]) -> NetworkConfig:
         """The inverse of ``to_dict``. Absent fields come from the preset named by ``preset`` (``"default"``).
 
+        Args:
+            values: Fields by name, as ``to_dict`` gives them.
+
         Raises:
             ConfigError: For an unknown key or a value out of range.
 

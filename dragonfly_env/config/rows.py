@@ -46,9 +46,13 @@ class SettingInfo:
     """
 
     name: str
+    """The name of the field."""
     default: object
+    """Its default."""
     unit: str
+    """Its unit; empty: none."""
     doc: str
+    """What it means."""
     allowed: str = ""
     """Its values in words; empty where there is more to say than a range."""
 

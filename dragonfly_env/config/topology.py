@@ -229,6 +229,9 @@ class Dragonfly:
     def from_dict(cls, values: Mapping[str, Any]) -> Dragonfly:
         """The inverse of ``to_dict``; ``preset`` may name a system that the other keys change.
 
+        Args:
+            values: Parameters by name, as ``to_dict`` gives them.
+
         Raises:
             ConfigError: For an unknown or missing key or a value out of range.
 

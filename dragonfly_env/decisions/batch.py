@@ -51,6 +51,11 @@ class DecisionBatch:
             ``intermediate_group``, ``intermediate_router`` (-1: none), ``minimal_choice``. Port actions: None.
         layout: The meaning of the columns of ``obs``.
 
+    Args:
+        draws: (N, D) random numbers, or a function that gives them when they are first used.
+        scenario: (N,) whose decision each is; None: all are of the only configuration.
+        **columns: See the attributes.
+
     Example:
         >>> config = dfe.SimulationConfig(topology="72", traffic="adv+1")
         >>> env = dfe.BatchedRoutingEnv(config, duration_ns=2_000)

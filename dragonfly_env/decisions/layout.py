@@ -81,16 +81,23 @@ class FeatureBlock:
     """
 
     name: str
+    """The name of the feature."""
     per: str
     """What its columns stand for: ``"port"``, ``"candidate"``, ``"link"`` (the global links of the router's group,
     those of one router after the other), ``"group"`` (the other groups, from the next one on), ``"peer"`` (the other
     routers of the group, from the next one on) or ``"decision"`` (one column)."""
     columns: slice
+    """Its columns in an observation."""
     unit: float
+    """The quantity that a value of 1 stands for."""
     half: float
+    """Above 0: the quantity at which a squashed value is 0.5."""
     low: float
+    """The smallest possible value."""
     high: float
+    """The largest possible value."""
     doc: str
+    """What it shows."""
 
 
 class Layout:
@@ -104,6 +111,10 @@ class Layout:
         occupancy_unit: Of the features in ``OCCUPANCY_FEATURES``: ``"buffers"``, ``"packets"`` or ``"ns"``. Their
             quantities are packets, or with ``"ns"`` times in ns.
         paths_weighed_by: The network's convention, see ``NetworkConfig.paths_weighed_by``.
+
+    Args:
+        rows: What the core says of each feature.
+        topology: Whose ports and links are named.
 
     Example:
         >>> env = dfe.BatchedRoutingEnv(dfe.SimulationConfig(topology="72"))

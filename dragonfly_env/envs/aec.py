@@ -10,6 +10,7 @@ import numpy.typing as npt
 from pettingzoo.utils.env import AECEnv, AECIterable
 from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 
+from dragonfly_env.config.help import constructed_like
 from dragonfly_env.decisions.batch import DecisionBatch
 from dragonfly_env.envs.copies import alone
 from dragonfly_env.envs.views import GivenConfig, Info, IntArray, Observation, RouterView, Turns
@@ -19,6 +20,7 @@ _EMPTY: tuple[str, ...] = ()
 _PLAIN = (int, np.int64)
 
 
+@constructed_like(RouterView)
 class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
     """Routers act one at a time; see ``dragonfly_env.dragonfly_v0`` for settings and spaces.
 
@@ -159,6 +161,9 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
 
     def last(self, observe: bool = True) -> tuple[Observation | None, float, bool, bool, Info]:
         """Observation, reward since its last turn, termination, truncation and info of ``agent_selection``.
+
+        Args:
+            observe: Whether the observation is wanted; without, None is in its place.
 
         Raises:
             StateError: Before the first reset, or after the end of the episode.

@@ -223,6 +223,9 @@ class BatchedRoutingEnv(Copied, CoreOwner):
     def check_changes(self, options: Changes) -> None:
         """Check what is to be different in an episode, as ``reset`` takes it; nothing changes.
 
+        Args:
+            options: As for ``reset``.
+
         Raises:
             ConfigError: For an option that is unknown or impossible.
 

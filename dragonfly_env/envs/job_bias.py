@@ -14,6 +14,7 @@ from pettingzoo.utils.env import AECEnv, ParallelEnv
 
 from dragonfly_env.checks.outside import check_items
 from dragonfly_env.checks.values import check_choice, config_error, shown
+from dragonfly_env.config.help import constructed_like
 from dragonfly_env.decisions.actions import as_index
 from dragonfly_env.envs.copies import alone
 from dragonfly_env.envs.defaults import JOB_BIAS_DURATION_NS, WARMUP_NS, jobs_config
@@ -49,6 +50,17 @@ _MOST_TIME = 100.0
 
 class JobView(IntervalEnv):
     """One agent per job, ``job_0`` and so on; settings and spaces: ``dragonfly_env.job_bias_v0``.
+
+    Args:
+        config: A ``SimulationConfig`` with jobs, a mapping of its fields, or None for MILC and HACC on
+            ``theta-m8``.
+        modes: Policies to choose from, by name or as objects.
+        reward: ``"job"`` or ``"team"``.
+        interval_ns: Simulated time between two choices.
+        duration_ns: Simulated time of an episode: a whole number of intervals.
+        warmup_ns: Simulated time before the first choice.
+        render_mode: ``"ansi"``, ``"rgb_array"``, ``"human"`` (prints the text) or None.
+        **fields: Of ``SimulationConfig``; they replace those of ``config``.
 
     Raises:
         ConfigError: For an unknown setting or an impossible value.
@@ -323,6 +335,7 @@ def _check_modes(modes: object) -> tuple[Policy, ...]:
     return policies
 
 
+@constructed_like(JobView)
 class ParallelJobBias(JobView, ParallelEnv[str, FloatArray, int]):
     """All jobs choose at once; see ``dragonfly_env.job_bias_v0`` for settings and spaces.
 
@@ -412,6 +425,7 @@ class ParallelJobBias(JobView, ParallelEnv[str, FloatArray, int]):
         return {name: self._observation(name) for name in names}, {name: self._info(name) for name in names}
 
 
+@constructed_like(JobView)
 class AecJobBias(JobView, AECEnv[str, FloatArray, int]):
     """The jobs choose one after the other; the interval runs when all have. See ``dragonfly_env.job_bias_v0``.
 
@@ -529,6 +543,9 @@ class AecJobBias(JobView, AECEnv[str, FloatArray, int]):
     @alone
     def last(self, observe: bool = True) -> tuple[FloatArray | None, float, bool, bool, Info]:
         """Observation, reward since its last turn, termination, truncation and info of ``agent_selection``.
+
+        Args:
+            observe: Whether the observation is wanted; without, None is in its place.
 
         Raises:
             StateError: Before the first reset, or after the end of the episode.

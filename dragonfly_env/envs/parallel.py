@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from pettingzoo.utils.env import ParallelEnv
 
+from dragonfly_env.config.help import constructed_like
 from dragonfly_env.decisions.batch import DecisionBatch
 from dragonfly_env.envs.copies import alone
 from dragonfly_env.envs.views import GivenConfig, Info, IntArray, Observation, RouterView, Turns
@@ -20,6 +21,7 @@ Infos = dict[str, Info]
 _INTEGER_TYPES = frozenset({int, np.int64, np.int32, np.intp})
 
 
+@constructed_like(RouterView)
 class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
     """All routers act at once; see ``dragonfly_env.dragonfly_v0`` for settings and spaces.
 

@@ -288,6 +288,10 @@ class RouterVecEnv(CoreView, VecEnv):
     def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:
         """An attribute of this environment, once per slot; ``action_masks`` is a method of each slot.
 
+        Args:
+            attr_name: The name of the attribute.
+            indices: Slots; None: all.
+
         Raises:
             AttributeError: If there is none of this name.
 
@@ -303,6 +307,11 @@ class RouterVecEnv(CoreView, VecEnv):
 
     def set_attr(self, attr_name: str, value: Any, indices: Indices = None) -> None:
         """Refused: the slots are one network, whose settings hold from its making.
+
+        Args:
+            attr_name: The name of an attribute.
+            value: What it would be set to.
+            indices: Slots.
 
         Raises:
             AttributeError: Always.
@@ -323,6 +332,12 @@ class RouterVecEnv(CoreView, VecEnv):
     ) -> list[Any]:
         """Call a method: ``action_masks`` gives each slot's row, every other one is called once for all slots.
 
+        Args:
+            method_name: The name of the method.
+            *method_args: Its arguments.
+            indices: Slots; None: all.
+            **method_kwargs: Its keyword arguments.
+
         Raises:
             AttributeError: If there is none of this name.
 
@@ -338,6 +353,10 @@ class RouterVecEnv(CoreView, VecEnv):
 
     def env_is_wrapped(self, wrapper_class: type[Any], indices: Indices = None) -> list[bool]:
         """False for every slot: there are no single environments that could be wrapped.
+
+        Args:
+            wrapper_class: A class of wrappers.
+            indices: Slots; None: all.
 
         Example:
             >>> from stable_baselines3.common.monitor import Monitor

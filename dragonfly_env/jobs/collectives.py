@@ -33,6 +33,12 @@ def allreduce(
     With a number of members that is no power of two, the odd ones of the first few leave their part to their
     neighbour and get the result at the end.
 
+    Args:
+        rank: One of the members.
+        members: The ranks that take part.
+        num_bytes: What is reduced.
+        name: What its time counts as.
+
     Source: Thakur et al., Optimization of collective communication operations in MPICH, IJHPCA 2005, section 4.5.
 
     Example:
@@ -71,6 +77,10 @@ def allreduce(
 
 def barrier(rank: int, members: Sequence[int]) -> Iterator[Operation]:
     """No rank goes on before all have come: an all-reduce of nothing.
+
+    Args:
+        rank: One of the members.
+        members: The ranks that take part.
 
     Example:
         >>> list(dfe.jobs.barrier(0, range(2)))[0].label
@@ -159,6 +169,14 @@ def reduce(
     name: str = "reduce",
 ) -> Iterator[Operation]:
     """From all to one, up a binomial tree: ``broadcast`` backwards.
+
+    Args:
+        rank: One of the members.
+        members: The ranks that take part.
+        num_bytes: In all.
+        root: The place among the members of the one who gets the result.
+        segment_bytes: Of a part that is sent on its own; None: all at once.
+        name: What its time counts as.
 
     Example:
         >>> len(list(dfe.jobs.reduce(0, range(4), 1024, root=0)))

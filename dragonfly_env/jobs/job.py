@@ -155,6 +155,9 @@ class Job:
         """From ``"milc:hosts=32,placement=random-routers,scale=0.25"``: fields of the job, and settings of its program.
         A list of hosts is ``placement=3;1;4``, a policy a name. ``"file:ring.ops,placement=random"`` reads a program.
 
+        Args:
+            text: The program, then settings.
+
         Raises:
             ConfigError: For an unknown name or a value out of range.
 
@@ -214,6 +217,9 @@ class Job:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Job:
         """The job that ``to_dict`` described.
+
+        Args:
+            values: Fields by name.
 
         Raises:
             ConfigError: For an unknown key or a value out of range.

@@ -52,7 +52,9 @@ class Operation(NamedTuple):
     """
 
     kind: int
+    """What it does, as the core numbers it."""
     partner: int = 0
+    """The other rank of a send or receive."""
     amount: int = 0
     """Bytes of a message, picoseconds of a computation."""
     label: str = ""
@@ -61,6 +63,11 @@ class Operation(NamedTuple):
 
 def send(to: int, num_bytes: int, label: str = "") -> Operation:
     """A message to a rank, in whole packets, at least one. Does not block.
+
+    Args:
+        to: The receiving rank.
+        num_bytes: The size of the message.
+        label: Tells messages between the same ranks apart.
 
     Raises:
         ConfigError: For a negative rank or size, or a label that is no string.
@@ -78,6 +85,11 @@ def receive(source: int, num_bytes: int = ANY_BYTES, label: str = "") -> Operati
     """Room for the next message of a rank with this label. Does not block; with a size, that of the send must equal
     it.
 
+    Args:
+        source: The sending rank.
+        num_bytes: The size of the message; ``ANY_BYTES``: any.
+        label: Tells messages between the same ranks apart.
+
     Raises:
         ConfigError: As ``send``.
 
@@ -91,6 +103,9 @@ def receive(source: int, num_bytes: int = ANY_BYTES, label: str = "") -> Operati
 
 def compute(time_ns: float) -> Operation:
     """Nothing but computation for a time, to which the job adds its jitter. Messages go on meanwhile.
+
+    Args:
+        time_ns: How long.
 
     Raises:
         ConfigError: For what is no time from 0 to 10^12 ns.
@@ -106,6 +121,9 @@ def compute(time_ns: float) -> Operation:
 def begin(name: str) -> Operation:
     """From here to ``end`` of the same name the time counts as that operation's.
 
+    Args:
+        name: What the time counts as.
+
     Raises:
         ConfigError: For an empty name, and ``"iteration"``, which stands for a whole iteration.
 
@@ -119,6 +137,9 @@ def begin(name: str) -> Operation:
 def end(name: str) -> Operation:
     """The end of what ``begin`` began.
 
+    Args:
+        name: As for ``begin``.
+
     Raises:
         ConfigError: As ``begin``.
 
@@ -131,6 +152,9 @@ def end(name: str) -> Operation:
 
 def silent_wait(label: str | None = None) -> Operation:
     """A wait that is not measured by itself: a part of something larger.
+
+    Args:
+        label: Of the sends and receives; None: all.
 
     Raises:
         ConfigError: For an empty label.
@@ -150,6 +174,10 @@ def wait(label: str | None = None, *, name: str = "wait") -> Iterator[Operation]
     """Wait until all receives and sends with a label are complete; None: all of them.
 
     A send is complete when its last packet has left the source queue.
+
+    Args:
+        label: Of the sends and receives; None: all.
+        name: What the time counts as.
 
     Raises:
         ConfigError: For an empty label or name.

@@ -47,10 +47,19 @@ class Program(ABC):
 
     @abstractmethod
     def operations(self, rank: int, ranks: int) -> Iterable[Operation]:
-        """One iteration of one rank."""
+        """One iteration of one rank.
+
+        Args:
+            rank: From 0.
+            ranks: How many there are.
+        """
 
     def check(self, hosts: int) -> None:  # noqa: B027 - most programs run on any number
-        """Raise ``ConfigError`` if the program cannot run on so many hosts."""
+        """Raise ``ConfigError`` if the program cannot run on so many hosts.
+
+        Args:
+            hosts: How many hosts the job has.
+        """
 
     def num_hosts(self) -> int | None:
         """How many it is for, if it is written for a certain number.
@@ -63,6 +72,9 @@ class Program(ABC):
 
     def recorded(self, ranks: int) -> Records:
         """One iteration of all ranks, checked.
+
+        Args:
+            ranks: How many ranks the job has.
 
         Raises:
             ConfigError: For what is no operation of a program of so many ranks.
@@ -88,6 +100,10 @@ class Program(ABC):
     def rank_order(self, ranks: int, seed: int) -> list[int]:
         """Ranks in the order in which they take the hosts that the placement gives them.
 
+        Args:
+            ranks: How many there are.
+            seed: Random orders follow from it.
+
         Example:
             >>> dfe.jobs.Milc().rank_order(4, seed=1)
             [0, 1, 2, 3]
@@ -105,6 +121,9 @@ class Program(ABC):
 
     def resolved(self, ranks: int) -> str | dict[str, Any]:
         """The same with every default and what comes from data of the package: all that a result depends on.
+
+        Args:
+            ranks: How many ranks the job has.
 
         Example:
             >>> dfe.jobs.Milc(gap_ns=100).resolved(4)["gap_ns"]
@@ -203,6 +222,9 @@ class Motif(Program):
     def gap(self, ranks: int) -> float:
         """The computation of one iteration, in ns.
 
+        Args:
+            ranks: How many ranks the job has.
+
         Example:
             >>> dfe.jobs.Milc(gap_ns=5_000).gap(16)
             5000.0
@@ -212,6 +234,9 @@ class Motif(Program):
 
     def bytes_per_host(self, ranks: int) -> float:
         """What a host sends in an iteration: the mean of a few of them, spread over all.
+
+        Args:
+            ranks: How many ranks the job has.
 
         Example:
             >>> dfe.jobs.Milc(scale=0.5).bytes_per_host(16) > 0
@@ -229,6 +254,9 @@ class Motif(Program):
 
     def scaled(self, num_bytes: float) -> int:
         """A large message's size.
+
+        Args:
+            num_bytes: The application's size.
 
         Example:
             >>> dfe.jobs.Milc(scale=0.25).scaled(4_000)

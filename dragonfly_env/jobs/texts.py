@@ -95,6 +95,11 @@ class OperationText(Program):
     def parse(cls, name: str, text: str, **settings: Any) -> OperationText:
         """From a text.
 
+        Args:
+            name: For tables and messages.
+            text: Lines, the first of them ``ranks N``.
+            **settings: ``jitter`` and ``piece_bytes``.
+
         Raises:
             ConfigError: If a line is wrong; with line and field.
 
@@ -109,6 +114,11 @@ class OperationText(Program):
     @classmethod
     def of(cls, function: RankProgram, ranks: int, **settings: Any) -> OperationText:
         """From a function (rank, ranks) -> operations.
+
+        Args:
+            function: Gives the operations of one iteration of a rank.
+            ranks: How many ranks there are.
+            **settings: ``jitter`` and ``piece_bytes``.
 
         Raises:
             ConfigError: If it yields anything else.

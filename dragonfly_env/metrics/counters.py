@@ -43,9 +43,13 @@ class Counters:
     """
 
     topology: Dragonfly
+    """The simulated system."""
     flits_per_packet: int
+    """Flits of a packet."""
     start_ps: int
+    """When counting began, in ps."""
     end_ps: int
+    """When the counters were read, in ps."""
     link_packets: IntArray
     """(num_routers * radix,) packets sent by each output port."""
     link_stall_ps: IntArray
@@ -59,7 +63,9 @@ class Counters:
     host_delivered: IntArray | None = None
     """(num_hosts,) packets *of* each host that were delivered, if ``SimulationConfig.host_latency`` asked for it."""
     host_latency_sum_ps: IntArray | None = None
+    """(num_hosts,) latencies of these packets, added up."""
     host_network_latency_sum_ps: IntArray | None = None
+    """(num_hosts,) the same from leaving the source queue on."""
     jobs: tuple[JobTotals, ...] = ()
     """One for each of ``SimulationConfig.placed_jobs()``."""
 

@@ -37,7 +37,9 @@ class HostTable(Table):
     """
 
     host: IntArray
+    """(n,) the number of each host."""
     router: IntArray
+    """(n,) its router."""
     sent: IntArray
     delivered: IntArray
     latency_mean_ns: FloatArray

@@ -30,6 +30,7 @@ class OperationMetrics(OperationTotals):
     """
 
     max_ps: int
+    """The longest, in ps."""
 
     @property
     def max_ns(self) -> float:
@@ -50,15 +51,19 @@ class JobMetrics:
     """
 
     name: str
+    """The name of the job."""
     program: str
+    """What it runs."""
     hosts: tuple[int, ...]
     """Rank i lives on the i-th."""
     endless: bool
     """Whether it goes on for as long as the run does."""
     start_ps: int
+    """When its ranks start, in ps."""
     end_ps: int
     """When its last rank had done everything; -1: not yet, or it is endless."""
     unfinished_ranks: int
+    """Ranks that have not done everything; of endless jobs all."""
     packets_delivered: int
     """To its hosts, from its hosts, since time 0."""
     operations: Mapping[str, OperationMetrics]
@@ -70,7 +75,9 @@ class JobMetrics:
     messages: OperationMetrics
     """Its messages, from the entry into the source queue to the arrival of the last bit: those of the window."""
     number: int = dataclasses.field(repr=False)
+    """Its place among the jobs of the run."""
     counters: Counters = dataclasses.field(repr=False, compare=False)
+    """The counters of the whole machine in the window."""
 
     @classmethod
     def of(

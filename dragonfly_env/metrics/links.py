@@ -35,12 +35,19 @@ class LinkClassTotals:
     """
 
     links: int
+    """How many links there are."""
     packets: int
+    """Packets sent."""
     flits: int
+    """Flits sent."""
     utilisation_mean: float
+    """Mean fraction of the window in which a link carried bits."""
     utilisation_max: float
+    """The largest such fraction."""
     stall_fraction_mean: float
+    """Mean fraction of the window in which a port had a packet but no credit."""
     stall_fraction_max: float
+    """The largest such fraction."""
     stalls: float
 
     @property
@@ -73,10 +80,14 @@ class LinkTable(Table):
     """
 
     router: npt.NDArray[np.int64]
+    """(n,) router that the link leaves."""
     port: npt.NDArray[np.int64]
+    """(n,) its port there."""
     kind: npt.NDArray[np.str_]
     packets: npt.NDArray[np.int64]
+    """(n,) packets sent."""
     flits: npt.NDArray[np.int64]
+    """(n,) flits sent."""
     utilisation: npt.NDArray[np.float64]
     stall_fraction: npt.NDArray[np.float64]
     stalls: npt.NDArray[np.float64]

@@ -52,9 +52,13 @@ class Fairness:
     """
 
     min: float
+    """The smallest load."""
     max: float
+    """The largest load."""
     mean: float
+    """The mean load."""
     jain: float
+    """Jain's index."""
 
     @classmethod
     def of(cls, loads: npt.NDArray[np.float64]) -> Fairness:
@@ -88,9 +92,13 @@ class Metrics:
     """
 
     topology: Dragonfly
+    """The simulated system."""
     network: NetworkConfig
+    """The simulated network."""
     start_ps: int
+    """When the window began, in ps."""
     end_ps: int
+    """When the snapshot was taken, in ps."""
 
     packets_generated: int
     """Packets that entered a source queue in the window; lost ones are not among them."""
@@ -108,11 +116,17 @@ class Metrics:
     """Work done: links between routers and links to hosts that packets crossed in the window."""
 
     latency_sum_ps: int
+    """Latencies of the delivered packets, added up; ``latency_mean_ns`` is their mean."""
     network_latency_sum_ps: int
+    """The same from leaving the source queue on."""
     latency_min_ps: int
+    """The shortest latency, in ps; see ``latency_min_ns``."""
     latency_max_ps: int
+    """The longest latency, in ps; see ``latency_max_ns``."""
     hops_sum: int
+    """Links between routers that delivered packets crossed, added up."""
     minimal_delivered: int
+    """Delivered packets that took no non-minimal path."""
 
     latency_histogram: IntArray
     """(B,) delivered packets per bucket of latency."""
@@ -139,8 +153,11 @@ class Metrics:
     series: Mapping[str, IntArray] | None = None
     """Counters per bin; see ``time_series``."""
     series_bin_ps: int = 0
+    """Width of the bins of ``series``, in ps; 0: no series."""
     series_start_ps: int = 0
+    """When the first bin of ``series`` begins, in ps."""
     group_latency_sum_ps: IntArray | None = None
+    """(g, g) latencies by source group and destination group, added up; None without ``group_latency``."""
     group_delivered: IntArray | None = None
     """(g, g) packets delivered by source group and destination group, with ``group_latency=True``."""
     demanded_load: float = math.nan

@@ -18,13 +18,25 @@ ANY_OPERATION = ""
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class JobInfo:
-    """Who was measured."""
+    """Who was measured.
+
+    Example:
+        >>> config = dfe.SimulationConfig(topology="72", jobs=["milc:hosts=4"])
+        >>> info = config.placed_jobs()[0].info
+        >>> info.program, info.hosts
+        ('milc', (0, 1, 2, 3))
+    """
 
     name: str
+    """The name of the job."""
     program: str
+    """What it runs."""
     hosts: tuple[int, ...]
+    """Rank i lives on the i-th."""
     start_ps: int
+    """When its ranks start, in ps."""
     endless: bool
+    """Whether it goes on for as long as the run does."""
     operation_names: tuple[str, ...]
     """The first is that of whole iterations; the last may be ``ANY_OPERATION``."""
 
@@ -44,7 +56,9 @@ class OperationTotals:
     """
 
     count: int
+    """How many were completed."""
     total_ps: int
+    """Time in them, over all ranks together, in ps."""
 
     @property
     def mean_ns(self) -> float:
@@ -74,15 +88,19 @@ class JobTotals:
     """
 
     name: str
+    """The name of the job."""
     hosts: tuple[int, ...]
     """Rank i lives on the i-th."""
     endless: bool
+    """Whether it goes on for as long as the run does."""
     unfinished_ranks: int
     """At the end of the window; of endless jobs all."""
     packets_delivered: int
     """To its hosts, from its hosts: since time 0, or in the window of ``Counters.since``."""
     operations: Mapping[str, OperationTotals]
+    """By name: ``wait``, ``allreduce``, ..."""
     iterations: OperationTotals
+    """Whole iterations, of each rank."""
     messages: OperationTotals
     """From the entry into the source queue to the arrival of the last bit."""
 
@@ -105,7 +123,16 @@ class JobTotals:
         )
 
     def since(self, earlier: JobTotals) -> JobTotals:
-        """What an earlier reading had not."""
+        """What an earlier reading had not.
+
+        Example:
+            >>> config = dfe.SimulationConfig(topology="72", jobs=["milc:hosts=4"])
+            >>> sim = dfe.Simulation(config)
+            >>> before = sim.counters().jobs[0]
+            >>> sim.run(1_000)
+            >>> sim.counters().jobs[0].since(before).packets_delivered > 0
+            True
+        """
         return dataclasses.replace(
             self,
             packets_delivered=self.packets_delivered - earlier.packets_delivered,

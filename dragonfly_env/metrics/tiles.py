@@ -49,9 +49,13 @@ class TileTotals:
     """
 
     tiles: int
+    """How many tiles there are."""
     flits: int
+    """Flits received."""
     stalls: float
+    """Stalls, in times of a flit."""
     output_stalls: float
+    """Output stalls, in times of a flit."""
 
     @property
     def stalls_to_flits(self) -> float:
@@ -79,9 +83,13 @@ class TileTable(Table):
     """
 
     router: IntArray
+    """(n,) the router of each tile."""
     group: IntArray
+    """(n,) its group."""
     port: IntArray
+    """(n,) the port that the tile is an end of."""
     kind: npt.NDArray[np.str_]
+    """(n,) its class."""
     links: IntArray
     flits: IntArray
     stalls: FloatArray
@@ -144,6 +152,9 @@ class TileTable(Table):
 
     def of_kind(self, kind: str) -> TileTable:
         """The tiles of one class.
+
+        Args:
+            kind: A class of tiles, such as ``"global"`` or ``"host-in"``.
 
         Raises:
             ConfigError: If there is none.
@@ -213,6 +224,9 @@ class TileTable(Table):
 
     def to_parquet(self, path: str | Path) -> None:
         """Write the table.
+
+        Args:
+            path: The file to write.
 
         Raises:
             ConfigError: If the file cannot be written.

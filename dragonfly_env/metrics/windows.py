@@ -28,6 +28,10 @@ class CounterWindows:
     ``windows[3].tiles`` are the tiles of the fourth; the methods give columns over all of them, in which ``time_ns`` is
     the begin of a row's window.
 
+    Args:
+        readings: Counters of one run since the same reset, one more than there are windows.
+        about: What files say of their origin: configuration, version and platform.
+
     Example:
         >>> sim = dfe.Simulation(dfe.SimulationConfig(topology="72", load=0.2))
         >>> windows = sim.run_in_windows(500, duration_ns=2_000)

@@ -300,6 +300,12 @@ def fitting_legend(figure: Figure, handles: Sequence[Any], place: Place) -> Lege
 def save(figure: Figure, folder: Path, name: str, formats: Sequence[str] = ("png", "svg")) -> list[Path]:
     """Write a figure as ``folder/name.<format>`` in every format.
 
+    Args:
+        figure: What to write.
+        folder: Where to; it is made if need be.
+        name: Of the files.
+        formats: Some of ``FORMATS``.
+
     Raises:
         ConfigError: For an unknown format, or if the folder is not writable.
 

@@ -27,11 +27,38 @@ Item = TypeVar("Item")
 
 
 class EngineError(Exception):
-    """Workers were lost, or the cluster cannot be reached; what was not done may be tried again."""
+    """Workers were lost, or the cluster cannot be reached; what was not done may be tried again.
+
+    Example:
+        >>> from dragonfly_env.sweeps.engines import EngineError
+        >>> issubclass(EngineError, Exception)
+        True
+    """
 
 
 class Engine(Protocol):
-    """Calls a function for many items on other machines."""
+    """Calls a function for many items on other machines.
+
+    Example:
+        >>> from dragonfly_env.sweeps.engines import Engine
+        >>> class Here:
+        ...     name = "here"
+        ...
+        ...     def start(self, folder, threads, workers):
+        ...         pass
+        ...
+        ...     def call(self, task, items):
+        ...         for item in items:
+        ...             task(item)
+        ...
+        ...     def stop(self):
+        ...         pass
+        >>> engine: Engine = Here()
+        >>> engine.start("results", threads=1, workers=None)
+        >>> engine.call(print, ["one run"])
+        one run
+        >>> engine.stop()
+    """
 
     name: str
 
@@ -49,6 +76,10 @@ class Engine(Protocol):
 
     def call(self, task: Callable[[Item], object], items: Sequence[Item]) -> None:
         """Call a function for every item, and wait until all have ended. Runs in a thread of its own.
+
+        Args:
+            task: The function.
+            items: What it is called for.
 
         Raises:
             EngineError: If a call was lost with its worker.
@@ -327,6 +358,11 @@ def find_engine(
 
     Raises:
         ConfigError: If the name is unknown, something does not belong to it, or its extra is not installed.
+
+    Example:
+        >>> from dragonfly_env.sweeps.engines import ENGINES, find_engine
+        >>> find_engine("local") is None, ENGINES
+        (True, ('local', 'ray', 'dask', 'slurm'))
     """
     check_choice("engine", name, ENGINES)
     if address is not None:

@@ -67,6 +67,11 @@ class Results:
     ) -> Results:
         """The part with these policies, traffics and loads (each empty for all).
 
+        Args:
+            policies: Labels.
+            traffic: Labels.
+            loads: Offered loads.
+
         Raises:
             ConfigError: For a name that the results do not hold, with the nearest match, or if nothing is
                 left.
@@ -103,7 +108,11 @@ class Results:
         )
 
     def relabelled(self, change: Callable[[str], str]) -> Results:
-        """The same with other names for policies, traffic and the whole; different names must stay different."""
+        """The same with other names for policies, traffic and the whole; different names must stay different.
+
+        Args:
+            change: Gives the new name for an old one.
+        """
         return Results(
             name=change(self.name),
             table=self.table.assign(

@@ -139,6 +139,9 @@ class Point:
     def run(self, seed: int) -> Run:
         """The point with a seed.
 
+        Args:
+            seed: The seed.
+
         Raises:
             ConfigError: If the seed is none, or a job does not fit with it.
 

@@ -153,6 +153,9 @@ class Scenario:
     def from_toml(cls, path: Path) -> Scenario:
         """From a TOML file; the name defaults to the file's.
 
+        Args:
+            path: The file.
+
         Raises:
             ConfigError: If the file cannot be read, is no TOML, or holds an impossible setting.
 

@@ -63,7 +63,11 @@ class Traffic(ABC):
 
     @abstractmethod
     def check(self, topology: Dragonfly) -> None:
-        """Raise ``ConfigError`` if this traffic is impossible on ``topology``."""
+        """Raise ``ConfigError`` if this traffic is impossible on ``topology``.
+
+        Args:
+            topology: Where it is to be used.
+        """
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -133,6 +137,9 @@ class NamedTraffic(Traffic):
     def from_arguments(cls, arguments: Mapping[str, Any]) -> NamedTraffic:
         """The traffic with the arguments of ``to_dict`` or of a parsed spec string.
 
+        Args:
+            arguments: By name.
+
         Raises:
             ConfigError: For an unknown argument or a value out of range.
 
@@ -182,6 +189,9 @@ class Pattern(NamedTraffic):
     def check_size(self, topology: Dragonfly) -> None:
         """Raise ``ConfigError`` if this pattern, or one inside, has a size that ``topology`` rules out. Takes no memory
         of that size, which ``build`` does.
+
+        Args:
+            topology: Where it is to be used.
         """
 
 

@@ -57,8 +57,8 @@ class DemandMatrix(Pattern):
     Example:
         >>> groups = np.roll(np.eye(9), 1, axis=1)
         >>> traffic = dfe.traffic.DemandMatrix(groups)
-        >>> traffic.size, traffic.spec
-        (9, 'demand(9 x 9)')
+        >>> traffic.size, traffic.spec, traffic.to_dict()["columns"][:3]
+        (9, 'demand(9 x 9)', [1, 2, 3])
         >>> config = dfe.SimulationConfig(topology="72", traffic=traffic, load=0.1)
         >>> dfe.simulate(config, measure_ns=5_000).packets_delivered > 0
         True

@@ -100,6 +100,9 @@ class Schedule(Traffic):
     def from_dict(cls, values: Mapping[str, Any]) -> Schedule:
         """The inverse of ``to_dict``; steps may be [time_ns, traffic, load] lists too.
 
+        Args:
+            values: A table with the list ``schedule``.
+
         Example:
             >>> dfe.traffic.Schedule.from_dict({"schedule": [[0, "uniform", 0.5]]}).spec
             '0 ns: uniform 0.5'

@@ -119,6 +119,9 @@ class Trace(Traffic):
     def from_frame(cls, frame: pd.DataFrame) -> Trace:
         """A trace from a table with the columns time_ns, src, dst, bytes and, if known, routers.
 
+        Args:
+            frame: The table, of pandas.
+
         Raises:
             ConfigError: For missing or unknown columns, and as ``from_columns``.
 
@@ -148,6 +151,9 @@ class Trace(Traffic):
     @classmethod
     def from_file(cls, path: str | Path) -> Trace:
         """A trace from a Parquet (``.parquet``) or CSV file (``.csv``, also compressed as ``.csv.gz``).
+
+        Args:
+            path: The file.
 
         Raises:
             ConfigError: If the file cannot be read, and as ``from_frame``.
@@ -248,6 +254,9 @@ class Trace(Traffic):
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Trace:
         """The inverse of ``to_dict``.
+
+        Args:
+            values: A table with the key ``trace``: columns, or ``path`` and ``sha256``.
 
         Raises:
             ConfigError: If the file is not the one that was described, and as ``from_columns``.

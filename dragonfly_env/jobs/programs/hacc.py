@@ -49,7 +49,15 @@ class Hacc(Motif):
 
     @staticmethod
     def lengths(ranks: int) -> tuple[int, ...]:
-        """The grid of ranks: 8x8x4 of 256."""
+        """The grid of ranks: 8x8x4 of 256.
+
+        Args:
+            ranks: How many ranks the job has.
+
+        Example:
+            >>> dfe.jobs.Hacc().lengths(16)
+            (4, 2, 2)
+        """
         return even_lengths(ranks, (1.0, 1.0, 1.0))
 
     def rank_order(self, ranks: int, seed: int) -> list[int]:

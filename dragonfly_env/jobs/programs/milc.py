@@ -70,11 +70,19 @@ class Milc(Motif):
 
     @staticmethod
     def lengths(ranks: int) -> tuple[int, ...]:
-        """The grid of ranks: 4x4x4x4 of 256."""
+        """The grid of ranks: 4x4x4x4 of 256.
+
+        Args:
+            ranks: How many ranks the job has.
+        """
         return even_lengths(ranks, (1.0, 1.0, 1.0, 1.0))
 
     def plane_bytes(self, ranks: int) -> tuple[int, ...]:
-        """What goes to a neighbour along each axis, per parity."""
+        """What goes to a neighbour along each axis, per parity.
+
+        Args:
+            ranks: How many ranks the job has.
+        """
         lengths = self.lengths(ranks * self.stands_for)
         sites = [whole / part for whole, part in zip(LATTICE, lengths, strict=True)]
         volume = math.prod(sites)

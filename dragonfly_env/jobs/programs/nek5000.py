@@ -44,11 +44,27 @@ class Nek5000(Motif):
 
     @staticmethod
     def lengths(ranks: int) -> tuple[int, ...]:
-        """The grid of ranks: 8x8x4 of 256."""
+        """The grid of ranks: 8x8x4 of 256.
+
+        Args:
+            ranks: How many ranks the job has.
+
+        Example:
+            >>> dfe.jobs.Nek5000().lengths(256)
+            (8, 8, 4)
+        """
         return even_lengths(ranks, (1.0, 1.0, 1.0))
 
     def halo_bytes(self, move: tuple[int, ...]) -> int:
-        """What goes to the neighbour in a direction: the points of a face, an edge or a corner."""
+        """What goes to the neighbour in a direction: the points of a face, an edge or a corner.
+
+        Args:
+            move: The direction: a step of -1, 0 or 1 along each axis.
+
+        Example:
+            >>> dfe.jobs.Nek5000().halo_bytes((1, 0, 0))
+            51528
+        """
         points = math.prod(count * ORDER + 1 for count, step in zip(ELEMENTS, move, strict=True) if step == 0)
         return self.scaled(points * _VALUE_BYTES) if points > 1 else _VALUE_BYTES
 
