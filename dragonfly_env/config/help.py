@@ -86,7 +86,7 @@ def constructed_like(base: type[Any]) -> Callable[[type[Made]], type[Made]]:
 
 
 def takes_all_of(other: Callable[..., Any]) -> Callable[[Callable[..., Made]], Callable[..., Made]]:
-    """Show the arguments of ``other`` in signature and docstring of a function that passes its ``**options`` on to it."""
+    """Show the arguments of ``other`` in the help of a function that passes its ``**options`` on to it."""
 
     def dress(function: Callable[..., Made]) -> Callable[..., Made]:
         own = [

@@ -66,6 +66,17 @@ class RouterMultiAgentEnv(CoreView, MultiAgentEnv):
 
     Raises:
         ConfigError: For an unknown setting or a value out of range.
+
+    Example:
+        >>> from dragonfly_env.envs.rllib import RouterMultiAgentEnv
+        >>> env = RouterMultiAgentEnv({"traffic": "adv+1", "load": 0.2})
+        >>> seen, infos = env.reset(seed=1)
+        >>> masks = {name: one["action_mask"] for name, one in seen.items()}
+        >>> actions = {name: int(mask.argmax()) for name, mask in masks.items()}
+        >>> seen, rewards, terminated, truncated, infos = env.step(actions)
+        >>> truncated["__all__"]
+        False
+        >>> env.close()
     """
 
     metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 10}  # noqa: RUF012  # as in gymnasium

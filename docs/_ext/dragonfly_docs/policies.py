@@ -23,11 +23,12 @@ _SNIPPET = """\
 import dragonfly_env as dfe
 
 config = dfe.SimulationConfig(
-    topology=dfe.Dragonfly.preset("{topology}"), traffic="adv+1", load=0.35, policy="{name}", seed=1
+    topology="{topology}", traffic="adv+1", load=0.35, policy="{name}"
 )
 metrics = dfe.simulate(config, warmup_ns=20_000, measure_ns=20_000)
-print(f"accepted load {{metrics.accepted_load:.3f}}, mean latency {{metrics.latency_mean_ns:.0f}} ns, "
-      f"{{metrics.hops_mean:.2f}} hops, {{metrics.minimal_fraction:.0%}} minimal")
+print(f"accepted load {{metrics.accepted_load:.3f}}")
+print(f"mean latency {{metrics.latency_mean_ns:.0f}} ns")
+print(f"{{metrics.hops_mean:.2f}} hops, {{metrics.minimal_fraction:.0%}} minimal")
 ```
 """
 
@@ -59,7 +60,7 @@ def _vcs(name: str) -> str:
             return "They follow from what it is given: its name alone is not enough.\n"
         rows.append((code(preset), scheme, *counts))
     return table(("network", "numbering", "local links", "global links"), rows) + (
-        "\nThe fewest with which the core takes the policy where groups are full meshes; on grids, where a local way "
+        "\nThe fewest with which the core takes the policy where groups are full meshes; on grids, where a local path "
         "may take two hops, there are more.\n"
     )
 
@@ -95,8 +96,8 @@ def _page(info: _core.PolicyInfo) -> str:
     parts = [GENERATED, f"# {name}\n", f"{info['summary'][:1].upper()}{info['summary'][1:]}.\n"]
     facts = [
         ("Source", info["source"]),
-        ("Asked", _DECIDES[info["scope"]] + f' (`scope="{info["scope"]}"`)'),
-        ("Answers with", f'a {info["action"]} (`action="{info["action"]}"`)'),
+        ("Decides at", _DECIDES[info["scope"]] + f' (`scope="{info["scope"]}"`)'),
+        ("Chooses", f'a {info["action"]} (`action="{info["action"]}"`)'),
         ("Learns", "yes, in the core" if kind.learns else "no"),
     ]
     if kind is not CorePolicy and kind.variants[name]:
