@@ -30,9 +30,9 @@ def _lists(made: type[Made], settings: Any) -> type[Made]:
     lines = inspect.cleandoc(made.__doc__).split("\n")
     begin, end = _args_of(lines)
     own = [line for line in lines[begin:end] if not line.startswith("    **options:")]
-    explained = {line.split(":")[0].split(" ")[0].strip() for line in own if line[:5].strip()}
+    explained = {line.split(":")[0].split()[0] for line in own if line[:5].strip()}
     listed = [_in_help(row) for row in describe(settings)]
-    more = [text for text in listed if text.split(":")[0].split(" ")[4] not in explained]
+    more = [text for text in listed if text.split(":")[0].split()[0] not in explained]
     if not own and not more:
         return made
     section = [*(own or ["Args:"]), *more]
@@ -58,8 +58,8 @@ def _args_of(lines: list[str]) -> tuple[int, int]:
 def _in_help(row: SettingInfo) -> str:
     """A row as an entry of ``Args:``; broken by hand, since ``textwrap`` would take a tenth of a second for all."""
     values = f" ({row.allowed}{f' {row.unit}' if row.unit else ''})" if row.allowed else ""
-    lines, line = [], "   "
-    for word in f"{row.name}{values}: {row.doc}".split():
+    lines, line = [], f"    {row.name}{values}:"  # in one piece, as it is read by the line
+    for word in row.doc.split():
         if len(line) + len(word) >= _WIDTH:
             lines.append(line)
             line = "       "

@@ -231,6 +231,12 @@ def _documented_bases(module: str, name: str) -> str:
     )
 
 
+def _is_protocol(module: str, name: str) -> bool:
+    return name not in NEED_EXTRAS and getattr(
+        getattr(importlib.import_module(module), name), "_is_protocol", False
+    )
+
+
 def hidden_in(name: str) -> frozenset[str]:
     """The members of a class that are not in the reference."""
     return _INTERNAL - _SHOWN.get(name, frozenset()) | _HIDDEN.get(name, frozenset())
@@ -242,9 +248,10 @@ def _entries(page: Page) -> list[str]:
         directive = _directive(module, name)
         entries += [f".. {directive}:: {module}.{name}"]
         if directive == "autoclass":
+            entries.append("   :members:")
+            if not _is_protocol(module, name):  # of which nothing can be asked that is about classes
+                entries.append(f"   :inherited-members: {_documented_bases(module, name)}")
             entries += [
-                "   :members:",
-                f"   :inherited-members: {_documented_bases(module, name)}",
                 f"   :exclude-members: {', '.join(sorted(hidden_in(name)))}",
             ]
         if directive == "py:data":
