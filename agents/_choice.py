@@ -50,7 +50,7 @@ def pick(weights: npt.NDArray[np.floating], draws: npt.NDArray[np.float64]) -> I
 @documented
 @dataclasses.dataclass(frozen=True, slots=True)
 class RandomPolicy:
-    """A uniformly random legal action for every packet, from the draws of the batch: what a learner must beat.
+    """A uniformly random legal action for every packet, from the random numbers of the batch: what a learner must beat.
 
     Example:
         >>> policy = dfe.agents.RandomPolicy(action="port", scope="every")
@@ -63,7 +63,7 @@ class RandomPolicy:
         dtype('int64')
     """
 
-    action: str = choice("path", ("port", "path"), doc="What it answers with.")
+    action: str = choice("path", ("port", "path"), doc="What it chooses.")
     scope: str = choice("source", ("source", "every", "all"), doc="Which decisions it takes.")
 
     def __post_init__(self) -> None:

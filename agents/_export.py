@@ -25,8 +25,8 @@ class ExportableAgent(NetworkAgent):
     def export_mlp(self, path: str | Path, *, max_hops: int = 5) -> Path:
         """Write the network that acts as a policy of the core: ``make_policy("mlp", weights=path)``.
 
-        It decides as this agent does where it does not train, from the same draws, up to rounding: the core adds up in
-        an order of its own. One that scores actions one by one fits every size of system.
+        It decides as this agent does where it does not train, from the same random numbers, up to rounding: the core
+        adds up in an order of its own. One that scores actions one by one fits every size of system.
 
         Args:
             path: Where to; ``.npz`` is added if it is missing.

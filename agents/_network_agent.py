@@ -81,7 +81,7 @@ class NetworkAgent(ABC):
 
     @property
     def action(self) -> str:
-        """What it answers with."""
+        """What it chooses."""
         return str(self.settings.action)
 
     def env_options(self) -> dict[str, Any]:

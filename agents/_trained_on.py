@@ -218,7 +218,7 @@ class LayoutFacts:
         raise config_error("layout", f"{len(other.names)} features", text)
 
     def require_unit(self, other: LayoutFacts, who: str) -> None:
-        """Refuse occupancies in ns where the training had packets, or the other way round.
+        """Refuse occupancies in ns where the training had packets, or the reverse.
 
         Raises:
             ConfigError: Naming both units.

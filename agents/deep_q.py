@@ -113,9 +113,9 @@ class TransitionBuffer(ReplayBuffer):
 class DeepQAgent(ExportableAgent):
     """A deep Q-network that all routers share.
 
-    Everything random in it follows from ``seed``; while it explores, from the draws of the batches too. So equal
-    settings, seeds and environments learn the same. Its file does not hold the replay buffer: a loaded agent that goes
-    on training fills it anew.
+    Everything random in it follows from ``seed``; while it explores, from the random numbers of the batches too. So
+    equal settings, seeds and environments learn the same. Its file does not hold the replay buffer: a loaded agent
+    that goes on training fills it anew.
 
     Args:
         settings: What it sees and how it learns.

@@ -1,4 +1,4 @@
-"""Every policy is measured in the same way: the same seeds, warm-up and window as ``Simulation``."""
+"""Every policy is measured alike: the same seeds, warm-up and window as ``Simulation``."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def make_env(
 def join(
     config: SimulationConfig, policy: BatchPolicy, *, duration_ns: float
 ) -> tuple[BatchedRoutingEnv, BatchPolicy]:
-    """The environment that a policy needs, and who answers its batches: the policy, or its reference. Nothing is
+    """The environment that a policy needs, and what decides its batches: the policy, or its reference. Nothing is
     learned.
 
     Args:
@@ -168,7 +168,7 @@ def evaluate_policy(
 
 
 def _answer(env: BatchedRoutingEnv, batch: DecisionBatch, policy: BatchPolicy) -> None:
-    """Answer all decisions until the episode is done."""
+    """Decide until the episode is done."""
     while not env.done:
         batch = env.step(policy.act(batch))
 

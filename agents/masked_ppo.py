@@ -120,7 +120,7 @@ class MaskedPpoAgent(NetworkAgent):
         return pick(weights, batch.draws[:, 0])
 
     def episodes(self, config: SimulationConfig | Several, schedule: Schedule) -> Iterator[Episode]:
-        """Train by rollouts of all routers; an episode is reported after the rollout in which it ended.
+        """Train by rollouts of all routers; an episode is reported after the rollout in which it was completed.
 
         See ``OwnLoop.episodes``.
 

@@ -42,11 +42,11 @@ class CoreLearner(Policy):
             batch: Any.
 
         Raises:
-            StateError: Always. ``reference(env)`` has tables of its own, and answers.
+            StateError: Always. ``reference(env)`` has tables of its own, and decides.
         """
         raise StateError(
             f"act(): policy {self.name!r} learns inside the core: run it with Simulation, or let its "
-            "reference(env) answer the batches of an environment"
+            "reference(env) decide the batches of an environment"
         )
 
     def env_options(self) -> dict[str, Any]:
@@ -178,7 +178,7 @@ class QAdaptive(CoreLearner, core.QAdaptive):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class QAdaptiveQueue(QAdaptive):
-    """``QAdaptive`` with two changes: values start with the time of the whole way without congestion, and where ports
+    """``QAdaptive`` with two changes: values start with the time of the whole path without congestion, and where ports
     are compared, what a port's own queues take to send is added to its value.
 
     A Q-value follows the mean of many packets with a delay; a queue that has just grown is seen at once. Thresholds
@@ -222,7 +222,7 @@ class QAdaptiveFast(QAdaptive):
 
     - the source router weighs the minimal port against global ones only (``source_ports``),
     - the next router reports the value of the port that the packet takes (``next_value``),
-    - values start with the time of the whole way without congestion (``initial_values``),
+    - values start with the time of the whole path without congestion (``initial_values``),
     - a packet in a port's own queues counts two packet times (``queue_weight``): where a queue has grown, ports
       behind it are congested, too, and that is not in the table yet,
     - in an intermediate group a gain of 20 % is enough for a local non-minimal path (``q_thld2``).

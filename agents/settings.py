@@ -102,8 +102,8 @@ def _sample() -> Any:
     """Whether a policy over actions is one when it is evaluated, too."""
     return boolean(
         True,
-        doc="Whether it draws its actions when it is evaluated too (from the batch's draws); if not, it takes the "
-        "likeliest.",
+        doc="Whether it draws its actions when it is evaluated too (from the batch's random numbers); if not, it "
+        "takes the likeliest.",
     )
 
 

@@ -152,7 +152,7 @@ class EndsEpisodes(Protocol):
     """A learner that wants to know where an episode ends, before it is measured or saved."""
 
     def end_episode(self) -> None:
-        """The environment begins anew: what is still under way there is lost."""
+        """The environment begins anew: what is still in the network there is lost."""
 
 
 def train(

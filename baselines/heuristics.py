@@ -210,7 +210,7 @@ class Ugal(core.UgalN):
             (N,) actions; ties go to the minimal path, and among candidates of a kind to the first.
 
         Raises:
-            ConfigError: If the environment lacks the candidates that the parameters ask for.
+            ConfigError: If the environment lacks the candidates that the parameters need.
 
         Source: Kim, Dally, Scott, Abts, ISCA 2008; Kang, Wang, Lan, HPDC 2021, section 5.1.
         """
@@ -249,7 +249,7 @@ class UgalIdeal(core.UgalIdeal):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Par(core.Par):
-    """UGAL's rule with non-minimal paths to routers (``lgl``), asked again after a minimal first hop inside the
+    """UGAL's rule with non-minimal paths to routers (``lgl``), decided again after a minimal first hop inside the
     source group.
 
     Source: Jiang, Kim, Dally, ISCA 2009; Kang, Wang, Lan, HPDC 2021, sections 2.2 and 5.1.
@@ -268,7 +268,7 @@ class Par(core.Par):
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Piggyback(core.Pb):
     """A non-minimal path to a random router (``lgl``) if the minimal path's global link is congested, or if UGAL says
-    so (``q_min > 2 * q_detour + bias_packets``); else minimal. Asked at the source router only.
+    so (``q_min > 2 * q_detour + bias_packets``); else minimal. Only the source router decides.
 
     A global link is congested iff the occupancy of its port is above ``congestion_factor`` times the mean over its
     router's connected global ports plus ``congestion_offset_packets``. Every router tells the others of its group
@@ -432,7 +432,7 @@ class Lia(_ByLevels, core.Lia):
             (N,) actions; ties go to the minimal path, and among candidates of a kind to the first.
 
         Raises:
-            ConfigError: If the environment lacks the candidates that the parameters ask for, or the counters.
+            ConfigError: If the environment lacks the candidates that the parameters need, or the counters.
 
         Source: LIA, TACO 2025, section 4.
         """

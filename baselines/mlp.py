@@ -56,7 +56,7 @@ class ScoringPolicy(core.NeuralV1):
 
     @property
     def action(self) -> str:
-        """What it answers with: a ``"path"`` or a ``"port"``."""
+        """What it chooses: a ``"path"`` or a ``"port"``."""
         return self.network.action
 
     def core_parameters(self) -> dict[str, Any]:
@@ -85,7 +85,7 @@ class ScoringPolicy(core.NeuralV1):
         """Choose an action for every pending packet, as the core does.
 
         Args:
-            batch: N decisions of an environment with ``env_options()``. With a softmax it needs draws.
+            batch: N decisions of an environment with ``env_options()``. With a softmax it needs random numbers.
 
         Returns:
             (N,) actions; ties go to the lowest.

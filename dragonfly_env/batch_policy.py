@@ -1,4 +1,4 @@
-"""What a routing policy in Python is: whatever answers batches of decisions."""
+"""What a routing policy in Python is: an object that decides batches of decisions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class BatchPolicy(Protocol):
-    """A routing rule that answers batches of decisions.
+    """A routing rule that decides batches of decisions.
 
     Example:
         >>> class FirstLegal:
@@ -37,7 +37,7 @@ class BatchPolicy(Protocol):
 
     @property
     def action(self) -> str:
-        """What it answers with: ``"port"`` or ``"path"``."""
+        """What it chooses: ``"port"`` or ``"path"``."""
 
     def act(self, batch: DecisionBatch) -> npt.NDArray[np.int64]:
         """Choose an action for every pending packet.

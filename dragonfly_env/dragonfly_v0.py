@@ -1,4 +1,4 @@
-"""The PettingZoo environments: every router of a Dragonfly network is an agent that sends packets on their way.
+"""The PettingZoo environments: every router of a Dragonfly network is an agent that forwards packets.
 
 =====================  ===========================================================================================
 Agents                 ``router_0`` ... : one per router
@@ -14,9 +14,9 @@ End                    all agents are truncated when the time is up (or after ``
                        Then every ``info["metrics"]`` has what the episode measured in the agent's network
 =====================  ===========================================================================================
 
-``parallel_env`` goes round by round: every router with pending packets answers its earliest (of several at the same
-time, the one with the lowest decision id), the others idle, and time stops until all decisions of the window
-are answered. ``env`` and ``raw_env`` (AEC) select only routers with a pending packet, in the same order. Each decision
+``parallel_env`` goes round by round: every router with pending packets decides about its earliest (of several at the
+same time, the one with the lowest decision id), the others idle, and time stops until all decisions of the window
+are made. ``env`` and ``raw_env`` (AEC) select only routers with a pending packet, in the same order. Each decision
 shows the router as it was when the decision was raised, so the order of rounds and turns changes nothing in the
 network.
 

@@ -43,7 +43,7 @@ _CANDIDATES = ("minimal_candidates", "nonminimal_candidates", "gateways", "avoid
 
 
 def check_gateways(gateways: str, minimal_candidates: int) -> None:
-    """Any gateway is drawn where there is a choice: who has one path alone is not asked about it.
+    """Any gateway is drawn where there is a choice: where there is one path alone nothing is drawn.
 
     Raises:
         ConfigError: For any gateway with one shortest path.
@@ -59,9 +59,9 @@ NamedVariants: TypeAlias = Mapping[str, Mapping[str, ParameterValue]]
 class Policy(ABC):
     """A routing policy with its parameters: a frozen dataclass, comparable and hashable.
 
-    A subclass names the registry names that it answers to in ``variants``. The parameters of the core's policy become
-    its fields by themselves; it declares only what it has besides, as checked fields. For type checkers it derives from
-    the class of its parameters in ``policy_parameters.pyi``.
+    A subclass names its names in the registry in ``variants``. The parameters of the core's policy become
+    its fields by themselves; it declares only what it has in addition, as checked fields. For type checkers it
+    derives from the class of its parameters in ``policy_parameters.pyi``.
 
     Example:
         >>> policy = dfe.make_policy("ugal-n", bias_packets=2)
@@ -119,7 +119,7 @@ class Policy(ABC):
             (N,) actions.
 
         Raises:
-            ConfigError: If the environment lacks what the parameters ask for.
+            ConfigError: If the environment lacks what the parameters need.
             StateError: If there is no reference implementation: the core alone runs this policy.
 
         Example:
@@ -139,7 +139,7 @@ class Policy(ABC):
         return type(self).act is not Policy.act
 
     def reference(self, env: Any) -> BatchPolicy:
-        """What answers the batches of a ``BatchedRoutingEnv`` as the core's policy decides.
+        """What decides the batches of a ``BatchedRoutingEnv`` as the core's policy decides.
 
         A policy without tables does so itself, for any environment that has what it needs; of one that learns it
         is another object, for this environment.
@@ -168,7 +168,7 @@ class Policy(ABC):
 
     def env_options(self) -> dict[str, Any]:
         """The keyword arguments of ``BatchedRoutingEnv`` that show what the policy sees: where it decides, the
-        candidates that its parameters ask for, and its features by its own parameters, whatever ``config.policy`` is.
+        candidates that its parameters need, and its features by its own parameters, whatever ``config.policy`` is.
 
         Example:
             >>> options = dfe.make_policy("val-g").env_options()
@@ -242,7 +242,7 @@ class Policy(ABC):
 
     @property
     def action(self) -> str:
-        """What the policy answers with: a ``"path"`` or a ``"port"``."""
+        """What the policy chooses: a ``"path"`` or a ``"port"``."""
         return _registry()[self.name]["action"]
 
     @property
@@ -355,7 +355,7 @@ def policies() -> tuple[str, ...]:
 
 
 def policy_class(name: str) -> type[Policy]:
-    """The settings class that answers to a policy's name; ``CorePolicy`` if there is none of its own.
+    """The settings class of a policy's name; ``CorePolicy`` if there is none of its own.
 
     Raises:
         ConfigError: For an unknown name; the nearest one is named.

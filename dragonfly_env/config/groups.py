@@ -20,7 +20,7 @@ _MOST_LINKS = 64
 class Grid:
     """A group of ``rows * columns`` routers: all of a row are joined (rank 1), and all of a column (rank 2).
 
-    A local way takes at most two hops, and between routers that share neither row nor column there are two shortest
+    A local path takes at most two hops, and between routers that share neither row nor column there are two shortest
     ones: along the row first, or along the column. Parallel links between two routers are one port of so many times
     the bandwidth and buffer. Router = row * columns + column; the ports of rank 1 come first, to the other columns in
     order, then those of rank 2 to the other rows.

@@ -20,9 +20,9 @@ s = q mod (a*h/t), once per slice of a*h/t positions, so each pair of groups has
 
 With fewer groups than the maximum only the slots s < g-1 are connected.
 
-Shortest ways. Among several a packet draws anew at every router (its own random stream, the same for every policy):
+Shortest paths. Among several a packet draws anew at every router (its own random stream, the same for every policy):
 of the global links on a shortest path one of those nearest to the router, all alike, then one of the shortest local
-ways to it, all alike. Where groups are all-to-all nothing is drawn: with trunking, routers take their own links first,
+paths to it, all alike. Where groups are all-to-all nothing is drawn: with trunking, routers take their own links first,
 and ranks spread the rest.
 """
 

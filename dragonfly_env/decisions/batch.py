@@ -23,7 +23,7 @@ _COLUMNS = ("obs", "mask", "agents", "decision_ids", "packets", "time_ns", "cand
 
 
 class DecisionBatch:
-    """N decisions that wait for an answer, ordered by scenario, then by decision id.
+    """N decisions that wait for an action, ordered by scenario, then by decision id.
 
     What a row holds, and the order of rows, depend neither on the number of threads nor on how the core cuts a network
     into partitions: all decisions of one time see the network, and count earlier decisions, as of the start of that
@@ -269,14 +269,14 @@ class Transitions:
         decision_ids: (M,) int64, of the decision, as in `DecisionBatch.decision_ids`.
         agents: (M,) int32, the router that decided.
         obs: (M, F) float32, what it saw.
-        actions: (M,) int32, what it answered.
+        actions: (M,) int32, what it chose.
         rewards: (M,) float64, in units of ``reward_scale_ns``.
         next_obs: (M, F) float32, what the next deciding router saw; zeros if the packet was delivered.
         next_mask: (M, A) bool, its legal actions; all False if the packet was delivered.
         done: (M,) bool, whether the packet was delivered.
         next_agents: (M,) int32, the next router that decided; -1 if the packet was delivered.
         latency_ns: (M,) float64, ns from this decision to the next one, or to the delivery.
-        time_ns: (M,) float64, ns, when the deciding router learns of it: the end of the leg plus the way back over
+        time_ns: (M,) float64, ns, when the deciding router learns of it: the end of the leg plus the time back over
             its link.
         next_decision_ids: (M,) int64, of the next decision; -1 if the packet was delivered.
         mask: (M, A) bool, the actions that were legal when it was made.

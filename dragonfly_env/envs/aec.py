@@ -24,9 +24,9 @@ _PLAIN = (int, np.int64)
 class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
     """Routers act one at a time; see ``dragonfly_env.dragonfly_v0`` for settings and spaces.
 
-    The order is that of the parallel view: in each round every router that still has packets answers its earliest.
-    Rewards are given when the window's last decision is answered. Their bookkeeping is sparse: a step costs the same
-    for any number of agents.
+    The order is that of the parallel view: in each round every router that still has packets decides about its
+    earliest. Rewards are given when the window's last decision is made. Their bookkeeping is sparse: a step costs
+    the same for any number of agents.
 
     Example:
         >>> from dragonfly_env import dragonfly_v0
@@ -89,7 +89,7 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
         self._open(turns)
 
     def step(self, action: int | None) -> None:
-        """Answer the earliest packet of ``agent_selection``, and select the next router.
+        """Decide about the earliest packet of ``agent_selection``, and select the next router.
 
         Args:
             action: An integer; None for an agent that is truncated.
@@ -241,7 +241,7 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
 
     @alone
     def _finish_window(self) -> None:
-        """All decisions are answered: time goes on, and the agents are given."""
+        """All decisions are made: time goes on, and the agents are given."""
         if self._stop < len(self._answers):
             self._position = self._stop
             self._end()
@@ -330,7 +330,7 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
             return None
 
     def _last_seen(self, number: int) -> npt.NDArray[np.float32]:
-        """The observation of the router's last answered decision; zeros before its first."""
+        """The observation of the router's last decision; zeros before its first."""
         done = self._check_open("observe()").rounds.agents[: self._position]
         before = np.flatnonzero(done == number)
         seen: npt.NDArray[np.float32] = self._obs[before[-1]] if len(before) else self._seen[number]

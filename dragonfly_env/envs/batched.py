@@ -1,6 +1,6 @@
 """``BatchedRoutingEnv``: the one environment; every other view is a thin layer over it.
 
-One call answers thousands of packets. All decisions that are raised within one routing delay are handed out
+One call decides about thousands of packets. All decisions that are raised within one routing delay are handed out
 together, which changes no timing: a decision sees the router as it is at its time and takes effect one routing
 delay later. So a policy written in Python gives bit for bit the run that the same policy gives in the core.
 """
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @documents(EnvOptions)
 class BatchedRoutingEnv(Copied, CoreOwner):
-    """Routers that ask for decisions in batches. Not for several threads at once.
+    """Routers whose decisions come in batches. Not for several threads at once.
 
     It is pickled and copied by the arguments of its constructor and the seed that comes next. A running episode is not
     carried: a copy begins with ``reset()``. So are all views.
@@ -81,7 +81,7 @@ class BatchedRoutingEnv(Copied, CoreOwner):
     def for_policy(
         cls, config: SimulationConfig | Several, policy: Policy | Any, **options: Any
     ) -> BatchedRoutingEnv:
-        """The environment whose batches a policy can answer.
+        """The environment whose batches a policy can decide.
 
         Args:
             config: As for the constructor.
@@ -280,19 +280,19 @@ class BatchedRoutingEnv(Copied, CoreOwner):
             return self._take_batch()
 
     def step(self, actions: npt.ArrayLike) -> DecisionBatch:
-        """Answer the whole batch, and run to the next decisions or to the end of the episode.
+        """Give the actions of the whole batch, and run to the next decisions or to the end of the episode.
 
         Args:
             actions: (N,) integers, one per row of the batch. After a ``KeyboardInterrupt`` the batch is empty
                 although the episode is not over: ``step([])`` then goes on.
 
         Returns:
-            The next batch; empty when ``done``. A scenario that has come to its end waits for the others: it asks
-            nothing any more.
+            The next batch; empty when ``done``. A scenario that has come to its end waits for the others: it has
+            no decisions any more.
 
         Raises:
             IllegalActionError: For a wrong shape or type, or for an action that its mask does not allow: the
-                message names router, decision and what is legal. Nothing has changed; answer again.
+                message names router, decision and what is legal. Nothing has changed; choose again.
             DeadlockError: If nothing moved for ``watchdog_ns``.
             StateError: Before ``reset``, when ``done``, or if another thread uses this environment.
 
@@ -317,12 +317,12 @@ class BatchedRoutingEnv(Copied, CoreOwner):
 
     @property
     def done(self) -> bool:
-        """Whether the episode has reached its end, in all scenarios, and all decisions are answered."""
+        """Whether the episode has reached its end, in all scenarios, and all decisions are made."""
         return self._core.done
 
     @property
     def pending(self) -> DecisionBatch:
-        """The decisions that wait for an answer.
+        """The decisions that wait for an action.
 
         Raises:
             StateError: Before ``reset``, or while another thread uses this environment.
@@ -378,7 +378,7 @@ class BatchedRoutingEnv(Copied, CoreOwner):
         """Stop all generators and run until the last packet is delivered.
 
         Args:
-            policy: Answers the decisions on the way, with ``act(batch)``; None: always along a shortest path.
+            policy: Takes the decisions meanwhile, with ``act(batch)``; None: always along a shortest path.
 
         Raises:
             ConfigError: If it comes to a time that is too long for a time series with so narrow bins.
@@ -590,7 +590,7 @@ class BatchedRoutingEnv(Copied, CoreOwner):
 
         Raises:
             ConfigError: If there is no such scenario.
-            StateError: If its configuration did not ask for ``packet_log``.
+            StateError: If its configuration did not set ``packet_log``.
 
         Example:
             >>> config = dfe.SimulationConfig(topology="72", packet_log=True)

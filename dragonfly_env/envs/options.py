@@ -261,7 +261,7 @@ class EnvOptions:
 
 
 def needed_options(policy: Any, topology: Dragonfly) -> dict[str, Any]:
-    """The keyword arguments of ``BatchedRoutingEnv`` with which a policy can answer its batches.
+    """The keyword arguments of ``BatchedRoutingEnv`` with which a policy can decide its batches.
 
     Args:
         policy: An object with ``env_options_on(topology)`` or ``env_options()``, which return them, or with ``scope``

@@ -1,4 +1,4 @@
-"""The PettingZoo parallel view: in every step each router with pending packets answers its earliest one."""
+"""The PettingZoo parallel view: in every step each router with pending packets decides about its earliest one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _INTEGER_TYPES = frozenset({int, np.int64, np.int32, np.intp})
 class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
     """All routers act at once; see ``dragonfly_env.dragonfly_v0`` for settings and spaces.
 
-    A step is a round. Simulated time stops until the window's pending decisions are all answered, which
+    A step is a round. Simulated time stops until the window's pending decisions are all made, which
     takes as many rounds as the busiest router has packets; rewards are given in the last of them.
 
     Example:
@@ -126,7 +126,7 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
 
     @property
     def round_batch(self) -> DecisionBatch:
-        """The decisions that this round asks for, one row per acting router, in the order of ``router_...``.
+        """The decisions of this round, one row per acting router, in the order of ``router_...``.
 
         For policies that act on batches: ``dict(zip(env.acting, policy.act(env.round_batch)))`` is a legal
         argument of ``step``. A copy.
@@ -140,7 +140,7 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
 
     @property
     def acting(self) -> list[str]:
-        """The routers that have a packet to answer in this round; the others idle."""
+        """The routers that have a decision to make in this round; the others idle."""
         return [] if self._turns is None else [self.possible_agents[i] for i in self._turns.agents.tolist()]
 
     def _show(self, turns: Turns) -> tuple[Observations, Infos]:

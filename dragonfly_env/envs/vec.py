@@ -12,8 +12,8 @@ Episode                 ``duration_ns``; truncated at its end in all slots at on
                         whose workload is complete earlier idle until the others are done
 ======================  ====================================================================================
 
-One step is one round: every router with pending packets answers its earliest. Time stops until all decisions of
-a batch are answered, so rewards come with the last round of a batch. Needs the extra ``[sb3]``.
+One step is one round: every router with pending packets decides about its earliest. Time stops until all decisions of
+a batch are made, so rewards come with the last round of a batch. Needs the extra ``[sb3]``.
 """
 
 from __future__ import annotations
@@ -194,11 +194,11 @@ class RouterVecEnv(CoreView, VecEnv):
 
     @alone
     def step_wait(self) -> tuple[FloatArray, FloatArray, BoolArray, list[dict[str, Any]]]:
-        """Answer one round. At the end of the episode the next one is started.
+        """Give the actions of one round. At the end of the episode the next one is started.
 
         Returns:
             (num_routers, F) float32 observations, (num_routers,) float32 rewards, (num_routers,) whether the episode
-            ended, and an info per slot: ``illegal_actions`` of this episode so far; at its end also
+            is over, and an info per slot: ``illegal_actions`` of this episode so far; at its end also
             ``terminal_observation`` and ``TimeLimit.truncated``, and in the first slot of each network ``metrics`` and
             ``trace_hash`` of the episode; in the first of all also ``decisions`` and ``simulated_ns``.
 
@@ -241,7 +241,7 @@ class RouterVecEnv(CoreView, VecEnv):
 
     @alone
     def action_masks(self) -> BoolArray:
-        """(num_routers, num_actions + 1) what each router may do now; ``MaskablePPO`` asks for it.
+        """(num_routers, num_actions + 1) what each router may do now; ``MaskablePPO`` calls it.
 
         Raises:
             StateError: Before ``reset``.

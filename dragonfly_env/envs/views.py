@@ -163,7 +163,7 @@ class CoreView(Copied):
     def core(self) -> BatchedRoutingEnv:
         """The batched environment underneath, for metrics, layout and ``trace_hash()``. Stepping it breaks this
         view. Its ``pending`` has the decisions of all rounds of the window, several of one router among them: what the
-        PettingZoo views ask for is ``round_batch`` (parallel) or ``selected_batch`` (AEC).
+        PettingZoo views need is ``round_batch`` (parallel) or ``selected_batch`` (AEC).
         """
         return self._env
 
@@ -326,10 +326,10 @@ class Rounds:
 
 
 class Turns:
-    """An episode in rounds: in each, every router with pending packets answers its earliest one; of several at the same
-    time, the one with the lowest decision id.
+    """An episode in rounds: in each, every router with pending packets decides about its earliest one; of several at
+    the same time, the one with the lowest decision id.
 
-    Simulated time stops until the decisions of a batch are all answered.
+    Simulated time stops until the decisions of a batch are all made.
 
     Args:
         env: The environment, which nothing else may step.
@@ -338,11 +338,11 @@ class Turns:
 
     Attributes:
         env: The environment.
-        batch: The batch that is being answered.
-        rows: (n,) the rows of ``batch`` that this round asks for; none once the episode is over.
+        batch: The present batch.
+        rows: (n,) the rows of ``batch`` of this round; none once the episode is over.
         agents: (n,) their routers, ascending; of several scenarios numbered on from one to the next.
-        rounds: The order in which the batch is answered.
-        decisions: How many were answered in this episode.
+        rounds: The order in which the batch is decided.
+        decisions: How many were made in this episode.
     """
 
     def __init__(self, env: BatchedRoutingEnv, *, seed: int | None, options: Changes = None) -> None:
@@ -423,7 +423,7 @@ class Turns:
         return agents
 
     def answer(self, actions: IntArray) -> FloatArray | None:
-        """Answer this round.
+        """Give the actions of this round.
 
         Args:
             actions: (n,) legal actions.
@@ -442,7 +442,7 @@ class Turns:
         return self.answer_all(self._answers)
 
     def answer_all(self, actions: IntArray) -> FloatArray:
-        """Answer all rounds of the batch at once, and go on to the next batch.
+        """Give the actions of all rounds of the batch at once, and go on to the next batch.
 
         Args:
             actions: (N,) legal actions, in the order of the batch.

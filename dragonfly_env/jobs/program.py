@@ -135,14 +135,14 @@ class Program(ABC):
 @documented
 @dataclasses.dataclass(frozen=True, slots=True)
 class Motif(Program):
-    """An application's way of communicating, with the settings that all of them share.
+    """How an application communicates, with the settings that all of them share.
 
     Args:
         gap_ns: The computation of one iteration; None: calibrated, see ``dragonfly_env.jobs.gaps``.
         scale: Messages (but for those of a few bytes) are so many times as large as the application's.
         jitter: Standard deviation of computing times, as a share of them. Without any, ranks run in lock-step.
         piece_bytes: A message leaves in pieces of so many bytes, in turn over all that are open; scaled as messages
-            are, so that these mix in the same way: a host that sends one after the other, each at its full rate, fills
+            are, so that these mix alike: a host that sends one after the other, each at its full rate, fills
             minimal paths that the application would not.
 
     Example:

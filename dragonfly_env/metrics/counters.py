@@ -61,7 +61,7 @@ class Counters:
     host_sent: IntArray
     """(num_hosts,) packets that left each source queue."""
     host_delivered: IntArray | None = None
-    """(num_hosts,) packets *of* each host that were delivered, if ``SimulationConfig.host_latency`` asked for it."""
+    """(num_hosts,) packets *of* each host that were delivered, if ``SimulationConfig.host_latency`` is set."""
     host_latency_sum_ps: IntArray | None = None
     """(num_hosts,) latencies of these packets, added up."""
     host_network_latency_sum_ps: IntArray | None = None

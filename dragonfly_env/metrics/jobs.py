@@ -17,8 +17,8 @@ __all__ = ["JobInfo", "JobMetrics", "OperationMetrics"]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class OperationMetrics(OperationTotals):
-    """One kind of operation of a job, such as ``"allreduce"`` or ``"wait"``: those that ended in the window, of all
-    ranks.
+    """One kind of operation of a job, such as ``"allreduce"`` or ``"wait"``: those that were completed in the
+    window, of all ranks.
 
     Example:
         >>> jobs = [dfe.Job("milc:scale=0.01", hosts=8)]
@@ -132,7 +132,7 @@ class JobMetrics:
 
     @property
     def mpi_share(self) -> float:
-        """Share of its iterations' time that ranks spent in operations; NaN before the first iteration has ended."""
+        """Share of its iterations' time that ranks spent in operations; NaN before the first iteration is complete."""
         if not self.iterations.total_ps:
             return math.nan
         return self.operations_total_ps / self.iterations.total_ps

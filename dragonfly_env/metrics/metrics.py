@@ -161,7 +161,7 @@ class Metrics:
     group_delivered: IntArray | None = None
     """(g, g) packets delivered by source group and destination group, with ``group_latency=True``."""
     demanded_load: float = math.nan
-    """What the traffic asks hosts to send on average in the second half of the window: the configured load times the
+    """What the traffic makes hosts send on average in the second half of the window: the configured load times the
     mean share that hosts have of it. NaN for traces, closed loops, jobs and after ``drain``."""
     destination_load_max: float = math.nan
     """What the traffic sends to the host that receives most, in units of its link: above 1 that link is overloaded,
@@ -421,7 +421,7 @@ class Metrics:
 
     @property
     def time_series(self) -> dict[str, npt.NDArray[Any]] | None:
-        """Columns with one row per bin of ``series_bin_ns``; None if the configuration did not ask for it.
+        """Columns with one row per bin of ``series_bin_ns``; None if the configuration did not set it.
 
         ``time_ns`` (start of the bin), ``duration_ns`` (the window may cut the first and the last bin short; what
         happens at its very end is in the last one), ``injected`` and ``injected_load`` (packets that left their source
@@ -432,8 +432,8 @@ class Metrics:
 
     @property
     def group_latency_mean_ns(self) -> FloatArray | None:
-        """(g, g) mean latency by source and destination group, NaN where there is none; None if not asked
-        for.
+        """(g, g) mean latency by source and destination group, NaN where there is none; None without
+        ``group_latency``.
         """
         if self.group_latency_sum_ps is None or self.group_delivered is None:
             return None

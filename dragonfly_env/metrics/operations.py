@@ -43,8 +43,8 @@ class JobInfo:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class OperationTotals:
-    """One kind of operation of a job, such as ``"allreduce"`` or ``"wait"``: those that ended in the window, of all
-    ranks.
+    """One kind of operation of a job, such as ``"allreduce"`` or ``"wait"``: those that were completed in the
+    window, of all ranks.
 
     Example:
         >>> from dragonfly_env.metrics.operations import OperationTotals

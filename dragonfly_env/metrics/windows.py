@@ -117,7 +117,7 @@ class CounterWindows:
             source_queue: Count from generation; else from leaving the source queue, as an interface does.
 
         Raises:
-            ConfigError: If ``SimulationConfig.host_latency`` did not ask for it.
+            ConfigError: Without ``SimulationConfig.host_latency``.
 
         Example:
             >>> config = dfe.SimulationConfig(topology="72", host_latency=True)
@@ -143,7 +143,7 @@ class CounterWindows:
             source_queue: As in ``host_latency_mean_ns``.
 
         Raises:
-            ConfigError: If ``q`` is out of range, or ``SimulationConfig.host_latency`` did not ask for latencies.
+            ConfigError: If ``q`` is out of range, or without ``SimulationConfig.host_latency``.
 
         Example:
             >>> config = dfe.SimulationConfig(topology="72", host_latency=True)
@@ -164,7 +164,7 @@ class CounterWindows:
 
         Returns:
             Columns: ``time_ns``, ``duration_ns``, ``operation`` (``message`` and ``iteration`` too), ``count`` and
-            ``mean_ns`` of those that ended in the window.
+            ``mean_ns`` of those that were completed in the window.
 
         Raises:
             ConfigError: If there is no such job.

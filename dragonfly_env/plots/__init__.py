@@ -17,7 +17,7 @@ from dragonfly_env.plots.links import global_links_figure, ports_figure
 from dragonfly_env.plots.loads import load_figure
 from dragonfly_env.plots.page import write_page
 from dragonfly_env.plots.series import series_figure
-from dragonfly_env.plots.style import FORMATS, plain, save
+from dragonfly_env.plots.style import FORMATS, add_title, plain, save
 from dragonfly_env.sweeps.results import Results
 from dragonfly_env.sweeps.summary import has_jobs
 
@@ -99,7 +99,7 @@ def draw(
         What was drawn. Only without ``kinds`` can something be skipped.
 
     Raises:
-        ConfigError: For an unknown kind or format, a load without runs, figures asked for that the results
+        ConfigError: For an unknown kind or format, a load without runs, a kind that the results
             cannot show,
             or a folder that cannot be written to.
 
@@ -134,6 +134,7 @@ def draw(
                 raise
             skipped[kind] = str(error)
             continue
+        add_title(figure, f"{shown.name}: {caption[:1].lower()}{caption[1:]}")
         paths = save(figure, folder, kind, formats)
         written.extend(paths)
         if kind != "loads" and "png" in formats:

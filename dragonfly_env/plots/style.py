@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.legend import Legend
@@ -83,6 +84,11 @@ _BLACK, _BROWN, _INDIGO, _BLUE, _SKY, _GREEN, _RED, _GOLD = COLOURS = (
     *("#222222", "#7a5230", "#332288", "#0072b2"),
     *("#56b4e9", "#009e73", "#d55e00", "#f0b400"),
 )
+HEAT = LinearSegmentedColormap.from_list("heat", ["#fffdf5", "#f7d070", "#e08214", "#a63603", "#3f0d00"])
+"""Of heat maps: light is idle and dark is full, so lightness alone says it all; `MISSING` where there is no value."""
+
+MISSING = "#b9c4cc"
+
 _LOOKS = {
     "min": Look(_BLACK, "o"),
     "val-n": Look(_BLACK, "s", "dash"),
@@ -240,6 +246,19 @@ def plain(text: str) -> str:
     """
     text = text.replace("$", r"\$")
     return f" {text}" if text.startswith("_") else text
+
+
+def add_title(figure: Figure, title: str) -> None:
+    """A title above the panels, and above a legend that is there."""
+    top = [one for one in figure.legends if getattr(one, "_outside_loc", None) == "upper"]
+    inches = figure.get_figwidth() - 0.4
+    text = wrapped(title, inches, TITLE_POINTS + 1)
+    lines = lines_of([text])
+    width, height = figure.get_size_inches()
+    figure.set_size_inches(width, height + lines * 0.2)
+    figure.suptitle(text, fontsize=TITLE_POINTS + 1)
+    for legend in top:
+        legend.set_loc("outside lower center")  # type: ignore[no-untyped-call]
 
 
 def policy_legend(figure: Figure, axes: Axes, *, below: bool = False) -> None:

@@ -12,12 +12,12 @@ from matplotlib.ticker import MaxNLocator
 from dragonfly_env.checks.values import check_choice, check_instance, config_error
 from dragonfly_env.metrics.counters import Counters
 from dragonfly_env.metrics.windows import CounterWindows
-from dragonfly_env.plots.style import grid, legend_above, plain, wrapped
+from dragonfly_env.plots.style import HEAT, MISSING, grid, legend_above, plain, wrapped
 
 _SHOWN = {
     "stalls_to_flits": "stalls per flit",
     "stalls": "stalls (times of a flit)",
-    "flits": "flits received",
+    "flits": "received (flits)",
     "output_stalls": "output stalls (times of a flit)",
 }
 _WIDTH_IN = 3.2  # of a panel
@@ -28,7 +28,8 @@ _COLOURS = ("#222222", "#0072b2", "#009e73", "#d55e00", "#cc79a7", "#e69f00", "#
 def tiles_figure(counters: Counters, *, value: str = "stalls_to_flits", job: int | None = None) -> Figure:
     """Heat maps of the tiles, one per class (rank): row = group, column = router of the group.
 
-    A router with several tiles of a class shows their sum (or the ratio of their sums). Grey: nothing was received.
+    Light is little and dark is much. A router with several tiles of a class shows their sum (or the ratio of their
+    sums). Grey: nothing was received.
 
     Args:
         counters: Of a window: ``metrics.counters``, ``sim.counters()``, or one of ``sim.run_in_windows()``.
@@ -60,9 +61,9 @@ def tiles_figure(counters: Counters, *, value: str = "stalls_to_flits", job: int
     image = None
     for panel, (kind, values) in zip(panels, maps.items(), strict=False):
         panel.grid(visible=False)
-        panel.set_facecolor("#dddddd")
+        panel.set_facecolor(MISSING)
         image = panel.imshow(
-            values, vmin=0.0, vmax=top or 1.0, cmap="viridis", interpolation="none", aspect="auto"
+            values, vmin=0.0, vmax=top or 1.0, cmap=HEAT, interpolation="none", aspect="auto"
         )
         ratio = kinds[kind].stalls_to_flits
         mean = "no flits" if math.isnan(ratio) else f"{ratio:.3g} stalls per flit"
@@ -131,7 +132,7 @@ def counters_figure(windows: CounterWindows, *, job: int | None = None) -> Figur
                     label=wrapped(plain(name), _WIDTH_IN - 1.2, 7.0),
                     marker=".",
                 )
-        panel.set_ylabel("mean of those\nthat ended (us)")
+        panel.set_ylabel("mean of those that\nwere completed (us)")
     if has_latency:
         means_us = windows.host_latency_mean_ns() / 1000.0
         for q, colour in ((50, _COLOURS[1]), (95, _COLOURS[3]), (100, _COLOURS[0])):

@@ -73,7 +73,7 @@ class SimulationConfig:
         traffic: Who sends to whom: a spec string (``"adv+1"``), a traffic object, a demand matrix between hosts,
             routers or groups, or a schedule of (time_ns, traffic, load) steps. A string stays one, unless it names a
             file, which is read at once; everything else becomes a ``Traffic``. Next to jobs: what hosts without one
-            send, open loop, to whomever. None becomes ``"none"`` (silence) with jobs and ``"uniform"`` without.
+            send, open loop, to any host. None becomes ``"none"`` (silence) with jobs and ``"uniform"`` without.
         policy: The routing policy: a name, or an object with parameters (``dragonfly_env.baselines``). An object
             whose parameters are all at their defaults becomes its name, so that equal settings are equal.
         jobs: Programs on some of the hosts (``Job``), next to each other; the last may be a ``BackgroundMix``.

@@ -272,7 +272,7 @@ class Simulation(CoreOwner):
         self, job: int, policy: Policy | str | None, all_to_all_policy: Policy | str | None = None
     ) -> None:
         """Let other policies route what a job sends from now on: what is still in the source queues of its hosts, too.
-        What is on its way stays with the policy that it had; ``config`` goes on naming the first ones.
+        What is in the network stays with the policy that it had; ``config`` goes on naming the first ones.
 
         Args:
             job: Index into ``config.placed_jobs()``.
@@ -357,7 +357,7 @@ class Simulation(CoreOwner):
             self._core.load_q_table(table)
 
     def reset_statistics(self) -> None:
-        """Forget what was counted so far: the end of the warm-up. Packets under way stay under way.
+        """Forget what was counted so far: the end of the warm-up. Packets in the network stay there.
 
         Raises:
             StateError: While another thread runs this simulation.
@@ -497,7 +497,7 @@ class Simulation(CoreOwner):
             where packet i has ``routers[route_offsets[i]:route_offsets[i+1]]``.
 
         Raises:
-            StateError: If the configuration did not ask for ``packet_log``, or another thread is running.
+            StateError: If the configuration did not set ``packet_log``, or another thread is running.
 
         Example:
             >>> config = dfe.SimulationConfig(topology="72", packet_log=True)

@@ -53,7 +53,7 @@ class SweepReport:
         reused: Runs that were there already.
         outdated: Runs that were there, but made by another package version, and so were done again.
         damaged: Runs whose files were not as they had been written, and so were done again.
-        failures: Runs that ended with an error.
+        failures: Runs that failed.
 
     Example:
         >>> from pathlib import Path
@@ -355,7 +355,7 @@ _TELLING = (ConfigError, DeadlockError, IllegalActionError, MemoryError)
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A run that ended with an error.
+    """A run that failed.
 
     Attributes:
         run: What was to be done; ``run.config`` is complete.

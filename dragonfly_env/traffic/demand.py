@@ -124,7 +124,7 @@ class DemandMatrix(Pattern):
         Args:
             topology: Where the pattern is used.
             network: With whose links.
-            load: What the run asks for.
+            load: That of the run.
 
         Raises:
             ConfigError: If the matrix says itself what is offered, and that is more than a host's link carries.
@@ -185,7 +185,7 @@ class DemandMatrix(Pattern):
 class _ListedDemands(DemandMatrix):
     """A demand matrix that is known by its demands above 0, as ``DemandMatrix.to_dict`` lists them.
 
-    A few of them may describe a matrix of gigabytes. It is made when somebody asks for it, and the core does so only
+    A few of them may describe a matrix of gigabytes. It is made when it is needed, and the core does so only
     after the topology has said whether it has such a matrix at all.
     """
 

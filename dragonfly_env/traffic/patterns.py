@@ -162,7 +162,7 @@ class LiaC1(Pattern):
     """Four areas of consecutive hosts, 25 % each, that keep to themselves: uniform, adv+1, adv+h, advc.
 
     Source: Benito et al. (LIA), TACO 2025, section 6.4 (C1). The paper does not say which hosts form an area;
-    that they are consecutive, and that group offsets count an area's own groups, is our reading.
+    that they are consecutive, and that group offsets count an area's own groups, is our assumption.
 
     Example:
         >>> traffic = dfe.traffic.LiaC1()

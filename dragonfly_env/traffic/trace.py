@@ -92,7 +92,7 @@ class Trace(Traffic):
             dst: (M,) receiving hosts.
             bytes: (M,) message sizes, at least 1.
             routers: None, or per message a sequence of routers or a string of them separated by spaces; an
-                empty one, or None, leaves the way to the policy.
+                empty one, or None, leaves the path to the policy.
 
         Raises:
             ConfigError: For NaN, negative or decreasing times, what is not an integer, columns of different
