@@ -85,9 +85,16 @@ nitpicky = True
 nitpick_ignore_regex = [
     ("py:.*", r"(?!dragonfly_env\b).*\..*"),
     ("py:class", r"\w+"),
+    ("py:class", r"dragonfly_env\.traffic\.base\.NamedTraffic"),
+    ("py:class", r"dragonfly_env\.training\.agents\.AgentSource"),
+    ("py:class", r"dragonfly_env\.jobs\.records\.Records"),
+    (
+        "py:class",
+        r"dragonfly_env\.sweeps\.(choices\.(Policy|Traffic)Choice|engines\.Item|progress\.Reporter)",
+    ),
     (
         "py:(class|obj|data)",
-        r"dragonfly_env\..*\.(Several|GivenConfig|\w*Array|Draws|Layer|Floats|Ints|Columns|Callback)",
+        r"dragonfly_env\..*\.(Several|GivenConfig|\w*Array|Draws|Layer|Floats|Ints|Columns)",
     ),
     ("py:(class|obj)", r"(dragonfly_env\.(.*\.)?)?_.*"),
 ]

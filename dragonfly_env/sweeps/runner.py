@@ -102,6 +102,11 @@ class SweepStoppedError(RuntimeError):
     Attributes:
         kept: Wanted runs that are finished and saved.
         total: Wanted runs.
+
+    Example:
+        >>> from dragonfly_env.sweeps.runner import SweepStoppedError
+        >>> str(SweepStoppedError("disk full", kept=3, total=10))
+        'disk full'
     """
 
     def __init__(self, reason: str, kept: int, total: int) -> None:

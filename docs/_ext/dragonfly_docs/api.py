@@ -152,7 +152,11 @@ PAGES = {
     "jobs": Page(
         "Jobs and programs",
         "`dragonfly_env.jobs`; `Job` is in `dragonfly_env` too. [](../jobs.md) explains them.",
-        (("dragonfly_env.jobs", None), ("dragonfly_env.metrics.jobs", None)),
+        (
+            ("dragonfly_env.jobs", None),
+            ("dragonfly_env.jobs.workload", ("PlacedJob",)),
+            ("dragonfly_env.metrics.jobs", None),
+        ),
     ),
     "agents": Page(
         "Agents",
@@ -165,6 +169,7 @@ PAGES = {
         "`dragonfly_env.view` plays a run in a browser. They need the extra `analysis`.",
         (
             ("dragonfly_env.sweeps", None),
+            ("dragonfly_env.sweeps.runner", ("SweepStoppedError",)),
             ("dragonfly_env.sweeps.engines", None),
             ("dragonfly_env.plots", None),
             ("dragonfly_env.view", None),

@@ -1,8 +1,8 @@
 """The wording of what a person reads: ``python docs/_ext/dragonfly_docs/wording.py``, which is part of ``make lint``.
 
-It reads README.md, the pages of docs/, docstrings of the package, its help texts and error messages, and names each home-made word,
-each sentence that is too long, and each bold "missed". Code is not prose: what is in backticks or indented is skipped.
-Files in ``wording_not_yet.txt`` may still have such words; one that has none any more must leave the list.
+It reads README.md, the pages of docs/, docstrings of the package, its help texts and messages. It names each home-made
+word, each sentence that is too long, and each bold "missed". Code is not prose: what is in backticks or indented is
+skipped. Files in ``wording_not_yet.txt`` may still have such words; one that has none any more must leave the list.
 """
 
 from __future__ import annotations
