@@ -12,7 +12,10 @@ var Scorer = {
   score: function (result) {
     var page = result[0], anchor = result[2], score = result[4];
     if (/^(start|install)/.test(page)) score += anchor ? 10 : 20;
-    if (/^(_modules|notes|reproduction|reports|changelog)/.test(page)) score -= 20;
+    // Pages for those who build or change the package, and reports.
+    if (/^(_modules|architecture|benchmarks|changelog|extend|notes|reports|reproduction|security|wheels)/.test(page)) {
+      score -= 40;
+    }
     return score;
   },
 };
