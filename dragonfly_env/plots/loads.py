@@ -71,7 +71,7 @@ def load_figure(results: Results) -> Figure:
         _draw_limits(row, results, traffic)
     for panel in axes[-1]:
         panel.set_xlabel("offered load (fraction of host link bandwidth)", fontsize=8)
-    policy_legend(figure, axes[0][1])
+    policy_legend(figure, axes[0][1], below=True)
     return figure
 
 

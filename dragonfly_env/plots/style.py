@@ -249,16 +249,13 @@ def plain(text: str) -> str:
 
 
 def add_title(figure: Figure, title: str) -> None:
-    """A title above the panels, and above a legend that is there."""
-    top = [one for one in figure.legends if getattr(one, "_outside_loc", None) == "upper"]
+    """A title above the panels, for which the figure becomes higher."""
     inches = figure.get_figwidth() - 0.4
     text = wrapped(title, inches, TITLE_POINTS + 1)
     lines = lines_of([text])
     width, height = figure.get_size_inches()
     figure.set_size_inches(width, height + lines * 0.2)
     figure.suptitle(text, fontsize=TITLE_POINTS + 1)
-    for legend in top:
-        legend.set_loc("outside lower center")  # type: ignore[no-untyped-call]
 
 
 def policy_legend(figure: Figure, axes: Axes, *, below: bool = False) -> None:
