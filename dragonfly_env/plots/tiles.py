@@ -12,7 +12,7 @@ from matplotlib.ticker import MaxNLocator
 from dragonfly_env.checks.values import check_choice, check_instance, config_error
 from dragonfly_env.metrics.counters import Counters
 from dragonfly_env.metrics.windows import CounterWindows
-from dragonfly_env.plots.style import HEAT, MISSING, grid, legend_above, plain, wrapped
+from dragonfly_env.plots.style import HEAT, MISSING, add_title, grid, legend_above, plain, wrapped
 
 _SHOWN = {
     "stalls_to_flits": "stalls per flit",
@@ -78,6 +78,8 @@ def tiles_figure(counters: Counters, *, value: str = "stalls_to_flits", job: int
         row[0].set_ylabel("group")
     if image is not None:
         figure.colorbar(image, ax=panels, label=label, shrink=0.9)
+    whose = "" if job is None else f" of job {job}"
+    add_title(figure, f"Tiles{whose} by class, in {window.duration_ns / 1000.0:g} us")
     return figure
 
 
@@ -146,6 +148,10 @@ def counters_figure(windows: CounterWindows, *, job: int | None = None) -> Figur
         title = f"operations of job {job}" if job is not None and number == _OPERATIONS else ""
         lines = max(lines, legend_above(panel, _WIDTH_IN - 0.8, title=title))
     figure.set_size_inches(_WIDTH_IN * len(panels), 2.3 + 0.16 * lines)
+    add_title(
+        figure,
+        "Counters over simulated time" if job is None else f"Counters of job {job} over simulated time",
+    )
     return figure
 
 
