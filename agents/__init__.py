@@ -1,6 +1,6 @@
 """Learning routing agents (installed as ``dragonfly_env.agents``).
 
-``Policy`` is what answers batches of decisions; ``protocol`` says what one that learns can do besides; ``training`` and
+``Policy`` is what decides batches of decisions; ``protocol`` says what else one that learns can do; ``training`` and
 ``evaluation`` treat all of them alike; ``registry`` finds them by kind, file or class. ``deep_q``, ``masked_ppo``
 and ``ppo`` need PyTorch and Stable-Baselines3 (``pip install '.[sb3]'`` in a checkout) and are imported only when they
 are used.

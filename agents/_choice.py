@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env.agents.protocol import IntArray
+from dragonfly_env.config.help import documented
 from dragonfly_env.config.rows import choice, normalise
 
 if TYPE_CHECKING:
@@ -46,11 +47,23 @@ def pick(weights: npt.NDArray[np.floating], draws: npt.NDArray[np.float64]) -> I
     return np.asarray((edges > wanted[:, None]).argmax(axis=1), dtype=np.int64)
 
 
+@documented
 @dataclasses.dataclass(frozen=True, slots=True)
 class RandomPolicy:
-    """A uniformly random legal action for every packet, from the draws of the batch: what a learner must beat."""
+    """A uniformly random legal action for every packet, from the random numbers of the batch: what a learner must beat.
 
-    action: str = choice("path", ("port", "path"), doc="What it answers with.")
+    Example:
+        >>> policy = dfe.agents.RandomPolicy(action="port", scope="every")
+        >>> config = dfe.SimulationConfig(topology="72", load=0.1)
+        >>> metrics = dfe.agents.evaluate_policy(policy, config, measure_ns=1_000)
+        >>> metrics.minimal_fraction < 1
+        True
+        >>> env = dfe.agents.make_env(config, policy, duration_ns=1_000)
+        >>> policy.act(env.reset(seed=1)).dtype
+        dtype('int64')
+    """
+
+    action: str = choice("path", ("port", "path"), doc="What it chooses.")
     scope: str = choice("source", ("source", "every", "all"), doc="Which decisions it takes.")
 
     def __post_init__(self) -> None:
@@ -62,5 +75,9 @@ class RandomPolicy:
         return "random"
 
     def act(self, batch: DecisionBatch) -> IntArray:
-        """Choose for every packet; see ``Policy.act``."""
+        """Choose for every packet; see ``Policy.act``.
+
+        Args:
+            batch: N decisions.
+        """
         return any_legal(batch.mask, batch.draws[:, 0])

@@ -25,8 +25,8 @@ class ExportableAgent(NetworkAgent):
     def export_mlp(self, path: str | Path, *, max_hops: int = 5) -> Path:
         """Write the network that acts as a policy of the core: ``make_policy("mlp", weights=path)``.
 
-        It decides as this agent does where it does not train, from the same draws, up to rounding: the core adds up in
-        an order of its own. One that scores actions one by one fits every size of system.
+        It decides as this agent does where it does not train, from the same random numbers, up to rounding: the core
+        adds up in an order of its own. One that scores actions one by one fits every size of system.
 
         Args:
             path: Where to; ``.npz`` is added if it is missing.
@@ -38,6 +38,13 @@ class ExportableAgent(NetworkAgent):
         Raises:
             StateError: If there is no network yet.
             ConfigError: If the file cannot be written, or the core has no such network.
+
+        Example:
+            >>> agent = dfe.agents.make_agent("ppo", seed=1)
+            >>> config = dfe.SimulationConfig(topology="72")
+            >>> agent.prepare(dfe.BatchedRoutingEnv(config, **agent.env_options()))
+            >>> dfe.make_policy("mlp", weights=agent.export_mlp("weights")).scope
+            'source'
         """
         facts = self._built("export_mlp()")
         network, units, fields = self._acting(facts)

@@ -81,7 +81,7 @@ class NetworkAgent(ABC):
 
     @property
     def action(self) -> str:
-        """What it answers with."""
+        """What it chooses."""
         return str(self.settings.action)
 
     def env_options(self) -> dict[str, Any]:
@@ -90,7 +90,13 @@ class NetworkAgent(ABC):
         return options
 
     def prepare(self, env: BatchedRoutingEnv) -> None:
-        """See ``Learner.prepare``."""
+        """See ``Learner.prepare``.
+
+        Example:
+            >>> agent = dfe.agents.make_agent("deep-q", seed=1)
+            >>> config = dfe.SimulationConfig(topology="72")
+            >>> agent.prepare(dfe.BatchedRoutingEnv(config, **agent.env_options()))
+        """
         from dragonfly_env.envs.batched import BatchedRoutingEnv
 
         check_instance("env", env, BatchedRoutingEnv)
@@ -100,7 +106,14 @@ class NetworkAgent(ABC):
         warn_elsewhere(self._trained_on, env.config, f"this {self.kind} agent")
 
     def save(self, path: str | Path) -> None:
-        """See ``Learner.save``."""
+        """See ``Learner.save``.
+
+        Example:
+            >>> agent = dfe.agents.make_agent("ppo", seed=1)
+            >>> config = dfe.SimulationConfig(topology="72")
+            >>> agent.prepare(dfe.BatchedRoutingEnv(config, **agent.env_options()))
+            >>> agent.save("agent.zip")
+        """
         facts = self._built("save()")
         header = {
             "kind": self.kind,
@@ -121,7 +134,16 @@ class NetworkAgent(ABC):
 
     @classmethod
     def load(cls: type[_Agent], path: str | Path) -> _Agent:
-        """See ``Learner.load``."""
+        """See ``Learner.load``.
+
+        Example:
+            >>> agent = dfe.agents.make_agent("ppo", seed=1)
+            >>> config = dfe.SimulationConfig(topology="72")
+            >>> agent.prepare(dfe.BatchedRoutingEnv(config, **agent.env_options()))
+            >>> agent.save("agent.zip")
+            >>> dfe.agents.PpoAgent.load("agent.zip").seed
+            1
+        """
         header = read_header(path, kind=cls.kind)
         tables = {
             name: check_mapping(f"agent.{name}", header.get(name))

@@ -30,7 +30,12 @@ _MOST_ACTIONS = 2**12
 
 
 class OtherNetworkWarning(UserWarning):
-    """A trained agent routes in another network than it was trained in. It may do well there, or badly."""
+    """A trained agent routes in another network than it was trained in. It may do well there, or badly.
+
+    Example:
+        >>> import warnings
+        >>> warnings.simplefilter("error", dfe.agents.OtherNetworkWarning)
+    """
 
 
 def network_of(config: SimulationConfig) -> dict[str, Any]:
@@ -213,7 +218,7 @@ class LayoutFacts:
         raise config_error("layout", f"{len(other.names)} features", text)
 
     def require_unit(self, other: LayoutFacts, who: str) -> None:
-        """Refuse occupancies in ns where the training had packets, or the other way round.
+        """Refuse occupancies in ns where the training had packets, or the reverse.
 
         Raises:
             ConfigError: Naming both units.

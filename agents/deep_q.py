@@ -113,9 +113,9 @@ class TransitionBuffer(ReplayBuffer):
 class DeepQAgent(ExportableAgent):
     """A deep Q-network that all routers share.
 
-    Everything random in it follows from ``seed``; while it explores, from the draws of the batches too. So equal
-    settings, seeds and environments learn the same. Its file does not hold the replay buffer: a loaded agent that goes
-    on training fills it anew.
+    Everything random in it follows from ``seed``; while it explores, from the random numbers of the batches too. So
+    equal settings, seeds and environments learn the same. Its file does not hold the replay buffer: a loaded agent
+    that goes on training fills it anew.
 
     Args:
         settings: What it sees and how it learns.
@@ -123,6 +123,17 @@ class DeepQAgent(ExportableAgent):
 
     Raises:
         ConfigError: For a seed out of range.
+
+    Example:
+        >>> agent = dfe.agents.DeepQAgent(dfe.agents.DeepQSettings(), seed=1)
+        >>> config = dfe.SimulationConfig(topology="72", load=0.1)
+        >>> env = dfe.BatchedRoutingEnv(config, **agent.env_options())
+        >>> agent.prepare(env)
+        >>> agent.set_training(True)
+        >>> batch = env.step(agent.act(env.reset(seed=1)))
+        >>> agent.learn(env.transitions())
+        >>> agent.statistics()["gradient_steps"], agent.epsilon > 0.9
+        (0.0, True)
     """
 
     kind: ClassVar[str] = "deep-q"

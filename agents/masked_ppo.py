@@ -52,6 +52,15 @@ class MaskedPpoAgent(NetworkAgent):
 
     Raises:
         ConfigError: For a seed out of range.
+
+    Example:
+        >>> agent = dfe.agents.MaskedPpoAgent(seed=1)
+        >>> config = dfe.SimulationConfig(topology="72", load=0.1)
+        >>> env = dfe.BatchedRoutingEnv(config, **agent.env_options())
+        >>> agent.prepare(env)
+        >>> agent.set_training(False)
+        >>> agent.act(env.reset(seed=1)).dtype, agent.statistics()
+        (dtype('int64'), {})
     """
 
     kind: ClassVar[str] = "masked-ppo"
@@ -76,6 +85,14 @@ class MaskedPpoAgent(NetworkAgent):
 
         Raises:
             StateError: Always.
+
+        Example:
+            >>> agent = dfe.agents.make_agent("masked-ppo", seed=1)
+            >>> try:
+            ...     agent.learn(None)
+            ... except dfe.StateError as error:
+            ...     print(type(error).__name__)
+            StateError
         """
         raise StateError("learn(): this agent trains in a loop of its own; use dragonfly_env.agents.train")
 
@@ -103,9 +120,21 @@ class MaskedPpoAgent(NetworkAgent):
         return pick(weights, batch.draws[:, 0])
 
     def episodes(self, config: SimulationConfig | Several, schedule: Schedule) -> Iterator[Episode]:
-        """Train by rollouts of all routers; an episode is reported after the rollout in which it ended.
+        """Train by rollouts of all routers; an episode is reported after the rollout in which it was completed.
 
         See ``OwnLoop.episodes``.
+
+        Args:
+            config: The network and its traffic.
+            schedule: How long to train.
+
+        Example:
+            >>> short = {"rollout_steps": 16, "batch_steps": 64}
+            >>> agent = dfe.agents.make_agent("masked-ppo", **short)
+            >>> config = dfe.SimulationConfig(topology="72", load=0.05)
+            >>> [progress] = dfe.agents.fit(agent, config, episodes=1, episode_ns=2_000)
+            >>> progress.episode
+            1
         """
         from dragonfly_env.envs.vec import RouterVecEnv
 

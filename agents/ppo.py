@@ -55,7 +55,7 @@ class Samples(NamedTuple):
 
 
 class Rollout:
-    """Transitions of one episode, and the decisions whose packets are still on their way."""
+    """Transitions of one episode, and the decisions whose packets are still in the network."""
 
     def __init__(self) -> None:
         self.clear()
@@ -71,7 +71,7 @@ class Rollout:
         self._count = 0
 
     def chosen(self, batch: DecisionBatch, log_probabilities: Floats) -> None:
-        """Remember how likely the actions were that answer a batch."""
+        """Remember how likely the actions for a batch were."""
         scenarios = np.asarray(batch.scenario, dtype=np.int64).copy()
         self._open.append((scenarios, np.array(batch.decision_ids), log_probabilities))
 
@@ -82,7 +82,7 @@ class Rollout:
             self._count += len(transitions)
 
     def take(self) -> Samples | None:
-        """All that ended since the last call; what was not chosen here is left out. None if there is nothing."""
+        """All that was completed since the last call, if it was chosen here; None if there is nothing."""
         ended, self._ended, self._count = self._ended, [], 0
         if not ended:
             return None
@@ -222,8 +222,9 @@ def _layers(sizes: Sequence[int]) -> Any:
 class PpoAgent(ExportableAgent):
     """A network that scores actions, shared by all routers and trained by PPO on packets' exact returns.
 
-    Everything random in it follows from ``seed`` and from the draws of the batches. Rollouts end with their episode, so
-    an agent that is saved between episodes and loaded goes on as if it had not been interrupted, bit for bit.
+    Everything random in it follows from ``seed`` and from the random numbers of the batches. Rollouts end with their
+    episode, so an agent that is saved between episodes and loaded goes on as if it had not been interrupted, bit for
+    bit.
 
     Args:
         settings: What it sees and how it learns.
@@ -231,6 +232,18 @@ class PpoAgent(ExportableAgent):
 
     Raises:
         ConfigError: For a seed out of range.
+
+    Example:
+        >>> agent = dfe.agents.PpoAgent(dfe.agents.PpoSettings(), seed=1)
+        >>> config = dfe.SimulationConfig(topology="72", load=0.1)
+        >>> env = dfe.BatchedRoutingEnv(config, **agent.env_options())
+        >>> agent.prepare(env)
+        >>> agent.set_training(True)
+        >>> batch = env.step(agent.act(env.reset(seed=1)))
+        >>> agent.learn(env.transitions())
+        >>> agent.end_episode()
+        >>> agent.statistics()["improvements"]
+        0.0
     """
 
     kind: ClassVar[str] = "ppo"

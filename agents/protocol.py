@@ -1,4 +1,4 @@
-"""What a routing policy in Python that learns can do besides routing.
+"""What a routing policy in Python that learns can do, beyond routing.
 
 Whatever has ``name``, ``scope``, ``action`` and ``act`` routes packets: the dataclasses of
 ``dragonfly_env.baselines``, the learners here, and a class of yours without any base class. A ``Learner`` can also be
@@ -24,7 +24,24 @@ IntArray: TypeAlias = npt.NDArray[np.int64]
 
 @runtime_checkable
 class Learner(BatchPolicy, Protocol):
-    """A policy that improves from transitions."""
+    """A policy that improves from transitions.
+
+    Example:
+        >>> agent = dfe.agents.make_agent("deep-q", seed=1)
+        >>> isinstance(agent, dfe.agents.Learner)
+        True
+        >>> config = dfe.SimulationConfig(topology="72")
+        >>> env = dfe.BatchedRoutingEnv(config, **agent.env_options())
+        >>> agent.prepare(env)
+        >>> agent.set_training(True)
+        >>> batch = env.step(agent.act(env.reset(seed=1)))
+        >>> agent.learn(env.transitions())
+        >>> sorted(agent.statistics())[0]
+        'buffer_transitions'
+        >>> agent.save("agent.zip")
+        >>> type(agent).load("agent.zip").name
+        'deep-q'
+    """
 
     metadata: dict[str, Any]
     """Plain values that are saved and loaded with it, e.g. how it was trained; it does not use them."""
@@ -35,21 +52,35 @@ class Learner(BatchPolicy, Protocol):
     def prepare(self, env: BatchedRoutingEnv) -> None:
         """Get ready for an environment: build what depends on its layout, or check that it is the known one.
 
+        Args:
+            env: Where it will act.
+
         Raises:
             ConfigError: If it was trained with another layout or another number of actions.
         """
 
     def set_training(self, on: bool) -> None:
-        """Explore and learn, or act greedily. A new or loaded learner acts greedily."""
+        """Explore and learn, or act greedily. A new or loaded learner acts greedily.
+
+        Args:
+            on: Whether it trains from now on.
+        """
 
     def learn(self, transitions: Transitions) -> None:
-        """Take in what completed since the last call, and improve."""
+        """Take in what completed since the last call, and improve.
+
+        Args:
+            transitions: Of the environment that it was prepared for.
+        """
 
     def statistics(self) -> dict[str, float]:
         """Figures about the learning itself, e.g. ``{"loss": ..., "epsilon": ...}``, for logs."""
 
     def save(self, path: str | Path) -> None:
         """Write everything needed to act again into one file.
+
+        Args:
+            path: The file to write.
 
         Raises:
             StateError: If there is nothing to save yet.
@@ -59,6 +90,9 @@ class Learner(BatchPolicy, Protocol):
     @classmethod
     def load(cls, path: str | Path) -> Learner:
         """Read what ``save`` wrote.
+
+        Args:
+            path: The file.
 
         Raises:
             ConfigError: If the file is no saved agent of this class.

@@ -41,6 +41,11 @@ def save_q_table(simulation: Simulation, path: str | Path) -> Path:
     Raises:
         ConfigError: If the file cannot be written.
         StateError: If the policy has no tables.
+
+    Example:
+        >>> config = dfe.SimulationConfig(topology="72", policy="q-routing")
+        >>> dfe.agents.save_q_table(dfe.Simulation(config), "tables").name
+        'tables.npz'
     """
     from dragonfly_env.simulation import Simulation
 
@@ -80,6 +85,12 @@ def load_q_table(simulation: Simulation, path: str | Path) -> dict[str, Any]:
         ConfigError: If the file cannot be read, belongs to another topology, policy or kind of rows, or holds values
             that ``Simulation.load_q_table`` refuses.
         StateError: If the policy has no tables.
+
+    Example:
+        >>> config = dfe.SimulationConfig(topology="72", policy="q-routing")
+        >>> file = dfe.agents.save_q_table(dfe.Simulation(config), "tables.npz")
+        >>> dfe.agents.load_q_table(dfe.Simulation(config), file)["time_ns"]
+        0.0
     """
     from dragonfly_env.simulation import Simulation
 

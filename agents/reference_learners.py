@@ -1,4 +1,4 @@
-"""The learners of the core in NumPy: ``ReferenceLearner`` hears, learns and answers; a subclass per learner has its
+"""The learners of the core in NumPy: ``ReferenceLearner`` hears, learns and decides; a subclass per learner has its
 rules, as ``csrc/routing/q_routing.cpp`` and ``q_adaptive.cpp`` have them.
 
 Each keeps its own tables and decides for the batches of an environment as the core's learner would: the same
@@ -92,7 +92,7 @@ class Wiring:
         return self.peers >= 0
 
     def time_to_group(self, each_ps: IntArray) -> IntArray:
-        """(m, g) the times of the hops on the way from a router into a group, added up; 0 in that group.
+        """(m, g) the times of the hops from a router into a group, added up; 0 in that group.
 
         Args:
             each_ps: (A,) of one hop, by port.
@@ -161,7 +161,7 @@ class ReferenceLearner(ABC):
     """A learner of the core, in NumPy, for one environment.
 
     Tables go on from one episode to the next; make another one to start afresh. It takes ``env.feedback()`` for
-    itself: what somebody else has collected it cannot learn from.
+    itself: what others have collected it cannot learn from.
 
     Args:
         learner: Its parameters.
@@ -234,7 +234,7 @@ class ReferenceLearner(ABC):
         """Hear what has been reported, then decide; every decision sees the tables as they are at its time.
 
         Args:
-            batch: The N decisions that wait in the environment; asked again, it answers the same.
+            batch: The N decisions that wait in the environment; for the same batch it chooses the same.
 
         Returns:
             (N,) actions. Equal values: the lowest port.
@@ -302,7 +302,7 @@ class ReferenceLearner(ABC):
 
     @abstractmethod
     def _decide(self, visits: Visits) -> tuple[IntArray, FloatArray]:
-        """(N,) actions, and (N,) what the routers before are told of the rest of the way, in ns."""
+        """(N,) actions, and (N,) what the routers before are told of the rest of the path, in ns."""
 
     @abstractmethod
     def _updated(self, values: FloatArray, targets: FloatArray) -> FloatArray:

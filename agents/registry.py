@@ -42,8 +42,15 @@ def settings_class(kind: str) -> Any:
 def agent_class(kind: str) -> Any:
     """The class of a kind of agent.
 
+    Args:
+        kind: One of ``AGENTS``.
+
     Raises:
         ConfigError: For an unknown kind; if PyTorch or Stable-Baselines3 are needed and missing.
+
+    Example:
+        >>> dfe.agents.agent_class("ppo").__name__
+        'PpoAgent'
     """
     return _imported(kind, AGENTS)
 
@@ -65,6 +72,11 @@ def make_agent(kind: str, *, seed: int = 0, **settings: Any) -> Learner:
 
     Raises:
         ConfigError: For an unknown kind or setting (the nearest one is named), or a value out of range.
+
+    Example:
+        >>> agent = dfe.agents.make_agent("ppo", seed=1, hidden_units=(16,))
+        >>> agent.scope, agent.action
+        ('source', 'path')
     """
     described = settings_class(kind)
     reject_unknown(described, settings, f"agent {kind!r}")
@@ -73,7 +85,16 @@ def make_agent(kind: str, *, seed: int = 0, **settings: Any) -> Learner:
 
 
 def agent_settings(kind: str) -> tuple[SettingInfo, ...]:
-    """The settings of a kind of agent with default, unit and meaning."""
+    """The settings of a kind of agent with default, unit and meaning.
+
+    Args:
+        kind: One of ``AGENTS``.
+
+    Example:
+        >>> rows = dfe.agents.agent_settings("ppo")
+        >>> rows[0].name, rows[0].default
+        ('action', 'path')
+    """
     return describe(settings_class(kind))
 
 
@@ -87,6 +108,14 @@ def load_agent(path: str | Path, learner: type[Learner] | None = None) -> Learne
 
     Raises:
         ConfigError: If the file is no saved agent, or what its kind needs is not installed.
+
+    Example:
+        >>> config = dfe.SimulationConfig(topology="72")
+        >>> agent = dfe.agents.make_agent("ppo", seed=1)
+        >>> agent.prepare(dfe.BatchedRoutingEnv(config, **agent.env_options()))
+        >>> agent.save("agent.zip")
+        >>> dfe.agents.load_agent("agent.zip").name
+        'ppo'
     """
     if learner is not None:
         known = learner_type(learner, "learner", learner)
@@ -127,8 +156,20 @@ def learner_type(found: object, field: str, value: object) -> type[Learner]:
 def read_metadata(path: str | Path) -> dict[str, Any]:
     """What was in ``metadata`` of an agent when it was saved, without loading it (and without PyTorch).
 
+    Args:
+        path: The file.
+
     Raises:
         ConfigError: If the file is no saved agent.
+
+    Example:
+        >>> config = dfe.SimulationConfig(topology="72")
+        >>> agent = dfe.agents.make_agent("ppo", seed=1)
+        >>> agent.prepare(dfe.BatchedRoutingEnv(config, **agent.env_options()))
+        >>> agent.metadata = {"note": "untrained"}
+        >>> agent.save("agent.zip")
+        >>> dfe.agents.read_metadata("agent.zip")
+        {'note': 'untrained'}
     """
     metadata = read_header(path).get("metadata", {})
     return metadata if isinstance(metadata, dict) else {}

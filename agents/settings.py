@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from dragonfly_env.checks.values import check_choice, check_integer, config_error
+from dragonfly_env.config.help import documented
 from dragonfly_env.config.rows import boolean, choice, integer, normalise, real, setting, time_ns
 from dragonfly_env.decisions.layout import OCCUPANCY_UNITS
 from dragonfly_env.envs.options import NONMINIMAL_KINDS
@@ -101,8 +102,8 @@ def _sample() -> Any:
     """Whether a policy over actions is one when it is evaluated, too."""
     return boolean(
         True,
-        doc="Whether it draws its actions when it is evaluated too (from the batch's draws); if not, it takes the "
-        "likeliest.",
+        doc="Whether it draws its actions when it is evaluated too (from the batch's random numbers); if not, it "
+        "takes the likeliest.",
     )
 
 
@@ -144,12 +145,18 @@ def _sizes(field: str, value: object) -> tuple[int, ...]:
     return tuple(check_integer(field, size, 1, 4096) for size in value)
 
 
+@documented
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class DeepQSettings:
     """What ``DeepQAgent`` sees, what it is rewarded for, its network and how it learns.
 
     Raises:
         ConfigError: For a value out of range.
+
+    Example:
+        >>> settings = dfe.agents.DeepQSettings(hidden_units=(32,), discount=0.9)
+        >>> settings.action, settings.env_options()["scope"]
+        ('port', 'every')
     """
 
     action: str = choice(
@@ -225,12 +232,18 @@ class DeepQSettings:
         return _environment_options(self)
 
 
+@documented
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class MaskedPpoSettings:
     """What ``MaskedPpoAgent`` sees, what it is rewarded for, its network and how it learns.
 
     Raises:
         ConfigError: For a value out of range.
+
+    Example:
+        >>> settings = dfe.agents.MaskedPpoSettings(rollout_steps=64)
+        >>> settings.env_options()["reward_scale_ns"]
+        100000.0
     """
 
     action: str = choice(
@@ -292,12 +305,18 @@ class MaskedPpoSettings:
         return _environment_options(self, ("reward_scale_ns",))
 
 
+@documented
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class PpoSettings:
     """What ``PpoAgent`` sees, its network and how it learns.
 
     Raises:
         ConfigError: For a value out of range.
+
+    Example:
+        >>> settings = dfe.agents.PpoSettings(hidden_units=(16, 16))
+        >>> settings.reward, settings.env_options()["action"], settings.observed[0]
+        ('delivery', 'path', 'hops')
     """
 
     action: str = choice(

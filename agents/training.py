@@ -25,6 +25,7 @@ from dragonfly_env.checks.extras import how_to_install
 from dragonfly_env.checks.files import without_link
 from dragonfly_env.checks.outside import check_items, check_path, parsing
 from dragonfly_env.checks.values import MAX_SEED, check_integer, check_real, check_time_ns, config_error
+from dragonfly_env.config.help import takes_all_of
 
 if TYPE_CHECKING:
     from dragonfly_env.envs.options import Several
@@ -44,6 +45,13 @@ EVALUATION_NS = 50_000.0
 class Progress:
     """What happened up to the end of an episode. Latency, load and share are those of the episode, with
     exploration; of several scenarios their means.
+
+    Example:
+        >>> agent = dfe.agents.make_agent("deep-q", seed=1)
+        >>> config = dfe.SimulationConfig(topology="72", load=0.1)
+        >>> [progress] = dfe.agents.fit(agent, config, episodes=1, episode_ns=1_000)
+        >>> progress.episode, progress.simulated_ns, progress.decisions > 0
+        (1, 1000.0, True)
     """
 
     episode: int
@@ -57,8 +65,11 @@ class Progress:
     wall_s: float
     """Real time since the start of the training, without evaluations."""
     latency_mean_ns: float
+    """Mean packet latency of this episode."""
     accepted_load: float
+    """What was delivered in this episode, as a fraction of the bandwidth of hosts."""
     minimal_fraction: float
+    """Fraction of packets of this episode on minimal paths."""
     reward_mean: float
     """Mean reward per transition of this episode."""
     statistics: dict[str, float]
@@ -69,7 +80,15 @@ class Progress:
     """The file that was written after this episode; None if none was."""
 
     def to_dict(self) -> dict[str, float | int]:
-        """Plain numbers: one row of a table. Statistics and evaluation have prefixes."""
+        """Plain numbers: one row of a table. Statistics and evaluation have prefixes.
+
+        Example:
+            >>> agent = dfe.agents.make_agent("deep-q", seed=1)
+            >>> config = dfe.SimulationConfig(topology="72", load=0.1)
+            >>> [progress] = dfe.agents.fit(agent, config, episodes=1, episode_ns=1_000)
+            >>> "statistics/loss" in progress.to_dict()
+            True
+        """
         skipped = ("statistics", "evaluation", "checkpoint")
         row: dict[str, float | int] = {
             field.name: getattr(self, field.name)
@@ -133,7 +152,7 @@ class EndsEpisodes(Protocol):
     """A learner that wants to know where an episode ends, before it is measured or saved."""
 
     def end_episode(self) -> None:
-        """The environment begins anew: what is still under way there is lost."""
+        """The environment begins anew: what is still in the network there is lost."""
 
 
 def train(
@@ -188,6 +207,13 @@ def train(
 
     Raises:
         ConfigError: For settings out of range, or if TensorBoard is wanted and missing.
+
+    Example:
+        >>> agent = dfe.agents.make_agent("deep-q", seed=1)
+        >>> config = dfe.SimulationConfig(topology="72", load=0.1)
+        >>> training = dfe.agents.train(agent, config, episodes=2, episode_ns=1_000)
+        >>> [progress.episode for progress in training]
+        [1, 2]
     """
     if not isinstance(agent, Learner):
         raise config_error("agent", agent, "must be a learner: learn, save, load, env_options, prepare, ...")
@@ -272,8 +298,21 @@ def train(
     return run()
 
 
+@takes_all_of(train)
 def fit(agent: Learner, config: SimulationConfig | Several, **options: Any) -> list[Progress]:
-    """``train`` to the end, and every progress; takes the same arguments."""
+    """``train`` to the end, and every progress; takes the same arguments.
+
+    Args:
+        agent: As for ``train``.
+        config: As for ``train``.
+        **options: The keyword arguments of ``train``.
+
+    Example:
+        >>> agent = dfe.agents.make_agent("ppo", seed=1)
+        >>> config = dfe.SimulationConfig(topology="72", load=0.1)
+        >>> len(dfe.agents.fit(agent, config, episodes=2, episode_ns=1_000))
+        2
+    """
     return list(train(agent, config, **options))
 
 

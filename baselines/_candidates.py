@@ -61,10 +61,10 @@ def columns_of(batch: DecisionBatch, kind: str, count: int) -> IntArray:
     Args:
         batch: Decisions of an environment with ``action="path"``.
         kind: ``"minimal"`` or a kind of non-minimal path (``"lgl"``, ``"lg"``, ``"gl"``, ``"g"``).
-        count: How many draws of that kind the policy weighs.
+        count: How many random candidates of that kind the policy weighs.
 
     Returns:
-        (count,) columns of ``batch.candidates`` and ``batch.mask``, in the order of the draws.
+        (count,) columns of ``batch.candidates`` and ``batch.mask``, in the order in which they were drawn.
 
     Raises:
         ConfigError: If the environment offers fewer; the message says which of its arguments give them.

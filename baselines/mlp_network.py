@@ -27,6 +27,7 @@ from dragonfly_env.checks.files import replacing
 from dragonfly_env.checks.interruption import uninterrupted
 from dragonfly_env.checks.outside import check_items, check_path, parsing, read_bytes
 from dragonfly_env.checks.values import check_choice, check_integer, check_real, config_error, unknown_name
+from dragonfly_env.config.help import documented
 from dragonfly_env.config.rows import boolean, choice, integer, normalise, real, reject_unknown, setting
 from dragonfly_env.decisions.layout import FEATURES, FURTHER_FEATURES, TRACKED_FEATURES
 from dragonfly_env.errors import ConfigError
@@ -129,6 +130,7 @@ def _finite(name: str, value: object, ndim: int) -> npt.NDArray[np.float32]:
     return array
 
 
+@documented
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MlpNetwork:
     """A multi-layer perceptron in single precision that scores the legal actions of a decision.
@@ -140,6 +142,15 @@ class MlpNetwork:
 
     Raises:
         ConfigError: On construction, for whatever is out of range or does not fit together.
+
+    Example:
+        >>> weights = np.zeros((2, 1), np.float32)
+        >>> network = dfe.baselines.MlpNetwork(
+        ...     layers=[(weights, np.zeros(1, np.float32))],
+        ...     features=["candidate_packets", "candidate_hops"],
+        ... )
+        >>> network.of_action, network.scoring
+        ((True, True), 'candidate')
     """
 
     layers: tuple[Layer, ...] = setting(
@@ -243,7 +254,12 @@ class MlpNetwork:
         return tuple(_PER[name] == _OF_ACTION[self.action] for name in self.features)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything but the arrays, in plain values."""
+        """Everything but the arrays, in plain values.
+
+        Example:
+            >>> dfe.baselines.MlpNetwork.random(seed=1).to_dict()["activation"]
+            'relu'
+        """
         names = (field.name for field in dataclasses.fields(self) if field.name != "layers")
         values = {name: getattr(self, name) for name in names}
         return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
@@ -259,6 +275,10 @@ class MlpNetwork:
 
         Raises:
             ConfigError: If the file cannot be written.
+
+        Example:
+            >>> dfe.baselines.MlpNetwork.random(seed=1).save("weights").name
+            'weights.npz'
         """
         return _write_network(path, self.to_dict(), self.layers)
 
@@ -266,9 +286,17 @@ class MlpNetwork:
     def load(cls, path: str | Path) -> MlpNetwork:
         """Read what ``save`` or ``export_mlp`` wrote.
 
+        Args:
+            path: The file.
+
         Raises:
             ConfigError: If the file cannot be read or holds anything else; the message names the field in it, its
                 value and what is allowed.
+
+        Example:
+            >>> file = dfe.baselines.MlpNetwork.random(seed=1).save("weights.npz")
+            >>> dfe.baselines.MlpNetwork.load(file).features[0]
+            'candidate_kind'
         """
         fields, layers = _read_network(path)
         reject_unknown(cls, fields, f"a file of {FIELD}")
@@ -298,6 +326,11 @@ class MlpNetwork:
 
         Raises:
             ConfigError: For a field out of range.
+
+        Example:
+            >>> network = dfe.baselines.MlpNetwork.random(seed=1, hidden_units=(8,))
+            >>> [bias.size for _, bias in network.layers]
+            [8, 1]
         """
         generator = np.random.default_rng(check_integer("seed", seed, 0, 2**63 - 1))
         action = check_choice("action", fields.get("action", "path"), _OF_ACTION)

@@ -41,6 +41,14 @@ class StaticOptimum(_WithSplit):
     inside a group take the shortest path.
 
     Source: this project; Bertsekas and Gallager, Data Networks, 1992, section 5.4.
+
+    Example:
+        >>> policy = dfe.baselines.StaticOptimum()
+        >>> config = dfe.SimulationConfig(
+        ...     topology="72", traffic="adv+1", load=0.2, policy=policy
+        ... )
+        >>> dfe.simulate(config, measure_ns=10_000).saturated
+        False
     """
 
     variants: ClassVar[NamedVariants] = {"static-optimum": {}}

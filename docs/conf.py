@@ -8,6 +8,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
 import dragonfly_env
+from dragonfly_docs.inventories import write_inventories
+
+REPOSITORY = ""
+"""The public address of the repository, for edit links (``https://HOST/OWNER/NAME``); empty: there is none yet."""
 
 project = "dragonfly-env"
 author = "the authors of dragonfly-env"
@@ -16,7 +20,10 @@ release = version = dragonfly_env.__version__
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
+    "sphinx.ext.intersphinx",
     "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
+    "sphinx_copybutton",
     "dragonfly_docs.site",
     "dragonfly_docs.snippets",
 ]
@@ -30,10 +37,21 @@ myst_links_external_new_tab = False
 suppress_warnings = ["myst.strikethrough"]
 
 html_theme = "furo"
-html_title = "dragonfly-env"
+html_title = f"dragonfly-env {release}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_theme_options = {"navigation_with_keys": True}
+html_search_scorer = str(Path(__file__).parent / "_static" / "scorer.js")
+html_theme_options: dict[str, object] = {"navigation_with_keys": True}
+if REPOSITORY:
+    html_theme_options |= {
+        "source_repository": REPOSITORY,
+        "source_branch": "main",
+        "source_directory": "docs/",
+        "source_edit_link": f"{REPOSITORY}/edit/main/docs/{{filename}}",
+    }
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+copybutton_selector = "div:not(.printed) > div.highlight > pre"
 html_show_copyright = False
 html_copy_source = False
 smartquotes = False  # "--set" is an option, no dash
@@ -41,8 +59,10 @@ pygments_style = "friendly"
 pygments_dark_style = "monokai"
 
 autodoc_member_order = "bysource"
-autodoc_typehints = "none"  # the docstrings say types where they matter; signatures stay readable
+autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
+autodoc_inherit_docstrings = False  # what a base says of a method is in the reference of the base
+maximum_signature_line_length = 72
 autodoc_preserve_defaults = True
 autodoc_mock_imports = ["ray"]  # its environment pins another gymnasium
 napoleon_google_docstring = True
@@ -52,11 +72,29 @@ add_module_names = False
 python_use_unqualified_type_names = True
 toc_object_entries_show_parents = "hide"
 
-# Every reference must lead somewhere (nitpicky, and warnings are errors), but for classes of other projects: their
-# inventories would need a network at every build.
+intersphinx_mapping = {
+    name: (address, (file,))
+    for name, (address, file) in write_inventories(
+        Path(__file__).parents[1] / "build" / "inventories"
+    ).items()
+}
+
+# Every reference must lead somewhere (nitpicky, and warnings are errors), but for classes of other projects, of which
+# only some are in the inventories, and the names of types in signatures.
 nitpicky = True
 nitpick_ignore_regex = [
     ("py:.*", r"(?!dragonfly_env\b).*\..*"),
-    ("py:class", r"(ABC|ParallelEnv|AECEnv|VecEnv|MultiAgentEnv|ObsType|ActType|ActionType|AgentID)"),
+    ("py:class", r"\w+"),
+    ("py:class", r"dragonfly_env\.traffic\.base\.NamedTraffic"),
+    ("py:class", r"dragonfly_env\.training\.agents\.AgentSource"),
+    ("py:class", r"dragonfly_env\.jobs\.records\.Records"),
+    (
+        "py:class",
+        r"dragonfly_env\.sweeps\.(choices\.(Policy|Traffic)Choice|engines\.Item|progress\.Reporter)",
+    ),
+    (
+        "py:(class|obj|data)",
+        r"dragonfly_env\..*\.(Several|GivenConfig|\w*Array|Draws|Layer|Floats|Ints|Columns)",
+    ),
     ("py:(class|obj)", r"(dragonfly_env\.(.*\.)?)?_.*"),
 ]

@@ -1,4 +1,4 @@
-"""What a routing policy in Python is: whatever answers batches of decisions."""
+"""What a routing policy in Python is: an object that decides batches of decisions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,19 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class BatchPolicy(Protocol):
-    """A routing rule that answers batches of decisions."""
+    """A routing rule that decides batches of decisions.
+
+    Example:
+        >>> class FirstLegal:
+        ...     name, scope, action = "first-legal", "source", "path"
+        ...
+        ...     def act(self, batch):
+        ...         return batch.mask.argmax(axis=1)
+        >>> config = dfe.SimulationConfig(topology="72")
+        >>> metrics = dfe.agents.evaluate_policy(FirstLegal(), config, measure_ns=1_000)
+        >>> metrics.packets_delivered > 0
+        True
+    """
 
     @property
     def name(self) -> str:
@@ -25,7 +37,7 @@ class BatchPolicy(Protocol):
 
     @property
     def action(self) -> str:
-        """What it answers with: ``"port"`` or ``"path"``."""
+        """What it chooses: ``"port"`` or ``"path"``."""
 
     def act(self, batch: DecisionBatch) -> npt.NDArray[np.int64]:
         """Choose an action for every pending packet.
@@ -36,4 +48,11 @@ class BatchPolicy(Protocol):
 
         Returns:
             (N,) indices into the actions; each must be legal by its row of ``batch.mask``.
+
+        Example:
+            >>> config = dfe.SimulationConfig(topology="72")
+            >>> policy = dfe.baselines.Minimal()
+            >>> env = dfe.BatchedRoutingEnv.for_policy(config, policy)
+            >>> policy.act(env.reset(seed=1)).dtype
+            dtype('int64')
         """

@@ -1,4 +1,4 @@
-"""The PettingZoo environments: every router of a Dragonfly network is an agent that sends packets on their way.
+"""The PettingZoo environments: every router of a Dragonfly network is an agent that forwards packets.
 
 =====================  ===========================================================================================
 Agents                 ``router_0`` ... : one per router
@@ -14,9 +14,9 @@ End                    all agents are truncated when the time is up (or after ``
                        Then every ``info["metrics"]`` has what the episode measured in the agent's network
 =====================  ===========================================================================================
 
-``parallel_env`` goes round by round: every router with pending packets answers its earliest (of several at the same
-time, the one with the lowest decision id), the others idle, and time stops until all decisions of the window
-are answered. ``env`` and ``raw_env`` (AEC) select only routers with a pending packet, in the same order. Each decision
+``parallel_env`` goes round by round: every router with pending packets decides about its earliest (of several at the
+same time, the one with the lowest decision id), the others idle, and time stops until all decisions of the window
+are made. ``env`` and ``raw_env`` (AEC) select only routers with a pending packet, in the same order. Each decision
 shows the router as it was when the decision was raised, so the order of rounds and turns changes nothing in the
 network.
 
@@ -69,8 +69,19 @@ __all__ = ["ENV_ID", "env", "parallel_env", "raw_env"]
 def parallel_env(config: GivenConfig = None, /, **settings: Any) -> ParallelRoutingEnv:
     """The parallel environment; the module's documentation lists the settings.
 
+    Args:
+        config: A ``SimulationConfig``, a mapping of its fields, a list of them, or None for 72 hosts under
+            ``adv+1``.
+        **settings: See the documentation of the module.
+
     Raises:
         ConfigError: For an unknown setting or an impossible value, or if ``config`` is given twice.
+
+    Example:
+        >>> from dragonfly_env import dragonfly_v0
+        >>> env = dragonfly_v0.parallel_env(topology="72", traffic="adv+1", load=0.3)
+        >>> len(env.possible_agents)
+        36
     """
     return ParallelRoutingEnv(**with_config(config, settings))
 
@@ -78,8 +89,19 @@ def parallel_env(config: GivenConfig = None, /, **settings: Any) -> ParallelRout
 def env(config: GivenConfig = None, /, **settings: Any) -> OrderEnforcing:
     """The AEC environment, in PettingZoo's wrapper that enforces the order of calls.
 
+    Args:
+        config: As for ``parallel_env``.
+        **settings: See the documentation of the module.
+
     Raises:
         ConfigError: For an unknown setting or an impossible value.
+
+    Example:
+        >>> from dragonfly_env import dragonfly_v0
+        >>> env = dragonfly_v0.env(for_policy="ugal-n")
+        >>> env.reset(seed=1)
+        >>> env.agent_selection.startswith("router_")
+        True
     """
     return OrderEnforcing(AecRoutingEnv(**with_config(config, settings)))
 
@@ -87,7 +109,17 @@ def env(config: GivenConfig = None, /, **settings: Any) -> OrderEnforcing:
 def raw_env(config: GivenConfig = None, /, **settings: Any) -> AecRoutingEnv:
     """The AEC environment without wrappers.
 
+    Args:
+        config: As for ``parallel_env``.
+        **settings: See the documentation of the module.
+
     Raises:
         ConfigError: For an unknown setting or an impossible value.
+
+    Example:
+        >>> from dragonfly_env import dragonfly_v0
+        >>> config = dfe.SimulationConfig(topology="72", traffic="adv+1")
+        >>> dragonfly_v0.raw_env(config).core.config.load
+        0.5
     """
     return AecRoutingEnv(**with_config(config, settings))

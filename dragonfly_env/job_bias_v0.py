@@ -54,8 +54,19 @@ __all__ = ["ENV_ID", "env", "parallel_env", "raw_env"]
 def parallel_env(config: GivenConfig = None, /, **settings: Any) -> ParallelJobBias:
     """The parallel environment; the module's documentation lists the settings.
 
+    Args:
+        config: A ``SimulationConfig`` with jobs, a mapping of its fields, or None for MILC and HACC on
+            ``theta-m8``.
+        **settings: See the documentation of the module.
+
     Raises:
         ConfigError: For an unknown setting or an impossible value.
+
+    Example:
+        >>> from dragonfly_env import job_bias_v0
+        >>> env = job_bias_v0.parallel_env(interval_ns=1_000, duration_ns=2_000)
+        >>> env.possible_agents, [mode.name for mode in env.modes]
+        (['job_0', 'job_1'], ['ad0', 'ad1', 'ad2', 'ad3'])
     """
     return ParallelJobBias(**with_config(config, settings))
 
@@ -63,8 +74,20 @@ def parallel_env(config: GivenConfig = None, /, **settings: Any) -> ParallelJobB
 def env(config: GivenConfig = None, /, **settings: Any) -> OrderEnforcingWrapper[str, FloatArray, int]:
     """The AEC environment, in PettingZoo's wrapper that enforces the order of calls.
 
+    Args:
+        config: A ``SimulationConfig`` with jobs, a mapping of its fields, or None for MILC and HACC on
+            ``theta-m8``.
+        **settings: See the documentation of the module.
+
     Raises:
         ConfigError: For an unknown setting or an impossible value.
+
+    Example:
+        >>> from dragonfly_env import job_bias_v0
+        >>> env = job_bias_v0.env(interval_ns=1_000, duration_ns=2_000)
+        >>> env.reset(seed=1)
+        >>> env.agent_selection
+        'job_0'
     """
     return OrderEnforcingWrapper(AecJobBias(**with_config(config, settings)))
 
@@ -72,7 +95,17 @@ def env(config: GivenConfig = None, /, **settings: Any) -> OrderEnforcingWrapper
 def raw_env(config: GivenConfig = None, /, **settings: Any) -> AecJobBias:
     """The AEC environment without wrappers.
 
+    Args:
+        config: A ``SimulationConfig`` with jobs, a mapping of its fields, or None for MILC and HACC on
+            ``theta-m8``.
+        **settings: See the documentation of the module.
+
     Raises:
         ConfigError: For an unknown setting or an impossible value.
+
+    Example:
+        >>> from dragonfly_env import job_bias_v0
+        >>> job_bias_v0.raw_env(reward="team").action_space("job_0")
+        Discrete(4)
     """
     return AecJobBias(**with_config(config, settings))

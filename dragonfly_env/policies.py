@@ -19,6 +19,7 @@ import numpy.typing as npt
 from dragonfly_env import _core
 from dragonfly_env.checks.outside import check_mapping
 from dragonfly_env.checks.values import config_error, no_such_setting, unknown_name
+from dragonfly_env.config.help import documented
 from dragonfly_env.config.rows import SettingInfo, describe, normalise, of_row, reject_unknown
 from dragonfly_env.decisions.layout import FEATURES
 from dragonfly_env.errors import StateError
@@ -42,7 +43,7 @@ _CANDIDATES = ("minimal_candidates", "nonminimal_candidates", "gateways", "avoid
 
 
 def check_gateways(gateways: str, minimal_candidates: int) -> None:
-    """Any gateway is drawn where there is a choice: who has one path alone is not asked about it.
+    """Any gateway is drawn where there is a choice: where there is one path alone nothing is drawn.
 
     Raises:
         ConfigError: For any gateway with one shortest path.
@@ -58,9 +59,16 @@ NamedVariants: TypeAlias = Mapping[str, Mapping[str, ParameterValue]]
 class Policy(ABC):
     """A routing policy with its parameters: a frozen dataclass, comparable and hashable.
 
-    A subclass names the registry names that it answers to in ``variants``. The parameters of the core's policy become
-    its fields by themselves; it declares only what it has besides, as checked fields. For type checkers it derives from
-    the class of its parameters in ``policy_parameters.pyi``.
+    A subclass names its names in the registry in ``variants``. The parameters of the core's policy become
+    its fields by themselves; it declares only what it has in addition, as checked fields. For type checkers it
+    derives from the class of its parameters in ``policy_parameters.pyi``.
+
+    Example:
+        >>> policy = dfe.make_policy("ugal-n", bias_packets=2)
+        >>> policy.name, policy.scope, policy.action
+        ('ugal-n', 'source', 'path')
+        >>> policy.parameters()["bias_packets"], policy.has_reference, policy.learns
+        (2.0, True, False)
     """
 
     __slots__ = ()
@@ -111,8 +119,15 @@ class Policy(ABC):
             (N,) actions.
 
         Raises:
-            ConfigError: If the environment lacks what the parameters ask for.
+            ConfigError: If the environment lacks what the parameters need.
             StateError: If there is no reference implementation: the core alone runs this policy.
+
+        Example:
+            >>> config = dfe.SimulationConfig(topology="72", traffic="adv+1")
+            >>> policy = dfe.make_policy("ugal-n")
+            >>> env = dfe.BatchedRoutingEnv.for_policy(config, policy)
+            >>> policy.act(env.reset(seed=1)).dtype
+            dtype('int64')
         """
         raise self._only_in_the_core("act()")
 
@@ -124,7 +139,7 @@ class Policy(ABC):
         return type(self).act is not Policy.act
 
     def reference(self, env: Any) -> BatchPolicy:
-        """What answers the batches of a ``BatchedRoutingEnv`` as the core's policy decides.
+        """What decides the batches of a ``BatchedRoutingEnv`` as the core's policy decides.
 
         A policy without tables does so itself, for any environment that has what it needs; of one that learns it
         is another object, for this environment.
@@ -132,6 +147,14 @@ class Policy(ABC):
         Raises:
             ConfigError: If the environment lacks what the reference implementation of a learner needs.
             StateError: If there is no reference implementation: the core alone runs this policy.
+
+        Example:
+            >>> config = dfe.SimulationConfig(topology="72")
+            >>> learner = dfe.make_policy("q-adaptive")
+            >>> env = dfe.BatchedRoutingEnv.for_policy(config, learner)
+            >>> reference = learner.reference(env)
+            >>> reference.act(env.reset(seed=1)).dtype
+            dtype('int64')
         """
         if not self.has_reference:
             raise self._only_in_the_core("reference()")
@@ -145,7 +168,12 @@ class Policy(ABC):
 
     def env_options(self) -> dict[str, Any]:
         """The keyword arguments of ``BatchedRoutingEnv`` that show what the policy sees: where it decides, the
-        candidates that its parameters ask for, and its features by its own parameters, whatever ``config.policy`` is.
+        candidates that its parameters need, and its features by its own parameters, whatever ``config.policy`` is.
+
+        Example:
+            >>> options = dfe.make_policy("val-g").env_options()
+            >>> options["scope"], options["action"]
+            ('source', 'path')
         """
         needed: dict[str, Any] = {"scope": self.scope, "action": self.action}
         for option in _CANDIDATES:
@@ -170,6 +198,10 @@ class Policy(ABC):
     def parameters(self) -> dict[str, ParameterValue]:
         """What the core is told next to the name: every field that the name does not fix and that is not
         None.
+
+        Example:
+            >>> sorted(dfe.make_policy("ugal-n").parameters())[:2]
+            ['bias_packets', 'minimal_candidates']
         """
         fixed = self.variants.get(self.name, {})
         values = {field.name: getattr(self, field.name) for field in _fields(self)}
@@ -195,7 +227,12 @@ class Policy(ABC):
         return {"name": self.name, "parameters": self.core_parameters()}
 
     def to_dict(self) -> dict[str, Any]:
-        """Name and parameters as plain values; ``policy_from_dict`` is the inverse."""
+        """Name and parameters as plain values; ``policy_from_dict`` is the inverse.
+
+        Example:
+            >>> dfe.make_policy("min").to_dict()
+            {'name': 'min'}
+        """
         return {"name": self.name, **self.parameters()}
 
     @property
@@ -205,7 +242,7 @@ class Policy(ABC):
 
     @property
     def action(self) -> str:
-        """What the policy answers with: a ``"path"`` or a ``"port"``."""
+        """What the policy chooses: a ``"path"`` or a ``"port"``."""
         return _registry()[self.name]["action"]
 
     @property
@@ -220,12 +257,23 @@ class Policy(ABC):
 
     @classmethod
     def describe(cls) -> tuple[SettingInfo, ...]:
-        """The parameters with default, unit and meaning."""
+        """The parameters with default, unit and meaning.
+
+        Example:
+            >>> row = dfe.baselines.Ugal.describe()[-1]
+            >>> row.name, row.default, row.unit
+            ('bias_packets', 0.0, 'packets')
+        """
         return describe(cls)
 
     @classmethod
     def settings_names(cls) -> tuple[str, ...]:
-        """The names of the parameters."""
+        """The names of the parameters.
+
+        Example:
+            >>> "bias_packets" in dfe.baselines.Ugal.settings_names()
+            True
+        """
         return tuple(field.name for field in _fields(cls))
 
 
@@ -255,7 +303,8 @@ _aliases: dict[str, str] = {}
 
 
 def register_policies(classes: Iterable[type[Policy]]) -> None:
-    """Make classes known under their names. Called once by each package that brings policies.
+    """Make classes known under their names, and list their parameters in their docstrings. Called once by each package
+    that brings policies.
 
     Raises:
         ValueError: If two classes claim one name.
@@ -267,6 +316,7 @@ def register_policies(classes: Iterable[type[Policy]]) -> None:
                     f"policy name {name!r} is claimed by {_classes[name].__name__} and {cls.__name__}"
                 )
         _aliases.update(cls.aliases)
+        documented(cls)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -295,12 +345,17 @@ class CorePolicy(Policy):
 
 
 def policies() -> tuple[str, ...]:
-    """The names of all routing policies."""
+    """The names of all routing policies.
+
+    Example:
+        >>> len(dfe.policies()) > 20, "ugal-n" in dfe.policies()
+        (True, True)
+    """
     return tuple(_registry())
 
 
 def policy_class(name: str) -> type[Policy]:
-    """The settings class that answers to a policy's name; ``CorePolicy`` if there is none of its own.
+    """The settings class of a policy's name; ``CorePolicy`` if there is none of its own.
 
     Raises:
         ConfigError: For an unknown name; the nearest one is named.
@@ -337,6 +392,15 @@ def make_policy(name: str, **parameters: Any) -> Policy:
     Raises:
         ConfigError: For an unknown name or parameter (the nearest one is named), a value out of range, or a
             parameter that contradicts the name (``make_policy("ugal-n", detour="lg")``).
+
+    Example:
+        >>> dfe.make_policy("ugal-n", bias_packets=2).bias_packets
+        2.0
+        >>> try:
+        ...     dfe.make_policy("ugal")
+        ... except dfe.ConfigError as error:
+        ...     print(str(error)[:39])
+        policy = 'ugal': did you mean 'ugal-n'?
     """
     cls = policy_class(name)
     name = _aliases.get(name, name)

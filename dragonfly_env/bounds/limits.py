@@ -28,6 +28,12 @@ class ClassUse:
         mean: Share of the capacity that is used, over all links of the class.
         highest: Of the link that is used most.
         full: Share of the links that are full.
+
+    Example:
+        >>> bounds = dfe.bounds.Bounds(dfe.Dragonfly.preset("72"), "adv+1")
+        >>> use = bounds.classes_at_most_load()[0]
+        >>> use.name, round(use.highest, 3), use.full
+        ('global', 1.0, 1.0)
     """
 
     name: str
@@ -49,11 +55,12 @@ class Bounds:
         ConfigError: If the traffic has no demand matrix, the program is too large (see
             ``dragonfly_env.bounds.fluid.MOST_FLOWS``), or SciPy is not installed (the extra ``bounds``).
 
-    Example::
-
-        bounds = dfe.bounds.Bounds(dfe.Dragonfly.preset("72"), "adv+1", network=dfe.NetworkConfig())
-        bounds.most_load  # 0.5625
-        bounds.latency_floor_ns(0.3)
+    Example:
+        >>> bounds = dfe.bounds.Bounds(dfe.Dragonfly.preset("72"), "adv+1")
+        >>> round(bounds.most_load, 4), bounds.limited_by_hosts
+        (0.5625, False)
+        >>> round(bounds.latency_floor_ns(0.3), 1)
+        999.2
     """
 
     def __init__(
@@ -74,6 +81,11 @@ class Bounds:
 
         Raises:
             ConfigError: As the constructor; and if the run has jobs.
+
+        Example:
+            >>> config = dfe.SimulationConfig(topology="72", traffic="adv+1")
+            >>> round(dfe.bounds.Bounds.of(config).most_load, 4)
+            0.5625
         """
         bounds = cls.__new__(cls)
         bounds._set(config.topology, offered_by(config)[0], config.network, True, most_flows)
@@ -118,6 +130,13 @@ class Bounds:
 
         Args:
             load: Above 0.
+
+        Example:
+            >>> bounds = dfe.bounds.Bounds(dfe.Dragonfly.preset("72"), "adv+1")
+            >>> bounds.latency_floor_ns(0.3) < bounds.latency_floor_ns(0.5)
+            True
+            >>> bounds.latency_floor_ns(0.6)
+            inf
         """
         constant_ns, hop_ns = least_times(self.network, self.topology)
         return self.latency_of(load, constant_ns, hop_ns)
@@ -129,6 +148,12 @@ class Bounds:
             load: Above 0.
             constant_ns: Of a packet that stays at its router.
             hop_ns: (classes,) more for a hop over a link of each class; that of hosts is not used.
+
+        Example:
+            >>> bounds = dfe.bounds.Bounds(dfe.Dragonfly.preset("72"), "uniform")
+            >>> hop_ns = np.array([0.0, 100.0, 300.0])
+            >>> bounds.latency_of(0.1, constant_ns=50.0, hop_ns=hop_ns) > 50.0
+            True
         """
         if load > self._most_by_hosts * (1 + _ROUNDING):
             return math.inf
@@ -146,11 +171,22 @@ class Bounds:
 
         Returns:
             What is accepted, over all hosts, those that send less than others included.
+
+        Example:
+            >>> bounds = dfe.bounds.Bounds(dfe.Dragonfly.preset("72"), "adv+1")
+            >>> round(bounds.most_accepted(0.9), 4)
+            0.5625
         """
         return self.model.most_accepted(load, self._most_sent)
 
     def classes_at_most_load(self) -> tuple[ClassUse, ...]:
-        """How full links between routers are at the most load on the quickest paths, by class, the fullest first."""
+        """How full links between routers are at the most load on the quickest paths, by class, the fullest first.
+
+        Example:
+            >>> bounds = dfe.bounds.Bounds(dfe.Dragonfly.preset("72"), "adv+1")
+            >>> [use.name for use in bounds.classes_at_most_load()]
+            ['global', 'local']
+        """
         nearly = self.model.latency(
             self.most_load * (1 - _ROUNDING), *least_times(self.network, self.topology)
         )
@@ -202,9 +238,10 @@ def most_load(
 
     Source: this project; the maximum concurrent flow of Shahrokhi and Matula, Journal of the ACM 1990.
 
-    Example::
-
-        dfe.most_load(dfe.Dragonfly.preset("72"), "adv+1")  # 0.5625
+    Example:
+        >>> topology = dfe.Dragonfly.preset("72")
+        >>> round(dfe.most_load(topology, "adv+1"), 4)
+        0.5625
     """
     return Bounds(topology, traffic, network=network, seed=seed).most_load
 
@@ -228,9 +265,10 @@ def latency_floor(config: SimulationConfig) -> float:
     Source: this project; a minimum-cost multicommodity flow (Ahuja, Magnanti and Orlin, Network Flows, 1993, chapter
     17).
 
-    Example::
-
-        dfe.latency_floor(dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), traffic="adv+1", load=0.3))
+    Example:
+        >>> config = dfe.SimulationConfig(topology="72", traffic="adv+1", load=0.3)
+        >>> round(dfe.latency_floor(config), 1)
+        999.2
     """
     check_instance("config", config, SimulationConfig)
     demand, load = offered_by(config)

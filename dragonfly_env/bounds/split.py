@@ -53,6 +53,12 @@ class PathSplit:
         intermediates: (P,) int64 router that is visited in between, or ``SHORTEST``.
         probabilities: (P,) relative to the other paths of the same pair. Pairs without a path use the shortest.
         predicted_latency_ns: Mean packet latency that the model predicts; infinite above what the split carries.
+
+    Example:
+        >>> config = dfe.SimulationConfig(topology="72", traffic="adv+1", load=0.3)
+        >>> split = dfe.bounds.optimal_split(config)
+        >>> split.num_routers, len(split.probabilities) == len(split.sources)
+        (36, True)
     """
 
     num_routers: int
@@ -80,6 +86,11 @@ class PathSplit:
 
         Returns:
             The file.
+
+        Example:
+            >>> config = dfe.SimulationConfig(topology="72", traffic="adv+1", load=0.3)
+            >>> dfe.bounds.optimal_split(config).save("split").name
+            'split.npz'
         """
         file = Path(path)
         if file.suffix != ".npz":
@@ -93,8 +104,17 @@ class PathSplit:
     def load(cls, path: str | Path) -> PathSplit:
         """Read what ``save`` wrote.
 
+        Args:
+            path: The file.
+
         Raises:
             ConfigError: If the file cannot be read, or holds something else.
+
+        Example:
+            >>> config = dfe.SimulationConfig(topology="72", traffic="adv+1", load=0.3)
+            >>> file = dfe.bounds.optimal_split(config).save("split.npz")
+            >>> dfe.bounds.PathSplit.load(file).num_routers
+            36
         """
         allowed = "must be a file that bounds.PathSplit.save wrote"
         try:
@@ -313,6 +333,12 @@ def optimal_split(config: SimulationConfig) -> PathSplit:
             paths between routers (grids, trunking).
 
     Source: this project; Bertsekas and Gallager, Data Networks, 1992, sections 5.4 and 5.7.
+
+    Example:
+        >>> config = dfe.SimulationConfig(topology="72", traffic="adv+1", load=0.3)
+        >>> split = dfe.bounds.optimal_split(config)
+        >>> split.predicted_latency_ns > dfe.latency_floor(config)
+        True
     """
     check_instance("config", config, SimulationConfig)
     topology = config.topology

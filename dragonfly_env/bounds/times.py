@@ -117,9 +117,10 @@ def alone_ns(
     Raises:
         ConfigError: For a class of link that the topology does not have.
 
-    Example::
-
-        alone_ns(dfe.NetworkConfig(), dfe.Dragonfly.preset("72"), ["local"], created_ns=1000.0)  # 389.6
+    Example:
+        >>> network, topology = dfe.NetworkConfig(), dfe.Dragonfly.preset("72")
+        >>> dfe.bounds.alone_ns(network, topology, ["local"], created_ns=1_000.0)
+        389.6
     """
     times = packet_times(network, topology)
     classes = topology.link_classes

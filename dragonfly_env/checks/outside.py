@@ -35,7 +35,7 @@ def parsing(field: str, value: object, allowed: str) -> Iterator[None]:
 
     Parsers of damaged files raise almost anything. So nothing but the call of the parser (or of a method of the
     user's own object) belongs inside; what this package raises on purpose passes through, and so do Ctrl-C and a
-    real lack of memory. A parser also runs out of memory where damaged data ask for an absurd amount: that is
+    real lack of memory. A parser also runs out of memory where damaged data need an absurd amount: that is
     told from a real lack by whether a modest amount is left.
 
     Args:

@@ -50,7 +50,7 @@ def calibrate(
         int,
         typer.Option(
             "--stands-for",
-            help="Nodes that a host stands for, for programs that ask (milc): 8 on theta-m8.",
+            help="Nodes that a host stands for, for programs that have this setting (milc): 8 on theta-m8.",
             rich_help_panel=options.LOAD,
         ),
     ] = 1,

@@ -34,7 +34,7 @@ def compare(plan: Scenario, folder: Path, *, redo: bool, plots: bool, dry_run: b
     `workers_of`.
 
     Raises:
-        typer.Exit: If a run failed, or the sweep ended early (after saying how to go on).
+        typer.Exit: If a run failed, or the sweep stopped early (after saying how to go on).
         ConfigError: For whatever `run_all` refuses.
     """
     from dragonfly_env.sweeps.progress import Bar

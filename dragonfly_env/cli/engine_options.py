@@ -1,4 +1,4 @@
-"""Options of commands whose runs other machines may do, and the engine that they ask for."""
+"""Options of commands whose runs other machines may do, and the engine that they name."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ ENGINE = (
             typer.Option(
                 "--slurm",
                 metavar="SETTING=VALUE",
-                help="What each job asks Slurm for, e.g. --slurm partition=cpu --slurm timeout_min=240; repeat.",
+                help="What each job requests of Slurm, e.g. --slurm partition=cpu --slurm timeout_min=240; repeat.",
                 rich_help_panel=MACHINE,
             ),
         ],
@@ -55,7 +55,7 @@ ENGINE = (
 
 
 def engine_of(given: Mapping[str, Any]) -> Engine | None:
-    """The engine that options ask for; None for processes of this machine.
+    """The engine that options name; None for processes of this machine.
 
     Raises:
         ConfigError: For whatever `find_engine` refuses, or an option of the wrong form.

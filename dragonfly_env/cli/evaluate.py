@@ -48,7 +48,7 @@ def evaluate(
     Topology, network, traffic and load are those that the first saved agent
     was trained with, unless options say otherwise. Every policy meets the
     same packets under one seed. Built-in policies run in the core; the others
-    answer batches of decisions, from the first packet on.
+    decide batches of decisions, from the first packet on.
 
     Every run is saved the moment it ends. [bold]Ctrl-C[/bold] stops and keeps what is
     finished; the same command again does the rest. A changed agent or class

@@ -84,7 +84,7 @@ def info(
 
 
 def _about(name: str, topology: str | None, arrangement: str | None) -> RenderableType:
-    """Everything that answers to a name."""
+    """Everything that has a name."""
     parts: list[RenderableType] = []
     if name in Dragonfly.presets():
         parts.append(_topology(make_topology(name, arrangement)))

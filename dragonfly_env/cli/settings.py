@@ -104,7 +104,7 @@ def _tell_of_aries(topology: object) -> None:
 
 
 def workers_of(given: Mapping[str, Any]) -> int | None:
-    """How many runs at a time the options --workers and --jobs, its old name, ask for.
+    """How many runs at a time the options --workers and --jobs, its old name, set.
 
     Raises:
         ConfigError: If they are both given, or out of range.

@@ -199,7 +199,7 @@ class _Measured:
         results: `Metrics.to_dict`.
         jobs: What was measured of each.
         provenance: What made them.
-        log: One row per packet, if the configuration asks for that.
+        log: One row per packet, if the configuration sets ``packet_log``.
     """
 
     results: dict[str, Any] = dataclasses.field(default_factory=dict)

@@ -50,7 +50,7 @@ class TrainingBar(LiveBar):
             self._bar.start()
 
     def advance(self, progress: EpisodeProgress) -> None:
-        """An episode has ended."""
+        """An episode is over."""
         fraction = self._fraction(progress.episode, progress.wall_s)
         passed_s = self._estimate.elapsed_s
         self._estimate.add("", fraction - self._done, passed_s - self._told_s)

@@ -71,7 +71,7 @@ def view(
     by side under the same packets. Click a router for its queues, a link for the
     traffic between its two groups. --animate writes a GIF for a README.
 
-    There is no warm-up unless --warmup-ns asks for one, so that the network is
+    There is no warm-up unless --warmup-ns sets one, so that the network is
     seen filling; --measure-ns is 30000 if not given. Topology, network, traffic
     and load are those that the first saved agent was trained with, unless options
     say otherwise.

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 from dragonfly_env import _core
 from dragonfly_env.checks.values import config_error, unknown_name
+from dragonfly_env.config.help import documented
 from dragonfly_env.config.rows import integer, normalise, reject_unknown
 
 ALL_TO_ALL = "all-to-all"
@@ -14,11 +15,12 @@ _MOST_ROUTERS = _core.most_routers_of_group
 _MOST_LINKS = 64
 
 
+@documented
 @dataclasses.dataclass(frozen=True, slots=True)
 class Grid:
     """A group of ``rows * columns`` routers: all of a row are joined (rank 1), and all of a column (rank 2).
 
-    A local way takes at most two hops, and between routers that share neither row nor column there are two shortest
+    A local path takes at most two hops, and between routers that share neither row nor column there are two shortest
     ones: along the row first, or along the column. Parallel links between two routers are one port of so many times
     the bandwidth and buffer. Router = row * columns + column; the ports of rank 1 come first, to the other columns in
     order, then those of rank 2 to the other rows.
@@ -27,6 +29,13 @@ class Grid:
         ConfigError: If a number is out of range, or the group would have more than 1,024 routers.
 
     Source: Alverson et al., "Cray XC Series Network", 2012; Faanes et al., "Cray Cascade", SC 2012.
+
+    Example:
+        >>> grid = dfe.Grid(rows=3, columns=8, column_links=3)
+        >>> grid.routers, str(grid)
+        (24, 'grid:rows=3,columns=8,row_links=1,column_links=3')
+        >>> dfe.Dragonfly(p=2, group=grid, g=4, arrangement="xc").link_classes
+        ('host', 'rank-1', 'rank-2', 'rank-3')
     """
 
     rows: int = integer(6, 1, _MOST_ROUTERS, unit="routers", doc="Routers of a column.")

@@ -11,6 +11,7 @@ from dragonfly_env import _core
 from dragonfly_env.checks.outside import check_mapping
 from dragonfly_env.checks.values import PS_PER_NS, config_error, did_you_mean, ns_to_ps
 from dragonfly_env.config.groups import ALL_TO_ALL
+from dragonfly_env.config.help import documented
 from dragonfly_env.config.rows import (
     choice,
     integer,
@@ -68,6 +69,7 @@ def bandwidth(
     )
 
 
+@documented
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class LinkConfig:
     """One class of link. A field that is None is that of the network for local or global links.
@@ -77,6 +79,13 @@ class LinkConfig:
 
     Raises:
         ConfigError: If a field is out of range.
+
+    Example:
+        >>> slow = dfe.LinkConfig(bandwidth_gbytes_per_s=2.0, latency_ns=50)
+        >>> slow.to_dict()
+        {'bandwidth_gbytes_per_s': 2.0, 'latency_ns': 50.0}
+        >>> dfe.NetworkConfig(links={"global": slow}).links[0][0]
+        'global'
     """
 
     bandwidth_gbytes_per_s: float | None = real(

@@ -18,6 +18,7 @@ from typing import Any
 from dragonfly_env import _core
 from dragonfly_env.checks.outside import check_mapping
 from dragonfly_env.checks.values import PS_PER_NS, check_time_ns, config_error, ns_to_ps, unknown_name
+from dragonfly_env.config.help import documented
 from dragonfly_env.config.links import (
     MAX_LATENCY_NS,
     LinkConfig,
@@ -42,6 +43,7 @@ from dragonfly_env.config.rows import (
 from dragonfly_env.config.topology import Dragonfly
 
 
+@documented
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkConfig:
     """Links, routers and buffers. ``NetworkConfig()`` is ``NetworkConfig.preset("default")``.
@@ -50,6 +52,11 @@ class NetworkConfig:
 
     Raises:
         ConfigError: If a field is out of range or two fields contradict each other.
+
+    Example:
+        >>> network = dfe.NetworkConfig(global_latency_ns=500, local_buffer_packets=32)
+        >>> network.packet_time_ns, network.round_trip_ns
+        (32.0, 1316.8000000000002)
     """
 
     # Packets.
@@ -322,7 +329,12 @@ class NetworkConfig:
 
     @classmethod
     def presets(cls) -> tuple[str, ...]:
-        """Names that ``preset`` knows."""
+        """Names that ``preset`` knows.
+
+        Example:
+            >>> dfe.NetworkConfig.presets()
+            ('default', 'q-adaptive', 'lia', 'aries', 'aries-256')
+        """
         return tuple(PRESETS)
 
     @classmethod
@@ -335,6 +347,10 @@ class NetworkConfig:
 
         Raises:
             ConfigError: For an unknown name or field (the nearest match is named) or a value out of range.
+
+        Example:
+            >>> dfe.NetworkConfig.preset("lia", local_buffer_packets=32).packet_bytes
+            250
         """
         if not isinstance(name, str) or name not in PRESETS:
             raise unknown_name("network", name, PRESETS)
@@ -345,6 +361,10 @@ class NetworkConfig:
 
         Raises:
             ConfigError: For an unknown field or a value out of range.
+
+        Example:
+            >>> dfe.NetworkConfig().replace(packet_bytes=256).packet_time_ns
+            64.0
         """
         reject_unknown(type(self), changes, "a network")
         if changes.get(_CROSSBAR) is None:
@@ -354,7 +374,12 @@ class NetworkConfig:
         return dataclasses.replace(self, **changes)
 
     def to_dict(self) -> dict[str, Any]:
-        """Every field as a plain value for TOML and JSON; infinity is ``"inf"``, a field that is None is absent."""
+        """Every field as a plain value for TOML and JSON; infinity is ``"inf"``, a field that is None is absent.
+
+        Example:
+            >>> dfe.NetworkConfig.preset("q-adaptive").to_dict()["router_clock_ns"]
+            3.2
+        """
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         links = {name: link.to_dict() for name, link in values.pop("links")}
         plain = {k: "inf" if v == math.inf else v for k, v in values.items() if v is not None}
@@ -364,8 +389,15 @@ class NetworkConfig:
     def from_dict(cls, values: Mapping[str, Any]) -> NetworkConfig:
         """The inverse of ``to_dict``. Absent fields come from the preset named by ``preset`` (``"default"``).
 
+        Args:
+            values: Fields by name, as ``to_dict`` gives them.
+
         Raises:
             ConfigError: For an unknown key or a value out of range.
+
+        Example:
+            >>> dfe.NetworkConfig.from_dict({"preset": "lia", "local_vcs": 5}).local_vcs
+            5
         """
         given = check_mapping("network", values)
         name = given.pop("preset", "default")

@@ -37,12 +37,22 @@ Check = Callable[[str, object], object]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class SettingInfo:
-    """One row of a settings class."""
+    """One row of a settings class.
+
+    Example:
+        >>> row = dfe.baselines.Ugal.describe()[-1]
+        >>> row.name, row.unit, row.default
+        ('bias_packets', 'packets', 0.0)
+    """
 
     name: str
+    """The name of the field."""
     default: object
+    """Its default."""
     unit: str
+    """Its unit; empty: none."""
     doc: str
+    """What it means."""
     allowed: str = ""
     """Its values in words; empty where there is more to say than a range."""
 

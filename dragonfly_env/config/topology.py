@@ -20,9 +20,9 @@ s = q mod (a*h/t), once per slice of a*h/t positions, so each pair of groups has
 
 With fewer groups than the maximum only the slots s < g-1 are connected.
 
-Shortest ways. Among several a packet draws anew at every router (its own random stream, the same for every policy):
+Shortest paths. Among several a packet draws anew at every router (its own random stream, the same for every policy):
 of the global links on a shortest path one of those nearest to the router, all alike, then one of the shortest local
-ways to it, all alike. Where groups are all-to-all nothing is drawn: with trunking, routers take their own links first,
+paths to it, all alike. Where groups are all-to-all nothing is drawn: with trunking, routers take their own links first,
 and ranks spread the rest.
 """
 
@@ -81,6 +81,13 @@ class Dragonfly:
 
     Source: Kim et al., "Technology-driven, highly-scalable Dragonfly topology", ISCA 2008; ``Grid`` and ``"xc"``:
     Alverson et al., "Cray XC Series Network", 2012.
+
+    Example:
+        >>> topology = dfe.Dragonfly(p=2, a=4, h=2)
+        >>> topology.num_hosts, topology.num_routers, topology.num_groups
+        (72, 36, 9)
+        >>> topology.radix, topology.diameter, topology.link_classes
+        (7, 3, ('host', 'local', 'global'))
     """
 
     p: int
@@ -154,7 +161,12 @@ class Dragonfly:
 
     @classmethod
     def presets(cls) -> tuple[str, ...]:
-        """Names that ``preset`` knows: host counts, smallest first, then machines."""
+        """Names that ``preset`` knows: host counts, smallest first, then machines.
+
+        Example:
+            >>> dfe.Dragonfly.presets()[:4]
+            ('72', '342', '1056', '2550')
+        """
         return tuple(PRESETS)
 
     @classmethod
@@ -169,6 +181,12 @@ class Dragonfly:
 
         Raises:
             ConfigError: For an unknown name or parameter (the nearest is named) or a value out of range.
+
+        Example:
+            >>> dfe.Dragonfly.preset("1056").num_hosts
+            1056
+            >>> dfe.Dragonfly.preset(72, arrangement="absolute").arrangement
+            'absolute'
         """
         key = name
         if not isinstance(key, (str, bool)):
@@ -187,12 +205,21 @@ class Dragonfly:
 
         Raises:
             ConfigError: For an unknown parameter or a value out of range.
+
+        Example:
+            >>> dfe.Dragonfly.preset("72").replace(g=5).num_hosts
+            40
         """
         reject_unknown(type(self), changes, "a topology", extra=INSTEAD, meant=WORDS)
         return type(self)(**with_changes({name: getattr(self, name) for name in FIELDS}, changes))
 
     def to_dict(self) -> dict[str, int | str]:
-        """Every parameter as a plain value, for TOML and JSON."""
+        """Every parameter as a plain value, for TOML and JSON.
+
+        Example:
+            >>> sorted(dfe.Dragonfly(p=1, a=2, h=1).to_dict())
+            ['a', 'arrangement', 'g', 'group', 'h', 'p', 'trunking']
+        """
         return {
             name: str(value) if isinstance(value := getattr(self, name), (Grid, NamedShape)) else value
             for name in FIELDS
@@ -202,8 +229,15 @@ class Dragonfly:
     def from_dict(cls, values: Mapping[str, Any]) -> Dragonfly:
         """The inverse of ``to_dict``; ``preset`` may name a system that the other keys change.
 
+        Args:
+            values: Parameters by name, as ``to_dict`` gives them.
+
         Raises:
             ConfigError: For an unknown or missing key or a value out of range.
+
+        Example:
+            >>> dfe.Dragonfly.from_dict({"preset": "72", "g": 5}).num_groups
+            5
         """
         given = check_mapping("topology", values, "must be a table of parameters")
         reject_unknown(cls, given, "a topology", extra=("preset", *INSTEAD), meant=WORDS)
@@ -247,6 +281,10 @@ class Dragonfly:
 
         Raises:
             ConfigError: If there is no such host.
+
+        Example:
+            >>> dfe.Dragonfly.preset("72").router_of(host=9)
+            4
         """
         return check_integer("host", host, 0, self.num_hosts - 1) // self.p
 
@@ -255,6 +293,10 @@ class Dragonfly:
 
         Raises:
             ConfigError: If there is no such router.
+
+        Example:
+            >>> dfe.Dragonfly.preset("72").group_of(router=9)
+            2
         """
         return self._router("router", router) // self.a
 
@@ -264,6 +306,11 @@ class Dragonfly:
 
         Raises:
             ConfigError: If a router has no such port.
+
+        Example:
+            >>> topology = dfe.Dragonfly.preset("72")
+            >>> [topology.port_kind(port) for port in (0, 2, 5)]
+            ['host', 'local', 'global']
         """
         return self._wiring.port_kind(self._port(port))
 
@@ -272,6 +319,11 @@ class Dragonfly:
 
         Raises:
             ConfigError: If a router has no such port.
+
+        Example:
+            >>> theta = dfe.Dragonfly.preset("theta-m8")
+            >>> [theta.port_links(port) for port in range(theta.radix)]
+            [1, 1, 1, 1, 1, 1, 1, 1, 1, 3, 3, 2, 2]
         """
         kind = self.port_kind(port)
         return next(bundled for name, _, bundled in self._wiring.link_classes if name == kind)
@@ -297,7 +349,12 @@ class Dragonfly:
         return self._wiring.diameter
 
     def port_classes(self) -> npt.NDArray[np.int64]:
-        """(radix,) the class of every port as an index into ``link_classes``. A new array."""
+        """(radix,) the class of every port as an index into ``link_classes``. A new array.
+
+        Example:
+            >>> dfe.Dragonfly.preset("72").port_classes()
+            array([0, 0, 1, 1, 1, 2, 2])
+        """
         return np.repeat(
             np.arange(len(self.link_classes)), [ports for _, ports, _ in self._wiring.link_classes]
         )
@@ -310,6 +367,10 @@ class Dragonfly:
 
         Raises:
             ConfigError: If there is no such router or port, or the port leads to a host.
+
+        Example:
+            >>> dfe.Dragonfly.preset("72").neighbor(router=0, port=5)
+            (35, 6)
         """
         far = self._wiring.neighbor(self._router("router", router), self._port(port))
         return None if far[0] < 0 else far
@@ -319,6 +380,10 @@ class Dragonfly:
 
         Raises:
             ConfigError: If there is no such router.
+
+        Example:
+            >>> dfe.Dragonfly.preset("72").minimal_hops(router=0, dst_router=35)
+            1
         """
         return self._wiring.minimal_hops(
             self._router("router", router), self._router("dst_router", dst_router)
@@ -332,6 +397,10 @@ class Dragonfly:
 
         Raises:
             ConfigError: If there is no such router or both are the same.
+
+        Example:
+            >>> dfe.Dragonfly.preset("72").minimal_port(router=0, dst_router=3)
+            4
         """
         return self._wiring.minimal_port(
             self._router("router", router), self._router("dst_router", dst_router)
@@ -342,6 +411,11 @@ class Dragonfly:
 
         Raises:
             ConfigError: If there is no such router.
+
+        Example:
+            >>> theta = dfe.Dragonfly.preset("theta-m8")
+            >>> theta.minimal_ports(router=0, dst_router=9)
+            (2, 9)
         """
         return tuple(
             self._wiring.minimal_ports(self._router("router", router), self._router("dst_router", dst_router))
@@ -352,6 +426,10 @@ class Dragonfly:
 
         Returns:
             (L, 4) router, port, router at the other end, its port; sorted by the first two. A new array.
+
+        Example:
+            >>> dfe.Dragonfly.preset("72").links().shape
+            (180, 4)
         """
         return self._wiring.links()
 
@@ -369,6 +447,11 @@ class Dragonfly:
 
         Raises:
             ImportError: Without the extra [analysis].
+
+        Example:
+            >>> graph = dfe.Dragonfly.preset("72").to_networkx()
+            >>> graph.number_of_nodes(), graph.number_of_edges()
+            (36, 90)
         """
         check_bool("hosts", hosts)
         require_analysis("to_networkx()")

@@ -1,4 +1,4 @@
-"""Reading actions, whatever somebody passes as such."""
+"""Reading actions, whatever a user passes as such."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ _COLUMNS = ("obs", "mask", "agents", "decision_ids", "packets", "time_ns", "cand
 
 
 class DecisionBatch:
-    """N decisions that wait for an answer, ordered by scenario, then by decision id.
+    """N decisions that wait for an action, ordered by scenario, then by decision id.
 
     What a row holds, and the order of rows, depend neither on the number of threads nor on how the core cuts a network
     into partitions: all decisions of one time see the network, and count earlier decisions, as of the start of that
@@ -50,6 +50,20 @@ class DecisionBatch:
             the VC that it would use there), ``vc_queued`` (of that VC's output queue alone),
             ``intermediate_group``, ``intermediate_router`` (-1: none), ``minimal_choice``. Port actions: None.
         layout: The meaning of the columns of ``obs``.
+
+    Args:
+        draws: (N, D) random numbers, or a function that gives them when they are first used.
+        scenario: (N,) whose decision each is; None: all are of the only configuration.
+        **columns: See the attributes.
+
+    Example:
+        >>> config = dfe.SimulationConfig(topology="72", traffic="adv+1")
+        >>> env = dfe.BatchedRoutingEnv(config, duration_ns=2_000)
+        >>> batch = env.reset(seed=1)
+        >>> batch.obs.shape == (len(batch), env.num_features)
+        True
+        >>> batch.mask.shape == (len(batch), env.num_actions)
+        True
     """
 
     __slots__ = (
@@ -123,12 +137,27 @@ class DecisionBatch:
 
         Args:
             which: Row indices, a (N,) bool mask, or a slice.
+
+        Example:
+            >>> config = dfe.SimulationConfig(topology="72")
+            >>> batch = dfe.BatchedRoutingEnv(config).reset(seed=1)
+            >>> len(batch.rows([0, 2])), len(batch.rows(slice(3)))
+            (2, 3)
         """
         draws: Draws = (lambda: self.draws[which]) if self._draws is None else self._draws[which]
         return self._each(lambda column: column[which], draws)
 
     def copy(self) -> DecisionBatch:
-        """A batch that stays as it is, whatever the environment does."""
+        """A batch that stays as it is, whatever the environment does.
+
+        Example:
+            >>> config = dfe.SimulationConfig(topology="72")
+            >>> env = dfe.BatchedRoutingEnv(config)
+            >>> kept = env.reset(seed=1).copy()
+            >>> later = env.step(env.pending.minimal_actions())
+            >>> np.array_equal(kept.obs, later.obs)
+            False
+        """
         return self._each(lambda column: column.copy(), self.draws.copy() if self._has_draws() else None)
 
     def _each(self, of_column: Callable[[npt.NDArray[Any]], npt.NDArray[Any]], draws: Draws) -> DecisionBatch:
@@ -148,6 +177,13 @@ class DecisionBatch:
         """(N,) the action along a shortest path of every row; it is always legal where there is a choice.
 
         Where an environment with scope ``"all"`` reports a hop that a non-minimal path forces, this is that hop.
+
+        Example:
+            >>> config = dfe.SimulationConfig(topology="72")
+            >>> batch = dfe.BatchedRoutingEnv(config).reset(seed=1)
+            >>> actions = batch.minimal_actions()
+            >>> bool(batch.mask[np.arange(len(batch)), actions].all())
+            True
         """
         actions = self.packets["minimal_action"].astype(np.int64)
         if self.mask.size == 0:  # no rows; or routers without ports, which have no first legal one either
@@ -177,6 +213,14 @@ class DecisionBatch:
 
         Raises:
             ConfigError: If shapes do not fit the layout.
+
+        Example:
+            >>> config = dfe.SimulationConfig(topology="72")
+            >>> env = dfe.BatchedRoutingEnv(config)
+            >>> seen = env.reset(seed=1)
+            >>> batch = dfe.DecisionBatch.from_observations(env.layout, seen.obs, seen.mask)
+            >>> len(batch) == len(seen)
+            True
         """
         check_instance("layout", layout, Layout)
         with parsing("obs", type(obs).__name__, "must be an array of numbers"):
@@ -225,19 +269,31 @@ class Transitions:
         decision_ids: (M,) int64, of the decision, as in `DecisionBatch.decision_ids`.
         agents: (M,) int32, the router that decided.
         obs: (M, F) float32, what it saw.
-        actions: (M,) int32, what it answered.
+        actions: (M,) int32, what it chose.
         rewards: (M,) float64, in units of ``reward_scale_ns``.
         next_obs: (M, F) float32, what the next deciding router saw; zeros if the packet was delivered.
         next_mask: (M, A) bool, its legal actions; all False if the packet was delivered.
         done: (M,) bool, whether the packet was delivered.
         next_agents: (M,) int32, the next router that decided; -1 if the packet was delivered.
         latency_ns: (M,) float64, ns from this decision to the next one, or to the delivery.
-        time_ns: (M,) float64, ns, when the deciding router learns of it: the end of the leg plus the way back over
+        time_ns: (M,) float64, ns, when the deciding router learns of it: the end of the leg plus the time back over
             its link.
         next_decision_ids: (M,) int64, of the next decision; -1 if the packet was delivered.
         mask: (M, A) bool, the actions that were legal when it was made.
         scenario: (M,) int32, whose decision it was; where an environment has several scenarios, those of one come
             after the other.
+
+    Example:
+        >>> config = dfe.SimulationConfig(topology="72", traffic="adv+1")
+        >>> env = dfe.BatchedRoutingEnv(config, duration_ns=2_000)
+        >>> batch = env.reset(seed=1)
+        >>> while not env.done:
+        ...     batch = env.step(batch.minimal_actions())
+        >>> transitions = env.transitions()
+        >>> transitions.next_obs.shape == (len(transitions), env.num_features)
+        True
+        >>> bool((transitions.rewards < 0).all())
+        True
     """
 
     decision_ids: npt.NDArray[np.int64]

@@ -14,16 +14,26 @@ class HopFeedback:
 
     A router x sends a packet to router y. When the packet leaves its input buffer there, the credit for its place
     travels back to x, and with it goes what y has to say: how long the packet took, and what y thought of it when it
-    decided itself. Some reports are still on their way when they are handed out: they count from ``time_ns`` on, and
+    decided itself. Some reports have not arrived yet when they are handed out: they count from ``time_ns`` on, and
     before what x decides at that time. A port gets at most one at a time.
 
     Source: the simulator of Kang, Wang, Lan, HPDC 2021, section 4 (reports cost no bandwidth).
+
+    Example:
+        >>> config = dfe.SimulationConfig(topology="72")
+        >>> env = dfe.BatchedRoutingEnv(config, feedback=True, duration_ns=2_000)
+        >>> batch = env.reset(seed=1)
+        >>> while not env.done:
+        ...     batch = env.step(batch.minimal_actions())
+        >>> reports = env.feedback()
+        >>> bool((reports.travel_ns > 0).all()), reports.ports.shape == (len(reports),)
+        (True, True)
     """
 
     decision_ids: npt.NDArray[np.int64]
     """(M,) of the decision that x took for the packet."""
     next_decision_ids: npt.NDArray[np.int64]
-    """(M,) of the one that y took; -1 if y was not asked: the packet has arrived, or ``scope`` is not ``"all"``."""
+    """(M,) of the one that y took; -1 if y did not decide: the packet has arrived, or ``scope`` is not ``"all"``."""
     agents: npt.NDArray[np.int32]
     """(M,) x, which hears it."""
     ports: npt.NDArray[np.int32]

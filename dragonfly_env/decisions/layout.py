@@ -72,19 +72,32 @@ class FeatureBlock:
     """One named feature: some columns of the observation.
 
     ``value = quantity / unit``; where ``half`` is above 0, ``value = quantity / (quantity + half)`` instead.
+
+    Example:
+        >>> env = dfe.BatchedRoutingEnv(dfe.SimulationConfig(topology="72"))
+        >>> block = env.layout["queue_packets"]
+        >>> block.per, block.columns, block.unit
+        ('port', slice(0, 5, None), 64.0)
     """
 
     name: str
+    """The name of the feature."""
     per: str
     """What its columns stand for: ``"port"``, ``"candidate"``, ``"link"`` (the global links of the router's group,
     those of one router after the other), ``"group"`` (the other groups, from the next one on), ``"peer"`` (the other
     routers of the group, from the next one on) or ``"decision"`` (one column)."""
     columns: slice
+    """Its columns in an observation."""
     unit: float
+    """The quantity that a value of 1 stands for."""
     half: float
+    """Above 0: the quantity at which a squashed value is 0.5."""
     low: float
+    """The smallest possible value."""
     high: float
+    """The largest possible value."""
     doc: str
+    """What it shows."""
 
 
 class Layout:
@@ -98,6 +111,18 @@ class Layout:
         occupancy_unit: Of the features in ``OCCUPANCY_FEATURES``: ``"buffers"``, ``"packets"`` or ``"ns"``. Their
             quantities are packets, or with ``"ns"`` times in ns.
         paths_weighed_by: The network's convention, see ``NetworkConfig.paths_weighed_by``.
+
+    Args:
+        rows: What the core says of each feature.
+        topology: Whose ports and links are named.
+
+    Example:
+        >>> env = dfe.BatchedRoutingEnv(dfe.SimulationConfig(topology="72"))
+        >>> layout = env.layout
+        >>> layout.num_features == len(layout.names) == len(layout.low)
+        True
+        >>> layout.features["queue_packets"], layout.names[0]
+        (slice(0, 5, None), 'queue_packets[port 2]')
     """
 
     def __init__(
@@ -232,6 +257,12 @@ class Layout:
 
         Raises:
             ConfigError: If the feature is not observed, or squashed, or these are no such observations.
+
+        Example:
+            >>> env = dfe.BatchedRoutingEnv(dfe.SimulationConfig(topology="72"))
+            >>> batch = env.reset(seed=1)
+            >>> env.layout.quantities(batch.obs, "queue_packets").shape[1]
+            5
         """
         block = self[check_text("feature", name)]
         if block.half > 0:
@@ -251,6 +282,12 @@ class Layout:
 
         Raises:
             ConfigError: If the feature is not observed, or squashed, or a time, or these are no such observations.
+
+        Example:
+            >>> env = dfe.BatchedRoutingEnv(dfe.SimulationConfig(topology="72"))
+            >>> batch = env.reset(seed=1)
+            >>> env.layout.counts(batch.obs, "hops").dtype
+            dtype('int32')
         """
         block = self[check_text("feature", name)]
         if name in OCCUPANCY_FEATURES and self.occupancy_unit == "ns":
@@ -280,6 +317,14 @@ class Layout:
         Raises:
             ConfigError: If one of the candidate features is not observed or shown in ns, or these are no such
                 observations.
+
+        Example:
+            >>> config = dfe.SimulationConfig(topology="72")
+            >>> env = dfe.BatchedRoutingEnv(config, action="path", scope="source")
+            >>> batch = env.reset(seed=1)
+            >>> found = env.layout.decode_candidates(batch.obs)
+            >>> np.array_equal(found["port"], batch.candidates["port"])
+            True
         """
         fields = {
             "kind": "candidate_kind",
@@ -301,7 +346,13 @@ class Layout:
         return candidates
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values: what an agent must agree with to be used."""
+        """Plain values: what an agent must agree with to be used.
+
+        Example:
+            >>> env = dfe.BatchedRoutingEnv(dfe.SimulationConfig(topology="72"))
+            >>> env.layout.to_dict()["num_actions"]
+            5
+        """
         return {
             "features": {
                 block.name: [

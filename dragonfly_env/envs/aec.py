@@ -10,6 +10,7 @@ import numpy.typing as npt
 from pettingzoo.utils.env import AECEnv, AECIterable
 from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 
+from dragonfly_env.config.help import constructed_like
 from dragonfly_env.decisions.batch import DecisionBatch
 from dragonfly_env.envs.copies import alone
 from dragonfly_env.envs.views import GivenConfig, Info, IntArray, Observation, RouterView, Turns
@@ -19,12 +20,24 @@ _EMPTY: tuple[str, ...] = ()
 _PLAIN = (int, np.int64)
 
 
+@constructed_like(RouterView)
 class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
     """Routers act one at a time; see ``dragonfly_env.dragonfly_v0`` for settings and spaces.
 
-    The order is that of the parallel view: in each round every router that still has packets answers its earliest.
-    Rewards are given when the window's last decision is answered. Their bookkeeping is sparse: a step costs the same
-    for any number of agents.
+    The order is that of the parallel view: in each round every router that still has packets decides about its
+    earliest. Rewards are given when the window's last decision is made. Their bookkeeping is sparse: a step costs
+    the same for any number of agents.
+
+    Example:
+        >>> from dragonfly_env import dragonfly_v0
+        >>> env = dragonfly_v0.raw_env(traffic="adv+1", duration_ns=500)
+        >>> env.reset(seed=1)
+        >>> for agent in env.agent_iter():
+        ...     seen, reward, terminated, truncated, info = env.last()
+        ...     over = terminated or truncated
+        ...     env.step(None if over else int(seen["action_mask"].argmax()))
+        >>> env.agents
+        []
     """
 
     metadata: ClassVar[dict[str, Any]] = {**RouterView.metadata, "is_parallelizable": False}
@@ -55,6 +68,13 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
         Raises:
             ConfigError: For an option or an impossible seed.
             StateError: After close.
+
+        Example:
+            >>> from dragonfly_env import dragonfly_v0
+            >>> env = dragonfly_v0.raw_env()
+            >>> env.reset(seed=1, options={"load": 0.2})
+            >>> env.core.config.load
+            0.2
         """
         turns = self._begin(seed, options)
         names = self.possible_agents
@@ -69,7 +89,7 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
         self._open(turns)
 
     def step(self, action: int | None) -> None:
-        """Answer the earliest packet of ``agent_selection``, and select the next router.
+        """Decide about the earliest packet of ``agent_selection``, and select the next router.
 
         Args:
             action: An integer; None for an agent that is truncated.
@@ -78,6 +98,12 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
             IllegalActionError: For what is no integer or out of range; with ``illegal_action="raise"`` also if the
                 mask forbids it. Nothing has changed then.
             StateError: Before reset, after the end of the episode, after close.
+
+        Example:
+            >>> from dragonfly_env import dragonfly_v0
+            >>> env = dragonfly_v0.raw_env()
+            >>> env.reset(seed=1)
+            >>> env.step(int(env.selected_batch.minimal_actions()[0]))
         """
         try:
             if self._over or not self.agents:
@@ -117,6 +143,13 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
         Raises:
             ConfigError: If there is no such agent.
             StateError: Before the first reset, or after close.
+
+        Example:
+            >>> from dragonfly_env import dragonfly_v0
+            >>> env = dragonfly_v0.raw_env()
+            >>> env.reset(seed=1)
+            >>> sorted(env.observe("router_0"))
+            ['action_mask', 'observation']
         """
         selected = self.agents and agent == self.agent_selection and not self._over
         k = self._position if selected else self._earliest(self._number(agent))
@@ -129,8 +162,19 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
     def last(self, observe: bool = True) -> tuple[Observation | None, float, bool, bool, Info]:
         """Observation, reward since its last turn, termination, truncation and info of ``agent_selection``.
 
+        Args:
+            observe: Whether the observation is wanted; without, None is in its place.
+
         Raises:
             StateError: Before the first reset, or after the end of the episode.
+
+        Example:
+            >>> from dragonfly_env import dragonfly_v0
+            >>> env = dragonfly_v0.raw_env()
+            >>> env.reset(seed=1)
+            >>> seen, reward, terminated, truncated, info = env.last()
+            >>> reward, terminated, truncated
+            (0.0, False, False)
         """
         agent = self.agent_selection
         try:
@@ -153,7 +197,12 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
         return turns.batch.rows(turns.rounds.rows[self._position : self._position + 1])
 
     def close(self) -> None:
-        """End the use of this environment; may be called again."""
+        """End the use of this environment; may be called again.
+
+        Example:
+            >>> from dragonfly_env import dragonfly_v0
+            >>> dragonfly_v0.raw_env().close()
+        """
         super().close()
         self.rewards, self._cumulative_rewards, self.infos = {}, {}, {}
         self.terminations, self.truncations = {}, {}
@@ -192,7 +241,7 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
 
     @alone
     def _finish_window(self) -> None:
-        """All decisions are answered: time goes on, and the agents are given."""
+        """All decisions are made: time goes on, and the agents are given."""
         if self._stop < len(self._answers):
             self._position = self._stop
             self._end()
@@ -281,7 +330,7 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
             return None
 
     def _last_seen(self, number: int) -> npt.NDArray[np.float32]:
-        """The observation of the router's last answered decision; zeros before its first."""
+        """The observation of the router's last decision; zeros before its first."""
         done = self._check_open("observe()").rounds.agents[: self._position]
         before = np.flatnonzero(done == number)
         seen: npt.NDArray[np.float32] = self._obs[before[-1]] if len(before) else self._seen[number]

@@ -1,6 +1,6 @@
 """``BatchedRoutingEnv``: the one environment; every other view is a thin layer over it.
 
-One call answers thousands of packets. All decisions that are raised within one routing delay are handed out
+One call decides about thousands of packets. All decisions that are raised within one routing delay are handed out
 together, which changes no timing: a decision sees the router as it is at its time and takes effect one routing
 delay later. So a policy written in Python gives bit for bit the run that the same policy gives in the core.
 """
@@ -15,13 +15,14 @@ import numpy.typing as npt
 
 from dragonfly_env import _core
 from dragonfly_env.checks.values import MAX_RUN_NS, MAX_TIME_PS, PS_PER_NS, check_integer, config_error
+from dragonfly_env.config.help import documents
 from dragonfly_env.decisions.actions import as_actions
 from dragonfly_env.decisions.batch import DecisionBatch, IntArray, Transitions
 from dragonfly_env.decisions.feedback import HopFeedback
 from dragonfly_env.decisions.layout import Layout
 from dragonfly_env.envs._scenarios import Changes, Configs, Scenarios
 from dragonfly_env.envs.copies import Copied
-from dragonfly_env.envs.options import EnvOptions, Several, documented, options_for, takes
+from dragonfly_env.envs.options import EnvOptions, Several, options_for, takes
 from dragonfly_env.errors import IllegalActionError, StateError
 from dragonfly_env.metrics import Metrics
 from dragonfly_env.metrics.series import check_series, limit_of_drain
@@ -32,9 +33,9 @@ if TYPE_CHECKING:
     from dragonfly_env.policies import Policy
 
 
-@documented
+@documents(EnvOptions)
 class BatchedRoutingEnv(Copied, CoreOwner):
-    """Routers that ask for decisions in batches. Not for several threads at once.
+    """Routers whose decisions come in batches. Not for several threads at once.
 
     It is pickled and copied by the arguments of its constructor and the seed that comes next. A running episode is not
     carried: a copy begins with ``reset()``. So are all views.
@@ -49,6 +50,15 @@ class BatchedRoutingEnv(Copied, CoreOwner):
     Raises:
         ConfigError: For a setting that is out of range, or that the topology or the network rules out; for scenarios
             that cannot share a batch.
+
+    Example:
+        >>> config = dfe.SimulationConfig(topology="72", traffic="adv+1", load=0.2)
+        >>> env = dfe.BatchedRoutingEnv(config, action="path", scope="source")
+        >>> batch = env.reset(seed=1)
+        >>> while not env.done:
+        ...     batch = env.step(batch.minimal_actions())
+        >>> env.time_ns, env.metrics().minimal_fraction
+        (50000.0, 1.0)
     """
 
     _AT_WORK: ClassVar[str] = AT_WORK
@@ -71,7 +81,7 @@ class BatchedRoutingEnv(Copied, CoreOwner):
     def for_policy(
         cls, config: SimulationConfig | Several, policy: Policy | Any, **options: Any
     ) -> BatchedRoutingEnv:
-        """The environment whose batches a policy can answer.
+        """The environment whose batches a policy can decide.
 
         Args:
             config: As for the constructor.
@@ -81,6 +91,13 @@ class BatchedRoutingEnv(Copied, CoreOwner):
         Raises:
             ConfigError: For what is no policy, or what needs other options on some of the topologies; and as for the
                 constructor.
+
+        Example:
+            >>> config = dfe.SimulationConfig(topology="72", traffic="adv+1")
+            >>> policy = dfe.make_policy("ugal-n")
+            >>> env = dfe.BatchedRoutingEnv.for_policy(config, policy)
+            >>> policy.act(env.reset(seed=1)).dtype
+            dtype('int64')
         """
         return cls(config, **options_for(Scenarios(config).present, policy, options))
 
@@ -186,7 +203,14 @@ class BatchedRoutingEnv(Copied, CoreOwner):
         return np.cumsum([0, *routers[:-1]], dtype=np.int64)
 
     def slots(self, batch: DecisionBatch) -> npt.NDArray[np.int64]:
-        """(N,) the routers of a batch, numbered on from one scenario to the next, as in ``payments()``."""
+        """(N,) the routers of a batch, numbered on from one scenario to the next, as in ``payments()``.
+
+        Example:
+            >>> small = dfe.SimulationConfig(topology="72")
+            >>> env = dfe.BatchedRoutingEnv([small, small])
+            >>> env.first_agents, int(env.slots(env.reset(seed=1)).max()) < env.num_agents
+            (array([ 0, 36]), True)
+        """
         agents = batch.agents.astype(np.int64)
         return agents if self.num_scenarios == 1 else agents + self.first_agents[batch.scenario]
 
@@ -199,8 +223,15 @@ class BatchedRoutingEnv(Copied, CoreOwner):
     def check_changes(self, options: Changes) -> None:
         """Check what is to be different in an episode, as ``reset`` takes it; nothing changes.
 
+        Args:
+            options: As for ``reset``.
+
         Raises:
             ConfigError: For an option that is unknown or impossible.
+
+        Example:
+            >>> env = dfe.BatchedRoutingEnv(dfe.SimulationConfig(topology="72"))
+            >>> env.check_changes({"load": 0.2})
         """
         self._scenarios.check(options)
 
@@ -224,6 +255,12 @@ class BatchedRoutingEnv(Copied, CoreOwner):
                 present episode goes on.
             DeadlockError: If nothing moved for ``watchdog_ns``.
             StateError: If another thread uses this environment.
+
+        Example:
+            >>> env = dfe.BatchedRoutingEnv(dfe.SimulationConfig(topology="72"))
+            >>> batch = env.reset(seed=1, options={"traffic": "adv+1", "load": 0.2})
+            >>> env.seed, env.episode, env.config.load
+            (1, 1, 0.2)
         """
         with self._alone:
             configs, own = self._scenarios.of_episode(seed, options)
@@ -243,21 +280,28 @@ class BatchedRoutingEnv(Copied, CoreOwner):
             return self._take_batch()
 
     def step(self, actions: npt.ArrayLike) -> DecisionBatch:
-        """Answer the whole batch, and run to the next decisions or to the end of the episode.
+        """Give the actions of the whole batch, and run to the next decisions or to the end of the episode.
 
         Args:
             actions: (N,) integers, one per row of the batch. After a ``KeyboardInterrupt`` the batch is empty
                 although the episode is not over: ``step([])`` then goes on.
 
         Returns:
-            The next batch; empty when ``done``. A scenario that has come to its end waits for the others: it asks
-            nothing any more.
+            The next batch; empty when ``done``. A scenario that has come to its end waits for the others: it has
+            no decisions any more.
 
         Raises:
             IllegalActionError: For a wrong shape or type, or for an action that its mask does not allow: the
-                message names router, decision and what is legal. Nothing has changed; answer again.
+                message names router, decision and what is legal. Nothing has changed; choose again.
             DeadlockError: If nothing moved for ``watchdog_ns``.
             StateError: Before ``reset``, when ``done``, or if another thread uses this environment.
+
+        Example:
+            >>> env = dfe.BatchedRoutingEnv(dfe.SimulationConfig(topology="72"))
+            >>> batch = env.reset(seed=1)
+            >>> batch = env.step(batch.minimal_actions())
+            >>> len(batch) > 0, env.done
+            (True, False)
         """
         with self._alone:
             self._require_running("step")
@@ -273,12 +317,12 @@ class BatchedRoutingEnv(Copied, CoreOwner):
 
     @property
     def done(self) -> bool:
-        """Whether the episode has reached its end, in all scenarios, and all decisions are answered."""
+        """Whether the episode has reached its end, in all scenarios, and all decisions are made."""
         return self._core.done
 
     @property
     def pending(self) -> DecisionBatch:
-        """The decisions that wait for an answer.
+        """The decisions that wait for an action.
 
         Raises:
             StateError: Before ``reset``, or while another thread uses this environment.
@@ -289,7 +333,14 @@ class BatchedRoutingEnv(Copied, CoreOwner):
             return self._batch if self._batch is not None else self._take_batch()
 
     def minimal_action(self, batch: DecisionBatch) -> IntArray:
-        """(N,) the action along a shortest path, which is always legal."""
+        """(N,) the action along a shortest path, which is always legal.
+
+        Example:
+            >>> env = dfe.BatchedRoutingEnv(dfe.SimulationConfig(topology="72"))
+            >>> batch = env.reset(seed=1)
+            >>> np.array_equal(env.minimal_action(batch), batch.minimal_actions())
+            True
+        """
         return batch.minimal_actions()
 
     # After and next to the episode.
@@ -301,6 +352,16 @@ class BatchedRoutingEnv(Copied, CoreOwner):
             ConfigError: If the duration is not above 0, leads beyond the end of the clock, or is too long for a
                 time series with so narrow bins.
             StateError: If the episode is not ``done``, or was drained.
+
+        Example:
+            >>> config = dfe.SimulationConfig(topology="72")
+            >>> env = dfe.BatchedRoutingEnv(config, duration_ns=1_000)
+            >>> batch = env.reset(seed=1)
+            >>> while not env.done:
+            ...     batch = env.step(batch.minimal_actions())
+            >>> batch = env.extend(1_000)
+            >>> env.done
+            False
         """
         duration_ps = EnvOptions.duration_in_ps("duration_ns", duration_ns)
         with self._alone:
@@ -317,11 +378,21 @@ class BatchedRoutingEnv(Copied, CoreOwner):
         """Stop all generators and run until the last packet is delivered.
 
         Args:
-            policy: Answers the decisions on the way, with ``act(batch)``; None: always along a shortest path.
+            policy: Takes the decisions meanwhile, with ``act(batch)``; None: always along a shortest path.
 
         Raises:
             ConfigError: If it comes to a time that is too long for a time series with so narrow bins.
             StateError: If the episode is not ``done``.
+
+        Example:
+            >>> config = dfe.SimulationConfig(topology="72")
+            >>> env = dfe.BatchedRoutingEnv(config, duration_ns=1_000)
+            >>> batch = env.reset(seed=1)
+            >>> while not env.done:
+            ...     batch = env.step(batch.minimal_actions())
+            >>> env.drain()
+            >>> env.metrics().packets_in_flight
+            0
         """
         with self._alone:
             self._require_done("drain")
@@ -344,6 +415,13 @@ class BatchedRoutingEnv(Copied, CoreOwner):
 
         Raises:
             StateError: If another thread uses this environment.
+
+        Example:
+            >>> env = dfe.BatchedRoutingEnv(dfe.SimulationConfig(topology="72"))
+            >>> batch = env.reset(seed=1)
+            >>> env.reset_statistics()
+            >>> env.metrics().packets_generated
+            0
         """
         with self._alone:
             for number in range(self.num_scenarios):
@@ -367,6 +445,14 @@ class BatchedRoutingEnv(Copied, CoreOwner):
         Raises:
             StateError: Before ``reset``; if the environment was made with ``transitions=False``; or if too much
                 piled up since the last call.
+
+        Example:
+            >>> env = dfe.BatchedRoutingEnv(dfe.SimulationConfig(topology="72"))
+            >>> batch = env.reset(seed=1)
+            >>> for _ in range(20):
+            ...     batch = env.step(batch.minimal_actions())
+            >>> len(env.transitions()) > 0
+            True
         """
         with self._alone:
             if not self._started:
@@ -388,6 +474,15 @@ class BatchedRoutingEnv(Copied, CoreOwner):
         Raises:
             StateError: Before ``reset``; if the environment was not made with ``feedback=True``; or if too much
                 piled up since the last call.
+
+        Example:
+            >>> config = dfe.SimulationConfig(topology="72")
+            >>> env = dfe.BatchedRoutingEnv(config, feedback=True)
+            >>> batch = env.reset(seed=1)
+            >>> for _ in range(20):
+            ...     batch = env.step(batch.minimal_actions())
+            >>> len(env.feedback()) > 0
+            True
         """
         with self._alone:
             if not self._started:
@@ -405,6 +500,15 @@ class BatchedRoutingEnv(Copied, CoreOwner):
         """The rewards of the last ``reset`` or ``step``: routers (M,) and rewards (M,), several per router possible,
         ordered by scenario, then by decision id. The sum per router is its reward in the step. Under ``"team"`` every
         router of a scenario gets the same. Routers are numbered on from one scenario to the next, see ``slots``.
+
+        Example:
+            >>> env = dfe.BatchedRoutingEnv(dfe.SimulationConfig(topology="72"))
+            >>> batch = env.reset(seed=1)
+            >>> for _ in range(20):
+            ...     batch = env.step(batch.minimal_actions())
+            >>> routers, rewards = env.payments()
+            >>> len(routers) == len(rewards)
+            True
         """
         with self._alone:
             return self._core.payments()
@@ -418,6 +522,15 @@ class BatchedRoutingEnv(Copied, CoreOwner):
 
         Raises:
             ConfigError: If there is no such scenario.
+
+        Example:
+            >>> config = dfe.SimulationConfig(topology="72")
+            >>> env = dfe.BatchedRoutingEnv(config, duration_ns=1_000)
+            >>> batch = env.reset(seed=1)
+            >>> while not env.done:
+            ...     batch = env.step(batch.minimal_actions())
+            >>> env.metrics().duration_ns
+            1000.0
         """
         number = self._number(scenario)
         config = self.configs[number]
@@ -435,6 +548,15 @@ class BatchedRoutingEnv(Copied, CoreOwner):
 
         Raises:
             ConfigError: If there is no such scenario.
+
+        Example:
+            >>> config = dfe.SimulationConfig(topology="72", policy="min")
+            >>> env = dfe.BatchedRoutingEnv(config, duration_ns=1_000)
+            >>> batch = env.reset(seed=1)
+            >>> while not env.done:
+            ...     batch = env.step(batch.minimal_actions())
+            >>> env.trace_hash() != 0
+            True
         """
         number = self._number(scenario)
         with self._alone:
@@ -449,6 +571,12 @@ class BatchedRoutingEnv(Copied, CoreOwner):
 
         Raises:
             ConfigError: If there is no such scenario.
+
+        Example:
+            >>> env = dfe.BatchedRoutingEnv(dfe.SimulationConfig(topology="72"))
+            >>> batch = env.reset(seed=1)
+            >>> env.state().shape == env.state_shape
+            True
         """
         number = self._number(scenario)
         with self._alone:
@@ -462,7 +590,16 @@ class BatchedRoutingEnv(Copied, CoreOwner):
 
         Raises:
             ConfigError: If there is no such scenario.
-            StateError: If its configuration did not ask for ``packet_log``.
+            StateError: If its configuration did not set ``packet_log``.
+
+        Example:
+            >>> config = dfe.SimulationConfig(topology="72", packet_log=True)
+            >>> env = dfe.BatchedRoutingEnv(config, duration_ns=2_000)
+            >>> batch = env.reset(seed=1)
+            >>> while not env.done:
+            ...     batch = env.step(batch.minimal_actions())
+            >>> len(env.packet_log()["hops"]) > 0
+            True
         """
         number = self._number(scenario)
         if not self.configs[number].packet_log:

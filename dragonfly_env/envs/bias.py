@@ -70,7 +70,13 @@ _MOST_IN_FLIGHT = 1e6  # packets per host
 
 
 def biased_policies() -> tuple[str, ...]:
-    """The names of the policies that have a bias."""
+    """The names of the policies that have a bias.
+
+    Example:
+        >>> from dragonfly_env.envs.bias import biased_policies
+        >>> "ugal-n" in biased_policies(), "min" in biased_policies()
+        (True, False)
+    """
     return tuple(name for name in policies() if "bias_packets" in policy_class(name).settings_names())
 
 
@@ -94,6 +100,14 @@ class BiasControl(IntervalEnv, gymnasium.Env[FloatArray, Any]):
 
     Raises:
         ConfigError: For a setting that is out of range.
+
+    Example:
+        >>> import gymnasium
+        >>> env = gymnasium.make("dragonfly_env/BiasControl-v0", duration_ns=4_000)
+        >>> seen, info = env.reset(seed=1)
+        >>> seen, reward, terminated, truncated, info = env.step(3)
+        >>> info["bias_packets"], reward < 0
+        (0.0, True)
     """
 
     metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 4}  # noqa: RUF012  # as in gymnasium
@@ -169,6 +183,13 @@ class BiasControl(IntervalEnv, gymnasium.Env[FloatArray, Any]):
 
         Raises:
             ConfigError: For a seed out of range, or an option that is unknown or impossible.
+
+        Example:
+            >>> from dragonfly_env.envs.bias import BiasControl
+            >>> env = BiasControl(duration_ns=4_000)
+            >>> seen, info = env.reset(seed=1)
+            >>> seen.shape == (len(env.layout),)
+            True
         """
         simulation = self._new_simulation(seed, options)
         self._complete = False
@@ -196,6 +217,14 @@ class BiasControl(IntervalEnv, gymnasium.Env[FloatArray, Any]):
             IllegalActionError: For an action outside the action space; nothing has happened.
             StateError: Before ``reset``, or after the end of the episode.
             DeadlockError: If nothing moved for ``watchdog_ns``.
+
+        Example:
+            >>> from dragonfly_env.envs.bias import BiasControl
+            >>> env = BiasControl(action="box", duration_ns=4_000)
+            >>> seen, info = env.reset(seed=1)
+            >>> seen, reward, terminated, truncated, info = env.step([0.0])
+            >>> info["bias_packets"], info["time_ns"]
+            (0.0, 2000.0)
         """
         simulation = self._check_running(self._intervals_done == self._num_intervals or self._complete)
         self._bias_packets = self._bias_of(action)

@@ -66,6 +66,13 @@ class IntervalEnv(Copied):
 
         Raises:
             StateError: Before the first reset, after close, or without a ``render_mode``.
+
+        Example:
+            >>> from dragonfly_env.envs.bias import BiasControl
+            >>> env = BiasControl(render_mode="rgb_array")
+            >>> seen, info = env.reset(seed=1)
+            >>> env.render().dtype
+            dtype('uint8')
         """
         return self._renderer.render(self._measured(self._running("render()")))
 
@@ -75,12 +82,24 @@ class IntervalEnv(Copied):
 
         Raises:
             StateError: Before the first reset, or after close.
+
+        Example:
+            >>> from dragonfly_env.envs.bias import BiasControl
+            >>> env = BiasControl(warmup_ns=1_000)
+            >>> seen, info = env.reset(seed=1)
+            >>> env.trace_hash() != 0
+            True
         """
         return self._running("trace_hash()").trace_hash()
 
     @alone
     def close(self) -> None:
-        """Free the network; ``reset`` makes a new one. May be called again."""
+        """Free the network; ``reset`` makes a new one. May be called again.
+
+        Example:
+            >>> from dragonfly_env.envs.bias import BiasControl
+            >>> BiasControl().close()
+        """
         self._simulation = None
 
     def _measured(self, simulation: Simulation) -> Metrics:

@@ -14,6 +14,7 @@ from pettingzoo.utils.env import AECEnv, ParallelEnv
 
 from dragonfly_env.checks.outside import check_items
 from dragonfly_env.checks.values import check_choice, config_error, shown
+from dragonfly_env.config.help import constructed_like
 from dragonfly_env.decisions.actions import as_index
 from dragonfly_env.envs.copies import alone
 from dragonfly_env.envs.defaults import JOB_BIAS_DURATION_NS, WARMUP_NS, jobs_config
@@ -49,6 +50,17 @@ _MOST_TIME = 100.0
 
 class JobView(IntervalEnv):
     """One agent per job, ``job_0`` and so on; settings and spaces: ``dragonfly_env.job_bias_v0``.
+
+    Args:
+        config: A ``SimulationConfig`` with jobs, a mapping of its fields, or None for MILC and HACC on
+            ``theta-m8``.
+        modes: Policies to choose from, by name or as objects.
+        reward: ``"job"`` or ``"team"``.
+        interval_ns: Simulated time between two choices.
+        duration_ns: Simulated time of an episode: a whole number of intervals.
+        warmup_ns: Simulated time before the first choice.
+        render_mode: ``"ansi"``, ``"rgb_array"``, ``"human"`` (prints the text) or None.
+        **fields: Of ``SimulationConfig``; they replace those of ``config``.
 
     Raises:
         ConfigError: For an unknown setting or an impossible value.
@@ -127,6 +139,11 @@ class JobView(IntervalEnv):
 
         Raises:
             ConfigError: If there is no such agent.
+
+        Example:
+            >>> from dragonfly_env import job_bias_v0
+            >>> job_bias_v0.parallel_env().observation_space("job_0").dtype
+            dtype('float32')
         """
         self._number(agent)
         return self.observation_spaces[agent]
@@ -136,6 +153,11 @@ class JobView(IntervalEnv):
 
         Raises:
             ConfigError: If there is no such agent.
+
+        Example:
+            >>> from dragonfly_env import job_bias_v0
+            >>> job_bias_v0.parallel_env(modes=["ad0", "ad3"]).action_space("job_0")
+            Discrete(2)
         """
         self._number(agent)
         return self.action_spaces[agent]
@@ -146,6 +168,13 @@ class JobView(IntervalEnv):
 
         Raises:
             StateError: Before the first reset, or after close.
+
+        Example:
+            >>> from dragonfly_env import job_bias_v0
+            >>> env = job_bias_v0.parallel_env()
+            >>> seen, infos = env.reset(seed=1)
+            >>> env.state().shape == (len(env.state_layout),)
+            True
         """
         return self._figures.of_machine(self._last_window("state()"))
 
@@ -155,6 +184,13 @@ class JobView(IntervalEnv):
 
         Raises:
             StateError: Before the first reset, or after close.
+
+        Example:
+            >>> from dragonfly_env import job_bias_v0
+            >>> env = job_bias_v0.parallel_env(warmup_ns=1_000)
+            >>> seen, infos = env.reset(seed=1)
+            >>> env.counters().duration_ns
+            1000.0
         """
         return self._last_window("counters()")
 
@@ -164,12 +200,24 @@ class JobView(IntervalEnv):
 
         Raises:
             StateError: Before the first reset, or after close.
+
+        Example:
+            >>> from dragonfly_env import job_bias_v0
+            >>> env = job_bias_v0.parallel_env()
+            >>> seen, infos = env.reset(seed=1)
+            >>> len(env.metrics().jobs)
+            2
         """
         return self._running("metrics()").metrics()
 
     @alone
     def close(self) -> None:
-        """Free the network; ``reset`` makes a new one. May be called again."""
+        """Free the network; ``reset`` makes a new one. May be called again.
+
+        Example:
+            >>> from dragonfly_env import job_bias_v0
+            >>> job_bias_v0.parallel_env().close()
+        """
         self._simulation = self._reading = self._window = None
         self.agents = []
 
@@ -287,8 +335,19 @@ def _check_modes(modes: object) -> tuple[Policy, ...]:
     return policies
 
 
+@constructed_like(JobView)
 class ParallelJobBias(JobView, ParallelEnv[str, FloatArray, int]):
-    """All jobs choose at once; see ``dragonfly_env.job_bias_v0`` for settings and spaces."""
+    """All jobs choose at once; see ``dragonfly_env.job_bias_v0`` for settings and spaces.
+
+    Example:
+        >>> from dragonfly_env import job_bias_v0
+        >>> env = job_bias_v0.parallel_env(interval_ns=1_000, duration_ns=2_000)
+        >>> seen, infos = env.reset(seed=1)
+        >>> while env.agents:
+        ...     seen, rewards, *_, infos = env.step({name: 3 for name in env.agents})
+        >>> infos["job_0"]["mode"], "metrics" in infos["job_0"]
+        ('ad3', True)
+    """
 
     metadata: ClassVar[dict[str, Any]] = {**_METADATA, "is_parallelizable": True}
 
@@ -307,6 +366,13 @@ class ParallelJobBias(JobView, ParallelEnv[str, FloatArray, int]):
 
         Raises:
             ConfigError: For an option or an impossible seed.
+
+        Example:
+            >>> from dragonfly_env import job_bias_v0
+            >>> env = job_bias_v0.parallel_env(interval_ns=1_000, duration_ns=2_000)
+            >>> seen, infos = env.reset(seed=1)
+            >>> seen["job_0"].shape == (len(env.layout),)
+            True
         """
         self._begin(seed, options)
         return self._shown(self.agents)
@@ -328,6 +394,14 @@ class ParallelJobBias(JobView, ParallelEnv[str, FloatArray, int]):
                 changed then.
             StateError: Before the first reset, after the end of the episode, or after close.
             DeadlockError: If nothing moved for ``watchdog_ns``.
+
+        Example:
+            >>> from dragonfly_env import job_bias_v0
+            >>> env = job_bias_v0.parallel_env(interval_ns=1_000, duration_ns=2_000)
+            >>> seen, infos = env.reset(seed=1)
+            >>> seen, rewards, done, truncated, infos = env.step({"job_0": 0, "job_1": 3})
+            >>> infos["job_1"]["mode"]
+            'ad3'
         """
         self._check_running(not self.agents)
         if not isinstance(actions, Mapping):
@@ -351,8 +425,20 @@ class ParallelJobBias(JobView, ParallelEnv[str, FloatArray, int]):
         return {name: self._observation(name) for name in names}, {name: self._info(name) for name in names}
 
 
+@constructed_like(JobView)
 class AecJobBias(JobView, AECEnv[str, FloatArray, int]):
-    """The jobs choose one after the other; the interval runs when all have. See ``dragonfly_env.job_bias_v0``."""
+    """The jobs choose one after the other; the interval runs when all have. See ``dragonfly_env.job_bias_v0``.
+
+    Example:
+        >>> from dragonfly_env import job_bias_v0
+        >>> env = job_bias_v0.raw_env(interval_ns=1_000, duration_ns=1_000)
+        >>> env.reset(seed=1)
+        >>> for agent in env.agent_iter():
+        ...     seen, reward, terminated, truncated, info = env.last()
+        ...     env.step(None if terminated or truncated else 3)
+        >>> env.agents
+        []
+    """
 
     metadata: ClassVar[dict[str, Any]] = {**_METADATA, "is_parallelizable": True}
 
@@ -376,6 +462,13 @@ class AecJobBias(JobView, AECEnv[str, FloatArray, int]):
 
         Raises:
             ConfigError: For an option or an impossible seed.
+
+        Example:
+            >>> from dragonfly_env import job_bias_v0
+            >>> env = job_bias_v0.raw_env()
+            >>> env.reset(seed=1)
+            >>> env.agents
+            ['job_0', 'job_1']
         """
         self._begin(seed, options)
         names = self.agents
@@ -398,6 +491,14 @@ class AecJobBias(JobView, AECEnv[str, FloatArray, int]):
             IllegalActionError: For what is no integer or out of range; nothing has changed then.
             StateError: Before the first reset, after the end of the episode, or after close.
             DeadlockError: If nothing moved for ``watchdog_ns``.
+
+        Example:
+            >>> from dragonfly_env import job_bias_v0
+            >>> env = job_bias_v0.raw_env()
+            >>> env.reset(seed=1)
+            >>> env.step(3)
+            >>> env.agent_selection
+            'job_1'
         """
         self._check_running(not self.agents)
         agent = self.agent_selection
@@ -429,6 +530,13 @@ class AecJobBias(JobView, AECEnv[str, FloatArray, int]):
         Raises:
             ConfigError: If there is no such agent.
             StateError: Before the first reset, or after close.
+
+        Example:
+            >>> from dragonfly_env import job_bias_v0
+            >>> env = job_bias_v0.raw_env()
+            >>> env.reset(seed=1)
+            >>> env.observe("job_1").dtype
+            dtype('float32')
         """
         return self._observation(agent)
 
@@ -436,8 +544,18 @@ class AecJobBias(JobView, AECEnv[str, FloatArray, int]):
     def last(self, observe: bool = True) -> tuple[FloatArray | None, float, bool, bool, Info]:
         """Observation, reward since its last turn, termination, truncation and info of ``agent_selection``.
 
+        Args:
+            observe: Whether the observation is wanted; without, None is in its place.
+
         Raises:
             StateError: Before the first reset, or after the end of the episode.
+
+        Example:
+            >>> from dragonfly_env import job_bias_v0
+            >>> env = job_bias_v0.raw_env()
+            >>> env.reset(seed=1)
+            >>> env.last()[1:4]
+            (0.0, False, False)
         """
         self._running("last()")
         agent = self.agent_selection
@@ -448,7 +566,12 @@ class AecJobBias(JobView, AECEnv[str, FloatArray, int]):
         return seen, paid, self.terminations[agent], self.truncations[agent], info
 
     def close(self) -> None:
-        """Free the network; ``reset`` makes a new one. May be called again."""
+        """Free the network; ``reset`` makes a new one. May be called again.
+
+        Example:
+            >>> from dragonfly_env import job_bias_v0
+            >>> job_bias_v0.raw_env().close()
+        """
         super().close()
         self.rewards, self._cumulative_rewards, self.infos = {}, {}, {}
         self.terminations, self.truncations = {}, {}

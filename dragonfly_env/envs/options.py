@@ -2,21 +2,19 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-import textwrap
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeAlias
 
 from dragonfly_env import _core
 from dragonfly_env.checks.outside import check_mapping
 from dragonfly_env.checks.values import MAX_RUN_NS, check_real, config_error, ns_to_ps, one_of
+from dragonfly_env.config.help import documented
 from dragonfly_env.config.links import link_rows
 from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.config.rows import (
-    SettingInfo,
     boolean,
     choice,
     core_values,
-    describe,
     integer,
     normalise,
     real,
@@ -37,12 +35,18 @@ _MOST_CANDIDATES = int(highest("ugal-n", "minimal_candidates"))
 _MAX_REAL = 1e12  # of any parameter
 
 
+@documented
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class EnvOptions:
     """What ``BatchedRoutingEnv`` takes next to the configuration: one field per keyword argument.
 
     Raises:
         ConfigError: On construction, for whatever is out of range.
+
+    Example:
+        >>> env = dfe.BatchedRoutingEnv(dfe.SimulationConfig(topology="72"))
+        >>> env.options.scope, env.options.duration_ns
+        ('every', 50000.0)
     """
 
     scope: str = choice(
@@ -257,7 +261,7 @@ class EnvOptions:
 
 
 def needed_options(policy: Any, topology: Dragonfly) -> dict[str, Any]:
-    """The keyword arguments of ``BatchedRoutingEnv`` with which a policy can answer its batches.
+    """The keyword arguments of ``BatchedRoutingEnv`` with which a policy can decide its batches.
 
     Args:
         policy: An object with ``env_options_on(topology)`` or ``env_options()``, which return them, or with ``scope``
@@ -310,7 +314,6 @@ Several: TypeAlias = (
 )
 """Scenarios next to each other, or a function that makes them from the seed of an episode."""
 
-Made = TypeVar("Made")
 Made_with = ParamSpec("Made_with")
 
 
@@ -329,26 +332,6 @@ def takes(
         return constructor
 
     return dress
-
-
-def documented(env: type[Made]) -> type[Made]:
-    """List the options in the class's docstring, in the place of the line ``**options``.
-
-    Python 3.13 takes the indentation out of docstrings, older ones leave it there: so it is taken out first.
-    """
-    if env.__doc__:
-        before, mark, after = inspect.cleandoc(env.__doc__).partition("    **options:")
-        assert mark
-        rest = after.partition("\n\n")[2]
-        env.__doc__ = before + "\n".join(_in_help(option) for option in describe(EnvOptions)) + "\n\n" + rest
-    return env
-
-
-def _in_help(option: SettingInfo) -> str:
-    values = f" ({option.allowed}{f' {option.unit}' if option.unit else ''})" if option.allowed else ""
-    return textwrap.fill(
-        f"{option.name}{values}: {option.doc}", 112, initial_indent=" " * 4, subsequent_indent=" " * 8
-    )
 
 
 def _tracker_parameters(trackers: Any) -> dict[str, dict[str, Any]]:

@@ -1,6 +1,6 @@
 """``dragonfly_env/PacketRouting-v0``: one packet's journey is one episode.
 
-The agent travels with a tagged packet and answers for it at every router that asks; the other packets follow a
+The agent travels with a tagged packet and decides for it at every router that must; the other packets follow a
 background policy, which may be a frozen copy of the learner. The next episode goes on in the same network with another
 packet.
 
@@ -62,13 +62,13 @@ _DRAWN = ("minimal_candidates", "nonminimal_candidates", "gateways", "avoid_dest
 
 
 class PacketRouting(CoreView, gymnasium.Env[Any, np.int64]):
-    """One tagged packet asks, all others follow a background policy.
+    """One tagged packet is the agent's, all others follow a background policy.
 
     Args:
         config: What is simulated, or a mapping of its fields; None: 72 hosts, ``adv+1`` at a load of 0.35. Its policy
             routes the warm-up of the network, its seed is that of the first one.
-        background: Who answers for all other packets: ``"min"`` (the minimal action); the name of another policy; any
-            object with ``act(batch)``; or a model of Stable-Baselines3 that was trained here (what it answers against
+        background: What decides for all other packets: ``"min"`` (the minimal action); the name of another policy; any
+            object with ``act(batch)``; or a model of Stable-Baselines3 that was trained here (what it chooses against
             the mask becomes the minimal action). If it says which ``scope`` and ``action`` it needs, these are the
             environment's unless they are set. See ``set_background`` for frozen copies of the learner.
         reward: ``"hop"`` or ``"delivery"``.
@@ -85,6 +85,15 @@ class PacketRouting(CoreView, gymnasium.Env[Any, np.int64]):
 
     Raises:
         ConfigError: For an unknown setting or a value out of range.
+
+    Example:
+        >>> import gymnasium
+        >>> env = gymnasium.make("dragonfly_env/PacketRouting-v0", duration_ns=5_000)
+        >>> seen, info = env.reset(seed=1)
+        >>> action = int(info["action_mask"].argmax())
+        >>> seen, reward, terminated, truncated, info = env.step(action)
+        >>> reward < 0
+        True
     """
 
     _env: PacketEnv
@@ -135,25 +144,31 @@ class PacketRouting(CoreView, gymnasium.Env[Any, np.int64]):
 
     @property
     def decision(self) -> DecisionBatch:
-        """What the tagged packet asks, as a batch of one row: for policies that act on batches. Valid until ``step``.
+        """The decision about the tagged packet, as a batch of one row: for policies that act on batches. Valid until
+        ``step``.
 
         Raises:
             StateError: Before ``reset``, or after the end of the episode.
         """
         with self._alone:
             if self._batch is None or self._row < 0:
-                raise StateError("decision: no packet asks; call reset()")
+                raise StateError("decision: no packet waits for one; call reset()")
             return self._batch.rows(slice(self._row, self._row + 1))
 
     @alone
     def set_background(self, background: Any) -> None:
-        """From now on another policy answers for the other packets: a copy of the learner as it is now, for example.
+        """From now on another policy decides for the other packets: a copy of the learner as it is now, for example.
 
         Args:
             background: As for the constructor, for the same scope and action mode.
 
         Raises:
-            ConfigError: If it cannot answer the batches of this environment; the present one stays.
+            ConfigError: If it cannot decide the batches of this environment; the present one stays.
+
+        Example:
+            >>> from dragonfly_env.envs.packet import PacketRouting
+            >>> env = PacketRouting(background="min")
+            >>> env.set_background("min")
         """
         chosen = make_background(background)
         chosen.check(self._env)
@@ -165,7 +180,7 @@ class PacketRouting(CoreView, gymnasium.Env[Any, np.int64]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Choose the next packet that asks its source router, at random among those that ask at the same time.
+        """Choose the next packet that waits at its source router, at random among those of the same time.
 
         Args:
             seed: Given: a new network with this seed. None: go on in the same network; in a new one, with the next
@@ -177,8 +192,14 @@ class PacketRouting(CoreView, gymnasium.Env[Any, np.int64]):
             What the packet's source router sees, and info.
 
         Raises:
-            ConfigError: For an option or an impossible seed; or if no packet asks in the whole simulated time.
+            ConfigError: For an option or an impossible seed; or if there is no decision in the whole simulated time.
             DeadlockError: If nothing moved for ``watchdog_ns``.
+
+        Example:
+            >>> from dragonfly_env.envs.packet import PacketRouting
+            >>> seen, info = PacketRouting().reset(seed=1, options={"load": 0.2})
+            >>> sorted(seen)
+            ['action_mask', 'observation']
         """
         (changes,) = check_changes(options)
         if seed is not None:
@@ -196,7 +217,7 @@ class PacketRouting(CoreView, gymnasium.Env[Any, np.int64]):
 
     @alone
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Answer for the tagged packet, and run until it asks again, is delivered, or the time is over.
+        """Decide for the tagged packet, and run until its next decision, until it is delivered, or the time is over.
 
         Args:
             action: An integer in [0, num_actions).
@@ -208,9 +229,17 @@ class PacketRouting(CoreView, gymnasium.Env[Any, np.int64]):
 
         Raises:
             IllegalActionError: For what is no action, and with ``illegal_action="raise"`` for an action that the mask
-                forbids; nothing has happened. Also if the background policy answers with one.
+                forbids; nothing has happened. Also if the background policy chooses one.
             StateError: Before ``reset``, after the end of the episode, or after a step that was broken off.
             DeadlockError: If nothing moved for ``watchdog_ns``.
+
+        Example:
+            >>> from dragonfly_env.envs.packet import PacketRouting
+            >>> env = PacketRouting(action="path", scope="source")
+            >>> seen, info = env.reset(seed=1)
+            >>> seen, reward, terminated, truncated, info = env.step(0)
+            >>> terminated, info["latency_ns"] > 0
+            (True, True)
         """
         self._check_open("step()")
         batch, row = self._batch, self._row
@@ -253,17 +282,29 @@ class PacketRouting(CoreView, gymnasium.Env[Any, np.int64]):
 
     @alone
     def action_masks(self) -> BoolArray:
-        """(num_actions,) bool, the legal actions; sb3-contrib asks for it.
+        """(num_actions,) bool, the legal actions; sb3-contrib calls it.
 
         Raises:
             StateError: Before ``reset``.
+
+        Example:
+            >>> from dragonfly_env.envs.packet import PacketRouting
+            >>> env = PacketRouting()
+            >>> seen, info = env.reset(seed=1)
+            >>> env.action_masks().shape == (env.action_space.n,)
+            True
         """
         self._check_open("action_masks()")
         return self._shown["action_mask"].astype(np.bool_)
 
     @alone
     def close(self) -> None:
-        """Forget the network; ``reset`` makes a new one."""
+        """Forget the network; ``reset`` makes a new one.
+
+        Example:
+            >>> from dragonfly_env.envs.packet import PacketRouting
+            >>> PacketRouting().close()
+        """
         self._batch = None
         self._row = -1
 
@@ -282,7 +323,7 @@ class PacketRouting(CoreView, gymnasium.Env[Any, np.int64]):
         return np.zeros(len(batch), np.int64) if self._env.inside else self._background.act(batch)
 
     def _advance(self, answers: npt.NDArray[np.int64] | None) -> DecisionBatch:
-        """Answer the batch; with None the core's background does, which then seeks another packet."""
+        """Give the actions of the batch; with None the core's background does, which then seeks another packet."""
         try:
             self._batch = self._env.seek() if answers is None else self._env.step(answers)
         except IllegalActionError:
@@ -293,11 +334,11 @@ class PacketRouting(CoreView, gymnasium.Env[Any, np.int64]):
         return self._batch
 
     def _tag(self, fresh: bool) -> None:
-        """Choose among the next packets that ask their source routers.
+        """Choose among the next packets that wait at their source routers.
 
         Args:
             fresh: Whether that may be those of the present batch, the first one of a network. Of a later one the
-                background has answered for all but the packet of the last episode.
+                background has decided for all but the packet of the last episode.
         """
         rebuilt = False
         while True:
@@ -313,7 +354,7 @@ class PacketRouting(CoreView, gymnasium.Env[Any, np.int64]):
                 raise config_error(
                     "duration_ns",
                     self._env.options.duration_ns,
-                    "is too short: no packet asks its source router in it",
+                    "is too short: no packet waits for a decision of its source router in it",
                 )
             else:
                 rebuilt = True
@@ -386,12 +427,12 @@ class PacketRouting(CoreView, gymnasium.Env[Any, np.int64]):
 class PacketEnv(BatchedRoutingEnv):
     """The batched environment under ``PacketRouting``.
 
-    With a background policy of the core a batch shows either packets that ask their source router, one of which
+    With a background policy of the core a batch shows either packets at their source router, one of which
     ``follow`` chooses, or the packet that was chosen. Otherwise it shows all, as the base class does.
 
     Args:
         config: As for the base class.
-        background: Who answers for the other packets.
+        background: What decides for the other packets.
         **options: Fields of ``EnvOptions``.
     """
 
@@ -403,11 +444,11 @@ class PacketEnv(BatchedRoutingEnv):
 
     @property
     def inside(self) -> bool:
-        """Whether the core answers for the other packets."""
+        """Whether the core decides for the other packets."""
         return self._inside
 
     def set_background(self, background: Background) -> None:
-        """Who answers from now on. In the core only from the next network on, unless it is the present one.
+        """What decides from now on. In the core only from the next network on, unless it is the present one.
 
         Raises:
             ConfigError: If the core alone has the policy, and it is not the one that decides in the present network.
@@ -426,7 +467,7 @@ class PacketEnv(BatchedRoutingEnv):
             self._inside = False
 
     def seek(self) -> DecisionBatch:
-        """Leave all decisions to the background, and go on to packets that ask their source routers.
+        """Leave all decisions to the background, and go on to packets that wait at their source routers.
 
         Raises:
             As ``step``.
@@ -439,7 +480,7 @@ class PacketEnv(BatchedRoutingEnv):
             return self._take_batch()
 
     def follow(self, row: int) -> DecisionBatch:
-        """Ask about the packet of this row of the batch only."""
+        """Decide about the packet of this row of the batch only."""
         with self._alone:
             self._require_running("follow")
             self._core.follow(row)
@@ -474,7 +515,7 @@ class PacketEnv(BatchedRoutingEnv):
         """The background policy as the core takes it; None: it must decide from Python.
 
         That is where it learns, or is the user's own; and where what it is shown here is not what it would see in the
-        core, so that its answers might differ.
+        core, so that its actions might differ.
         """
         policy, options = self._background.built_in, self._options
         if policy is None or policy.learns or options.feedback:
@@ -509,7 +550,7 @@ def _as_seen(options: EnvOptions, config: SimulationConfig) -> dict[str, Any]:
 
 
 class Background:
-    """A policy that answers batches.
+    """A policy that decides batches.
 
     Args:
         policy: Anything with ``act(batch)``; None: the minimal action.
@@ -538,7 +579,7 @@ class Background:
         return isinstance(self._policy, BuiltIn) and self._policy.learns
 
     def check(self, env: BatchedRoutingEnv) -> None:
-        """Whether it can answer the batches of an environment.
+        """Whether it can decide the batches of an environment.
 
         Raises:
             ConfigError: If it needs another scope or action mode, or refuses the layout.
@@ -554,7 +595,7 @@ class Background:
             self._policy.prepare(env)
 
     def act(self, batch: DecisionBatch) -> IntArray:
-        """(N,) the answers, in an array that belongs to the caller.
+        """(N,) the actions, in an array that belongs to the caller.
 
         Raises:
             IllegalActionError: If they are not (N,) integers.
@@ -564,14 +605,14 @@ class Background:
         answers = np.asarray(self._answers.act(batch))
         if answers.shape != (len(batch),) or answers.dtype.kind not in "iu":
             raise IllegalActionError(
-                f"the background policy answered with {answers.dtype} of shape {answers.shape} instead of "
+                f"the background policy chose {answers.dtype} of shape {answers.shape} instead of "
                 f"{len(batch)} integers"
             )
         return answers.astype(np.int64)
 
 
 class _Predicts:
-    """A model of Stable-Baselines3 that was trained on ``PacketRouting``, as a policy that answers batches."""
+    """A model of Stable-Baselines3 that was trained on ``PacketRouting``, as a policy that decides batches."""
 
     def __init__(self, model: Any) -> None:
         self._model = model

@@ -1,4 +1,4 @@
-"""The PettingZoo parallel view: in every step each router with pending packets answers its earliest one."""
+"""The PettingZoo parallel view: in every step each router with pending packets decides about its earliest one."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from pettingzoo.utils.env import ParallelEnv
 
+from dragonfly_env.config.help import constructed_like
 from dragonfly_env.decisions.batch import DecisionBatch
 from dragonfly_env.envs.copies import alone
 from dragonfly_env.envs.views import GivenConfig, Info, IntArray, Observation, RouterView, Turns
@@ -20,11 +21,23 @@ Infos = dict[str, Info]
 _INTEGER_TYPES = frozenset({int, np.int64, np.int32, np.intp})
 
 
+@constructed_like(RouterView)
 class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
     """All routers act at once; see ``dragonfly_env.dragonfly_v0`` for settings and spaces.
 
-    A step is a round. Simulated time stops until the window's pending decisions are all answered, which
+    A step is a round. Simulated time stops until the window's pending decisions are all made, which
     takes as many rounds as the busiest router has packets; rewards are given in the last of them.
+
+    Example:
+        >>> from dragonfly_env import dragonfly_v0
+        >>> env = dragonfly_v0.parallel_env(traffic="adv+1", duration_ns=2_000)
+        >>> policy = dfe.baselines.Minimal()
+        >>> seen, infos = env.reset(seed=1)
+        >>> while env.agents:
+        ...     actions = dict(zip(env.acting, policy.act(env.round_batch)))
+        ...     seen, rewards, _, truncations, infos = env.step(actions)
+        >>> infos["router_0"]["metrics"].duration_ns
+        2000.0
     """
 
     metadata: ClassVar[dict[str, Any]] = {**RouterView.metadata, "is_parallelizable": True}
@@ -49,6 +62,13 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
         Raises:
             ConfigError: For an option or an impossible seed.
             StateError: After close.
+
+        Example:
+            >>> from dragonfly_env import dragonfly_v0
+            >>> env = dragonfly_v0.parallel_env()
+            >>> seen, infos = env.reset(seed=1, options={"load": 0.2})
+            >>> len(seen) == len(env.agents)
+            True
         """
         turns = self._begin(seed, options)
         self._cycle = 0
@@ -73,6 +93,15 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
             IllegalActionError: For a missing action, an unknown agent, what is no integer or out of range; with
                 ``illegal_action="raise"`` also if the mask forbids an action. Nothing has changed then.
             StateError: Before reset, after the end of the episode, after close.
+
+        Example:
+            >>> from dragonfly_env import dragonfly_v0
+            >>> env = dragonfly_v0.parallel_env()
+            >>> seen, infos = env.reset(seed=1)
+            >>> actions = dict(zip(env.acting, env.round_batch.minimal_actions()))
+            >>> seen, rewards, terminations, truncations, infos = env.step(actions)
+            >>> any(terminations.values())
+            False
         """
         turns = self._check_running()
         chosen = self._read(turns, actions)[turns.agents]
@@ -97,7 +126,7 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
 
     @property
     def round_batch(self) -> DecisionBatch:
-        """The decisions that this round asks for, one row per acting router, in the order of ``router_...``.
+        """The decisions of this round, one row per acting router, in the order of ``router_...``.
 
         For policies that act on batches: ``dict(zip(env.acting, policy.act(env.round_batch)))`` is a legal
         argument of ``step``. A copy.
@@ -111,7 +140,7 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
 
     @property
     def acting(self) -> list[str]:
-        """The routers that have a packet to answer in this round; the others idle."""
+        """The routers that have a decision to make in this round; the others idle."""
         return [] if self._turns is None else [self.possible_agents[i] for i in self._turns.agents.tolist()]
 
     def _show(self, turns: Turns) -> tuple[Observations, Infos]:

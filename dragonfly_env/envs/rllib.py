@@ -2,7 +2,7 @@
 
 ======================  ====================================================================================
 Agents                  ``router_0``, ``router_1``, ...: one per router
-In the dictionaries     only routers that have a packet to answer in this round; at the end of the episode all
+In the dictionaries     only routers that have a decision to make in this round; at the end of the episode all
                         that ever acted, for their last observation
 Action space            ``Discrete(num_actions)``
 Observation space       ``Dict(observations=Box float32, action_mask=Box(0, 1) float32)``: the keys and types that
@@ -11,8 +11,8 @@ Reward                  the router's rewards since it acted last
 Episode                 ``duration_ns``; truncated at its end, never terminated
 ======================  ====================================================================================
 
-One step is one round: every router with pending packets answers its earliest. Needs the extra ``[rllib]``. RLlib's
-default modules take no ``Dict``: ``examples/rllib_ppo.py`` works, with RLlib's module for action
+One step is one round: every router with pending packets decides about its earliest. Needs the extra ``[rllib]``.
+RLlib's default modules take no ``Dict``: ``examples/rllib_ppo.py`` works, with RLlib's module for action
 masks::
 
     router = RLModuleSpec(module_class=ActionMaskingTorchRLModule, model_config={"head_fcnet_hiddens": [32]})
@@ -66,6 +66,17 @@ class RouterMultiAgentEnv(CoreView, MultiAgentEnv):
 
     Raises:
         ConfigError: For an unknown setting or a value out of range.
+
+    Example:
+        >>> from dragonfly_env.envs.rllib import RouterMultiAgentEnv
+        >>> env = RouterMultiAgentEnv({"traffic": "adv+1", "load": 0.2})
+        >>> seen, infos = env.reset(seed=1)
+        >>> masks = {name: one["action_mask"] for name, one in seen.items()}
+        >>> actions = {name: int(mask.argmax()) for name, mask in masks.items()}
+        >>> seen, rewards, terminated, truncated, infos = env.step(actions)
+        >>> truncated["__all__"]
+        False
+        >>> env.close()
     """
 
     metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 10}  # noqa: RUF012  # as in gymnasium
@@ -136,7 +147,7 @@ class RouterMultiAgentEnv(CoreView, MultiAgentEnv):
     ) -> tuple[
         dict[str, Observation], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]
     ]:
-        """Answer one round.
+        """Give the actions of one round.
 
         Args:
             action_dict: An integer for every router of the last observations, and for no other.

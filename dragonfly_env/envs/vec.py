@@ -12,8 +12,8 @@ Episode                 ``duration_ns``; truncated at its end in all slots at on
                         whose workload is complete earlier idle until the others are done
 ======================  ====================================================================================
 
-One step is one round: every router with pending packets answers its earliest. Time stops until all decisions of
-a batch are answered, so rewards come with the last round of a batch. Needs the extra ``[sb3]``.
+One step is one round: every router with pending packets decides about its earliest. Time stops until all decisions of
+a batch are made, so rewards come with the last round of a batch. Needs the extra ``[sb3]``.
 """
 
 from __future__ import annotations
@@ -63,6 +63,14 @@ class RouterVecEnv(CoreView, VecEnv):
 
     Raises:
         ConfigError: For an unknown setting or a value out of range.
+
+    Example:
+        >>> env = dfe.RouterVecEnv(traffic="adv+1", duration_ns=2_000)
+        >>> seen = env.reset()
+        >>> actions = env.action_masks().argmax(axis=1)
+        >>> seen, rewards, dones, infos = env.step(actions)
+        >>> env.num_envs, seen.shape[0], rewards.dtype
+        (36, 36, dtype('float32'))
     """
 
     render_mode: str | None = None
@@ -102,6 +110,11 @@ class RouterVecEnv(CoreView, VecEnv):
 
         Raises:
             ConfigError: For an option that is unknown or impossible, or not the same in the slots of a network.
+
+        Example:
+            >>> env = dfe.RouterVecEnv()
+            >>> env.reset().shape == (env.num_envs, *env.observation_space.shape)
+            True
         """
         options = self._options_of_networks()
         seed = None if any("seed" in changes for changes in options) else self._seeds[0]
@@ -120,6 +133,11 @@ class RouterVecEnv(CoreView, VecEnv):
 
         Raises:
             ConfigError: If it is no integer in [0, 2^64).
+
+        Example:
+            >>> env = dfe.RouterVecEnv()
+            >>> env.seed(7)[0]
+            7
         """
         if seed is not None:
             seed = check_integer("seed", seed, 0, MAX_SEED)
@@ -134,6 +152,13 @@ class RouterVecEnv(CoreView, VecEnv):
 
         Raises:
             ConfigError: If it is something else.
+
+        Example:
+            >>> env = dfe.RouterVecEnv()
+            >>> env.set_options({"load": 0.2})
+            >>> seen = env.reset()
+            >>> env.core.config.load
+            0.2
         """
         if options is None or isinstance(options, Mapping):
             (changes,) = check_changes(options)
@@ -157,16 +182,23 @@ class RouterVecEnv(CoreView, VecEnv):
 
         Args:
             actions: (num_routers,) integers.
+
+        Example:
+            >>> env = dfe.RouterVecEnv()
+            >>> seen = env.reset()
+            >>> env.step_async(env.action_masks().argmax(axis=1))
+            >>> len(env.step_wait())
+            4
         """
         self._actions = actions
 
     @alone
     def step_wait(self) -> tuple[FloatArray, FloatArray, BoolArray, list[dict[str, Any]]]:
-        """Answer one round. At the end of the episode the next one is started.
+        """Give the actions of one round. At the end of the episode the next one is started.
 
         Returns:
             (num_routers, F) float32 observations, (num_routers,) float32 rewards, (num_routers,) whether the episode
-            ended, and an info per slot: ``illegal_actions`` of this episode so far; at its end also
+            is over, and an info per slot: ``illegal_actions`` of this episode so far; at its end also
             ``terminal_observation`` and ``TimeLimit.truncated``, and in the first slot of each network ``metrics`` and
             ``trace_hash`` of the episode; in the first of all also ``decisions`` and ``simulated_ns``.
 
@@ -175,6 +207,14 @@ class RouterVecEnv(CoreView, VecEnv):
                 actions that the masks forbid. Nothing has happened.
             StateError: Before ``reset``, and after a step that was broken off (Ctrl-C, ``DeadlockError``).
             DeadlockError: If nothing moved for ``watchdog_ns``.
+
+        Example:
+            >>> env = dfe.RouterVecEnv()
+            >>> seen = env.reset()
+            >>> env.step_async(env.action_masks().argmax(axis=1))
+            >>> seen, rewards, dones, infos = env.step_wait()
+            >>> infos[0]["illegal_actions"]
+            0
         """
         turns = self._check_open("step()")
         actions = self._check(self._actions)
@@ -201,16 +241,26 @@ class RouterVecEnv(CoreView, VecEnv):
 
     @alone
     def action_masks(self) -> BoolArray:
-        """(num_routers, num_actions + 1) what each router may do now; ``MaskablePPO`` asks for it.
+        """(num_routers, num_actions + 1) what each router may do now; ``MaskablePPO`` calls it.
 
         Raises:
             StateError: Before ``reset``.
+
+        Example:
+            >>> env = dfe.RouterVecEnv()
+            >>> seen = env.reset()
+            >>> bool(env.action_masks().any(axis=1).all())
+            True
         """
         return self._check_open("action_masks()").masks_of_all()
 
     @alone
     def close(self) -> None:
-        """Forget the episode; ``reset`` starts a new one."""
+        """Forget the episode; ``reset`` starts a new one.
+
+        Example:
+            >>> dfe.RouterVecEnv().close()
+        """
         self._turns = None
 
     @alone
@@ -223,6 +273,12 @@ class RouterVecEnv(CoreView, VecEnv):
         Raises:
             ConfigError: For another mode.
             StateError: Before ``reset``, or without a ``render_mode``.
+
+        Example:
+            >>> env = dfe.RouterVecEnv(render_mode="rgb_array")
+            >>> seen = env.reset()
+            >>> env.render().dtype
+            dtype('uint8')
         """
         if mode is not None and mode != self.render_mode:
             raise config_error("mode", mode, f"is render_mode = {self.render_mode!r} in this environment")
@@ -232,8 +288,17 @@ class RouterVecEnv(CoreView, VecEnv):
     def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:
         """An attribute of this environment, once per slot; ``action_masks`` is a method of each slot.
 
+        Args:
+            attr_name: The name of the attribute.
+            indices: Slots; None: all.
+
         Raises:
             AttributeError: If there is none of this name.
+
+        Example:
+            >>> env = dfe.RouterVecEnv()
+            >>> env.get_attr("num_envs", indices=[0, 1])
+            [36, 36]
         """
         slots = self._slots(indices)
         if attr_name == "action_masks":
@@ -243,8 +308,20 @@ class RouterVecEnv(CoreView, VecEnv):
     def set_attr(self, attr_name: str, value: Any, indices: Indices = None) -> None:
         """Refused: the slots are one network, whose settings hold from its making.
 
+        Args:
+            attr_name: The name of an attribute.
+            value: What it would be set to.
+            indices: Slots.
+
         Raises:
             AttributeError: Always.
+
+        Example:
+            >>> try:
+            ...     dfe.RouterVecEnv().set_attr("load", 0.2)
+            ... except AttributeError as error:
+            ...     print(str(error)[:21])
+            'load' cannot be set:
         """
         raise AttributeError(
             f"{attr_name!r} cannot be set: the slots of a RouterVecEnv are one network; make a new one"
@@ -255,15 +332,37 @@ class RouterVecEnv(CoreView, VecEnv):
     ) -> list[Any]:
         """Call a method: ``action_masks`` gives each slot's row, every other one is called once for all slots.
 
+        Args:
+            method_name: The name of the method.
+            *method_args: Its arguments.
+            indices: Slots; None: all.
+            **method_kwargs: Its keyword arguments.
+
         Raises:
             AttributeError: If there is none of this name.
+
+        Example:
+            >>> env = dfe.RouterVecEnv()
+            >>> seen = env.reset()
+            >>> env.env_method("action_masks", indices=[0])[0].dtype
+            dtype('bool')
         """
         slots = self._slots(indices)
         result = getattr(self, method_name)(*method_args, **method_kwargs)
         return [result[slot] for slot in slots] if method_name == "action_masks" else [result] * len(slots)
 
     def env_is_wrapped(self, wrapper_class: type[Any], indices: Indices = None) -> list[bool]:
-        """False for every slot: there are no single environments that could be wrapped."""
+        """False for every slot: there are no single environments that could be wrapped.
+
+        Args:
+            wrapper_class: A class of wrappers.
+            indices: Slots; None: all.
+
+        Example:
+            >>> from stable_baselines3.common.monitor import Monitor
+            >>> any(dfe.RouterVecEnv().env_is_wrapped(Monitor))
+            False
+        """
         return [False] * len(self._slots(indices))
 
     def _seed_state(self) -> dict[str, Any]:

@@ -163,7 +163,7 @@ class CoreView(Copied):
     def core(self) -> BatchedRoutingEnv:
         """The batched environment underneath, for metrics, layout and ``trace_hash()``. Stepping it breaks this
         view. Its ``pending`` has the decisions of all rounds of the window, several of one router among them: what the
-        PettingZoo views ask for is ``round_batch`` (parallel) or ``selected_batch`` (AEC).
+        PettingZoo views need is ``round_batch`` (parallel) or ``selected_batch`` (AEC).
         """
         return self._env
 
@@ -178,6 +178,13 @@ class CoreView(Copied):
 
         Raises:
             StateError: Before the first reset, after close, or without a ``render_mode``.
+
+        Example:
+            >>> from dragonfly_env import dragonfly_v0
+            >>> env = dragonfly_v0.parallel_env(render_mode="rgb_array")
+            >>> seen, infos = env.reset(seed=1)
+            >>> env.render().shape
+            (800, 1100, 3)
         """
         self._check_open("render()")
         return self._renderer.render(self._env.metrics(scenario=0), self._env.time_ns)
@@ -319,10 +326,10 @@ class Rounds:
 
 
 class Turns:
-    """An episode in rounds: in each, every router with pending packets answers its earliest one; of several at the same
-    time, the one with the lowest decision id.
+    """An episode in rounds: in each, every router with pending packets decides about its earliest one; of several at
+    the same time, the one with the lowest decision id.
 
-    Simulated time stops until the decisions of a batch are all answered.
+    Simulated time stops until the decisions of a batch are all made.
 
     Args:
         env: The environment, which nothing else may step.
@@ -331,11 +338,11 @@ class Turns:
 
     Attributes:
         env: The environment.
-        batch: The batch that is being answered.
-        rows: (n,) the rows of ``batch`` that this round asks for; none once the episode is over.
+        batch: The present batch.
+        rows: (n,) the rows of ``batch`` of this round; none once the episode is over.
         agents: (n,) their routers, ascending; of several scenarios numbered on from one to the next.
-        rounds: The order in which the batch is answered.
-        decisions: How many were answered in this episode.
+        rounds: The order in which the batch is decided.
+        decisions: How many were made in this episode.
     """
 
     def __init__(self, env: BatchedRoutingEnv, *, seed: int | None, options: Changes = None) -> None:
@@ -416,7 +423,7 @@ class Turns:
         return agents
 
     def answer(self, actions: IntArray) -> FloatArray | None:
-        """Answer this round.
+        """Give the actions of this round.
 
         Args:
             actions: (n,) legal actions.
@@ -435,7 +442,7 @@ class Turns:
         return self.answer_all(self._answers)
 
     def answer_all(self, actions: IntArray) -> FloatArray:
-        """Answer all rounds of the batch at once, and go on to the next batch.
+        """Give the actions of all rounds of the batch at once, and go on to the next batch.
 
         Args:
             actions: (N,) legal actions, in the order of the batch.
@@ -548,6 +555,12 @@ class RouterView(CoreView):
 
         Raises:
             ConfigError: If there is no such agent.
+
+        Example:
+            >>> from dragonfly_env import dragonfly_v0
+            >>> env = dragonfly_v0.parallel_env()
+            >>> sorted(env.observation_space("router_0").spaces)
+            ['action_mask', 'observation']
         """
         self._number(agent)
         return self.observation_spaces[agent]
@@ -557,6 +570,11 @@ class RouterView(CoreView):
 
         Raises:
             ConfigError: If there is no such agent.
+
+        Example:
+            >>> from dragonfly_env import dragonfly_v0
+            >>> dragonfly_v0.parallel_env().action_space("router_0")
+            Discrete(6)
         """
         self._number(agent)
         return self.action_spaces[agent]
@@ -572,6 +590,13 @@ class RouterView(CoreView):
 
         Raises:
             StateError: Before the first reset, or after close.
+
+        Example:
+            >>> from dragonfly_env import dragonfly_v0
+            >>> env = dragonfly_v0.parallel_env()
+            >>> seen, infos = env.reset(seed=1)
+            >>> env.state().shape == env.state_space.shape
+            True
         """
         waiting = self._waiting(self._check_open("state()")).astype(np.float32)
         state = np.zeros((len(self.possible_agents), self._radix + 1), np.float32)
@@ -583,7 +608,12 @@ class RouterView(CoreView):
 
     @alone
     def close(self) -> None:
-        """End the use of this environment; may be called again."""
+        """End the use of this environment; may be called again.
+
+        Example:
+            >>> from dragonfly_env import dragonfly_v0
+            >>> dragonfly_v0.parallel_env().close()
+        """
         self._closed = True
         self.agents = []
 

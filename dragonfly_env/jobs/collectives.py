@@ -33,7 +33,18 @@ def allreduce(
     With a number of members that is no power of two, the odd ones of the first few leave their part to their
     neighbour and get the result at the end.
 
+    Args:
+        rank: One of the members.
+        members: The ranks that take part.
+        num_bytes: What is reduced.
+        name: What its time counts as.
+
     Source: Thakur et al., Optimization of collective communication operations in MPICH, IJHPCA 2005, section 4.5.
+
+    Example:
+        >>> operations = list(dfe.jobs.allreduce(0, range(4), 8))
+        >>> operations[0] == dfe.jobs.begin("allreduce")
+        True
     """
     members, me = _members(rank, members)
     check_integer("num_bytes", num_bytes, 0, MOST_BYTES)
@@ -65,7 +76,16 @@ def allreduce(
 
 
 def barrier(rank: int, members: Sequence[int]) -> Iterator[Operation]:
-    """No rank goes on before all have come: an all-reduce of nothing."""
+    """No rank goes on before all have come: an all-reduce of nothing.
+
+    Args:
+        rank: One of the members.
+        members: The ranks that take part.
+
+    Example:
+        >>> list(dfe.jobs.barrier(0, range(2)))[0].label
+        'barrier'
+    """
     return allreduce(rank, members, 0, name="barrier")
 
 
@@ -81,6 +101,10 @@ def alltoallv(
         members: Who takes part.
         num_bytes: For each other member; or a function of the receiver.
         name: What its time counts as.
+
+    Example:
+        >>> len(list(dfe.jobs.alltoallv(0, range(4), 1024)))
+        11
     """
     members, me = _members(rank, members)
     count = len(members)
@@ -118,6 +142,10 @@ def broadcast(
         root: The place among the members of the one who has it.
         segment_bytes: Of a part that is sent on its own; None: all at once.
         name: What its time counts as.
+
+    Example:
+        >>> len(list(dfe.jobs.broadcast(0, range(4), 1024, root=0)))
+        5
     """
     parent, children = _tree(rank, members, root)
     yield begin(name)
@@ -140,7 +168,20 @@ def reduce(
     segment_bytes: int | None = None,
     name: str = "reduce",
 ) -> Iterator[Operation]:
-    """From all to one, up a binomial tree: ``broadcast`` backwards."""
+    """From all to one, up a binomial tree: ``broadcast`` backwards.
+
+    Args:
+        rank: One of the members.
+        members: The ranks that take part.
+        num_bytes: In all.
+        root: The place among the members of the one who gets the result.
+        segment_bytes: Of a part that is sent on its own; None: all at once.
+        name: What its time counts as.
+
+    Example:
+        >>> len(list(dfe.jobs.reduce(0, range(4), 1024, root=0)))
+        6
+    """
     parent, children = _tree(rank, members, root)
     yield begin(name)
     for size in _segments(num_bytes, segment_bytes):

@@ -81,6 +81,14 @@ class Job:
 
     Raises:
         ConfigError: For whatever no job can be; the message names the field.
+
+    Example:
+        >>> job = dfe.Job("milc:scale=0.01", hosts=8, placement="random-routers")
+        >>> job.title, job.is_endless
+        ('milc:scale=0.01 on 8 hosts', False)
+        >>> config = dfe.SimulationConfig(topology="72", jobs=[job])
+        >>> dfe.Simulation(config).run_to_completion().jobs[0].run_time_ns > 0
+        True
     """
 
     program: Any
@@ -147,8 +155,15 @@ class Job:
         """From ``"milc:hosts=32,placement=random-routers,scale=0.25"``: fields of the job, and settings of its program.
         A list of hosts is ``placement=3;1;4``, a policy a name. ``"file:ring.ops,placement=random"`` reads a program.
 
+        Args:
+            text: The program, then settings.
+
         Raises:
             ConfigError: For an unknown name or a value out of range.
+
+        Example:
+            >>> dfe.Job.parse("milc:hosts=8,placement=random,scale=0.25").placement
+            'random'
         """
         head, _, rest = check_text("job", text).strip().partition(":")
         if head == "file":
@@ -172,6 +187,10 @@ class Job:
 
         Raises:
             ConfigError: For an unknown field or a value out of range.
+
+        Example:
+            >>> dfe.Job("milc", hosts=8).replace(hosts=16).num_hosts
+            16
         """
         reject_unknown(Job, changes, "a job")
         if "program" in changes and "name" not in changes and self.name == self.program.spec:
@@ -179,7 +198,12 @@ class Job:
         return dataclasses.replace(self, **changes)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for TOML and JSON; ``from_dict`` is the inverse."""
+        """Plain values for TOML and JSON; ``from_dict`` is the inverse.
+
+        Example:
+            >>> dfe.Job("milc", hosts=8).to_dict()
+            {'program': 'milc', 'hosts': 8}
+        """
         values: dict[str, Any] = {"program": self.program.to_dict(), "hosts": self.hosts}
         for field in dataclasses.fields(self)[2:]:
             value = getattr(self, field.name)
@@ -194,8 +218,15 @@ class Job:
     def from_dict(cls, values: Mapping[str, Any]) -> Job:
         """The job that ``to_dict`` described.
 
+        Args:
+            values: Fields by name.
+
         Raises:
             ConfigError: For an unknown key or a value out of range.
+
+        Example:
+            >>> dfe.Job.from_dict({"program": "milc", "hosts": 8}).title
+            'milc on 8 hosts'
         """
         given = check_mapping("job", values)
         reject_unknown(cls, given, "a job")

@@ -48,6 +48,12 @@ class BackgroundMix:
         all_to_all_policy: As of a job.
 
     Source: sizes from Chunduri et al., IPDPS 2021, section II-F; shares, placements and phases are our assumptions.
+
+    Example:
+        >>> mix = dfe.jobs.BackgroundMix(fill=0.8, scale=0.01)
+        >>> config = dfe.SimulationConfig(topology="theta-m8", jobs=[mix])
+        >>> len(config.placed_jobs()) > 1, mix.title
+        (True, 'background-mix on 80% of the machine')
     """
 
     fill: float = real(0.9, 0.0, 1.0, doc="Part of the machine's hosts that have a job.")
@@ -85,13 +91,22 @@ class BackgroundMix:
 
         Raises:
             ConfigError: For an unknown one or a value out of range.
+
+        Example:
+            >>> dfe.jobs.BackgroundMix.from_settings({"fill": 0.5}).fill
+            0.5
         """
         given = check_mapping(NAME, settings)
         reject_unknown(cls, given, f"{NAME!r}")
         return cls(**given)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for TOML and JSON."""
+        """Plain values for TOML and JSON.
+
+        Example:
+            >>> dfe.jobs.BackgroundMix(fill=0.5).to_dict()
+            {'program': 'background-mix', 'fill': 0.5}
+        """
         values: dict[str, Any] = {"program": NAME}
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
@@ -106,7 +121,14 @@ class BackgroundMix:
         return Motif.classes[name].from_settings(settings)
 
     def jobs(self, topology: Dragonfly, taken: int, seed: int) -> Iterator[Job]:
-        """Its jobs on a machine of which so many hosts are taken."""
+        """Its jobs on a machine of which so many hosts are taken.
+
+        Example:
+            >>> topology = dfe.Dragonfly.preset("theta-m8")
+            >>> jobs = list(dfe.jobs.BackgroundMix().jobs(topology, taken=0, seed=1))
+            >>> all(job.is_endless for job in jobs)
+            True
+        """
         draws = random.Random(f"{NAME} {seed}")
         left = int(self.fill * topology.num_hosts) - taken
         sizes = sorted({max(2, 1 << int(topology.num_hosts / part).bit_length() >> 1) for part in _PARTS})

@@ -44,10 +44,17 @@ SEND, SEND_ALL_TO_ALL, RECEIVE, WAIT, WAIT_ALL, COMPUTE, BEGIN, END = range(8)
 
 
 class Operation(NamedTuple):
-    """One step of one rank; the functions below make them."""
+    """One step of one rank; the functions below make them.
+
+    Example:
+        >>> dfe.jobs.compute(1_000).amount
+        1000000
+    """
 
     kind: int
+    """What it does, as the core numbers it."""
     partner: int = 0
+    """The other rank of a send or receive."""
     amount: int = 0
     """Bytes of a message, picoseconds of a computation."""
     label: str = ""
@@ -57,8 +64,17 @@ class Operation(NamedTuple):
 def send(to: int, num_bytes: int, label: str = "") -> Operation:
     """A message to a rank, in whole packets, at least one. Does not block.
 
+    Args:
+        to: The receiving rank.
+        num_bytes: The size of the message.
+        label: Tells messages between the same ranks apart.
+
     Raises:
         ConfigError: For a negative rank or size, or a label that is no string.
+
+    Example:
+        >>> dfe.jobs.send(3, 4096, label="halo")
+        Operation(kind=0, partner=3, amount=4096, label='halo')
     """
     return Operation(
         SEND, _whole("to", to, MOST_HOSTS - 1), _whole("num_bytes", num_bytes, MOST_BYTES), _text(label)
@@ -69,8 +85,17 @@ def receive(source: int, num_bytes: int = ANY_BYTES, label: str = "") -> Operati
     """Room for the next message of a rank with this label. Does not block; with a size, that of the send must equal
     it.
 
+    Args:
+        source: The sending rank.
+        num_bytes: The size of the message; ``ANY_BYTES``: any.
+        label: Tells messages between the same ranks apart.
+
     Raises:
         ConfigError: As ``send``.
+
+    Example:
+        >>> dfe.jobs.receive(3, label="halo").partner
+        3
     """
     size = _whole("num_bytes", num_bytes, MOST_BYTES, low=ANY_BYTES)
     return Operation(RECEIVE, _whole("source", source, MOST_HOSTS - 1), size, _text(label))
@@ -79,8 +104,15 @@ def receive(source: int, num_bytes: int = ANY_BYTES, label: str = "") -> Operati
 def compute(time_ns: float) -> Operation:
     """Nothing but computation for a time, to which the job adds its jitter. Messages go on meanwhile.
 
+    Args:
+        time_ns: How long.
+
     Raises:
         ConfigError: For what is no time from 0 to 10^12 ns.
+
+    Example:
+        >>> dfe.jobs.compute(2.5).amount
+        2500
     """
     checked_ns = check_real("time_ns", time_ns, 0.0, MAX_COMPUTE_NS, unit="ns")
     return Operation(COMPUTE, 0, round(checked_ns * PS_PER_NS))
@@ -89,8 +121,15 @@ def compute(time_ns: float) -> Operation:
 def begin(name: str) -> Operation:
     """From here to ``end`` of the same name the time counts as that operation's.
 
+    Args:
+        name: What the time counts as.
+
     Raises:
         ConfigError: For an empty name, and ``"iteration"``, which stands for a whole iteration.
+
+    Example:
+        >>> dfe.jobs.begin("halo").label
+        'halo'
     """
     return Operation(BEGIN, label=_name(name))
 
@@ -98,8 +137,15 @@ def begin(name: str) -> Operation:
 def end(name: str) -> Operation:
     """The end of what ``begin`` began.
 
+    Args:
+        name: As for ``begin``.
+
     Raises:
         ConfigError: As ``begin``.
+
+    Example:
+        >>> dfe.jobs.end("halo").label
+        'halo'
     """
     return Operation(END, label=_name(name))
 
@@ -107,8 +153,15 @@ def end(name: str) -> Operation:
 def silent_wait(label: str | None = None) -> Operation:
     """A wait that is not measured by itself: a part of something larger.
 
+    Args:
+        label: Of the sends and receives; None: all.
+
     Raises:
         ConfigError: For an empty label.
+
+    Example:
+        >>> dfe.jobs.silent_wait("halo").label
+        'halo'
     """
     if label is None:
         return Operation(WAIT_ALL)
@@ -122,8 +175,16 @@ def wait(label: str | None = None, *, name: str = "wait") -> Iterator[Operation]
 
     A send is complete when its last packet has left the source queue.
 
+    Args:
+        label: Of the sends and receives; None: all.
+        name: What the time counts as.
+
     Raises:
         ConfigError: For an empty label or name.
+
+    Example:
+        >>> len(list(dfe.jobs.wait()))
+        3
     """
     return iter((begin(name), silent_wait(label), end(name)))
 

@@ -15,7 +15,12 @@ from dragonfly_env.jobs.texts import OperationText
 
 
 def programs() -> tuple[str, ...]:
-    """The names of all programs that a job may run; besides, ``file:PATH`` reads one."""
+    """The names of all programs that a job may run; besides, ``file:PATH`` reads one.
+
+    Example:
+        >>> dfe.jobs.program_names()[:3]
+        ('hacc', 'milc', 'milc-reorder')
+    """
     closed = tuple(info["name"] for info in _core.patterns() if info["closed_loop"])
     return (*Motif.classes, *closed)
 
@@ -29,6 +34,12 @@ def parse_program(program: object) -> Program:
 
     Raises:
         ConfigError: If it is none of these; unknown names come with the nearest match.
+
+    Example:
+        >>> dfe.jobs.parse_program("milc:scale=0.25").scale
+        0.25
+        >>> dfe.jobs.parse_program("all-to-all:message_bytes=4096").spec
+        'all-to-all:message_bytes=4096'
     """
     if isinstance(program, Program):
         return program

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from dragonfly_env.checks.outside import check_mapping
 from dragonfly_env.checks.values import MAX_SETTING_NS, check_integer, check_real, config_error
+from dragonfly_env.config.help import documented
 from dragonfly_env.config.rows import integer, normalise, real, reject_unknown, time_ns
 from dragonfly_env.jobs.gaps import calibrated_gap_ns
 from dragonfly_env.jobs.operations import MOST_BYTES, MOST_HOSTS, SEND, SEND_ALL_TO_ALL, Operation
@@ -23,7 +24,16 @@ _MOST_OPERATIONS = 2**24
 
 
 class Program(ABC):
-    """What the ranks of a job do: frozen, comparable, hashable. Ranks are numbered from 0, one per host."""
+    """What the ranks of a job do: frozen, comparable, hashable. Ranks are numbered from 0, one per host.
+
+    Example:
+        >>> program = dfe.jobs.parse_program("milc:scale=0.25")
+        >>> isinstance(program, dfe.jobs.Program), program.spec
+        (True, 'milc:scale=0.25')
+        >>> program.check(16)
+        >>> next(iter(program.operations(0, 16)))
+        Operation(kind=2, partner=1, amount=-1, label='forward')
+    """
 
     __slots__ = ()
 
@@ -37,20 +47,41 @@ class Program(ABC):
 
     @abstractmethod
     def operations(self, rank: int, ranks: int) -> Iterable[Operation]:
-        """One iteration of one rank."""
+        """One iteration of one rank.
+
+        Args:
+            rank: From 0.
+            ranks: How many there are.
+        """
 
     def check(self, hosts: int) -> None:  # noqa: B027 - most programs run on any number
-        """Raise ``ConfigError`` if the program cannot run on so many hosts."""
+        """Raise ``ConfigError`` if the program cannot run on so many hosts.
+
+        Args:
+            hosts: How many hosts the job has.
+        """
 
     def num_hosts(self) -> int | None:
-        """How many it is for, if it is written for a certain number."""
+        """How many it is for, if it is written for a certain number.
+
+        Example:
+            >>> dfe.jobs.parse_program("milc").num_hosts() is None
+            True
+        """
         return None
 
     def recorded(self, ranks: int) -> Records:
         """One iteration of all ranks, checked.
 
+        Args:
+            ranks: How many ranks the job has.
+
         Raises:
             ConfigError: For what is no operation of a program of so many ranks.
+
+        Example:
+            >>> dfe.jobs.Milc().recorded(4).ranks
+            4
         """
         recorder = Recorder(self.spec, ranks, _MOST_OPERATIONS)
         for rank in range(ranks):
@@ -58,33 +89,68 @@ class Program(ABC):
         return recorder.records()
 
     def piece(self) -> int:
-        """The bytes of a message that leave before it is another one's turn."""
+        """The bytes of a message that leave before it is another one's turn.
+
+        Example:
+            >>> dfe.jobs.Hacc(scale=0.5).piece()
+            2048
+        """
         return self.piece_bytes
 
     def rank_order(self, ranks: int, seed: int) -> list[int]:
-        """Ranks in the order in which they take the hosts that the placement gives them."""
+        """Ranks in the order in which they take the hosts that the placement gives them.
+
+        Args:
+            ranks: How many there are.
+            seed: Random orders follow from it.
+
+        Example:
+            >>> dfe.jobs.Milc().rank_order(4, seed=1)
+            [0, 1, 2, 3]
+        """
         return list(range(ranks))
 
     @abstractmethod
     def to_dict(self) -> str | dict[str, Any]:
-        """As TOML and JSON have it; ``parse_program`` is the inverse."""
+        """As TOML and JSON have it; ``parse_program`` is the inverse.
+
+        Example:
+            >>> dfe.jobs.Milc(scale=0.25).to_dict()
+            {'name': 'milc', 'scale': 0.25}
+        """
 
     def resolved(self, ranks: int) -> str | dict[str, Any]:
-        """The same with every default and what comes from data of the package: all that a result depends on."""
+        """The same with every default and what comes from data of the package: all that a result depends on.
+
+        Args:
+            ranks: How many ranks the job has.
+
+        Example:
+            >>> dfe.jobs.Milc(gap_ns=100).resolved(4)["gap_ns"]
+            100.0
+        """
         return self.to_dict()
 
 
+@documented
 @dataclasses.dataclass(frozen=True, slots=True)
 class Motif(Program):
-    """An application's way of communicating, with the settings that all of them share.
+    """How an application communicates, with the settings that all of them share.
 
     Args:
         gap_ns: The computation of one iteration; None: calibrated, see ``dragonfly_env.jobs.gaps``.
         scale: Messages (but for those of a few bytes) are so many times as large as the application's.
         jitter: Standard deviation of computing times, as a share of them. Without any, ranks run in lock-step.
         piece_bytes: A message leaves in pieces of so many bytes, in turn over all that are open; scaled as messages
-            are, so that these mix in the same way: a host that sends one after the other, each at its full rate, fills
+            are, so that these mix alike: a host that sends one after the other, each at its full rate, fills
             minimal paths that the application would not.
+
+    Example:
+        >>> motif = dfe.jobs.Nek5000(scale=0.5, jitter=0.0)
+        >>> motif.name, motif.spec
+        ('nek5000', 'nek5000:scale=0.5,jitter=0.0')
+        >>> dfe.Job(motif, hosts=16).num_hosts
+        16
     """
 
     name: ClassVar[str]
@@ -140,6 +206,10 @@ class Motif(Program):
 
         Raises:
             ConfigError: For an unknown one or a value out of range.
+
+        Example:
+            >>> dfe.jobs.Milc.from_settings({"scale": 0.25}).scale
+            0.25
         """
         given = check_mapping("program", settings)
         reject_unknown(cls, given, f"program {cls.name!r}")
@@ -150,12 +220,28 @@ class Motif(Program):
         return {"name": self.name, **settings, "gap_ns": self.gap(ranks)}
 
     def gap(self, ranks: int) -> float:
-        """The computation of one iteration, in ns."""
+        """The computation of one iteration, in ns.
+
+        Args:
+            ranks: How many ranks the job has.
+
+        Example:
+            >>> dfe.jobs.Milc(gap_ns=5_000).gap(16)
+            5000.0
+        """
         check_integer("ranks", ranks, 1, MOST_HOSTS)
         return _calibrated(self, ranks) if self.gap_ns is None else self.gap_ns
 
     def bytes_per_host(self, ranks: int) -> float:
-        """What a host sends in an iteration: the mean of a few of them, spread over all."""
+        """What a host sends in an iteration: the mean of a few of them, spread over all.
+
+        Args:
+            ranks: How many ranks the job has.
+
+        Example:
+            >>> dfe.jobs.Milc(scale=0.5).bytes_per_host(16) > 0
+            True
+        """
         check_integer("ranks", ranks, 1, MOST_HOSTS)
         program = self if self.gap_ns == 0.0 else dataclasses.replace(self, gap_ns=0.0)
         few = range(0, ranks, max(1, ranks // _FEW))
@@ -167,7 +253,15 @@ class Motif(Program):
         return self.scaled(self.piece_bytes)
 
     def scaled(self, num_bytes: float) -> int:
-        """A large message's size."""
+        """A large message's size.
+
+        Args:
+            num_bytes: The application's size.
+
+        Example:
+            >>> dfe.jobs.Milc(scale=0.25).scaled(4_000)
+            1000
+        """
         return max(1, round(check_real("num_bytes", num_bytes, 0.0, _MAX_SCALED_BYTES) * self.scale))
 
 

@@ -12,6 +12,7 @@ from typing import Any, BinaryIO, TypeAlias
 
 from dragonfly_env.checks.outside import check_path, opened, parsing
 from dragonfly_env.checks.values import check_integer, check_text, config_error
+from dragonfly_env.config.help import documented
 from dragonfly_env.config.rows import integer, normalise, real
 from dragonfly_env.jobs.lines import MOST_OPERATIONS, read_lines, write_lines
 from dragonfly_env.jobs.operations import MOST_BYTES, MOST_HOSTS, Operation
@@ -26,6 +27,7 @@ _MOST_FILE_BYTES = 2**28
 _BLOCK_BYTES = 2**20
 
 
+@documented
 @dataclasses.dataclass(frozen=True, slots=True)
 class OperationText(Program):
     """A program that is written down, operation by operation. Made by ``read``, ``parse`` or ``of``.
@@ -36,6 +38,12 @@ class OperationText(Program):
         path: The file that it was read from; empty: none.
         sha256: Of that file, which is known by its content; empty: none.
         text: What was written; empty: it is a file, or a function that was not to be written.
+
+    Example:
+        >>> lines = ["ranks 2", "* compute ns=100", "* allreduce bytes=8", ""]
+        >>> program = dfe.jobs.OperationText.parse("sum", chr(10).join(lines))
+        >>> program.num_hosts(), dfe.Job(program).num_hosts
+        (2, 2)
     """
 
     name: str
@@ -69,6 +77,13 @@ class OperationText(Program):
 
         Raises:
             ConfigError: If it cannot be read, is another one, or a line is wrong; with line and field.
+
+        Example:
+            >>> from pathlib import Path
+            >>> text = chr(10).join(["ranks 2", "* compute ns=100", ""])
+            >>> written = Path("work.ops").write_text(text)
+            >>> dfe.jobs.OperationText.read("work.ops").spec
+            'file:work.ops'
         """
         file = check_path(_FIELD, path)
         records, found = _read(file)
@@ -80,8 +95,18 @@ class OperationText(Program):
     def parse(cls, name: str, text: str, **settings: Any) -> OperationText:
         """From a text.
 
+        Args:
+            name: For tables and messages.
+            text: Lines, the first of them ``ranks N``.
+            **settings: ``jitter`` and ``piece_bytes``.
+
         Raises:
             ConfigError: If a line is wrong; with line and field.
+
+        Example:
+            >>> text = chr(10).join(["ranks 2", "* compute ns=100", ""])
+            >>> dfe.jobs.OperationText.parse("work", text).num_hosts()
+            2
         """
         file = io.StringIO(check_text("program text", text), newline=None)
         return cls(name, read_lines(check_text("program name", name), file), text=text, **settings)
@@ -90,8 +115,21 @@ class OperationText(Program):
     def of(cls, function: RankProgram, ranks: int, **settings: Any) -> OperationText:
         """From a function (rank, ranks) -> operations.
 
+        Args:
+            function: Gives the operations of one iteration of a rank.
+            ranks: How many ranks there are.
+            **settings: ``jitter`` and ``piece_bytes``.
+
         Raises:
             ConfigError: If it yields anything else.
+
+        Example:
+            >>> def ring(rank, ranks):
+            ...     yield dfe.jobs.receive((rank - 1) % ranks)
+            ...     yield dfe.jobs.send((rank + 1) % ranks, 4096)
+            ...     yield from dfe.jobs.wait()
+            >>> dfe.jobs.OperationText.of(ring, 4).num_hosts()
+            4
         """
         name = str(getattr(function, "__name__", type(function).__name__))
         recorder = Recorder(name, check_integer("ranks", ranks, 1, MOST_HOSTS), MOST_OPERATIONS)

@@ -31,8 +31,15 @@ class PlacedJob:
     """A job with its hosts: rank i lives on ``hosts[i]``.
 
     Attributes:
+        job: The job.
+        hosts: Its hosts, in the order of its ranks.
         operation_names: Of the operations that are measured.
-        info: What metrics say about the job.
+
+    Example:
+        >>> config = dfe.SimulationConfig(topology="72", jobs=["milc:hosts=4"])
+        >>> placed = config.placed_jobs()[0]
+        >>> placed.job.title, placed.hosts
+        ('milc on 4 hosts', (0, 1, 2, 3))
     """
 
     job: Job
@@ -41,6 +48,7 @@ class PlacedJob:
 
     @property
     def info(self) -> JobInfo:
+        """What metrics say about the job."""
         job = self.job
         return JobInfo(
             name=job.name,

@@ -31,12 +31,25 @@ class Counters:
 
     ``Simulation.counters()`` counts from the last ``reset_statistics``; ``later.since(earlier)`` is what happened
     between two readings.
+
+    Example:
+        >>> sim = dfe.Simulation(dfe.SimulationConfig(topology="72", load=0.2))
+        >>> sim.run(2_000)
+        >>> counters = sim.counters()
+        >>> counters.duration_ns, counters.link_packets.shape
+        (2000.0, (252,))
+        >>> counters.tiles.kinds["local"].flits > 0
+        True
     """
 
     topology: Dragonfly
+    """The simulated system."""
     flits_per_packet: int
+    """Flits of a packet."""
     start_ps: int
+    """When counting began, in ps."""
     end_ps: int
+    """When the counters were read, in ps."""
     link_packets: IntArray
     """(num_routers * radix,) packets sent by each output port."""
     link_stall_ps: IntArray
@@ -48,9 +61,11 @@ class Counters:
     host_sent: IntArray
     """(num_hosts,) packets that left each source queue."""
     host_delivered: IntArray | None = None
-    """(num_hosts,) packets *of* each host that were delivered, if ``SimulationConfig.host_latency`` asked for it."""
+    """(num_hosts,) packets *of* each host that were delivered, if ``SimulationConfig.host_latency`` is set."""
     host_latency_sum_ps: IntArray | None = None
+    """(num_hosts,) latencies of these packets, added up."""
     host_network_latency_sum_ps: IntArray | None = None
+    """(num_hosts,) the same from leaving the source queue on."""
     jobs: tuple[JobTotals, ...] = ()
     """One for each of ``SimulationConfig.placed_jobs()``."""
 
@@ -84,6 +99,13 @@ class Counters:
 
         Raises:
             ConfigError: If it is something else.
+
+        Example:
+            >>> sim = dfe.Simulation(dfe.SimulationConfig(topology="72"))
+            >>> before = sim.counters()
+            >>> sim.run(500)
+            >>> sim.counters().since(before).duration_ns
+            500.0
         """
         if (
             not isinstance(earlier, Counters)
@@ -130,6 +152,13 @@ class Counters:
 
         Raises:
             ConfigError: If there is no such job.
+
+        Example:
+            >>> jobs = [dfe.Job("milc", hosts=8)]
+            >>> sim = dfe.Simulation(dfe.SimulationConfig(topology="72", jobs=jobs))
+            >>> tiles = sim.counters().tiles_of_job(0)
+            >>> np.unique(tiles.router)
+            array([0, 1, 2, 3])
         """
         if not self.jobs:
             raise config_error("job", job, "there are no jobs in this run")

@@ -23,15 +23,23 @@ FloatArray = npt.NDArray[np.float64]
 class HostTable(Table):
     """One row per host. Arrays are read-only.
 
-    ``sent``: packets that left its source queue. Of its packets that were delivered (to whomever): ``delivered``,
+    ``sent``: packets that left its source queue. Of its packets that were delivered (to any host): ``delivered``,
     ``latency_mean_ns`` (from generation, so the wait in the source queue counts) and ``network_latency_mean_ns`` (from
-    leaving the source queue: what a network interface sees of its requests; their responses would add the quiet way
+    leaving the source queue: what a network interface sees of its requests; their responses would add the quiet path
     back, which does not depend on how requests are routed). These are 0 and NaN unless
-    ``SimulationConfig.host_latency`` asked for them.
+    ``SimulationConfig.host_latency`` is set.
+
+    Example:
+        >>> config = dfe.SimulationConfig(topology="72", host_latency=True)
+        >>> hosts = dfe.simulate(config, measure_ns=5_000).hosts
+        >>> len(hosts), hosts.latency_mean_ns.shape
+        (72, (72,))
     """
 
     host: IntArray
+    """(n,) the number of each host."""
     router: IntArray
+    """(n,) its router."""
     sent: IntArray
     delivered: IntArray
     latency_mean_ns: FloatArray

@@ -17,11 +17,20 @@ __all__ = ["JobInfo", "JobMetrics", "OperationMetrics"]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class OperationMetrics(OperationTotals):
-    """One kind of operation of a job, such as ``"allreduce"`` or ``"wait"``: those that ended in the window, of all
-    ranks.
+    """One kind of operation of a job, such as ``"allreduce"`` or ``"wait"``: those that were completed in the
+    window, of all ranks.
+
+    Example:
+        >>> jobs = [dfe.Job("milc:scale=0.01", hosts=8)]
+        >>> config = dfe.SimulationConfig(topology="72", jobs=jobs)
+        >>> job = dfe.Simulation(config).run_to_completion().jobs[0]
+        >>> allreduce = job.operations["allreduce"]
+        >>> allreduce.count, allreduce.max_ns >= allreduce.mean_ns
+        (16, True)
     """
 
     max_ps: int
+    """The longest, in ps."""
 
     @property
     def max_ns(self) -> float:
@@ -31,18 +40,30 @@ class OperationMetrics(OperationTotals):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class JobMetrics:
-    """A job. Its run time does not depend on ``reset_statistics``, its operations are those of the window."""
+    """A job. Its run time does not depend on ``reset_statistics``, its operations are those of the window.
+
+    Example:
+        >>> jobs = [dfe.Job("milc:scale=0.01", hosts=8)]
+        >>> config = dfe.SimulationConfig(topology="72", jobs=jobs)
+        >>> job = dfe.Simulation(config).run_to_completion().jobs[0]
+        >>> job.complete, job.run_time_ns > 0, 0 < job.mpi_share < 1
+        (True, True, True)
+    """
 
     name: str
+    """The name of the job."""
     program: str
+    """What it runs."""
     hosts: tuple[int, ...]
     """Rank i lives on the i-th."""
     endless: bool
     """Whether it goes on for as long as the run does."""
     start_ps: int
+    """When its ranks start, in ps."""
     end_ps: int
     """When its last rank had done everything; -1: not yet, or it is endless."""
     unfinished_ranks: int
+    """Ranks that have not done everything; of endless jobs all."""
     packets_delivered: int
     """To its hosts, from its hosts, since time 0."""
     operations: Mapping[str, OperationMetrics]
@@ -54,7 +75,9 @@ class JobMetrics:
     messages: OperationMetrics
     """Its messages, from the entry into the source queue to the arrival of the last bit: those of the window."""
     number: int = dataclasses.field(repr=False)
+    """Its place among the jobs of the run."""
     counters: Counters = dataclasses.field(repr=False, compare=False)
+    """The counters of the whole machine in the window."""
 
     @classmethod
     def of(
@@ -109,13 +132,20 @@ class JobMetrics:
 
     @property
     def mpi_share(self) -> float:
-        """Share of its iterations' time that ranks spent in operations; NaN before the first iteration has ended."""
+        """Share of its iterations' time that ranks spent in operations; NaN before the first iteration is complete."""
         if not self.iterations.total_ps:
             return math.nan
         return self.operations_total_ps / self.iterations.total_ps
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; None where there is no value."""
+        """Plain values for JSON; None where there is no value.
+
+        Example:
+            >>> config = dfe.SimulationConfig(topology="72", jobs=["milc:hosts=4"])
+            >>> job = dfe.simulate(config, measure_ns=1_000).jobs[0]
+            >>> job.to_dict()["hosts"]
+            [0, 1, 2, 3]
+        """
 
         def known(value: float) -> float | None:
             return None if math.isnan(value) else value

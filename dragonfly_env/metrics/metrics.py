@@ -44,12 +44,21 @@ class Fairness:
 
     ``jain`` is (sum x)^2 / (n * sum x^2): 1 if all are equal, 1/n if one gets everything; NaN if none gets
     anything. Source: Jain, Chiu, Hawe, DEC-TR-301, 1984.
+
+    Example:
+        >>> fairness = dfe.metrics.metrics.Fairness.of(np.array([0.2, 0.3, 0.4]))
+        >>> round(fairness.mean, 3), round(fairness.jain, 3)
+        (0.3, 0.931)
     """
 
     min: float
+    """The smallest load."""
     max: float
+    """The largest load."""
     mean: float
+    """The mean load."""
     jain: float
+    """Jain's index."""
 
     @classmethod
     def of(cls, loads: npt.NDArray[np.float64]) -> Fairness:
@@ -68,12 +77,28 @@ class Metrics:
 
     Two are equal if all of their figures are (``to_dict``).
     Loads are fractions of the bandwidth of all host links (or of those of one router or group).
+
+    Example:
+        >>> config = dfe.SimulationConfig(topology="72", traffic="adv+1", load=0.2)
+        >>> metrics = dfe.simulate(config, warmup_ns=5_000, measure_ns=20_000)
+        >>> round(metrics.offered_load, 2), round(metrics.accepted_load, 2)
+        (0.2, 0.1)
+        >>> metrics.latency_percentile_ns(99) > metrics.latency_mean_ns
+        True
+        >>> metrics.link_classes["global"].utilisation_max > 0.5
+        True
+        >>> metrics.router_accepted_load.shape
+        (36,)
     """
 
     topology: Dragonfly
+    """The simulated system."""
     network: NetworkConfig
+    """The simulated network."""
     start_ps: int
+    """When the window began, in ps."""
     end_ps: int
+    """When the snapshot was taken, in ps."""
 
     packets_generated: int
     """Packets that entered a source queue in the window; lost ones are not among them."""
@@ -91,11 +116,17 @@ class Metrics:
     """Work done: links between routers and links to hosts that packets crossed in the window."""
 
     latency_sum_ps: int
+    """Latencies of the delivered packets, added up; ``latency_mean_ns`` is their mean."""
     network_latency_sum_ps: int
+    """The same from leaving the source queue on."""
     latency_min_ps: int
+    """The shortest latency, in ps; see ``latency_min_ns``."""
     latency_max_ps: int
+    """The longest latency, in ps; see ``latency_max_ns``."""
     hops_sum: int
+    """Links between routers that delivered packets crossed, added up."""
     minimal_delivered: int
+    """Delivered packets that took no non-minimal path."""
 
     latency_histogram: IntArray
     """(B,) delivered packets per bucket of latency."""
@@ -122,12 +153,15 @@ class Metrics:
     series: Mapping[str, IntArray] | None = None
     """Counters per bin; see ``time_series``."""
     series_bin_ps: int = 0
+    """Width of the bins of ``series``, in ps; 0: no series."""
     series_start_ps: int = 0
+    """When the first bin of ``series`` begins, in ps."""
     group_latency_sum_ps: IntArray | None = None
+    """(g, g) latencies by source group and destination group, added up; None without ``group_latency``."""
     group_delivered: IntArray | None = None
     """(g, g) packets delivered by source group and destination group, with ``group_latency=True``."""
     demanded_load: float = math.nan
-    """What the traffic asks hosts to send on average in the second half of the window: the configured load times the
+    """What the traffic makes hosts send on average in the second half of the window: the configured load times the
     mean share that hosts have of it. NaN for traces, closed loops, jobs and after ``drain``."""
     destination_load_max: float = math.nan
     """What the traffic sends to the host that receives most, in units of its link: above 1 that link is overloaded,
@@ -273,6 +307,12 @@ class Metrics:
 
         Raises:
             ConfigError: If ``q`` is out of range.
+
+        Example:
+            >>> config = dfe.SimulationConfig(topology="72", load=0.2)
+            >>> metrics = dfe.simulate(config, measure_ns=5_000)
+            >>> metrics.latency_percentile_ns(100) == metrics.latency_max_ns
+            True
         """
         extremes = (float(self.latency_min_ps), float(self.latency_max_ps))
         return percentile_ps(q, self.latency_histogram, self.latency_bucket_ps, *extremes) / PS_PER_NS
@@ -301,6 +341,12 @@ class Metrics:
 
         Raises:
             ConfigError: If ``q`` is out of range.
+
+        Example:
+            >>> config = dfe.SimulationConfig(topology="72", traffic="all-to-all")
+            >>> metrics = dfe.Simulation(config).run_to_completion()
+            >>> metrics.message_latency_percentile_ns(99) >= metrics.message_latency_mean_ns
+            True
         """
         percent = check_real("q", q, 0.0, 100.0, unit="percent")
         return self.messages.latency_percentile_ns(percent) if self.messages is not None else math.nan
@@ -375,7 +421,7 @@ class Metrics:
 
     @property
     def time_series(self) -> dict[str, npt.NDArray[Any]] | None:
-        """Columns with one row per bin of ``series_bin_ns``; None if the configuration did not ask for it.
+        """Columns with one row per bin of ``series_bin_ns``; None if the configuration did not set it.
 
         ``time_ns`` (start of the bin), ``duration_ns`` (the window may cut the first and the last bin short; what
         happens at its very end is in the last one), ``injected`` and ``injected_load`` (packets that left their source
@@ -386,8 +432,8 @@ class Metrics:
 
     @property
     def group_latency_mean_ns(self) -> FloatArray | None:
-        """(g, g) mean latency by source and destination group, NaN where there is none; None if not asked
-        for.
+        """(g, g) mean latency by source and destination group, NaN where there is none; None without
+        ``group_latency``.
         """
         if self.group_latency_sum_ps is None or self.group_delivered is None:
             return None
@@ -395,7 +441,14 @@ class Metrics:
         return np.asarray(self.group_latency_sum_ps / (packets * PS_PER_NS), np.float64)
 
     def to_dict(self) -> dict[str, int | float | None]:
-        """Every figure that is one number, or yes or no, for JSON or a table; None where there is no value."""
+        """Every figure that is one number, or yes or no, for JSON or a table; None where there is no value.
+
+        Example:
+            >>> config = dfe.SimulationConfig(topology="72", load=0.2)
+            >>> row = dfe.simulate(config, measure_ns=5_000).to_dict()
+            >>> row["duration_ns"], row["makespan_ns"]
+            (5000.0, None)
+        """
         row: dict[str, int | float | None] = {
             "duration_ns": self.duration_ns,
             "offered_load": self.offered_load,

@@ -18,25 +18,47 @@ ANY_OPERATION = ""
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class JobInfo:
-    """Who was measured."""
+    """Who was measured.
+
+    Example:
+        >>> config = dfe.SimulationConfig(topology="72", jobs=["milc:hosts=4"])
+        >>> info = config.placed_jobs()[0].info
+        >>> info.program, info.hosts
+        ('milc', (0, 1, 2, 3))
+    """
 
     name: str
+    """The name of the job."""
     program: str
+    """What it runs."""
     hosts: tuple[int, ...]
+    """Rank i lives on the i-th."""
     start_ps: int
+    """When its ranks start, in ps."""
     endless: bool
+    """Whether it goes on for as long as the run does."""
     operation_names: tuple[str, ...]
     """The first is that of whole iterations; the last may be ``ANY_OPERATION``."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class OperationTotals:
-    """One kind of operation of a job, such as ``"allreduce"`` or ``"wait"``: those that ended in the window, of all
-    ranks.
+    """One kind of operation of a job, such as ``"allreduce"`` or ``"wait"``: those that were completed in the
+    window, of all ranks.
+
+    Example:
+        >>> from dragonfly_env.metrics.operations import OperationTotals
+        >>> waits = OperationTotals(count=4, total_ps=8_000)
+        >>> waits.mean_ns, waits.total_ns
+        (2.0, 8.0)
+        >>> waits.since(OperationTotals(count=1, total_ps=2_000)).count
+        3
     """
 
     count: int
+    """How many were completed."""
     total_ps: int
+    """Time in them, over all ranks together, in ps."""
 
     @property
     def mean_ns(self) -> float:
@@ -55,18 +77,30 @@ class OperationTotals:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class JobTotals:
-    """What was counted of a job; ``Counters.jobs``."""
+    """What was counted of a job; ``Counters.jobs``.
+
+    Example:
+        >>> config = dfe.SimulationConfig(topology="72", jobs=["milc:hosts=4"])
+        >>> sim = dfe.Simulation(config)
+        >>> sim.run(1_000)
+        >>> sim.counters().jobs[0].unfinished_ranks
+        4
+    """
 
     name: str
+    """The name of the job."""
     hosts: tuple[int, ...]
     """Rank i lives on the i-th."""
     endless: bool
+    """Whether it goes on for as long as the run does."""
     unfinished_ranks: int
     """At the end of the window; of endless jobs all."""
     packets_delivered: int
     """To its hosts, from its hosts: since time 0, or in the window of ``Counters.since``."""
     operations: Mapping[str, OperationTotals]
+    """By name: ``wait``, ``allreduce``, ..."""
     iterations: OperationTotals
+    """Whole iterations, of each rank."""
     messages: OperationTotals
     """From the entry into the source queue to the arrival of the last bit."""
 
@@ -89,7 +123,16 @@ class JobTotals:
         )
 
     def since(self, earlier: JobTotals) -> JobTotals:
-        """What an earlier reading had not."""
+        """What an earlier reading had not.
+
+        Example:
+            >>> config = dfe.SimulationConfig(topology="72", jobs=["milc:hosts=4"])
+            >>> sim = dfe.Simulation(config)
+            >>> before = sim.counters().jobs[0]
+            >>> sim.run(1_000)
+            >>> sim.counters().jobs[0].since(before).packets_delivered > 0
+            True
+        """
         return dataclasses.replace(
             self,
             packets_delivered=self.packets_delivered - earlier.packets_delivered,

@@ -99,7 +99,7 @@ class Marks:
 
 def is_saturated(middle: Mark | None, end: Mark) -> bool | None:
     """Whether the network did not keep up in the second half; None if nothing was offered, or no middle is known (whole
-    windows are no measure: without a warm-up, packets on their way make up the difference).
+    windows are no measure: without a warm-up, packets in the network make up the difference).
     """
     if middle is None or end.offered == middle.offered:
         return None

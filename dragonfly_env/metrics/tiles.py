@@ -39,12 +39,23 @@ def tile_kinds(topology: Dragonfly) -> tuple[str, ...]:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class TileTotals:
-    """The tiles of one class together; ``TileTable`` says what is counted."""
+    """The tiles of one class together; ``TileTable`` says what is counted.
+
+    Example:
+        >>> config = dfe.SimulationConfig(topology="72", load=0.2)
+        >>> tiles = dfe.simulate(config, measure_ns=5_000).tiles
+        >>> tiles.kinds["global"].tiles, tiles.kinds["host-out"].stalls_to_flits
+        (72, 0.0)
+    """
 
     tiles: int
+    """How many tiles there are."""
     flits: int
+    """Flits received."""
     stalls: float
+    """Stalls, in times of a flit."""
     output_stalls: float
+    """Output stalls, in times of a flit."""
 
     @property
     def stalls_to_flits(self) -> float:
@@ -61,12 +72,24 @@ class TileTable(Table):
     for lack of room, in times of a flit on that link (``ROWBUS_STALL``; requests at processor tiles are ``host-in``).
     ``output_stalls``: the time in which the port had a packet to send but no credit for it, in the same unit. Hosts
     take whatever comes, so both are 0 for ``host-out``. ``links``: parallel links that are this tile.
+
+    Example:
+        >>> config = dfe.SimulationConfig(topology="72", load=0.2)
+        >>> tiles = dfe.simulate(config, measure_ns=5_000).tiles
+        >>> len(tiles), tiles.stalls_to_flits.shape
+        (324, (324,))
+        >>> list(tiles.kinds)
+        ['host-in', 'local', 'global', 'host-out']
     """
 
     router: IntArray
+    """(n,) the router of each tile."""
     group: IntArray
+    """(n,) its group."""
     port: IntArray
+    """(n,) the port that the tile is an end of."""
     kind: npt.NDArray[np.str_]
+    """(n,) its class."""
     links: IntArray
     flits: IntArray
     stalls: FloatArray
@@ -117,14 +140,30 @@ class TileTable(Table):
         return _ratio(self.stalls, self.flits)
 
     def of_routers(self, routers: Iterable[int]) -> TileTable:
-        """The tiles of some routers: with those of a job's hosts, its local view."""
+        """The tiles of some routers: with those of a job's hosts, its local view.
+
+        Example:
+            >>> config = dfe.SimulationConfig(topology="72")
+            >>> tiles = dfe.simulate(config, measure_ns=1_000).tiles
+            >>> np.unique(tiles.of_routers([3, 4]).router)
+            array([3, 4])
+        """
         return self._rows(np.isin(self.router, np.fromiter(routers, np.int64)))
 
     def of_kind(self, kind: str) -> TileTable:
         """The tiles of one class.
 
+        Args:
+            kind: A class of tiles, such as ``"global"`` or ``"host-in"``.
+
         Raises:
             ConfigError: If there is none.
+
+        Example:
+            >>> config = dfe.SimulationConfig(topology="72")
+            >>> tiles = dfe.simulate(config, measure_ns=1_000).tiles
+            >>> len(tiles.of_kind("global"))
+            72
         """
         return self._rows(self.kind == check_choice("kind", kind, tuple(dict.fromkeys(self.kind.tolist()))))
 
@@ -148,6 +187,12 @@ class TileTable(Table):
 
         Raises:
             ConfigError: For another key, or none.
+
+        Example:
+            >>> config = dfe.SimulationConfig(topology="72")
+            >>> tiles = dfe.simulate(config, measure_ns=1_000).tiles
+            >>> tiles.by("group", "kind")["flits"].shape
+            (36,)
         """
         if not keys:
             raise config_error("keys", keys, f"must be one or more of {', '.join(KEYS)}")
@@ -168,14 +213,27 @@ class TileTable(Table):
         return result
 
     def to_dict(self) -> dict[str, npt.NDArray[Any]]:
-        """The columns by name, ``stalls_to_flits`` last."""
+        """The columns by name, ``stalls_to_flits`` last.
+
+        Example:
+            >>> config = dfe.SimulationConfig(topology="72")
+            >>> list(dfe.simulate(config, measure_ns=1_000).tiles.to_dict())[:4]
+            ['router', 'group', 'port', 'kind']
+        """
         return {**Table.to_dict(self), "stalls_to_flits": self.stalls_to_flits}
 
     def to_parquet(self, path: str | Path) -> None:
         """Write the table.
 
+        Args:
+            path: The file to write.
+
         Raises:
             ConfigError: If the file cannot be written.
+
+        Example:
+            >>> config = dfe.SimulationConfig(topology="72")
+            >>> dfe.simulate(config, measure_ns=1_000).tiles.to_parquet("tiles.parquet")
         """
         write_table(self.to_dict(), path, stream=True)
 

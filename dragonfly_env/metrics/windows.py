@@ -27,6 +27,16 @@ class CounterWindows:
 
     ``windows[3].tiles`` are the tiles of the fourth; the methods give columns over all of them, in which ``time_ns`` is
     the begin of a row's window.
+
+    Args:
+        readings: Counters of one run since the same reset, one more than there are windows.
+        about: What files say of their origin: configuration, version and platform.
+
+    Example:
+        >>> sim = dfe.Simulation(dfe.SimulationConfig(topology="72", load=0.2))
+        >>> windows = sim.run_in_windows(500, duration_ns=2_000)
+        >>> len(windows), windows[3].duration_ns, windows.whole.duration_ns
+        (4, 500.0, 2000.0)
     """
 
     def __init__(self, readings: Sequence[Counters], about: Mapping[str, Any]) -> None:
@@ -76,6 +86,12 @@ class CounterWindows:
 
         Raises:
             ConfigError: For an unknown key or job.
+
+        Example:
+            >>> sim = dfe.Simulation(dfe.SimulationConfig(topology="72"))
+            >>> windows = sim.run_in_windows(500, duration_ns=1_000)
+            >>> windows.tiles("kind")["time_ns"]
+            array([  0.,   0.,   0.,   0., 500., 500., 500., 500.])
         """
 
         def of(window: Counters) -> Columns:
@@ -85,7 +101,13 @@ class CounterWindows:
         return self._stacked([of(window) for window in self])
 
     def hosts(self) -> Columns:
-        """``HostTable`` over time, a row for every host and window: means of latencies per interface and window."""
+        """``HostTable`` over time, a row for every host and window: means of latencies per interface and window.
+
+        Example:
+            >>> sim = dfe.Simulation(dfe.SimulationConfig(topology="72"))
+            >>> sim.run_in_windows(500, duration_ns=1_000).hosts()["sent"].shape
+            (144,)
+        """
         return self._stacked([window.hosts.to_dict() for window in self])
 
     def host_latency_mean_ns(self, *, source_queue: bool = False) -> FloatArray:
@@ -95,7 +117,13 @@ class CounterWindows:
             source_queue: Count from generation; else from leaving the source queue, as an interface does.
 
         Raises:
-            ConfigError: If ``SimulationConfig.host_latency`` did not ask for it.
+            ConfigError: Without ``SimulationConfig.host_latency``.
+
+        Example:
+            >>> config = dfe.SimulationConfig(topology="72", host_latency=True)
+            >>> windows = dfe.Simulation(config).run_in_windows(500, duration_ns=1_000)
+            >>> windows.host_latency_mean_ns().shape
+            (2, 72)
         """
         if self._readings[0].host_delivered is None:
             raise config_error(
@@ -115,7 +143,13 @@ class CounterWindows:
             source_queue: As in ``host_latency_mean_ns``.
 
         Raises:
-            ConfigError: If ``q`` is out of range, or ``SimulationConfig.host_latency`` did not ask for latencies.
+            ConfigError: If ``q`` is out of range, or without ``SimulationConfig.host_latency``.
+
+        Example:
+            >>> config = dfe.SimulationConfig(topology="72", host_latency=True)
+            >>> windows = dfe.Simulation(config).run_in_windows(2_000, duration_ns=6_000)
+            >>> windows.host_latency_percentile_ns(99.9) > 0
+            True
         """
         percent = check_real("q", q, 0.0, 100.0, unit="percent")
         means = self.host_latency_mean_ns(source_queue=source_queue)
@@ -130,10 +164,16 @@ class CounterWindows:
 
         Returns:
             Columns: ``time_ns``, ``duration_ns``, ``operation`` (``message`` and ``iteration`` too), ``count`` and
-            ``mean_ns`` of those that ended in the window.
+            ``mean_ns`` of those that were completed in the window.
 
         Raises:
             ConfigError: If there is no such job.
+
+        Example:
+            >>> config = dfe.SimulationConfig(topology="72", jobs=["milc:hosts=4"])
+            >>> windows = dfe.Simulation(config).run_in_windows(500, duration_ns=1_000)
+            >>> np.unique(windows.operations(0)["operation"]).tolist()
+            ['allreduce', 'iteration', 'message', 'wait']
         """
         jobs = self._readings[0].jobs
         if not jobs:
@@ -164,6 +204,12 @@ class CounterWindows:
 
         Raises:
             ConfigError: If they cannot be written.
+
+        Example:
+            >>> sim = dfe.Simulation(dfe.SimulationConfig(topology="72"))
+            >>> files = sim.run_in_windows(500, duration_ns=1_000).to_parquet("counters")
+            >>> [file.name for file in files]
+            ['tiles.parquet', 'hosts.parquet']
         """
         tables = {"tiles": self.tiles(), "hosts": self.hosts()}
         if jobs := self._readings[0].jobs:

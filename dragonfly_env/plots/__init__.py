@@ -17,7 +17,7 @@ from dragonfly_env.plots.links import global_links_figure, ports_figure
 from dragonfly_env.plots.loads import load_figure
 from dragonfly_env.plots.page import write_page
 from dragonfly_env.plots.series import series_figure
-from dragonfly_env.plots.style import FORMATS, plain, save
+from dragonfly_env.plots.style import FORMATS, add_title, plain, save
 from dragonfly_env.sweeps.results import Results
 from dragonfly_env.sweeps.summary import has_jobs
 
@@ -55,6 +55,20 @@ class Drawn:
     Attributes:
         files: Every file written, the page last.
         skipped: Kinds of figures that these results cannot show, with the reason.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from dragonfly_env.plots import draw
+        >>> from dragonfly_env.sweeps import Scenario, load_results, run_all
+        >>> scenario = Scenario.from_dict(
+        ...     {"topology": "72", "policies": ["min"], "traffic": ["uniform"],
+        ...      "loads": [0.2], "warmup_ns": 0, "measure_ns": 1_000}
+        ... )
+        >>> report = run_all(scenario, Path("results"), workers=1)
+        >>> results = load_results(Path("results"))
+        >>> drawn = draw(results, Path("results"), kinds=["loads"], page=False)
+        >>> [file.name for file in drawn.files], drawn.skipped
+        (['loads.png', 'loads.svg'], {})
     """
 
     files: tuple[Path, ...]
@@ -85,9 +99,23 @@ def draw(
         What was drawn. Only without ``kinds`` can something be skipped.
 
     Raises:
-        ConfigError: For an unknown kind or format, a load without runs, figures asked for that the results
+        ConfigError: For an unknown kind or format, a load without runs, a kind that the results
             cannot show,
             or a folder that cannot be written to.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from dragonfly_env.plots import draw
+        >>> from dragonfly_env.sweeps import Scenario, load_results, run_all
+        >>> scenario = Scenario.from_dict(
+        ...     {"topology": "72", "policies": ["min"], "traffic": ["uniform"],
+        ...      "loads": [0.2], "warmup_ns": 0, "measure_ns": 1_000}
+        ... )
+        >>> report = run_all(scenario, Path("results"), workers=1)
+        >>> results = load_results(Path("results"))
+        >>> drawn = draw(results, Path("figures"), formats=["png"], kinds=["ports"])
+        >>> [file.name for file in drawn.files]
+        ['ports.png', 'index.html']
     """
     for kind in kinds:
         if kind not in FIGURES:
@@ -106,6 +134,7 @@ def draw(
                 raise
             skipped[kind] = str(error)
             continue
+        add_title(figure, f"{shown.name}: {caption[:1].lower()}{caption[1:]}")
         paths = save(figure, folder, kind, formats)
         written.extend(paths)
         if kind != "loads" and "png" in formats:

@@ -13,14 +13,14 @@ def representative_load(results: Results, traffic: str, load: float | None = Non
     Args:
         results: Runs.
         traffic: One of ``results.traffic``.
-        load: The load that the user asked for, or None.
+        load: The load that the user named, or None.
 
     Returns:
         ``load`` itself, or else the highest load that at least half of the policies still carry; if there is none,
         the highest that some policy carries; else the lowest there is.
 
     Raises:
-        ConfigError: If there are no runs with the load asked for; those nearest are named.
+        ConfigError: If there are no runs with that load; those nearest are named.
     """
     part = results.table[results.table["traffic"] == traffic]
     loads = sorted(float(value) for value in part["load"].unique())

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from dragonfly_env.plots.style import grid, looks, plain
+from dragonfly_env.plots.style import DASHES, Look, grid, looks, plain
 
 _PANELS = (
     ("latency_mean_ns", "mean latency (us)", 1e-3),
@@ -18,7 +18,7 @@ _PANELS = (
 )
 _MOST_HEADROOM = 1.6  # a line further above the curves would flatten them
 _LEGEND_ENTRY_IN = 2.2  # the width of the widest
-_EXPLORING, _GREEDY = "#56b4e9", "#d55e00"
+_EXPLORING, _GREEDY = "#9a9a9a", "#d55e00"  # no heuristic has them
 
 
 def learning_figure(
@@ -53,20 +53,26 @@ def learning_figure(
         for other, reached in lines.items():
             height = getattr(reached, name) * scale
             if np.isfinite(height) and (height <= _MOST_HEADROOM * top or not top):
-                panel.axhline(height, color=look[other].colour, linestyle="--", linewidth=1.2)
+                panel.axhline(height, **_line(look[other]))
                 top = max(top, 1.08 * height)
             elif np.isfinite(height):
                 off_scale.add(other)
         panel.set_ylim(0.0, top or 1.0)
     handles, labels = axes[0][0].get_legend_handles_labels()
     for other in lines:
-        handles.append(Line2D([], [], color=look[other].colour, linestyle="--", linewidth=1.2))
+        handles.append(Line2D([], [], **_line(look[other])))
         labels.append(plain(other) + (" (off the scale)" if other in off_scale else ""))
     columns = max(1, min(len(labels), int(figure.get_figwidth() / _LEGEND_ENTRY_IN)))
     figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False)
     if title:
         figure.suptitle(plain(title), fontsize=10)
     return figure
+
+
+def _line(look: Look) -> dict[str, Any]:
+    """Of a heuristic: its own colour and dashes; what is solid elsewhere is dashed here, as curves are solid."""
+    dash = "dash" if look.dash == "solid" else look.dash
+    return {"color": look.colour, "linestyle": DASHES[dash], "linewidth": 1.3}
 
 
 def _number(row: Mapping[str, Any], name: str) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -13,7 +14,16 @@ from matplotlib.ticker import MaxNLocator
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.plots.choose import representative_load
-from dragonfly_env.plots.style import LABEL_POINTS, TITLE_POINTS, at_load, broken, grid, lines_of
+from dragonfly_env.plots.style import (
+    HEAT,
+    LABEL_POINTS,
+    MISSING,
+    TITLE_POINTS,
+    at_load,
+    broken,
+    grid,
+    lines_of,
+)
 from dragonfly_env.sweeps.results import Results
 
 _TITLE_IN, _LABEL_IN = 1.6, 1.6  # of the width and the height of a panel
@@ -26,7 +36,8 @@ ToMap = Callable[[Integers, Integers, Floats], Floats]
 def global_links_figure(results: Results, load: float | None = None) -> Figure:
     """Heat maps, one per traffic and policy: row = sending group, column = receiving group.
 
-    With several links between two groups their mean is shown. The diagonal is empty.
+    Light is idle and dark is full; each panel says its mean and its highest value. With several links between two
+    groups their mean is shown. The diagonal is empty.
 
     Args:
         results: Runs that kept their arrays, all on one topology.
@@ -90,7 +101,8 @@ def _heat_maps(
             kept = rows[(rows["policy"] == policy) & rows["link_utilisation"].notna()]
             if not kept.empty:
                 maps[traffic, policy] = _mean_map(kept, to_map)
-    top = max((float(np.nanmax(values)) for values in maps.values()), default=1.0)
+    highest = max((float(np.nanmax(values)) for values in maps.values()), default=1.0)
+    top = math.ceil(highest * 10 - 1e-9) / 10 or 1.0  # full tenths, so that bars of two figures compare
     titles = {policy: broken(policy, _TITLE_IN, TITLE_POINTS) for policy in results.policies}
     names = {traffic: at_load(traffic, at, _LABEL_IN, LABEL_POINTS) for traffic, at in chosen.items()}
     figure, axes = grid(
@@ -108,25 +120,29 @@ def _heat_maps(
     for row, traffic in zip(axes, results.traffic, strict=True):
         for panel, policy in zip(row, results.policies, strict=True):
             panel.grid(visible=False)
-            if row is axes[0]:
-                panel.set_title(titles[policy], fontsize=TITLE_POINTS)
+            title = titles[policy] if row is axes[0] else ""
             if (traffic, policy) not in maps:
                 panel.text(0.5, 0.5, "no run", ha="center", transform=panel.transAxes, color="#777777")
+                panel.set_title(title, fontsize=TITLE_POINTS)
                 continue
             values = maps[traffic, policy]
-            panel.set_facecolor("#dddddd")
-            image = panel.imshow(
-                values, vmin=0.0, vmax=top, cmap="viridis", interpolation="none", aspect="auto"
-            )
+            panel.set_title(title, fontsize=TITLE_POINTS, pad=16)
+            told = f"mean {np.nanmean(values):.2f}, highest {np.nanmax(values):.2f}"
+            panel.text(0.5, 1.02, told, ha="center", va="bottom", transform=panel.transAxes, fontsize=7)
+            panel.set_facecolor(MISSING)
+            image = panel.imshow(values, vmin=0.0, vmax=top, cmap=HEAT, interpolation="none", aspect="auto")
             for axis in (panel.xaxis, panel.yaxis):
                 axis.set_major_locator(MaxNLocator(nbins=6, integer=True))
             for edge in edges:
-                panel.axvline(edge, color="white", linewidth=1.5)
+                panel.axvline(edge, color="#56b4e9", linewidth=1.2)
             if row is axes[-1]:
                 panel.set_xlabel(column_label, fontsize=8)
         row[0].set_ylabel(f"{names[traffic]}\n{row_label}")
     if image is not None:
-        figure.colorbar(image, ax=[panel for row in axes for panel in row], label="utilisation", shrink=0.9)
+        panels = [panel for row in axes for panel in row]
+        figure.colorbar(
+            image, ax=panels, label="utilisation\n(fraction of the bandwidth)", pad=0.01, aspect=30
+        )
     return figure
 
 

@@ -56,7 +56,7 @@ def series_figure(results: Results, load: float | None = None) -> Figure:
             panel.margins(x=0.01)
     for panel in axes[-1]:
         panel.set_xlabel("simulated time (us)", fontsize=8)
-    policy_legend(figure, axes[0][0])
+    policy_legend(figure, axes[0][0], below=True)
     return figure
 
 

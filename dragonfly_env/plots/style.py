@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.legend import Legend
@@ -83,6 +84,11 @@ _BLACK, _BROWN, _INDIGO, _BLUE, _SKY, _GREEN, _RED, _GOLD = COLOURS = (
     *("#222222", "#7a5230", "#332288", "#0072b2"),
     *("#56b4e9", "#009e73", "#d55e00", "#f0b400"),
 )
+HEAT = LinearSegmentedColormap.from_list("heat", ["#fffdf5", "#f7d070", "#e08214", "#a63603", "#3f0d00"])
+"""Of heat maps: light is idle and dark is full, so lightness alone says it all; `MISSING` where there is no value."""
+
+MISSING = "#b9c4cc"
+
 _LOOKS = {
     "min": Look(_BLACK, "o"),
     "val-n": Look(_BLACK, "s", "dash"),
@@ -242,6 +248,16 @@ def plain(text: str) -> str:
     return f" {text}" if text.startswith("_") else text
 
 
+def add_title(figure: Figure, title: str) -> None:
+    """A title above the panels, for which the figure becomes higher."""
+    inches = figure.get_figwidth() - 0.4
+    text = wrapped(title, inches, TITLE_POINTS + 1)
+    lines = lines_of([text])
+    width, height = figure.get_size_inches()
+    figure.set_size_inches(width, height + lines * 0.2)
+    figure.suptitle(text, fontsize=TITLE_POINTS + 1)
+
+
 def policy_legend(figure: Figure, axes: Axes, *, below: bool = False) -> None:
     """One legend for the whole figure, above (or below) the panels, from the artists of ``axes``."""
     handles, _ = axes.get_legend_handles_labels()
@@ -300,8 +316,21 @@ def fitting_legend(figure: Figure, handles: Sequence[Any], place: Place) -> Lege
 def save(figure: Figure, folder: Path, name: str, formats: Sequence[str] = ("png", "svg")) -> list[Path]:
     """Write a figure as ``folder/name.<format>`` in every format.
 
+    Args:
+        figure: What to write.
+        folder: Where to; it is made if need be.
+        name: Of the files.
+        formats: Some of ``FORMATS``.
+
     Raises:
         ConfigError: For an unknown format, or if the folder is not writable.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from dragonfly_env.plots import save
+        >>> from matplotlib.figure import Figure
+        >>> [file.name for file in save(Figure(), Path("figures"), "empty")]
+        ['empty.png', 'empty.svg']
     """
     for kind in formats:
         if kind not in FORMATS:

@@ -12,12 +12,12 @@ from matplotlib.ticker import MaxNLocator
 from dragonfly_env.checks.values import check_choice, check_instance, config_error
 from dragonfly_env.metrics.counters import Counters
 from dragonfly_env.metrics.windows import CounterWindows
-from dragonfly_env.plots.style import grid, legend_above, plain, wrapped
+from dragonfly_env.plots.style import HEAT, MISSING, add_title, grid, legend_above, plain, wrapped
 
 _SHOWN = {
     "stalls_to_flits": "stalls per flit",
     "stalls": "stalls (times of a flit)",
-    "flits": "flits received",
+    "flits": "received (flits)",
     "output_stalls": "output stalls (times of a flit)",
 }
 _WIDTH_IN = 3.2  # of a panel
@@ -28,7 +28,8 @@ _COLOURS = ("#222222", "#0072b2", "#009e73", "#d55e00", "#cc79a7", "#e69f00", "#
 def tiles_figure(counters: Counters, *, value: str = "stalls_to_flits", job: int | None = None) -> Figure:
     """Heat maps of the tiles, one per class (rank): row = group, column = router of the group.
 
-    A router with several tiles of a class shows their sum (or the ratio of their sums). Grey: nothing was received.
+    Light is little and dark is much. A router with several tiles of a class shows their sum (or the ratio of their
+    sums). Grey: nothing was received.
 
     Args:
         counters: Of a window: ``metrics.counters``, ``sim.counters()``, or one of ``sim.run_in_windows()``.
@@ -37,6 +38,14 @@ def tiles_figure(counters: Counters, *, value: str = "stalls_to_flits", job: int
 
     Raises:
         ConfigError: For another value, or if there is no such job.
+
+    Example:
+        >>> from dragonfly_env.plots.tiles import tiles_figure
+        >>> config = dfe.SimulationConfig(topology="72", traffic="adv+1", load=0.3)
+        >>> metrics = dfe.simulate(config, measure_ns=5_000)
+        >>> figure = tiles_figure(metrics.counters, value="stalls")
+        >>> len(figure.axes)
+        7
     """
     window = check_instance("counters", counters, Counters)
     label = _SHOWN[check_choice("value", value, tuple(_SHOWN))]
@@ -52,9 +61,9 @@ def tiles_figure(counters: Counters, *, value: str = "stalls_to_flits", job: int
     image = None
     for panel, (kind, values) in zip(panels, maps.items(), strict=False):
         panel.grid(visible=False)
-        panel.set_facecolor("#dddddd")
+        panel.set_facecolor(MISSING)
         image = panel.imshow(
-            values, vmin=0.0, vmax=top or 1.0, cmap="viridis", interpolation="none", aspect="auto"
+            values, vmin=0.0, vmax=top or 1.0, cmap=HEAT, interpolation="none", aspect="auto"
         )
         ratio = kinds[kind].stalls_to_flits
         mean = "no flits" if math.isnan(ratio) else f"{ratio:.3g} stalls per flit"
@@ -69,6 +78,8 @@ def tiles_figure(counters: Counters, *, value: str = "stalls_to_flits", job: int
         row[0].set_ylabel("group")
     if image is not None:
         figure.colorbar(image, ax=panels, label=label, shrink=0.9)
+    whose = "" if job is None else f" of job {job}"
+    add_title(figure, f"Tiles{whose} by class, in {window.duration_ns / 1000.0:g} us")
     return figure
 
 
@@ -83,6 +94,13 @@ def counters_figure(windows: CounterWindows, *, job: int | None = None) -> Figur
 
     Raises:
         ConfigError: If there is no such job, or there are no windows.
+
+    Example:
+        >>> from dragonfly_env.plots.tiles import counters_figure
+        >>> sim = dfe.Simulation(dfe.SimulationConfig(topology="72", load=0.3))
+        >>> windows = sim.run_in_windows(500, duration_ns=3_000)
+        >>> len(counters_figure(windows).axes)
+        2
     """
     if not len(check_instance("windows", windows, CounterWindows)):
         raise config_error("windows", windows, "must be one or more")
@@ -116,7 +134,7 @@ def counters_figure(windows: CounterWindows, *, job: int | None = None) -> Figur
                     label=wrapped(plain(name), _WIDTH_IN - 1.2, 7.0),
                     marker=".",
                 )
-        panel.set_ylabel("mean of those\nthat ended (us)")
+        panel.set_ylabel("mean of those that\nwere completed (us)")
     if has_latency:
         means_us = windows.host_latency_mean_ns() / 1000.0
         for q, colour in ((50, _COLOURS[1]), (95, _COLOURS[3]), (100, _COLOURS[0])):
@@ -130,6 +148,10 @@ def counters_figure(windows: CounterWindows, *, job: int | None = None) -> Figur
         title = f"operations of job {job}" if job is not None and number == _OPERATIONS else ""
         lines = max(lines, legend_above(panel, _WIDTH_IN - 0.8, title=title))
     figure.set_size_inches(_WIDTH_IN * len(panels), 2.3 + 0.16 * lines)
+    add_title(
+        figure,
+        "Counters over simulated time" if job is None else f"Counters of job {job} over simulated time",
+    )
     return figure
 
 

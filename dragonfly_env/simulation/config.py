@@ -19,6 +19,7 @@ from dragonfly_env.checks.documents import parse_json, parse_toml, read_toml
 from dragonfly_env.checks.outside import check_mapping
 from dragonfly_env.checks.values import MAX_SEED, config_error, ns_to_ps
 from dragonfly_env.config.groups import ALL_TO_ALL
+from dragonfly_env.config.help import documented
 from dragonfly_env.config.links import link_rows
 from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.config.rows import (
@@ -61,27 +62,40 @@ FIRST_MESSAGE_NS = 1.0
 _ROUND_TRIPS = 4
 
 
+@documented
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class SimulationConfig:
     """A run: topology, network, traffic, policy and what to record.
 
+    Args:
+        topology: The wiring; the name of a preset (``"1056"``, ``1056``, ``"theta"``) is understood too.
+        network: Links, routers and buffers; a preset's name is understood too.
+        traffic: Who sends to whom: a spec string (``"adv+1"``), a traffic object, a demand matrix between hosts,
+            routers or groups, or a schedule of (time_ns, traffic, load) steps. A string stays one, unless it names a
+            file, which is read at once; everything else becomes a ``Traffic``. Next to jobs: what hosts without one
+            send, open loop, to any host. None becomes ``"none"`` (silence) with jobs and ``"uniform"`` without.
+        policy: The routing policy: a name, or an object with parameters (``dragonfly_env.baselines``). An object
+            whose parameters are all at their defaults becomes its name, so that equal settings are equal.
+        jobs: Programs on some of the hosts (``Job``), next to each other; the last may be a ``BackgroundMix``.
+            Strings and tables are understood, too. Becomes a tuple.
+
     Raises:
         ConfigError: On construction, for whatever cannot be simulated; the message names field, value and
             range.
+
+    Example:
+        >>> config = dfe.SimulationConfig(topology="72", traffic="adv+1", load=0.3)
+        >>> config.policy, config.injection, config.seed
+        ('min', 'periodic', 1)
+        >>> config.policy_object, config.traffic_object
+        (Minimal(), Adversarial(offset=1))
+        >>> config.ends, config.loses_when_full
+        (False, False)
     """
 
     topology: Dragonfly
-    """The wiring; the name of a preset (``"1056"``, ``1056``, ``"theta"``) is understood too."""
-
     network: NetworkConfig = dataclasses.field(default_factory=NetworkConfig)
-    """Links, routers and buffers; a preset's name is understood too."""
-
     traffic: Any = None
-    """Who sends to whom: a spec string (``"adv+1"``), a traffic object, a demand matrix between hosts, routers or
-    groups, or a schedule of (time_ns, traffic, load) steps. A string stays one, unless it names a file, which
-    is read at once; everything else becomes a ``Traffic``. Next to jobs: what hosts without one send, open loop, to
-    whomever. None becomes ``"none"`` (silence) with jobs and ``"uniform"`` without."""
-
     load: float = real(
         0.5,
         0.0,
@@ -100,13 +114,7 @@ class SimulationConfig:
         "the load. It becomes a part of the traffic (``DemandMatrix.demand_unit``) and None here.",
     )
     policy: Any = "min"
-    """The routing policy: a name, or an object with parameters (``dragonfly_env.baselines``). An object whose
-    parameters are all at their defaults becomes its name, so that equal settings are equal."""
-
     jobs: Any = ()
-    """Programs on some of the hosts (``Job``), next to each other; the last may be a ``BackgroundMix``. Strings and
-    tables are understood, too. Becomes a tuple."""
-
     injection: str = choice(
         "auto",
         ("auto", "periodic", "bernoulli", "poisson", "trace", "program"),
@@ -247,7 +255,13 @@ class SimulationConfig:
         _ = self._job_policies  # of jobs that can be placed
 
     def placed_jobs(self) -> tuple[PlacedJob, ...]:
-        """Every job with its hosts: rank i lives on ``hosts[i]``. They follow from the seed."""
+        """Every job with its hosts: rank i lives on ``hosts[i]``. They follow from the seed.
+
+        Example:
+            >>> config = dfe.SimulationConfig(topology="72", jobs=["milc:hosts=4"])
+            >>> config.placed_jobs()[0].hosts
+            (0, 1, 2, 3)
+        """
         return self._placed_jobs
 
     @functools.cached_property
@@ -318,6 +332,10 @@ class SimulationConfig:
 
         Raises:
             ConfigError: For an unknown field or a value out of range.
+
+        Example:
+            >>> dfe.SimulationConfig(topology="72").replace(load=0.2).load
+            0.2
         """
         reject_unknown(type(self), changes, "a simulation")
         if changes.get("traffic", "") is None and changes.get("jobs", self.jobs):
@@ -329,7 +347,12 @@ class SimulationConfig:
         return dataclasses.replace(self, **changes)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for TOML and JSON; fields that are None are absent. ``from_dict`` is the inverse."""
+        """Plain values for TOML and JSON; fields that are None are absent. ``from_dict`` is the inverse.
+
+        Example:
+            >>> dfe.SimulationConfig(topology="72").to_dict()["traffic"]
+            'uniform'
+        """
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         values["topology"] = self.topology.to_dict()
         values["network"] = self.network.to_dict()
@@ -348,6 +371,10 @@ class SimulationConfig:
 
         Raises:
             ConfigError: For an unknown key or a value out of range.
+
+        Example:
+            >>> dfe.SimulationConfig.from_dict({"topology": "72", "load": 0.2}).load
+            0.2
         """
         given = check_mapping("settings", values)
         reject_unknown(cls, given, "a simulation")
@@ -362,7 +389,12 @@ class SimulationConfig:
         return cls(**given)
 
     def to_toml(self) -> str:
-        """This configuration as a TOML document."""
+        """This configuration as a TOML document.
+
+        Example:
+            >>> print(dfe.SimulationConfig(topology="72").to_toml().splitlines()[0])
+            traffic = "uniform"
+        """
         return toml.dumps(self.to_dict())
 
     @classmethod
@@ -374,11 +406,22 @@ class SimulationConfig:
 
         Raises:
             ConfigError: If the file cannot be read, is no TOML, or describes what cannot be simulated.
+
+        Example:
+            >>> text = dfe.SimulationConfig(topology="72", load=0.2).to_toml()
+            >>> dfe.SimulationConfig.from_toml(text).load
+            0.2
         """
         return cls.from_dict(read_toml(source) if isinstance(source, Path) else parse_toml(source))
 
     def to_json(self) -> str:
-        """This configuration as one line of JSON with sorted keys: equal configurations give equal lines."""
+        """This configuration as one line of JSON with sorted keys: equal configurations give equal lines.
+
+        Example:
+            >>> text = dfe.SimulationConfig(topology="72").to_json()
+            >>> dfe.SimulationConfig.from_json(text).topology.num_hosts
+            72
+        """
         return json.dumps(self.to_dict(), sort_keys=True, allow_nan=False)
 
     @classmethod
@@ -387,6 +430,10 @@ class SimulationConfig:
 
         Raises:
             ConfigError: If ``text`` is no JSON object, or describes what cannot be simulated.
+
+        Example:
+            >>> dfe.SimulationConfig.from_json('{"topology": "72"}').traffic
+            'uniform'
         """
         values = parse_json(text)
         if not isinstance(values, dict):

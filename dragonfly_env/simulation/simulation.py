@@ -43,6 +43,17 @@ class Simulation(CoreOwner):
 
     Raises:
         ConfigError: For what only the core can see, e.g. fewer VCs than the policy needs.
+
+    Example:
+        >>> config = dfe.SimulationConfig(topology="72", traffic="adv+1", load=0.2)
+        >>> sim = dfe.Simulation(config)
+        >>> sim.run(5_000)
+        >>> sim.reset_statistics()
+        >>> sim.run(5_000)
+        >>> sim.time_ns
+        10000.0
+        >>> sim.metrics().latency_mean_ns > 0
+        True
     """
 
     _AT_WORK: ClassVar[str] = "this simulation is at work in another thread; use one simulation per thread"
@@ -108,6 +119,12 @@ class Simulation(CoreOwner):
                 time series with so narrow bins.
             DeadlockError: If nothing moved for ``watchdog_ns``.
             StateError: After a ``DeadlockError``, or while another thread runs this simulation.
+
+        Example:
+            >>> sim = dfe.Simulation(dfe.SimulationConfig(topology="72"))
+            >>> sim.run(1_000)
+            >>> sim.time_ns
+            1000.0
         """
         duration_ps = duration_ps_of("duration_ns", duration_ns)
         with self._alone:
@@ -145,6 +162,13 @@ class Simulation(CoreOwner):
             StateError: If the traffic is open loop, which has no end; if the workload can never complete, because
                 programs wait for what no rank sends (the message names the first), or were stopped by ``drain``; after
                 a ``DeadlockError``; or while another thread runs this simulation.
+
+        Example:
+            >>> config = dfe.SimulationConfig(topology="72", traffic="all-to-all")
+            >>> sim = dfe.Simulation(config)
+            >>> metrics = sim.run_to_completion()
+            >>> metrics.makespan_ns == sim.time_ns
+            True
         """
         limit_ps = None if limit_ns is None else duration_ps_of("limit_ns", limit_ns)
         self._require_closed_loop("run_to_completion")
@@ -164,6 +188,13 @@ class Simulation(CoreOwner):
 
         Raises:
             StateError: If the traffic is open loop, which has no end; or while another thread runs this simulation.
+
+        Example:
+            >>> config = dfe.SimulationConfig(topology="72", traffic="all-to-all")
+            >>> sim = dfe.Simulation(config)
+            >>> sim.run(1_000)
+            >>> 0 < sim.progress() < 1
+            True
         """
         self._require_closed_loop("progress")
         with self._alone:
@@ -191,6 +222,12 @@ class Simulation(CoreOwner):
                 too long for a time series with so narrow bins.
             DeadlockError: If nothing moved for ``watchdog_ns``.
             StateError: After a ``DeadlockError``, or while another thread runs this simulation.
+
+        Example:
+            >>> sim = dfe.Simulation(dfe.SimulationConfig(topology="72"))
+            >>> sim.run(1_000)
+            >>> sim.drain(), sim.metrics().packets_in_flight
+            (True, 0)
         """
         limit_ps = MAX_TIME_PS if max_ns is None else duration_ps_of("max_ns", max_ns)
         with self._alone:
@@ -218,6 +255,13 @@ class Simulation(CoreOwner):
             ConfigError: For what is no policy, or needs other paths or decisions (virtual channels were given to
                 what the first policy needed); nothing has changed.
             StateError: While another thread runs this simulation.
+
+        Example:
+            >>> config = dfe.SimulationConfig(topology="72", policy="ugal-n")
+            >>> sim = dfe.Simulation(config)
+            >>> sim.set_policy(dfe.baselines.Ugal(bias_packets=5))
+            >>> sim.config.policy.bias_packets
+            5.0
         """
         config = self._config.replace(policy=policy)
         with self._alone:
@@ -228,7 +272,7 @@ class Simulation(CoreOwner):
         self, job: int, policy: Policy | str | None, all_to_all_policy: Policy | str | None = None
     ) -> None:
         """Let other policies route what a job sends from now on: what is still in the source queues of its hosts, too.
-        What is on its way stays with the policy that it had; ``config`` goes on naming the first ones.
+        What is in the network stays with the policy that it had; ``config`` goes on naming the first ones.
 
         Args:
             job: Index into ``config.placed_jobs()``.
@@ -240,6 +284,12 @@ class Simulation(CoreOwner):
         Raises:
             ConfigError: For an unknown job, what is no policy, or one that is not possible here; nothing has changed.
             StateError: While another thread runs this simulation.
+
+        Example:
+            >>> jobs = [dfe.Job("milc:scale=0.02", hosts=8, policy="ad0")]
+            >>> config = dfe.SimulationConfig(topology="theta-m8", policy="ad0", jobs=jobs)
+            >>> sim = dfe.Simulation(config)
+            >>> sim.set_job_policy(0, "ad3")
         """
         if not self._jobs:
             raise config_error("job", job, "there are no jobs in this run")
@@ -270,6 +320,11 @@ class Simulation(CoreOwner):
 
         Raises:
             StateError: If the policy has no tables, or another thread runs this simulation.
+
+        Example:
+            >>> config = dfe.SimulationConfig(topology="72", policy="q-adaptive")
+            >>> dfe.Simulation(config).q_table().shape
+            (36, 16, 5)
         """
         with self._alone:
             table = self._core.q_table()
@@ -289,6 +344,12 @@ class Simulation(CoreOwner):
             ConfigError: If the shape is another, or a value where a link is connected is NaN or minus infinity (the
                 message has its index), or too large for float32.
             StateError: If the policy has no tables, or another thread runs this simulation.
+
+        Example:
+            >>> config = dfe.SimulationConfig(topology="72", policy="q-adaptive")
+            >>> learned, fresh = dfe.Simulation(config), dfe.Simulation(config)
+            >>> learned.run(5_000)
+            >>> fresh.load_q_table(learned.q_table())
         """
         shape = self.q_table().shape
         table = as_q_table(values, shape, self._config.topology)
@@ -296,10 +357,17 @@ class Simulation(CoreOwner):
             self._core.load_q_table(table)
 
     def reset_statistics(self) -> None:
-        """Forget what was counted so far: the end of the warm-up. Packets under way stay under way.
+        """Forget what was counted so far: the end of the warm-up. Packets in the network stay there.
 
         Raises:
             StateError: While another thread runs this simulation.
+
+        Example:
+            >>> sim = dfe.Simulation(dfe.SimulationConfig(topology="72"))
+            >>> sim.run(1_000)
+            >>> sim.reset_statistics()
+            >>> sim.metrics().packets_delivered
+            0
         """
         with self._alone:
             self._core.reset_statistics()
@@ -311,6 +379,12 @@ class Simulation(CoreOwner):
 
         Raises:
             StateError: While another thread runs this simulation.
+
+        Example:
+            >>> sim = dfe.Simulation(dfe.SimulationConfig(topology="72", load=0.2))
+            >>> sim.run(2_000)
+            >>> sim.metrics().packets_delivered > 0
+            True
         """
         with self._alone:
             middle = self._marks.middle(self._window_ps, self._core.time_ps)
@@ -332,6 +406,14 @@ class Simulation(CoreOwner):
 
         Raises:
             StateError: While another thread runs this simulation.
+
+        Example:
+            >>> sim = dfe.Simulation(dfe.SimulationConfig(topology="72"))
+            >>> sim.run(1_000)
+            >>> earlier = sim.counters()
+            >>> sim.run(500)
+            >>> sim.counters().since(earlier).duration_ns
+            500.0
         """
         with self._alone:
             counted = self._core.counters()
@@ -352,6 +434,12 @@ class Simulation(CoreOwner):
             ConfigError: If a time is out of range, or there would be too many windows to keep in memory.
             DeadlockError: If nothing moved for ``watchdog_ns``.
             StateError: As ``run`` or ``run_to_completion``.
+
+        Example:
+            >>> sim = dfe.Simulation(dfe.SimulationConfig(topology="72"))
+            >>> windows = sim.run_in_windows(500, duration_ns=2_000)
+            >>> len(windows), windows.time_ns
+            (4, array([   0.,  500., 1000., 1500.]))
         """
         window_ps = duration_ps_of("window_ns", window_ns, above_0=True)
         left_ps = None if duration_ns is None else duration_ps_of("duration_ns", duration_ns)
@@ -385,6 +473,14 @@ class Simulation(CoreOwner):
 
         Raises:
             StateError: While another thread runs this simulation.
+
+        Example:
+            >>> config = dfe.SimulationConfig(topology="72")
+            >>> first, second = dfe.Simulation(config), dfe.Simulation(config)
+            >>> first.run(1_000)
+            >>> second.run(1_000)
+            >>> first.trace_hash() == second.trace_hash()
+            True
         """
         with self._alone:
             return self._core.trace_hash()
@@ -401,7 +497,15 @@ class Simulation(CoreOwner):
             where packet i has ``routers[route_offsets[i]:route_offsets[i+1]]``.
 
         Raises:
-            StateError: If the configuration did not ask for ``packet_log``, or another thread is running.
+            StateError: If the configuration did not set ``packet_log``, or another thread is running.
+
+        Example:
+            >>> config = dfe.SimulationConfig(topology="72", packet_log=True)
+            >>> sim = dfe.Simulation(config)
+            >>> sim.run(2_000)
+            >>> log = sim.packet_log()
+            >>> len(log["hops"]) == sim.metrics().packets_delivered
+            True
         """
         if not self._config.packet_log:
             raise StateError("packet_log(): the configuration has packet_log=False, so nothing was logged")

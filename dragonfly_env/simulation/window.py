@@ -25,6 +25,12 @@ def simulate(config: SimulationConfig, *, warmup_ns: float = 0.0, measure_ns: fl
         ConfigError: If a time is out of range, or the window would not measure a job: one that starts after it, or
             closed-loop traffic behind a warm-up.
         DeadlockError: If nothing moved for ``watchdog_ns``.
+
+    Example:
+        >>> config = dfe.SimulationConfig(topology="72", traffic="adv+1", load=0.2)
+        >>> metrics = dfe.simulate(config, warmup_ns=5_000, measure_ns=5_000)
+        >>> metrics.duration_ns, metrics.saturated
+        (5000.0, True)
     """
     check_instance("config", config, SimulationConfig)
     duration_ps_of("warmup_ns", warmup_ns)

@@ -44,7 +44,7 @@ class Runnable(Protocol):
         """A hash over every delivery."""
 
     def packet_log(self) -> dict[str, npt.NDArray[Any]]:
-        """Every packet delivered since ``reset_statistics``, if the configuration asks for it."""
+        """Every packet delivered since ``reset_statistics``, if the configuration sets it."""
 
 
 def simulation_of(run: Run) -> Runnable:
@@ -95,7 +95,7 @@ class AgentSimulation:
             env, self._answers = join(self._config, self._policy, duration_ns=duration_ns)
         except TypeError as error:  # unknown keywords among its env_options
             raise config_error(
-                "policy", self._policy.name, f"asks for an impossible environment ({error})"
+                "policy", self._policy.name, f"needs an impossible environment ({error})"
             ) from error
         return env
 

@@ -61,7 +61,7 @@ def calibrate_gap(
         scale: Of its messages.
         share: What is wanted, between 0.01 and 0.99; None: the paper's (``PAPER_SHARES``).
         iterations: Of each run.
-        stands_for: Nodes that a host stands for, if the program is one that asks.
+        stands_for: Nodes that a host stands for, if the program has this setting.
 
     Returns:
         A row of ``data/gaps.json``.

@@ -27,11 +27,38 @@ Item = TypeVar("Item")
 
 
 class EngineError(Exception):
-    """Workers were lost, or the cluster cannot be reached; what was not done may be tried again."""
+    """Workers were lost, or the cluster cannot be reached; what was not done may be tried again.
+
+    Example:
+        >>> from dragonfly_env.sweeps.engines import EngineError
+        >>> issubclass(EngineError, Exception)
+        True
+    """
 
 
 class Engine(Protocol):
-    """Calls a function for many items on other machines."""
+    """Calls a function for many items on other machines.
+
+    Example:
+        >>> from dragonfly_env.sweeps.engines import Engine
+        >>> class Here:
+        ...     name = "here"
+        ...
+        ...     def start(self, folder, threads, workers):
+        ...         pass
+        ...
+        ...     def call(self, task, items):
+        ...         for item in items:
+        ...             task(item)
+        ...
+        ...     def stop(self):
+        ...         pass
+        >>> engine: Engine = Here()
+        >>> engine.start("results", threads=1, workers=None)
+        >>> engine.call(print, ["one run"])
+        one run
+        >>> engine.stop()
+    """
 
     name: str
 
@@ -48,7 +75,11 @@ class Engine(Protocol):
         """
 
     def call(self, task: Callable[[Item], object], items: Sequence[Item]) -> None:
-        """Call a function for every item, and wait until all have ended. Runs in a thread of its own.
+        """Call a function for every item, and wait until all are done. Runs in a thread of its own.
+
+        Args:
+            task: The function.
+            items: What it is called for.
 
         Raises:
             EngineError: If a call was lost with its worker.
@@ -56,7 +87,7 @@ class Engine(Protocol):
         """
 
     def stop(self) -> None:
-        """Give up what is under way, and leave the cluster. May be called twice, and while `call` is at work."""
+        """Give up what is running, and leave the cluster. May be called twice, and while `call` is at work."""
 
 
 def load(module: str, extra: str) -> Any:
@@ -113,7 +144,7 @@ class Ray:
             raise config_error("threads", threads, allowed)
 
     def _knock(self) -> None:
-        """Raise OSError if no cluster answers: Ray itself would try for minutes."""
+        """Raise OSError if no cluster responds: Ray itself would try for minutes."""
         host, colon, port = self._address.removeprefix("ray://").rpartition(":")
         if colon and port.isdigit():
             socket.create_connection((host, int(port)), timeout=_PATIENCE_S).close()
@@ -144,7 +175,7 @@ class Ray:
             raise EngineError(lost)
 
     def stop(self) -> None:
-        """Leave the cluster, which ends what is under way; see `Engine`."""
+        """Leave the cluster, which ends what is running; see `Engine`."""
         self._stopped = True
         self._ray.shutdown()
 
@@ -197,7 +228,7 @@ class Dask:
                 raise EngineError(f"the cluster cannot be reached: {error}") from error
 
     def stop(self) -> None:
-        """Cancel what is under way and leave the cluster; see `Engine`."""
+        """Cancel what is running and leave the cluster; see `Engine`."""
         client, self._client = self._client, None
         if client is not None:
             with contextlib.suppress(Exception):  # it may be gone
@@ -215,7 +246,7 @@ class Slurm:
 
     Args:
         address: None: the Slurm of this machine; ``"local"``: processes of this machine in its place, to try it.
-        settings: What every job asks for, by Slurm's names (``partition``, ``account``, ``constraint``, ..), and
+        settings: What every job requests, by Slurm's names (``partition``, ``account``, ``constraint``, ..), and
             ``timeout_min``, ``mem_gb``.
     """
 
@@ -285,7 +316,7 @@ class Slurm:
             raise EngineError(f"{len(lost)} of {shares} jobs were lost; {lost[0]}")
 
     def stop(self) -> None:
-        """Cancel what is under way; see `Engine`."""
+        """Cancel what is running; see `Engine`."""
         jobs, self.jobs, self._executor = self.jobs, [], None
         for job in jobs:
             with contextlib.suppress(Exception):  # it may have ended
@@ -320,13 +351,18 @@ def find_engine(
         name: One of `ENGINES`.
         address: Where its cluster is: of Ray ``"auto"`` or ``"host:port"``, of Dask ``"tcp://host:port"``, of Slurm
             nothing, or ``"local"`` to try it on this machine without one.
-        settings: For Slurm: what every job asks for, such as ``{"partition": "cpu", "timeout_min": "240"}``.
+        settings: For Slurm: what every job requests, such as ``{"partition": "cpu", "timeout_min": "240"}``.
 
     Returns:
         None for ``"local"``, which needs none.
 
     Raises:
         ConfigError: If the name is unknown, something does not belong to it, or its extra is not installed.
+
+    Example:
+        >>> from dragonfly_env.sweeps.engines import ENGINES, find_engine
+        >>> find_engine("local") is None, ENGINES
+        (True, ('local', 'ray', 'dask', 'slurm'))
     """
     check_choice("engine", name, ENGINES)
     if address is not None:

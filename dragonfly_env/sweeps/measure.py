@@ -196,7 +196,7 @@ def arrays_of(metrics: Metrics) -> dict[str, Any]:
         ``router_accepted_load`` (num_routers,); ``link_router``, ``link_port``, ``link_utilisation`` and
         ``link_stall_fraction`` (L,), one entry per directed link that leaves a router; ``hop_histogram``;
         ``histogram_latency_ns`` and ``histogram_packets``, the buckets of latency that hold packets; and, if
-        asked for, ``series_*``, one entry per bin, and ``group_latency_mean_ns`` (g*g,), source group by
+        configured, ``series_*``, one entry per bin, and ``group_latency_mean_ns`` (g*g,), source group by
         destination group. With jobs ``tiles``, the counters of the machine (`tiles_text`).
     """
     links = metrics.links

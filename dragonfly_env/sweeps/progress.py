@@ -27,10 +27,10 @@ class Reporter(Protocol):
         """These are about to be done, so many at a time."""
 
     def advance(self, run: Run, seconds: float | None) -> None:
-        """One of them has ended. It took so long; None: it failed."""
+        """One of them is done. It took so long; None: it failed."""
 
     def stop(self) -> None:
-        """The sweep has ended, well or not."""
+        """The sweep is over, well or not."""
 
 
 class Silent:
@@ -156,7 +156,7 @@ class LiveBar:
         self.stop()
 
     def stop(self) -> None:
-        """The work has ended, well or not."""
+        """The work is over, well or not."""
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
@@ -222,7 +222,7 @@ class Bar(LiveBar):
             )
 
     def _tell_of_python(self, run: Run, seconds: float | None) -> None:
-        """Say how long the runs of a policy in Python take, as soon as its first has ended."""
+        """Say how long the runs of a policy in Python take, as soon as its first is done."""
         kind = _kind(run)
         if not kind or seconds is None or kind in self._told:
             return

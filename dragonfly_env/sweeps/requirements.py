@@ -1,6 +1,6 @@
 """What runs need, known before the first of them: virtual channels, memory and sizes are checked without building a
 network; and how long they take: rough numbers of packet-hops, and the speed of this machine, measured in a fraction of
-a second. Policies in Python are not estimated: how fast they are is not known before one of their runs has ended.
+a second. Policies in Python are not estimated: how fast they are is not known before one of their runs is done.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def fitting_workers(needed: Sequence[Requirements], workers: int, *, given: bool
     Args:
         needed: Of every run.
         workers: How many are wanted.
-        given: Somebody asked for so many: fewer are an error.
+        given: The user set the number: fewer are an error.
 
     Raises:
         ConfigError: See ``given``.

@@ -39,6 +39,20 @@ class Results:
         traffic: Labels in the same sense.
         expected: Runs that the scenario has, finished or not.
         refused: Why files of finished runs are left out: damaged, or not written by this program.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from dragonfly_env.sweeps import Scenario, load_results, run_all
+        >>> scenario = Scenario.from_dict(
+        ...     {"topology": "72", "policies": ["min", "val-n"], "traffic": ["uniform"],
+        ...      "loads": [0.2], "warmup_ns": 0, "measure_ns": 1_000}
+        ... )
+        >>> report = run_all(scenario, Path("results"), workers=1)
+        >>> results = load_results(Path("results"))
+        >>> results.policies, len(results.select(policies=["min"]).table)
+        (('min', 'val-n'), 1)
+        >>> results.relabelled(str.upper).policies
+        ('MIN', 'VAL-N')
     """
 
     name: str
@@ -52,6 +66,11 @@ class Results:
         self, *, policies: Sequence[str] = (), traffic: Sequence[str] = (), loads: Sequence[float] = ()
     ) -> Results:
         """The part with these policies, traffics and loads (each empty for all).
+
+        Args:
+            policies: Labels.
+            traffic: Labels.
+            loads: Offered loads.
 
         Raises:
             ConfigError: For a name that the results do not hold, with the nearest match, or if nothing is
@@ -89,7 +108,11 @@ class Results:
         )
 
     def relabelled(self, change: Callable[[str], str]) -> Results:
-        """The same with other names for policies, traffic and the whole; different names must stay different."""
+        """The same with other names for policies, traffic and the whole; different names must stay different.
+
+        Args:
+            change: Gives the new name for an old one.
+        """
         return Results(
             name=change(self.name),
             table=self.table.assign(
@@ -110,6 +133,17 @@ def load_results(path: Path) -> Results:
 
     Raises:
         ConfigError: If there are no results, or none of them can be read.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from dragonfly_env.sweeps import Scenario, load_results, run_all
+        >>> scenario = Scenario.from_dict(
+        ...     {"topology": "72", "policies": ["min"], "traffic": ["uniform"],
+        ...      "loads": [0.2], "warmup_ns": 0, "measure_ns": 1_000}
+        ... )
+        >>> report = run_all(scenario, Path("results"), workers=1)
+        >>> load_results(Path("results")).expected
+        1
     """
     path = check_path("results", path)
     # Not Path.is_dir and exists: before Python 3.14 they raise for names that are too long.
@@ -222,6 +256,18 @@ def aggregate(results: Results, columns: Sequence[str]) -> pd.DataFrame:
         sent more than its link takes (`Metrics.destination_load_max`); never where programs say when to send, as
         closed-loop traffic and jobs offer no load; and ``stationary``: whether no run is known to be otherwise
         (`Metrics.stationary`).
+
+    Example:
+        >>> from pathlib import Path
+        >>> from dragonfly_env.sweeps import Scenario, aggregate, load_results, run_all
+        >>> scenario = Scenario.from_dict(
+        ...     {"topology": "72", "policies": ["min"], "traffic": ["uniform"],
+        ...      "loads": [0.2], "seeds": [1, 2], "warmup_ns": 0, "measure_ns": 1_000}
+        ... )
+        >>> report = run_all(scenario, Path("results"), workers=1)
+        >>> table = aggregate(load_results(Path("results")), ["latency_mean_ns"])
+        >>> int(table["seeds"].iloc[0])
+        2
     """
     check_instance("results", results, Results)
     columns = [

@@ -100,6 +100,18 @@ class Point:
 
     Raises:
         ConfigError: For a value of another kind, or if the window would miss a job, or its begin (`check_window`).
+
+    Example:
+        >>> from dragonfly_env.sweeps import Point
+        >>> point = Point(
+        ...     config=dfe.SimulationConfig(topology="72", load=0.2),
+        ...     policy_label="min",
+        ...     traffic_label="uniform",
+        ...     warmup_ns=1_000,
+        ...     measure_ns=2_000,
+        ... )
+        >>> point.load, point.closed_loop, point.run(seed=3).config.seed
+        (0.2, False, 3)
     """
 
     config: SimulationConfig
@@ -127,8 +139,20 @@ class Point:
     def run(self, seed: int) -> Run:
         """The point with a seed.
 
+        Args:
+            seed: The seed.
+
         Raises:
             ConfigError: If the seed is none, or a job does not fit with it.
+
+        Example:
+            >>> from dragonfly_env.sweeps import Scenario
+            >>> scenario = Scenario.from_dict(
+            ...     {"topology": "72", "policies": ["min"], "traffic": ["uniform"],
+            ...      "loads": [0.2], "warmup_ns": 0, "measure_ns": 1_000}
+            ... )
+            >>> next(scenario.points()).run(seed=2).config.seed
+            2
         """
         config = self.config
         check_integer("seed", seed, 0, MAX_SEED)
@@ -176,7 +200,18 @@ def offers_itself(traffic: Traffic) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Run(Point):
-    """A point with the seed of its configuration; safe to send to another process."""
+    """A point with the seed of its configuration; safe to send to another process.
+
+    Example:
+        >>> from dragonfly_env.sweeps import Scenario
+        >>> scenario = Scenario.from_dict(
+        ...     {"topology": "72", "policies": ["min"], "traffic": ["uniform"],
+        ...      "loads": [0.2], "warmup_ns": 0, "measure_ns": 1_000}
+        ... )
+        >>> run = scenario.runs()[0]
+        >>> len(run.id), run.describe(), run.configuration["load"]
+        (16, 'min under uniform at load 0.2, seed 1', 0.2)
+    """
 
     @property
     def configuration(self) -> dict[str, Any]:

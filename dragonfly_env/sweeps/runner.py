@@ -53,7 +53,18 @@ class SweepReport:
         reused: Runs that were there already.
         outdated: Runs that were there, but made by another package version, and so were done again.
         damaged: Runs whose files were not as they had been written, and so were done again.
-        failures: Runs that ended with an error.
+        failures: Runs that failed.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from dragonfly_env.sweeps import Scenario, run_all
+        >>> scenario = Scenario.from_dict(
+        ...     {"topology": "72", "policies": ["min"], "traffic": ["uniform"],
+        ...      "loads": [0.1, 0.2], "warmup_ns": 0, "measure_ns": 1_000}
+        ... )
+        >>> report = run_all(scenario, Path("results"), workers=1)
+        >>> report.total, report.finished, report.reused
+        (2, 2, 0)
     """
 
     folder: Path
@@ -71,6 +82,11 @@ class SweepInterrupted(KeyboardInterrupt):
     Attributes:
         kept: Wanted runs that are finished and saved.
         total: Wanted runs.
+
+    Example:
+        >>> from dragonfly_env.sweeps import SweepInterrupted
+        >>> str(SweepInterrupted(kept=3, total=10))
+        'interrupted: 3 of 10 runs are finished and kept'
     """
 
     def __init__(self, kept: int, total: int) -> None:
@@ -86,6 +102,11 @@ class SweepStoppedError(RuntimeError):
     Attributes:
         kept: Wanted runs that are finished and saved.
         total: Wanted runs.
+
+    Example:
+        >>> from dragonfly_env.sweeps.runner import SweepStoppedError
+        >>> str(SweepStoppedError("disk full", kept=3, total=10))
+        'disk full'
     """
 
     def __init__(self, reason: str, kept: int, total: int) -> None:
@@ -130,6 +151,17 @@ def run_all(
             is run.
         SweepInterrupted: On Ctrl-C.
         SweepStoppedError: If results cannot be written, or workers die before they begin, again and again.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from dragonfly_env.sweeps import Scenario, load_results, run_all
+        >>> scenario = Scenario.from_dict(
+        ...     {"topology": "72", "policies": ["min"], "traffic": ["uniform"],
+        ...      "loads": [0.2], "warmup_ns": 0, "measure_ns": 1_000}
+        ... )
+        >>> report = run_all(scenario, Path("results"), workers=1)
+        >>> len(load_results(Path("results")).table)
+        1
     """
     folder = check_path("folder", folder)
     check_bool("redo", redo)
@@ -328,12 +360,22 @@ _TELLING = (ConfigError, DeadlockError, IllegalActionError, MemoryError)
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A run that ended with an error.
+    """A run that failed.
 
     Attributes:
         run: What was to be done; ``run.config`` is complete.
         error: The error's class and message on one line.
         details: The traceback, or an empty string if the error says everything.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from dragonfly_env.sweeps import Scenario, run_all
+        >>> scenario = Scenario.from_dict(
+        ...     {"topology": "72", "policies": ["min"], "traffic": ["uniform"],
+        ...      "loads": [0.2], "warmup_ns": 0, "measure_ns": 1_000}
+        ... )
+        >>> run_all(scenario, Path("results"), workers=1).failures
+        ()
     """
 
     run: Run

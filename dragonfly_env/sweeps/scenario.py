@@ -60,6 +60,15 @@ class Scenario:
         threads: Threads of one simulation.
         arrays: Keep results per router, per link and per time bin (the fairness, link and series figures need
             them).
+
+    Example:
+        >>> from dragonfly_env.sweeps import Scenario
+        >>> scenario = Scenario.from_dict(
+        ...     {"topology": "72", "policies": ["min", "ugal-n"], "traffic": ["adv+1"],
+        ...      "loads": [0.1, 0.2], "warmup_ns": 0, "measure_ns": 1_000}
+        ... )
+        >>> len(scenario.runs()), len(list(scenario.points()))
+        (4, 4)
     """
 
     name: str
@@ -95,6 +104,15 @@ class Scenario:
 
         Raises:
             ConfigError: Naming the field, its value and what is allowed.
+
+        Example:
+            >>> from dragonfly_env.sweeps import Scenario
+            >>> scenario = Scenario.from_dict(
+            ...     {"topology": "72", "policies": ["min"], "traffic": ["uniform"],
+            ...      "loads": [0.2], "warmup_ns": 0, "measure_ns": 1_000}
+            ... )
+            >>> scenario.seeds
+            (1,)
         """
         table = Table(settings)
         topology = table.take("topology", DEFAULT_TOPOLOGY)
@@ -135,8 +153,20 @@ class Scenario:
     def from_toml(cls, path: Path) -> Scenario:
         """From a TOML file; the name defaults to the file's.
 
+        Args:
+            path: The file.
+
         Raises:
             ConfigError: If the file cannot be read, is no TOML, or holds an impossible setting.
+
+        Example:
+            >>> from pathlib import Path
+            >>> from dragonfly_env.sweeps import Scenario
+            >>> lines = ['topology = "72"', 'policies = ["min"]', 'traffic = ["uniform"]',
+            ...          "loads = [0.2]", "warmup_ns = 0", "measure_ns = 1000"]
+            >>> written = Path("small.toml").write_text(chr(10).join(lines))
+            >>> Scenario.from_toml(Path("small.toml")).name
+            'small'
         """
         settings = read_toml(path)
         try:
@@ -145,7 +175,17 @@ class Scenario:
             raise ConfigError(f"{path}: {error}") from error
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for provenance: what `from_dict` took, every default filled in."""
+        """Plain values for provenance: what `from_dict` took, every default filled in.
+
+        Example:
+            >>> from dragonfly_env.sweeps import Scenario
+            >>> scenario = Scenario.from_dict(
+            ...     {"topology": "72", "policies": ["min"], "traffic": ["uniform"],
+            ...      "loads": [0.2], "warmup_ns": 0, "measure_ns": 1_000}
+            ... )
+            >>> scenario.to_dict()["seeds"]
+            [1]
+        """
         return {
             "name": self.name,
             "topology": self.topology.to_dict(),

@@ -2,7 +2,7 @@
 belong together.
 
 A results folder holds ``scenario.json`` (the runs of the last sweep, in order), ``runs/<id>.parquet`` (one
-row each) and, when a sweep has ended, ``results.parquet`` (all rows of that list).
+row each) and, when a sweep is over, ``results.parquet`` (all rows of that list).
 
 Parquet files show whether they are still what was written. Every page has a checksum, which a reader of the file may
 verify. That leaves out the footer, with names, types and places of the columns. So the row of a run, which is to be

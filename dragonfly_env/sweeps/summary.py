@@ -1,4 +1,4 @@
-"""The tables that answer the question: which policy carries this traffic best? Of jobs and closed-loop traffic, which
+"""The tables that say which policy carries this traffic best. Of jobs and closed-loop traffic, which
 run to their end: the times that they take, means over seeds.
 """
 

@@ -10,8 +10,8 @@ What ``SimulationConfig`` and its users call (signatures)::
     ClosedLoop(Traffic): .build(topology: _core.Topology, seed: int, *, packet_bytes: int) -> _core.Source
 
 Patterns: ``Uniform Adversarial AdversarialConsecutive Permutation Hotspot Tornado LiaC1 LiaC2 DemandMatrix
-HostMixture WeightedMixture``. Besides: ``Trace`` and ``Schedule``. Closed loop: ``AllToAll``. Nothing: ``Silence``, or
-``none``, where jobs are all there is.
+HostMixture WeightedMixture``. In addition: ``Trace`` and ``Schedule``. Closed loop: ``AllToAll``. Nothing:
+``Silence``, or ``none``, where jobs are all there is.
 
 Spec strings: ``uniform``, ``adv+4``, ``adv-1``, ``advc``, ``hotspot:hosts=4,fraction=0.2`` (a list of hosts:
 ``hosts=1;5;9``), ``weighted:uniform=0.7,adv+1=0.3``, ``all-to-all:message_bytes=4096,placement=random``,

@@ -22,7 +22,16 @@ from dragonfly_env.config.topology import Dragonfly
 
 
 class Traffic(ABC):
-    """A pattern, a schedule of patterns, a trace or a closed-loop program: frozen, comparable, picklable."""
+    """A pattern, a schedule of patterns, a trace or a closed-loop program: frozen, comparable, picklable.
+
+    Example:
+        >>> traffic = dfe.traffic.parse_traffic("adv+1")
+        >>> traffic.spec, traffic.is_trace, traffic.is_closed_loop
+        ('adv+1', False, False)
+        >>> traffic.to_dict()
+        {'pattern': 'adv', 'offset': 1}
+        >>> traffic.check(dfe.Dragonfly.preset("72"))
+    """
 
     __slots__ = ()
 
@@ -54,12 +63,21 @@ class Traffic(ABC):
 
     @abstractmethod
     def check(self, topology: Dragonfly) -> None:
-        """Raise ``ConfigError`` if this traffic is impossible on ``topology``."""
+        """Raise ``ConfigError`` if this traffic is impossible on ``topology``.
+
+        Args:
+            topology: Where it is to be used.
+        """
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Silence(Traffic):
-    """No host sends anything: what hosts without a job do where ``SimulationConfig.jobs`` is all there is."""
+    """No host sends anything: what hosts without a job do where ``SimulationConfig.jobs`` is all there is.
+
+    Example:
+        >>> dfe.traffic.Silence().spec
+        'none'
+    """
 
     @property
     def spec(self) -> str:
@@ -95,7 +113,12 @@ class NamedTraffic(Traffic):
         normalise(self)
 
     def arguments(self) -> dict[str, Any]:
-        """The arguments as the core takes them."""
+        """The arguments as the core takes them.
+
+        Example:
+            >>> dfe.traffic.Hotspot(hosts=2).arguments()
+            {'hosts': 2, 'fraction': 0.2}
+        """
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
         return {name: value for name, value in values.items() if value is not None}
 
@@ -114,8 +137,15 @@ class NamedTraffic(Traffic):
     def from_arguments(cls, arguments: Mapping[str, Any]) -> NamedTraffic:
         """The traffic with the arguments of ``to_dict`` or of a parsed spec string.
 
+        Args:
+            arguments: By name.
+
         Raises:
             ConfigError: For an unknown argument or a value out of range.
+
+        Example:
+            >>> dfe.traffic.Adversarial.from_arguments({"offset": 2}).spec
+            'adv+2'
         """
         given = check_mapping("traffic", arguments)
         reject_unknown(cls, given, f"traffic pattern {cls.name!r}")
@@ -123,7 +153,14 @@ class NamedTraffic(Traffic):
 
 
 class Pattern(NamedTraffic):
-    """Who talks to whom."""
+    """Who talks to whom.
+
+    Example:
+        >>> pattern = dfe.traffic.parse_traffic("hotspot:hosts=2")
+        >>> isinstance(pattern, dfe.traffic.Pattern), pattern.spec
+        (True, 'hotspot:hosts=2,fraction=0.2')
+        >>> pattern.check_size(dfe.Dragonfly.preset("72"))
+    """
 
     __slots__ = ()
 
@@ -152,6 +189,9 @@ class Pattern(NamedTraffic):
     def check_size(self, topology: Dragonfly) -> None:
         """Raise ``ConfigError`` if this pattern, or one inside, has a size that ``topology`` rules out. Takes no memory
         of that size, which ``build`` does.
+
+        Args:
+            topology: Where it is to be used.
         """
 
 
@@ -159,6 +199,11 @@ class ClosedLoop(NamedTraffic):
     """A program on every host: what a host sends follows from what it received.
 
     ``Simulation.run_to_completion`` runs it to its end.
+
+    Example:
+        >>> traffic = dfe.traffic.parse_traffic("graph500")
+        >>> isinstance(traffic, dfe.traffic.ClosedLoop), traffic.is_closed_loop
+        (True, True)
     """
 
     __slots__ = ()

@@ -53,6 +53,15 @@ class DemandMatrix(Pattern):
 
     Raises:
         ConfigError: For anything else. Rates above that of the hosts' links are refused with the network.
+
+    Example:
+        >>> groups = np.roll(np.eye(9), 1, axis=1)
+        >>> traffic = dfe.traffic.DemandMatrix(groups)
+        >>> traffic.size, traffic.spec, traffic.to_dict()["columns"][:3]
+        (9, 'demand(9 x 9)', [1, 2, 3])
+        >>> config = dfe.SimulationConfig(topology="72", traffic=traffic, load=0.1)
+        >>> dfe.simulate(config, measure_ns=5_000).packets_delivered > 0
+        True
     """
 
     name: ClassVar[str] = "demand"
@@ -115,10 +124,16 @@ class DemandMatrix(Pattern):
         Args:
             topology: Where the pattern is used.
             network: With whose links.
-            load: What the run asks for.
+            load: That of the run.
 
         Raises:
             ConfigError: If the matrix says itself what is offered, and that is more than a host's link carries.
+
+        Example:
+            >>> rates = dfe.traffic.DemandMatrix(8 * np.eye(9)[::-1], demand_unit="GB/s")
+            >>> topology = dfe.Dragonfly.preset("72")
+            >>> rates.load_on(topology, dfe.NetworkConfig(), load=1.0)
+            0.25
         """
         if self.demand_unit is None:
             return load
@@ -170,7 +185,7 @@ class DemandMatrix(Pattern):
 class _ListedDemands(DemandMatrix):
     """A demand matrix that is known by its demands above 0, as ``DemandMatrix.to_dict`` lists them.
 
-    A few of them may describe a matrix of gigabytes. It is made when somebody asks for it, and the core does so only
+    A few of them may describe a matrix of gigabytes. It is made when it is needed, and the core does so only
     after the topology has said whether it has such a matrix at all.
     """
 

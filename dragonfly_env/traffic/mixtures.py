@@ -10,6 +10,7 @@ import numpy as np
 
 from dragonfly_env.checks.outside import MOST_HOSTS, check_items, check_mapping
 from dragonfly_env.checks.values import check_integer, check_real, config_error
+from dragonfly_env.config.help import documented
 from dragonfly_env.config.rows import boolean, reject_unknown
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.traffic.base import Pattern, pattern_from_dict
@@ -61,6 +62,7 @@ def _tables(field: str, arguments: Mapping[str, Any], key: str) -> list[tuple[An
     return pairs
 
 
+@documented
 @dataclasses.dataclass(frozen=True, slots=True)
 class HostMixture(Pattern):
     """Each set of hosts follows a pattern of its own; hosts in no set do not send.
@@ -72,6 +74,12 @@ class HostMixture(Pattern):
             ``parse_traffic`` takes for a single pattern. No host may be in two sets.
         confined: Whether the hosts of a set talk only to one another. Group offsets then count the groups
             that own at least one host of the set, cyclically.
+
+    Example:
+        >>> halves = [(range(36), "adv+1"), (range(36, 72), "uniform")]
+        >>> traffic = dfe.traffic.HostMixture(halves)
+        >>> traffic.spec
+        'mixture(36 x adv+1, 36 x uniform)'
     """
 
     name: ClassVar[str] = "mixture"
@@ -121,6 +129,10 @@ class WeightedMixture(Pattern):
 
     Args:
         parts: (weight, pattern) pairs; weights above 0, only their ratios matter.
+
+    Example:
+        >>> dfe.traffic.WeightedMixture([(0.7, "uniform"), (0.3, "adv+1")]).spec
+        'weighted:uniform=0.7,adv+1=0.3'
     """
 
     name: ClassVar[str] = "weighted"

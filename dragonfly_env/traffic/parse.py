@@ -43,6 +43,11 @@ class Schedule(Traffic):
 
     Raises:
         ConfigError: For steps out of order, loads out of range, traces and schedules as steps.
+
+    Example:
+        >>> steps = [(0, "uniform", 0.5), (10_000, "adv+1", 0.2)]
+        >>> dfe.traffic.Schedule(steps).spec
+        '0 ns: uniform 0.5; 10000 ns: adv+1 0.2'
     """
 
     steps: tuple[tuple[float, Pattern, float], ...]
@@ -93,7 +98,15 @@ class Schedule(Traffic):
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Schedule:
-        """The inverse of ``to_dict``; steps may be [time_ns, traffic, load] lists too."""
+        """The inverse of ``to_dict``; steps may be [time_ns, traffic, load] lists too.
+
+        Args:
+            values: A table with the list ``schedule``.
+
+        Example:
+            >>> dfe.traffic.Schedule.from_dict({"schedule": [[0, "uniform", 0.5]]}).spec
+            '0 ns: uniform 0.5'
+        """
         steps = check_mapping("traffic", values).get("schedule")
         if not isinstance(steps, Sequence) or isinstance(steps, str):
             raise config_error("schedule", steps, "must be a list of steps")
@@ -118,6 +131,12 @@ def parse_traffic(traffic: object) -> Traffic:
 
     Raises:
         ConfigError: If it is none of these, or an impossible one; unknown names come with the nearest match.
+
+    Example:
+        >>> dfe.traffic.parse_traffic("adv+4")
+        Adversarial(offset=4)
+        >>> dfe.traffic.parse_traffic(np.eye(9)).spec
+        'demand(9 x 9)'
     """
     if isinstance(traffic, Traffic):
         return traffic
@@ -166,11 +185,20 @@ def traffic_from_dict(values: object) -> str | Traffic:
 
     Raises:
         ConfigError: If ``values`` describes no traffic.
+
+    Example:
+        >>> dfe.traffic.traffic_from_dict({"pattern": "adv", "offset": 2})
+        Adversarial(offset=2)
     """
     traffic = parse_traffic(values)
     return values if isinstance(values, str) else traffic
 
 
 def traffic_patterns() -> tuple[str, ...]:
-    """A spec string for every registered pattern that a string can describe, e.g. ``"adv+1"`` for ``adv+I``."""
+    """A spec string for every registered pattern that a string can describe, e.g. ``"adv+1"`` for ``adv+I``.
+
+    Example:
+        >>> dfe.traffic_patterns()[:3]
+        ('uniform', 'adv+1', 'advc')
+    """
     return tuple(info["example"] for info in _core.patterns() if info["example"])

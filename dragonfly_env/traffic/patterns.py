@@ -10,12 +10,14 @@ import numpy as np
 
 from dragonfly_env.checks.outside import MOST_HOSTS, check_items
 from dragonfly_env.checks.values import check_integer, config_error
+from dragonfly_env.config.help import documented
 from dragonfly_env.config.rows import boolean, integer, real
 from dragonfly_env.traffic.base import Pattern, spell
 
 _MAX_INT = 2**31 - 1
 
 
+@documented
 @dataclasses.dataclass(frozen=True, slots=True)
 class Uniform(Pattern):
     """Every message to a host drawn uniformly, the sender's own router and group included.
@@ -24,6 +26,11 @@ class Uniform(Pattern):
     said here, the network configuration says it (``uniform_excludes_sender``).
 
     Source: Kang et al. (Q-adaptive), HPDC 2021, section 2.2; the authors' simulator may draw the sender.
+
+    Example:
+        >>> traffic = dfe.traffic.Uniform(exclude_self=True)
+        >>> dfe.SimulationConfig(topology="72", traffic=traffic).traffic.spec
+        'uniform:exclude_self=true'
     """
 
     name: ClassVar[str] = "uniform"
@@ -38,11 +45,17 @@ class Uniform(Pattern):
         return f"uniform:exclude_self={str(self.exclude_self).lower()}"
 
 
+@documented
 @dataclasses.dataclass(frozen=True, slots=True)
 class Adversarial(Pattern):
     """ADV+i: every host of group G sends to uniformly drawn hosts of group G+i.
 
     Source: Kang et al. (Q-adaptive), HPDC 2021, section 2.2; Benito et al. (LIA), TACO 2025, section 2.3.
+
+    Example:
+        >>> traffic = dfe.traffic.Adversarial(offset=4)
+        >>> dfe.SimulationConfig(topology="72", traffic=traffic).traffic.spec
+        'adv+4'
     """
 
     name: ClassVar[str] = "adv"
@@ -60,6 +73,11 @@ class AdversarialConsecutive(Pattern):
     """ADVc: every host of group G sends to uniformly drawn hosts of the groups G+1 .. G+h.
 
     Source: Benito et al. (LIA), TACO 2025, section 2.3.
+
+    Example:
+        >>> traffic = dfe.traffic.AdversarialConsecutive()
+        >>> dfe.SimulationConfig(topology="72", traffic=traffic).traffic.spec
+        'advc'
     """
 
     name: ClassVar[str] = "advc"
@@ -70,11 +88,17 @@ class Permutation(Pattern):
     """Each host always sends to the same other host; a random permutation fixed by the run's seed.
 
     Source: Dally and Towles, Principles and Practices of Interconnection Networks, 2004, section 3.2.
+
+    Example:
+        >>> traffic = dfe.traffic.Permutation()
+        >>> dfe.SimulationConfig(topology="72", traffic=traffic).traffic.spec
+        'permutation'
     """
 
     name: ClassVar[str] = "permutation"
 
 
+@documented
 @dataclasses.dataclass(frozen=True, slots=True)
 class Hotspot(Pattern):
     """A fraction of all messages to a few hot hosts, the rest uniform over all hosts (hot ones included).
@@ -85,6 +109,10 @@ class Hotspot(Pattern):
     Args:
         hosts: How many hot hosts, drawn by the run's seed; or a sequence of their numbers.
         fraction: Share of the messages to hot hosts, 0 to 1.
+
+    Example:
+        >>> dfe.traffic.Hotspot(hosts=[1, 5, 9], fraction=0.1).spec
+        'hotspot:hosts=1;5;9;,fraction=0.1'
     """
 
     name: ClassVar[str] = "hotspot"
@@ -119,6 +147,11 @@ class Tornado(Pattern):
 
     Source: Dally and Towles, Principles and Practices of Interconnection Networks, 2004, section 3.2, with
     groups as the nodes of the ring.
+
+    Example:
+        >>> traffic = dfe.traffic.Tornado()
+        >>> dfe.SimulationConfig(topology="72", traffic=traffic).traffic.spec
+        'tornado'
     """
 
     name: ClassVar[str] = "tornado"
@@ -129,7 +162,12 @@ class LiaC1(Pattern):
     """Four areas of consecutive hosts, 25 % each, that keep to themselves: uniform, adv+1, adv+h, advc.
 
     Source: Benito et al. (LIA), TACO 2025, section 6.4 (C1). The paper does not say which hosts form an area;
-    that they are consecutive, and that group offsets count an area's own groups, is our reading.
+    that they are consecutive, and that group offsets count an area's own groups, is our assumption.
+
+    Example:
+        >>> traffic = dfe.traffic.LiaC1()
+        >>> dfe.SimulationConfig(topology="72", traffic=traffic).traffic.spec
+        'lia-c1'
     """
 
     name: ClassVar[str] = "lia-c1"
@@ -140,6 +178,11 @@ class LiaC2(Pattern):
     """Two interleaved areas that keep to themselves: odd hosts adv+1, even hosts adv+h.
 
     Source: Benito et al. (LIA), TACO 2025, section 6.4 (C2).
+
+    Example:
+        >>> traffic = dfe.traffic.LiaC2()
+        >>> dfe.SimulationConfig(topology="72", traffic=traffic).traffic.spec
+        'lia-c2'
     """
 
     name: ClassVar[str] = "lia-c2"

@@ -58,6 +58,16 @@ class Trace(Traffic):
         routes: uint32 routers, the source's first, the destination's last; or None.
         path: The file that it was read from, or "".
         sha256: Of that file, or "".
+
+    Example:
+        >>> trace = dfe.traffic.Trace.from_columns(
+        ...     time_ns=[0, 50], src=[0, 1], dst=[9, 40], bytes=[128, 4096]
+        ... )
+        >>> len(trace), trace.is_trace
+        (2, True)
+        >>> config = dfe.SimulationConfig(topology="72", traffic=trace)
+        >>> dfe.simulate(config, measure_ns=5_000).packets_delivered
+        33
     """
 
     time_ps: npt.NDArray[np.int64]
@@ -82,11 +92,16 @@ class Trace(Traffic):
             dst: (M,) receiving hosts.
             bytes: (M,) message sizes, at least 1.
             routers: None, or per message a sequence of routers or a string of them separated by spaces; an
-                empty one, or None, leaves the way to the policy.
+                empty one, or None, leaves the path to the policy.
 
         Raises:
             ConfigError: For NaN, negative or decreasing times, what is not an integer, columns of different
                 lengths; with row, field and value. Ranges of hosts and routes are checked with the topology.
+
+        Example:
+            >>> columns = {"time_ns": [0], "src": [0], "dst": [9], "bytes": [128]}
+            >>> dfe.traffic.Trace.from_columns(**columns, routers=["0 1 4"]).routes
+            array([0, 1, 4], dtype=uint32)
         """
         time_ps = _times(time_ns)
         rows = len(time_ps)
@@ -104,8 +119,17 @@ class Trace(Traffic):
     def from_frame(cls, frame: pd.DataFrame) -> Trace:
         """A trace from a table with the columns time_ns, src, dst, bytes and, if known, routers.
 
+        Args:
+            frame: The table, of pandas.
+
         Raises:
             ConfigError: For missing or unknown columns, and as ``from_columns``.
+
+        Example:
+            >>> import pandas as pd
+            >>> columns = {"time_ns": [0], "src": [0], "dst": [9], "bytes": [128]}
+            >>> len(dfe.traffic.Trace.from_frame(pd.DataFrame(columns)))
+            1
         """
         allowed = "must be a table with the columns of a trace"
         if isinstance(frame, type) or not (hasattr(frame, "columns") and hasattr(frame, "__getitem__")):
@@ -128,9 +152,19 @@ class Trace(Traffic):
     def from_file(cls, path: str | Path) -> Trace:
         """A trace from a Parquet (``.parquet``) or CSV file (``.csv``, also compressed as ``.csv.gz``).
 
+        Args:
+            path: The file.
+
         Raises:
             ConfigError: If the file cannot be read, and as ``from_frame``.
             ImportError: Without the extra [analysis].
+
+        Example:
+            >>> import pandas as pd
+            >>> columns = {"time_ns": [0], "src": [0], "dst": [9], "bytes": [128]}
+            >>> pd.DataFrame(columns).to_csv("trace.csv", index=False)
+            >>> len(dfe.traffic.Trace.from_file("trace.csv"))
+            1
         """
         require_analysis("a trace in a file")
         from dragonfly_env.traffic.trace_files import (
@@ -191,7 +225,13 @@ class Trace(Traffic):
             )
 
     def to_dict(self) -> dict[str, Any]:
-        """Path and SHA-256 of the file that it was read from, or else all columns as lists."""
+        """Path and SHA-256 of the file that it was read from, or else all columns as lists.
+
+        Example:
+            >>> columns = {"time_ns": [0], "src": [0], "dst": [9], "bytes": [128]}
+            >>> dfe.traffic.Trace.from_columns(**columns).to_dict()["trace"]["dst"]
+            [9]
+        """
         if self.path:
             return {"trace": {"path": self.path, "sha256": self.sha256}}
         time_ns = [
@@ -215,8 +255,16 @@ class Trace(Traffic):
     def from_dict(cls, values: Mapping[str, Any]) -> Trace:
         """The inverse of ``to_dict``.
 
+        Args:
+            values: A table with the key ``trace``: columns, or ``path`` and ``sha256``.
+
         Raises:
             ConfigError: If the file is not the one that was described, and as ``from_columns``.
+
+        Example:
+            >>> columns = {"time_ns": [0], "src": [0], "dst": [9], "bytes": [128]}
+            >>> len(dfe.traffic.Trace.from_dict({"trace": columns}))
+            1
         """
         table = check_mapping("trace", check_mapping("traffic", values).get("trace"), "must be a table")
         if "path" in table:

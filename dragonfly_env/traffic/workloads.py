@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import ClassVar
 
+from dragonfly_env.config.help import documented
 from dragonfly_env.config.rows import choice, integer, real
 from dragonfly_env.traffic.base import ClosedLoop, spell
 
@@ -16,6 +17,7 @@ _MAX_MESSAGE_BYTES = 2**31 - 1
 _MAX_IN_FLIGHT = 65_535
 
 
+@documented
 @dataclasses.dataclass(frozen=True, slots=True)
 class AllToAll(ClosedLoop):
     """Every task sends one message to every other: task i to i+1, then to i+2, ... (mod N), N-1 messages in all.
@@ -34,6 +36,14 @@ class AllToAll(ClosedLoop):
     Raises:
         ConfigError: For values out of range; on use: for a system of one host, and for messages so large that a host
             would send more than 2^32 packets.
+
+    Example:
+        >>> traffic = dfe.AllToAll(message_bytes=250, placement="random")
+        >>> traffic.spec
+        'all-to-all:placement=random'
+        >>> config = dfe.SimulationConfig(topology="72", traffic=traffic)
+        >>> dfe.Simulation(config).run_to_completion().makespan_ns > 0
+        True
     """
 
     name: ClassVar[str] = "all-to-all"

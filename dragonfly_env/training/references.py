@@ -9,7 +9,8 @@ from dragonfly_env.agents.training import EVALUATION_NS, EVALUATION_SEEDS, EVALU
 from dragonfly_env.errors import ConfigError, DeadlockError
 from dragonfly_env.simulation.config import SimulationConfig
 
-HEURISTICS = ("min", "ugal-n", "par")
+HEURISTICS = ("min", "val-g", "ugal-n", "par", "neural-v1")
+"""The strongest under uniform and under adversarial traffic, and the best that is learned."""
 
 
 def heuristics_on(

@@ -1,7 +1,7 @@
 """Training an agent so that nothing is lost: checkpoints, a row per episode, and going on after an interruption.
 
 A folder holds all that is needed to go on: ``training.json`` (what is trained, and how far it is), ``checkpoints/``,
-``episodes.parquet``, ``tensorboard/`` and, when the training has ended, ``agent.zip``.
+``episodes.parquet``, ``tensorboard/`` and, when the training is over, ``agent.zip``.
 """
 
 from __future__ import annotations

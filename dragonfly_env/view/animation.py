@@ -57,8 +57,16 @@ def write_animation(recordings: Sequence[Recording], path: Path) -> Path:
             the file cannot be written.
 
     Example:
-        >>> films = [record(run, frames=40) for run in scenario.runs()]
-        >>> write_animation(films, Path("two-policies.gif"))
+        >>> from pathlib import Path
+        >>> from dragonfly_env.sweeps import Scenario
+        >>> from dragonfly_env.view import record, write_animation
+        >>> scenario = Scenario.from_dict(
+        ...     {"topology": "72", "policies": ["min", "val-n"], "traffic": ["adv+1"],
+        ...      "loads": [0.3], "warmup_ns": 0, "measure_ns": 2_000}
+        ... )
+        >>> recordings = [record(run, frames=2) for run in scenario.runs()]
+        >>> write_animation(recordings, Path("two.gif")).name
+        'two.gif'
     """
     check_comparable(recordings)
     pictures = _pictures(recordings)

@@ -45,6 +45,18 @@ def write_view(recordings: Sequence[Recording], path: Path) -> Path:
 
     Raises:
         ConfigError: If the runs cannot be side by side, or the file cannot be written.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from dragonfly_env.sweeps import Scenario
+        >>> from dragonfly_env.view import record, write_view
+        >>> scenario = Scenario.from_dict(
+        ...     {"topology": "72", "policies": ["min", "val-n"], "traffic": ["adv+1"],
+        ...      "loads": [0.3], "warmup_ns": 0, "measure_ns": 2_000}
+        ... )
+        >>> recordings = [record(run, frames=4) for run in scenario.runs()]
+        >>> write_view(recordings, Path("two.html")).name
+        'two.html'
     """
     check_comparable(recordings)
     packed = _Packed()

@@ -56,6 +56,19 @@ class Recording:
         delivered: (T, g, g) packets delivered, by the groups of source and destination.
         latency_mean_ns: (T, g, g) their mean latency; NaN where there is none.
         figures: Of the whole network (`FIGURES`), (T,) each.
+
+    Example:
+        >>> from dragonfly_env.sweeps import Scenario
+        >>> from dragonfly_env.view import record
+        >>> scenario = Scenario.from_dict(
+        ...     {"topology": "72", "policies": ["min"], "traffic": ["adv+1"],
+        ...      "loads": [0.3], "warmup_ns": 0, "measure_ns": 2_000}
+        ... )
+        >>> recording = record(scenario.runs()[0], frames=4)
+        >>> recording.num_frames, recording.frame_ns
+        (4, 500.0)
+        >>> recording.utilisation.shape == recording.packets.shape
+        True
     """
 
     run: Run
@@ -97,6 +110,16 @@ def record(run: Run, *, frames: int = 60, progress: Callable[[float], None] | No
             system is too large for so many frames.
         DeadlockError: If the watchdog fires.
         IllegalActionError: If an agent chooses what is not legal.
+
+    Example:
+        >>> from dragonfly_env.sweeps import Scenario
+        >>> from dragonfly_env.view import record
+        >>> scenario = Scenario.from_dict(
+        ...     {"topology": "72", "policies": ["min"], "traffic": ["adv+1"],
+        ...      "loads": [0.3], "warmup_ns": 0, "measure_ns": 2_000}
+        ... )
+        >>> record(scenario.runs()[0], frames=4).frame_ns
+        500.0
     """
     check_instance("run", run, Run)
     frames = check_integer("frames", frames, 1, MOST_FRAMES)

@@ -6,6 +6,7 @@ import dataclasses
 import importlib
 import re
 import sys
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -161,3 +162,23 @@ def test_a_snippet_shows_what_it_prints_and_passes_its_names_on(docs: Any) -> No
     assert run_block("print(hosts)", names, "second") == "72\n"
     with pytest.raises(ZeroDivisionError):
         run_block("hosts / 0", names, "third")
+
+
+def test_code_of_generated_pages_is_at_most_80_columns_wide(pages: dict[str, str]) -> None:
+    for name, page in pages.items():
+        if name.endswith(".md"):
+            for block in re.findall(r"^```(?:python|sh|text)\n(.*?)^```", page, re.MULTILINE | re.DOTALL):
+                assert [line for line in block.splitlines() if len(line) > 80] == [], name
+
+
+def test_inventories_are_what_sphinx_reads_and_lead_to_pages(docs: Any, tmp_path: Path) -> None:
+    inventories = importlib.import_module("dragonfly_docs.inventories")
+    mapping = inventories.write_inventories(tmp_path)
+    assert set(mapping) == {"gymnasium", "numpy", "pettingzoo"}
+    for address, file in mapping.values():
+        head, _, body = Path(file).read_bytes().partition(b"zlib\n")
+        assert head.startswith(b"# Sphinx inventory version 2\n# Project: ")
+        lines = zlib.decompress(body).decode().splitlines()
+        assert len(lines) > 1
+        assert all(re.fullmatch(r"[\w.]+ py:\w+ 1 \S+#\$ -", line) for line in lines)
+        assert address.startswith("https://")

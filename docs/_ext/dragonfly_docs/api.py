@@ -1,175 +1,294 @@
-"""The API reference: every public name, from its docstring; new names come by themselves."""
+"""The API reference: every public name, from its docstring; new names of a package come by themselves."""
 
 from __future__ import annotations
 
+import dataclasses
+import importlib
 import inspect
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from types import ModuleType
+from typing import Any
 
 import dragonfly_env as dfe
 from dragonfly_docs.markdown import GENERATED
-from dragonfly_env import (
-    agents,
-    baselines,
-    batch_policy,
-    bounds,
-    dragonfly_v0,
-    envs,
-    job_bias_v0,
-    jobs,
-    traffic,
-)
-from dragonfly_env.decisions import layout
-from dragonfly_env.envs import aec, bias, job_bias, packet, parallel
-from dragonfly_env.metrics import counters, hosts, operations, tiles, windows
-from dragonfly_env.metrics import jobs as measured
-from dragonfly_env.plots import tiles as tile_plots
+from dragonfly_env import agents, baselines, bounds, envs, jobs, plots, sweeps, traffic, view
 
 FOLDER = "api"
 
 # Classes that need an extra are named, so that nothing here has to import them.
-_NEED_EXTRAS = (
-    "RouterVecEnv",
-    "DeepQAgent",
-    "DeepQSettings",
-    "MaskedPpoAgent",
-    "MaskedPpoSettings",
-    "PpoAgent",
-    "PpoSettings",
-)
+NEED_EXTRAS = {
+    "RouterVecEnv": "object, CoreView, VecEnv",
+    "DeepQAgent": "object",
+    "MaskedPpoAgent": "object",
+    "PpoAgent": "object",
+    "RouterMultiAgentEnv": "object, CoreView, MultiAgentEnv",
+}
+
 # Plain values and types have no docstring of their own.
 _VALUES = {
     "AGENTS": "The kinds of agents that ``make_agent`` knows, and where their classes are.",
     "ENDLESS": "As ``Job.iterations``: for as long as the run lasts.",
+    "ENGINES": "What may do the runs of a sweep: processes of this machine, Ray, Dask or Slurm.",
     "ENV_ID": "The name under which ``pettingzoo.make`` and ``gymnasium.make`` find the environments.",
+    "FIGURES": "Every kind of figure by its name: what it shows, and the function that draws it.",
+    "FORMATS": "The formats of figures.",
     "IntArray": "An array of integers: actions.",
-    "Policy": "What answers batches of decisions: ``dragonfly_env.batch_policy.BatchPolicy``, below.",
+    "LOCAL": "The engine that uses processes of this machine.",
+    "PATH_KINDS": "What the column ``path_kind`` of ``Simulation.packet_log`` counts.",
+    "Policy": "What decides batches of decisions: ``dragonfly_env.batch_policy.BatchPolicy``, below.",
     "__version__": "The version of the package.",
 }
-_ROUTING = ("Policy", "make_policy", "policies")
-_ENVIRONMENTS = (*(name for name in envs.__all__ if name in dfe.__all__), "RouterVecEnv")
-_ELSEWHERE = (*_ROUTING, *_ENVIRONMENTS, "traffic_patterns", "AllToAll", "Job", "most_load", "latency_floor")
+
+# Members of public classes that are not in the reference: how the layers of the package talk to each other.
+_INTERNAL = frozenset(
+    {
+        "aliases",
+        "build",
+        "build_source",
+        "check_invariants",
+        "classes",
+        "core_parameters",
+        "core_spec",
+        "duration_in_ps",
+        "duration_ps",
+        "end_mark",
+        "for_run",
+        "from_statistics",
+        "needs",
+        "observes",
+        "of",
+        "sealed",
+        "to_core",
+        "warmup_ps",
+    }
+)
+_HIDDEN = {"EnvOptions": frozenset({"hops", "spec"}), "Grid": frozenset({"name", "parameters"})}
+_SHOWN = {name: frozenset({"of"}) for name in ("Bounds", "Fairness", "OperationText")}
 
 
-def _directive(module: ModuleType, name: str) -> str:
-    if name in _NEED_EXTRAS:
+@dataclasses.dataclass(frozen=True, slots=True)
+class Page:
+    """A page of the reference.
+
+    Attributes:
+        title: Its heading.
+        text: What it is about, and where that is explained.
+        names: Modules and the names of theirs that it has; None for a module: all that it exports and no other page
+            has.
+    """
+
+    title: str
+    text: str
+    names: tuple[tuple[str, tuple[str, ...] | None], ...]
+
+
+_LEARNERS_OF_THE_CORE = ("QAdaptive", "QAdaptiveQueue", "QAdaptiveFast", "QRouting")
+
+PAGES = {
+    "simulation": Page(
+        "Networks and simulations",
+        "`import dragonfly_env as dfe`: a topology, a network and traffic make a `SimulationConfig`; `Simulation` "
+        "runs it, `Metrics` says what came of it.",
+        (
+            ("dragonfly_env", None),
+            ("dragonfly_env.errors", ("IllegalActionWarning",)),
+            ("dragonfly_env.metrics.metrics", ("Fairness",)),
+            ("dragonfly_env.metrics.links", ("LinkTable", "LinkClassTotals")),
+            ("dragonfly_env.simulation", ("PATH_KINDS",)),
+            ("dragonfly_env.config.rows", ("SettingInfo",)),
+        ),
+    ),
+    "counters": Page(
+        "Counters",
+        "What [](../counters.md) explains: tiles, hosts and jobs, in windows, and their figures.",
+        (
+            ("dragonfly_env.metrics.counters", ("Counters",)),
+            ("dragonfly_env.metrics.windows", ("CounterWindows",)),
+            ("dragonfly_env.metrics.tiles", ("TileTable", "TileTotals")),
+            ("dragonfly_env.metrics.hosts", ("HostTable",)),
+            ("dragonfly_env.metrics.operations", ("JobTotals", "OperationTotals")),
+            ("dragonfly_env.plots.tiles", ("tiles_figure", "counters_figure")),
+        ),
+    ),
+    "bounds": Page(
+        "Bounds",
+        "What [](../bounds.md) explains; `most_load` and `latency_floor` are in `dragonfly_env` too.",
+        (("dragonfly_env.bounds", None),),
+    ),
+    "environments": Page(
+        "Environments",
+        "What [](../environments/index.md) explains, call by call.",
+        (
+            (
+                "dragonfly_env",
+                ("BatchedRoutingEnv", "DecisionBatch", "HopFeedback", "Transitions", "RouterVecEnv"),
+            ),
+            ("dragonfly_env.decisions.layout", ("Layout", "FeatureBlock")),
+            ("dragonfly_env.envs.options", ("EnvOptions",)),
+            ("dragonfly_env.dragonfly_v0", None),
+            ("dragonfly_env.envs.parallel", ("ParallelRoutingEnv",)),
+            ("dragonfly_env.envs.aec", ("AecRoutingEnv",)),
+            ("dragonfly_env.envs.packet", None),
+            ("dragonfly_env.envs.bias", None),
+            ("dragonfly_env.job_bias_v0", None),
+            ("dragonfly_env.envs.job_bias", None),
+            ("dragonfly_env.envs.rllib", ("RouterMultiAgentEnv",)),
+        ),
+    ),
+    "routing": Page(
+        "Routing policies",
+        "`dfe.make_policy(name, ...)` makes one of the classes below; [](../routing/index.md) explains each name.",
+        (
+            ("dragonfly_env", ("Policy", "make_policy", "policies")),
+            ("dragonfly_env.baselines", None),
+            ("dragonfly_env.agents", _LEARNERS_OF_THE_CORE),
+        ),
+    ),
+    "traffic": Page(
+        "Traffic",
+        "`dragonfly_env.traffic`; what most need is in `dragonfly_env` too. [](../traffic/index.md) explains each.",
+        (("dragonfly_env.traffic", None),),
+    ),
+    "jobs": Page(
+        "Jobs and programs",
+        "`dragonfly_env.jobs`; `Job` is in `dragonfly_env` too. [](../jobs.md) explains them.",
+        (
+            ("dragonfly_env.jobs", None),
+            ("dragonfly_env.jobs.workload", ("PlacedJob",)),
+            ("dragonfly_env.metrics.jobs", None),
+        ),
+    ),
+    "agents": Page(
+        "Agents",
+        "`dragonfly_env.agents`: learners, their training and their evaluation.",
+        (("dragonfly_env.agents", None), ("dragonfly_env.batch_policy", ("BatchPolicy",))),
+    ),
+    "sweeps": Page(
+        "Sweeps, figures and views",
+        "`dragonfly_env.sweeps` runs many simulations and keeps their results; `dragonfly_env.plots` draws them; "
+        "`dragonfly_env.view` plays a run in a browser. They need the extra `analysis`.",
+        (
+            ("dragonfly_env.sweeps", None),
+            ("dragonfly_env.sweeps.runner", ("SweepStoppedError",)),
+            ("dragonfly_env.sweeps.engines", None),
+            ("dragonfly_env.plots", None),
+            ("dragonfly_env.view", None),
+        ),
+    ),
+}
+
+# What several modules export is in the reference of its own.
+_HOMES = (agents, baselines, bounds, envs, jobs, plots, sweeps, traffic, view)
+
+
+def _exported(module: ModuleType, elsewhere: Iterable[str]) -> list[str]:
+    """The names that a module exports, but modules and what the page of another one has."""
+    names = []
+    for name in module.__all__:
+        full = f"{module.__name__}.{name}"
+        thing = None if name in NEED_EXTRAS else getattr(module, name)
+        if full not in elsewhere and not inspect.ismodule(thing):
+            names.append(name)
+    return names
+
+
+def names_of(page: Page) -> Iterator[tuple[str, str]]:
+    """(module, name) of everything that a page has."""
+    given = {
+        f"{module}.{name}" for each in PAGES.values() for module, names in each.names for name in names or ()
+    }
+    for module_name, names in page.names:
+        if names is not None:
+            yield from ((module_name, name) for name in names)
+            continue
+        module = importlib.import_module(module_name)
+        homes = _HOMES if module is dfe else ()
+        twice = {f"{module_name}.{name}" for home in homes for name in home.__all__}
+        yield from ((module_name, name) for name in _exported(module, given | twice))
+
+
+def _directive(module: str, name: str) -> str:
+    if name in NEED_EXTRAS:
         return "autoclass"
-    thing = getattr(module, name)
+    thing = getattr(importlib.import_module(module), name)
     if inspect.isclass(thing) and thing.__name__ == name:
         return "autoexception" if issubclass(thing, BaseException) else "autoclass"
     return "autofunction" if inspect.isroutine(thing) else "py:data"
 
 
-def _foreign_bases(module: ModuleType, name: str) -> str:
-    """The bases whose members are somebody else's to document; what private bases of our own have is shown."""
-    if name in _NEED_EXTRAS:
-        return "object, VecEnv"
-    bases = getattr(module, name).__mro__
-    return ", ".join(base.__name__ for base in bases if not base.__module__.startswith("dragonfly_env"))
+def is_value(module: str, name: str) -> bool:
+    """Whether a name of the reference is a plain value, or another name of something."""
+    return _directive(module, name) == "py:data"
 
 
-def _entries(module: ModuleType, names: Iterable[str]) -> list[str]:
+def _documented_bases(module: str, name: str) -> str:
+    """The bases whose members are in the reference already, or are those of other projects. What private bases have is
+    shown with each class.
+    """
+    if name in NEED_EXTRAS:
+        return NEED_EXTRAS[name]
+    known = {other for page in PAGES.values() for _, other in names_of(page)}
+    bases = getattr(importlib.import_module(module), name).__mro__[1:]
+    return ", ".join(
+        base.__name__
+        for base in bases
+        if base.__name__ in known or not base.__module__.startswith("dragonfly_env")
+    )
+
+
+def _is_protocol(module: str, name: str) -> bool:
+    return name not in NEED_EXTRAS and getattr(
+        getattr(importlib.import_module(module), name), "_is_protocol", False
+    )
+
+
+def hidden_in(name: str) -> frozenset[str]:
+    """The members of a class that are not in the reference."""
+    return _INTERNAL - _SHOWN.get(name, frozenset()) | _HIDDEN.get(name, frozenset())
+
+
+def _entries(page: Page) -> list[str]:
     entries = []
-    for name in names:
+    for module, name in names_of(page):
         directive = _directive(module, name)
-        entries += [f".. {directive}:: {module.__name__}.{name}"]
+        entries += [f".. {directive}:: {module}.{name}"]
         if directive == "autoclass":
-            entries += ["   :members:", f"   :inherited-members: {_foreign_bases(module, name)}"]
+            entries.append("   :members:")
+            if not _is_protocol(module, name):  # of which nothing can be asked that is about classes
+                entries.append(f"   :inherited-members: {_documented_bases(module, name)}")
+            entries += [
+                f"   :exclude-members: {', '.join(sorted(hidden_in(name)))}",
+            ]
         if directive == "py:data":
             entries += ["", f"   {_VALUES[name]}"]
         entries.append("")
     return entries
 
 
-def _page(title: str, text: str, entries: list[str]) -> str:
-    return "\n".join([GENERATED, f"# {title}\n", f"{text}\n", "```{eval-rst}", *entries, "```"]) + "\n"
+_ASSUMED = "Examples assume `import numpy as np` and `import dragonfly_env as dfe`."
 
 
-def _public(module: ModuleType, without: Iterable[str] = ()) -> list[str]:
-    return [
-        name
-        for name in module.__all__
-        if name not in without and not inspect.ismodule(getattr(module, name, None))
-    ]
+def _page(page: Page) -> str:
+    head = [GENERATED, f"# {page.title}\n", f"{page.text}\n", f"{_ASSUMED}\n"]
+    return "\n".join([*head, "```{eval-rst}", *_entries(page), "```"]) + "\n"
 
 
 def api_pages() -> dict[str, str]:
     """The pages by their path below ``docs/``."""
-    core = _public(dfe, without=_ELSEWHERE)
-    pages = {
-        "simulation": _page(
-            "Networks and simulations",
-            "`import dragonfly_env as dfe`: a topology, a network and traffic make a `SimulationConfig`; "
-            "`Simulation` runs it, `Metrics` says what came of it.",
-            _entries(dfe, core),
-        ),
-        "counters": _page(
-            "Counters",
-            "What [](../counters.md) explains: tiles, hosts and jobs, in windows, and their figures.",
-            [
-                *_entries(counters, ("Counters",)),
-                *_entries(windows, ("CounterWindows",)),
-                *_entries(tiles, ("TileTable", "TileTotals")),
-                *_entries(hosts, ("HostTable",)),
-                *_entries(operations, ("JobTotals", "OperationTotals")),
-                *_entries(tile_plots, ("tiles_figure", "counters_figure")),
-            ],
-        ),
-        "bounds": _page(
-            "Bounds",
-            "What [](../bounds.md) explains; `most_load` and `latency_floor` are in `dragonfly_env` too.",
-            _entries(bounds, _public(bounds)),
-        ),
-        "environments": _page(
-            "Environments",
-            "What [](../environments/index.md) explains, call by call.",
-            [
-                *_entries(dfe, _ENVIRONMENTS),
-                *_entries(layout, ("Layout", "FeatureBlock")),
-                *_entries(dragonfly_v0, ("parallel_env", "env", "raw_env", "ENV_ID")),
-                *_entries(parallel, ("ParallelRoutingEnv",)),
-                *_entries(aec, ("AecRoutingEnv",)),
-                *_entries(packet, ("PacketRouting",)),
-                *_entries(bias, ("BiasControl",)),
-                *_entries(job_bias_v0, ("parallel_env", "env", "raw_env", "ENV_ID")),
-                *_entries(job_bias, ("ParallelJobBias", "AecJobBias")),
-                ".. autoclass:: dragonfly_env.envs.rllib.RouterMultiAgentEnv",
-                "   :members:",
-            ],
-        ),
-        "routing": _page(
-            "Routing policies",
-            "`dfe.make_policy(name, ...)` makes one of the classes below; [](../routing/index.md) explains each name.",
-            [
-                *_entries(dfe, _ROUTING),
-                *_entries(baselines, _public(baselines)),
-                *_entries(agents, ("QAdaptive", "QAdaptiveQueue", "QAdaptiveFast", "QRouting")),
-            ],
-        ),
-        "traffic": _page(
-            "Traffic",
-            "`dragonfly_env.traffic`; what most need is in `dragonfly_env` too. [](../traffic/index.md) explains each "
-            "name.",
-            _entries(traffic, _public(traffic)),
-        ),
-        "jobs": _page(
-            "Jobs and programs",
-            "`dragonfly_env.jobs`; `Job` is in `dragonfly_env` too. [](../jobs.md) explains them.",
-            [
-                *_entries(jobs, _public(jobs)),
-                *_entries(measured, ("JobMetrics", "OperationMetrics")),
-            ],
-        ),
-        "agents": _page(
-            "Agents",
-            "`dragonfly_env.agents`: learners, their training and their evaluation.",
-            [
-                *_entries(
-                    agents,
-                    _public(agents, without=("QAdaptive", "QAdaptiveQueue", "QAdaptiveFast", "QRouting")),
-                ),
-                *_entries(batch_policy, ("BatchPolicy",)),
-            ],
-        ),
-    }
-    return {f"{FOLDER}/{name}.md": text for name, text in pages.items()}
+    return {f"{FOLDER}/{name}.md": _page(page) for name, page in PAGES.items()}
+
+
+def members_of(name: str, thing: type[Any]) -> Iterator[tuple[str, Any]]:
+    """(name, function) of the public methods that the reference shows with a class."""
+    known = {other for page in PAGES.values() for _, other in names_of(page)}
+    seen: set[str] = set()
+    for base in thing.__mro__:
+        if base is not thing and (base.__name__ in known or not base.__module__.startswith("dragonfly_env")):
+            break
+        for member, value in vars(base).items():
+            if member.startswith("_") or member in hidden_in(name) or member in seen:
+                continue
+            function = value.__func__ if isinstance(value, (classmethod, staticmethod)) else value
+            if inspect.isfunction(function) and function.__doc__:
+                seen.add(member)
+                yield member, function

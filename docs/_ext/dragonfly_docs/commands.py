@@ -14,6 +14,7 @@ from dragonfly_docs.markdown import GENERATED, code, table
 from dragonfly_env.cli import app
 
 FOLDER = "commands"
+_WIDTH = 80
 
 
 def _plain(text: str | None) -> str:
@@ -22,13 +23,24 @@ def _plain(text: str | None) -> str:
     return plain.replace("<", "&lt;").replace("*", "\\*")
 
 
+def _narrow(command: str) -> str:
+    """A command on lines of at most 80 columns, as a shell reads them; an option stays with its value."""
+    lines, line = [], ""
+    for part in re.split(r" (?=-)", command):
+        if line and len(line) + len(part) + 3 > _WIDTH:
+            lines.append(f"{line} \\")
+            line = "   "
+        line = f"{line} {part}" if line else part
+    return "\n".join([*lines, line])
+
+
 def _help(text: str | None) -> str:
     """A command's help: its examples become blocks of code."""
     parts = []
     paragraphs = [paragraph.strip() for paragraph in (text or "").split("\n\n")]
     for is_code, group in itertools.groupby(paragraphs, key=lambda line: line.startswith("dragonfly-env ")):
         if is_code:
-            parts.append("```sh\n" + "\n".join(" ".join(line.split()) for line in group) + "\n```")
+            parts.append("```sh\n" + "\n".join(_narrow(" ".join(line.split())) for line in group) + "\n```")
         else:
             parts += [
                 f"**{_plain(line)}**"

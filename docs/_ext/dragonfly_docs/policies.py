@@ -23,11 +23,12 @@ _SNIPPET = """\
 import dragonfly_env as dfe
 
 config = dfe.SimulationConfig(
-    topology=dfe.Dragonfly.preset("{topology}"), traffic="adv+1", load=0.35, policy="{name}", seed=1
+    topology="{topology}", traffic="adv+1", load=0.35, policy="{name}"
 )
 metrics = dfe.simulate(config, warmup_ns=20_000, measure_ns=20_000)
-print(f"accepted load {{metrics.accepted_load:.3f}}, mean latency {{metrics.latency_mean_ns:.0f}} ns, "
-      f"{{metrics.hops_mean:.2f}} hops, {{metrics.minimal_fraction:.0%}} minimal")
+print(f"accepted load {{metrics.accepted_load:.3f}}")
+print(f"mean latency {{metrics.latency_mean_ns:.0f}} ns")
+print(f"{{metrics.hops_mean:.2f}} hops, {{metrics.minimal_fraction:.0%}} minimal")
 ```
 """
 

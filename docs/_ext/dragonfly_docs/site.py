@@ -58,10 +58,26 @@ def _on_fields(app: Sphinx, what: str, name: str, thing: Any, options: Any, line
     lines[:] = [re.sub(r"^(\s*:type [^:]+:) ([^*`]+)$", r"\1 *\2*", line) for line in lines]
 
 
+# How type checkers spell arrays, and how the reference does.
+_ARRAY = re.compile(r"~?numpy\.ndarray\[(?:~?[\w.]+\[[^\]]*\]|~?[\w.]+), ~?numpy\.dtype\[([^\]]*)\]\]")
+
+
+def _on_signature(
+    app: Sphinx, what: str, name: str, thing: Any, options: Any, signature: str | None, returns: str | None
+) -> tuple[str | None, str | None]:
+    """Arrays are ``NDArray[...]`` in signatures."""
+    short, shorter = (
+        None if text is None else _ARRAY.sub(r"~numpy.typing.NDArray[\1]", text)
+        for text in (signature, returns)
+    )
+    return short, shorter
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Sphinx's entry point."""
     app.connect("builder-inited", lambda app: write_pages(Path(app.srcdir)))
     app.connect("include-read", _on_include)
+    app.connect("autodoc-process-signature", _on_signature)
     app.connect("autodoc-process-docstring", _on_docstring, priority=400)
     app.connect("autodoc-process-docstring", _on_fields, priority=600)  # after napoleon
     return {"parallel_read_safe": True, "parallel_write_safe": True}

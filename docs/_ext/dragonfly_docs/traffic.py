@@ -14,10 +14,14 @@ _OPEN_LOOP = """\
 import dragonfly_env as dfe
 
 config = dfe.SimulationConfig(
-    topology=dfe.Dragonfly.preset("{topology}"), traffic="{example}", load=0.3, policy="ugal-n", seed=1
+    topology="{topology}",
+    traffic="{example}",
+    load=0.3,
+    policy="ugal-n",
 )
 metrics = dfe.simulate(config, warmup_ns=20_000, measure_ns=20_000)
-print(f"accepted load {{metrics.accepted_load:.3f}}, mean latency {{metrics.latency_mean_ns:.0f}} ns")
+print(f"accepted load {{metrics.accepted_load:.3f}}")
+print(f"mean latency {{metrics.latency_mean_ns:.0f}} ns")
 ```
 """
 
@@ -26,10 +30,11 @@ _CLOSED_LOOP = """\
 import dragonfly_env as dfe
 
 config = dfe.SimulationConfig(
-    topology=dfe.Dragonfly.preset("{topology}"), traffic="{example}", policy="ugal-n", seed=1
+    topology="{topology}", traffic="{example}", policy="ugal-n"
 )
 metrics = dfe.Simulation(config).run_to_completion()
-print(f"makespan {{metrics.makespan_ns:.0f}} ns, mean latency of a message {{metrics.message_latency_mean_ns:.0f}} ns")
+print(f"makespan {{metrics.makespan_ns:.0f}} ns")
+print(f"mean latency of a message {{metrics.message_latency_mean_ns:.0f}} ns")
 ```
 """
 

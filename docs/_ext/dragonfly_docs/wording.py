@@ -1,17 +1,18 @@
 """The wording of what a person reads: ``python docs/_ext/dragonfly_docs/wording.py``, which is part of ``make lint``.
 
-It reads README.md, the pages of docs/, docstrings of the package, and its help texts, and names each home-made word,
-each sentence that is too long, and each bold "missed". Code is not prose: what is in backticks or indented is skipped,
-and so are generated parts, whose texts are those of registries.
-Files in ``wording_not_yet.txt`` may still have such words; one that has none any more must leave the list.
+It reads README.md, the pages of docs/, docstrings of the package, its help texts and messages. It names each home-made
+word, each sentence that is too long, and each bold "missed". Code is not prose: what is in backticks or indented is
+skipped, and so are generated parts, whose texts are those of registries. Files in ``wording_not_yet.txt`` may still
+have such words; one that has none any more must leave the list.
 """
 
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
@@ -36,11 +37,21 @@ RETIRED = {
     r"num_draws|detour_candidates|second_look": "num_random, nonminimal_candidates, second_stage",
     r"source-any|attempt-same-detour": "source-all, attempt-same-path",
 }
+IN_PYTHON = {
+    r"asked|asks|answer(s|ed|ing)?": "decides, chooses; sets, needs",
+    r"whomever": "name it",
+    r"(local|shortest|other) ways?": "path",
+    r"our (own )?reading": "assumption",
+}
+"""Of docstrings, help texts and messages of the library; pages may say more."""
+
 _RETIRED = [(re.compile(rf"\b({old})\b", re.IGNORECASE), new) for old, new in RETIRED.items()]
+_RETIRED_IN_PYTHON = [(re.compile(rf"\b({old})\b", re.IGNORECASE), new) for old, new in IN_PYTHON.items()]
+_MESSAGES = frozenset({"ConfigError", "IllegalActionError", "StateError", "config_error", "warn"})
 _ORDINAL = re.compile(r"\|\s*\d{1,2}\.:?\s")
 _MISSED = re.compile(r"\*\*[^*\n]*\bmissed\b[^*\n]*\*\*", re.IGNORECASE)
 _CODE = re.compile(
-    r"^```.*?^```$|^<!-- generated: .*?^<!-- /generated -->$|"
+    r"^```.*?^```$|^<!-- generated: .*?^<!-- /generated -->$|^ *(?:>>>|\.\.\.) [^\n]*|"
     r"^==[= ]+$.*?^==[= ]+$|(?<=\n\n)(?: {4}[^\n]*\n?)+|``[^`]+``|`[^`\n]+`|<[^>\n]+>|\]\([^)\n]*\)",
     re.MULTILINE | re.DOTALL,
 )
@@ -50,12 +61,13 @@ NOT_YET = frozenset((ROOT / "docs" / "_ext" / "wording_not_yet.txt").read_text()
 """Files that are not clean yet, as paths from the root."""
 
 
-def faults(text: str) -> Iterator[str]:
+def faults(text: str, retired: Iterable[tuple[re.Pattern[str], str]] = _RETIRED) -> Iterator[str]:
     """What is wrong with a text of Markdown, one line each; long sentences in tables are not counted."""
+    words_of = list(retired)
     prose = _CODE.sub(lambda found: re.sub(r"[^\n]+", " x ", found.group()), text)
     for number, line in enumerate(prose.splitlines(), 1):
-        for retired, better in _RETIRED:
-            for found in retired.finditer(line):
+        for pattern, better in words_of:
+            for found in pattern.finditer(line):
                 yield f"{number}: {found.group()!r}: {better}"
         if _ORDINAL.search(line):
             yield f"{number}: an ordinal in a table: 1st, 2nd"
@@ -68,11 +80,18 @@ def faults(text: str) -> Iterator[str]:
 
 
 def texts_of(source: str) -> Iterator[tuple[int, str]]:
-    """(line, text) of the docstrings and help texts of a module."""
+    """(line, text) of the docstrings, help texts and error messages of a module."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             if (text := ast.get_docstring(node)) is not None:
                 yield getattr(node, "lineno", 1), text
+        elif (
+            isinstance(node, ast.Call)
+            and getattr(node.func, "id", getattr(node.func, "attr", "")) in _MESSAGES
+        ):
+            for part in itertools.chain.from_iterable(map(ast.walk, node.args)):
+                if isinstance(part, ast.Constant) and " " in str(part.value):
+                    yield part.lineno, str(part.value)
         elif isinstance(node, ast.keyword) and node.arg in ("doc", "help"):
             parts = node.value.values if isinstance(node.value, ast.JoinedStr) else [node.value]
             found = [str(part.value) for part in parts if isinstance(part, ast.Constant)]
@@ -84,7 +103,8 @@ def check(path: Path) -> list[str]:
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".md":
         return list(faults(text))
-    return [f"{line}, {fault}" for line, each in texts_of(text) for fault in faults(each)]
+    retired = _RETIRED if "lab" in path.parts else [*_RETIRED, *_RETIRED_IN_PYTHON]
+    return [f"{line}, {fault}" for line, each in texts_of(text) for fault in faults(each, retired)]
 
 
 def files(root: Path) -> Iterator[Path]:

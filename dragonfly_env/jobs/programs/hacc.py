@@ -7,6 +7,7 @@ import random
 from collections.abc import Iterator
 from typing import ClassVar
 
+from dragonfly_env.config.help import documented
 from dragonfly_env.config.rows import boolean
 from dragonfly_env.jobs.collectives import allreduce
 from dragonfly_env.jobs.grids import even_lengths, line_through, neighbors_around
@@ -20,6 +21,7 @@ _HALO_BYTES = 8_192  # "KB" (assumption)
 _AXES = (0, 1, 2, 1, 0)  # of the five redistributions from boxes to pencils and back
 
 
+@documented
 @dataclasses.dataclass(frozen=True, slots=True)
 class Hacc(Motif):
     """One step: a forward transform of five redistributions, each an exchange of 1.2 MB with every rank of the line
@@ -30,6 +32,10 @@ class Hacc(Motif):
 
     Source: SWM's hacc (boxes to pencils, one axis at a time); sizes and random pairs from Chunduri et al., IPDPS 2021,
     section IV-C. Assumptions: the axes x, y, z, y, x; halos of 8 KB; four fifths of the gap are the tree force.
+
+    Example:
+        >>> dfe.Job(dfe.jobs.Hacc(scale=0.25), hosts=16).title
+        'hacc:scale=0.25 on 16 hosts'
     """
 
     name: ClassVar[str] = "hacc"
@@ -43,7 +49,15 @@ class Hacc(Motif):
 
     @staticmethod
     def lengths(ranks: int) -> tuple[int, ...]:
-        """The grid of ranks: 8x8x4 of 256."""
+        """The grid of ranks: 8x8x4 of 256.
+
+        Args:
+            ranks: How many ranks the job has.
+
+        Example:
+            >>> dfe.jobs.Hacc().lengths(16)
+            (4, 2, 2)
+        """
         return even_lengths(ranks, (1.0, 1.0, 1.0))
 
     def rank_order(self, ranks: int, seed: int) -> list[int]:

@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterator
 from typing import ClassVar
 
+from dragonfly_env.config.help import documented
 from dragonfly_env.config.rows import integer
 from dragonfly_env.jobs.collectives import allreduce
 from dragonfly_env.jobs.grids import even_lengths, place_of, rank_at
@@ -22,6 +23,7 @@ _PLANES = 3  # one of fat links, two of Naik links
 _BLOCK = (2, 2, 1, 1)
 
 
+@documented
 @dataclasses.dataclass(frozen=True, slots=True)
 class Milc(Motif):
     """One iteration of the solver: for even and for odd sites, gathers from the eight neighbours on a 4-D torus of
@@ -33,6 +35,13 @@ class Milc(Motif):
 
     Source: MILC's gathers and solver (milc-qcd); SST's lqcd and SWM's milc for sizes; messages of 10 to 50 KB per rank
     (Chunduri et al., table I) become pieces of 32 KB, as 64 ranks share a node.
+
+    Example:
+        >>> milc = dfe.jobs.Milc(scale=0.25, stands_for=8)
+        >>> milc.lengths(32), milc.plane_bytes(32)
+        ((4, 2, 2, 2), (209952, 209952, 209952, 104976))
+        >>> dfe.Job(milc, hosts=32).title
+        'milc:scale=0.25,stands_for=8 on 32 hosts'
     """
 
     name: ClassVar[str] = "milc"
@@ -61,11 +70,19 @@ class Milc(Motif):
 
     @staticmethod
     def lengths(ranks: int) -> tuple[int, ...]:
-        """The grid of ranks: 4x4x4x4 of 256."""
+        """The grid of ranks: 4x4x4x4 of 256.
+
+        Args:
+            ranks: How many ranks the job has.
+        """
         return even_lengths(ranks, (1.0, 1.0, 1.0, 1.0))
 
     def plane_bytes(self, ranks: int) -> tuple[int, ...]:
-        """What goes to a neighbour along each axis, per parity."""
+        """What goes to a neighbour along each axis, per parity.
+
+        Args:
+            ranks: How many ranks the job has.
+        """
         lengths = self.lengths(ranks * self.stands_for)
         sites = [whole / part for whole, part in zip(LATTICE, lengths, strict=True)]
         volume = math.prod(sites)
@@ -98,12 +115,17 @@ class Milc(Motif):
         yield from allreduce(rank, everyone, 8)
 
 
+@documented
 @dataclasses.dataclass(frozen=True, slots=True)
 class MilcReorder(Milc):
     """``milc`` with ranks in another order: blocks of 2 x 2 x 1 x 1 take hosts one after the other, and rows of blocks
     follow each other. So where a router has four hosts each has a block, and a chassis rows of them.
 
     The paper does not say what its order is; this one keeps neighbours on a router (assumption).
+
+    Example:
+        >>> dfe.jobs.MilcReorder().rank_order(8, seed=1)
+        [0, 1, 2, 3, 4, 5, 6, 7]
     """
 
     name: ClassVar[str] = "milc-reorder"

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator
 from typing import ClassVar
 
+from dragonfly_env.config.help import documented
 from dragonfly_env.jobs.collectives import allreduce
 from dragonfly_env.jobs.grids import even_lengths, neighbors_around
 from dragonfly_env.jobs.operations import Operation, compute, receive, send, wait
@@ -19,6 +20,7 @@ ORDER = 7
 _VALUE_BYTES = 8
 
 
+@documented
 @dataclasses.dataclass(frozen=True, slots=True)
 class Nek5000(Motif):
     """One iteration of the solver: all-reduce of 16 bytes, half of the gap, exchange with the 26 ranks around on a 3-D
@@ -27,6 +29,10 @@ class Nek5000(Motif):
     16 x 16 x 8 elements of order 7 a host: faces of 102 and 52 KB, edges below 1 KB, corners of one value.
 
     Source: SWM's nekbone, Nek5000's gslib (pairwise exchange); the 16 bytes are Chunduri et al.'s.
+
+    Example:
+        >>> dfe.Job(dfe.jobs.Nek5000(scale=0.25), hosts=16).title
+        'nek5000:scale=0.25 on 16 hosts'
     """
 
     name: ClassVar[str] = "nek5000"
@@ -38,11 +44,27 @@ class Nek5000(Motif):
 
     @staticmethod
     def lengths(ranks: int) -> tuple[int, ...]:
-        """The grid of ranks: 8x8x4 of 256."""
+        """The grid of ranks: 8x8x4 of 256.
+
+        Args:
+            ranks: How many ranks the job has.
+
+        Example:
+            >>> dfe.jobs.Nek5000().lengths(256)
+            (8, 8, 4)
+        """
         return even_lengths(ranks, (1.0, 1.0, 1.0))
 
     def halo_bytes(self, move: tuple[int, ...]) -> int:
-        """What goes to the neighbour in a direction: the points of a face, an edge or a corner."""
+        """What goes to the neighbour in a direction: the points of a face, an edge or a corner.
+
+        Args:
+            move: The direction: a step of -1, 0 or 1 along each axis.
+
+        Example:
+            >>> dfe.jobs.Nek5000().halo_bytes((1, 0, 0))
+            51528
+        """
         points = math.prod(count * ORDER + 1 for count, step in zip(ELEMENTS, move, strict=True) if step == 0)
         return self.scaled(points * _VALUE_BYTES) if points > 1 else _VALUE_BYTES
 

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Iterator
 from typing import ClassVar
 
+from dragonfly_env.config.help import documented
 from dragonfly_env.config.rows import integer
 from dragonfly_env.jobs.collectives import allreduce, alltoallv, broadcast, reduce
 from dragonfly_env.jobs.grids import rectangle
@@ -21,6 +22,7 @@ PANEL_BYTES = 3_276_800
 _SEGMENT_BYTES = 51_200
 
 
+@documented
 @dataclasses.dataclass(frozen=True, slots=True)
 class Qbox(Motif):
     """One iteration on a grid of ranks as square as can be: per band two all-to-all exchanges of 8 MB a host inside the
@@ -29,6 +31,10 @@ class Qbox(Motif):
 
     Source: Qbox's Fourier transform and ScaLAPACK calls; sizes from Chunduri et al., table I. Assumptions: four bands
     and two panels an iteration.
+
+    Example:
+        >>> dfe.Job(dfe.jobs.Qbox(scale=0.25), hosts=16).title
+        'qbox:scale=0.25 on 16 hosts'
     """
 
     name: ClassVar[str] = "qbox"

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Iterator
 from typing import ClassVar
 
+from dragonfly_env.config.help import documented
 from dragonfly_env.jobs.collectives import alltoallv
 from dragonfly_env.jobs.grids import rectangle
 from dragonfly_env.jobs.operations import Operation, compute
@@ -16,12 +17,17 @@ TRANSPOSE_BYTES = 6_000_000
 be 1.5 GB; the gap, which is calibrated to the MPI share, makes up for it."""
 
 
+@documented
 @dataclasses.dataclass(frozen=True, slots=True)
 class Rayleigh(Motif):
     """One step on a grid of ranks as square as can be: half of the gap, all-to-all in the column, in the row, the other
     half, in the row, in the column; 6 MB a host each.
 
     Source: Rayleigh's transposes (rows and columns within a factor of two).
+
+    Example:
+        >>> dfe.Job(dfe.jobs.Rayleigh(scale=0.25), hosts=16).title
+        'rayleigh:scale=0.25 on 16 hosts'
     """
 
     name: ClassVar[str] = "rayleigh"

@@ -1,0 +1,109 @@
+"""What ``help()`` shows of settings: a docstring and a signature that name every one of them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from dragonfly_env.config.rows import SettingInfo, describe
+
+Made = TypeVar("Made")
+
+_SECTIONS = ("Raises:", "Returns:", "Source:", "Sources:", "Example:")
+_WIDTH = 112
+
+
+def documented(made: type[Made]) -> type[Made]:
+    """List the fields of a settings class under ``Args:`` in its docstring, but those that it explains itself there."""
+    return _lists(made, made)
+
+
+def documents(settings: Any) -> Callable[[type[Made]], type[Made]]:
+    """The same with the fields of another class, in the place of the line ``**options: ...``."""
+    return lambda made: _lists(made, settings)
+
+
+def _lists(made: type[Made], settings: Any) -> type[Made]:
+    if not made.__doc__:  # without docstrings: python -OO
+        return made
+    lines = inspect.cleandoc(made.__doc__).split("\n")
+    begin, end = _args_of(lines)
+    own = [line for line in lines[begin:end] if not line.startswith("    **options:")]
+    explained = {line.split(":")[0].split()[0] for line in own if line[:5].strip()}
+    listed = [_in_help(row) for row in describe(settings)]
+    more = [text for text in listed if text.split(":")[0].split()[0] not in explained]
+    if not own and not more:
+        return made
+    section = [*(own or ["Args:"]), *more]
+    made.__doc__ = "\n".join(
+        [*lines[:begin], *section, *([] if lines[end : end + 1] in ([], [""]) else [""]), *lines[end:]]
+    )
+    return made
+
+
+def _args_of(lines: list[str]) -> tuple[int, int]:
+    """Where the section ``Args:`` is in a docstring; an empty range where it has its place if there is none."""
+    if "Args:" in lines:
+        begin = lines.index("Args:")
+        end = next((i for i in range(begin, len(lines)) if not lines[i].strip()), len(lines))
+        return begin, end
+    place = next((i for i, line in enumerate(lines) if line.startswith(_SECTIONS)), len(lines))
+    if place == len(lines):
+        lines.append("")
+        place += 1
+    return place, place
+
+
+def _in_help(row: SettingInfo) -> str:
+    """A row as an entry of ``Args:``; broken by hand, since ``textwrap`` would take a tenth of a second for all."""
+    values = f" ({row.allowed}{f' {row.unit}' if row.unit else ''})" if row.allowed else ""
+    lines, line = [], f"    {row.name}{values}:"  # in one piece, as it is read by the line
+    for word in row.doc.split():
+        if len(line) + len(word) >= _WIDTH:
+            lines.append(line)
+            line = "       "
+        line += f" {word}"
+    return "\n".join([*lines, line])
+
+
+def constructed_like(base: type[Any]) -> Callable[[type[Made]], type[Made]]:
+    """Show the arguments of a private base class, whose constructor gets them all, in docstring and signature."""
+
+    def dress(made: type[Made]) -> type[Made]:
+        made.__init__.__signature__ = inspect.signature(base.__init__)  # type: ignore[attr-defined]
+        if made.__doc__ and base.__doc__:
+            lines, given = (
+                inspect.cleandoc(made.__doc__).split("\n"),
+                inspect.cleandoc(base.__doc__).split("\n"),
+            )
+            first, last = _args_of(given)
+            place, _ = _args_of(lines)
+            made.__doc__ = "\n".join([*lines[:place], *given[first:last], "", *lines[place:]])
+        return made
+
+    return dress
+
+
+def takes_all_of(other: Callable[..., Any]) -> Callable[[Callable[..., Made]], Callable[..., Made]]:
+    """Show the arguments of ``other`` in the help of a function that passes its ``**options`` on to it."""
+
+    def dress(function: Callable[..., Made]) -> Callable[..., Made]:
+        own = [
+            one for one in inspect.signature(function).parameters.values() if one.kind is not one.VAR_KEYWORD
+        ]
+        names = {one.name for one in own}
+        more = [one for one in inspect.signature(other).parameters.values() if one.name not in names]
+        signature = inspect.signature(function).replace(parameters=[*own, *more])
+        function.__signature__ = signature  # type: ignore[attr-defined]
+        if function.__doc__ and other.__doc__:
+            lines, given = (
+                inspect.cleandoc(function.__doc__).split("\n"),
+                inspect.cleandoc(other.__doc__).split("\n"),
+            )
+            first, last = _args_of(given)
+            begin, end = _args_of(lines)
+            function.__doc__ = "\n".join([*lines[:begin], *given[first:last], *lines[end:]])
+        return function
+
+    return dress
