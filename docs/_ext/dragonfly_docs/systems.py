@@ -49,7 +49,7 @@ What observations can show, one line per feature. `dragonfly-env info features` 
 ```python
 import dragonfly_env as dfe
 
-config = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), traffic="adv+1", load=0.35)
+config = dfe.SimulationConfig(topology="72", traffic="adv+1", load=0.35)
 seen = ["candidate_time_packets", "candidate_packets", "destination_demand"]
 options = {"scope": "source", "action": "path", "occupancy_unit": "packets"}
 env = dfe.BatchedRoutingEnv(config, features=seen, **options)
