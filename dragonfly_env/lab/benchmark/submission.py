@@ -435,7 +435,8 @@ def _unpacked(submission: Submission) -> Iterator[PolicyChoice]:
         for name, content in submission.policy.items():
             target = folder.joinpath(*name.split("/"))
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(content)
+            with replacing(target) as whole:
+                whole.write_bytes(content)
         with parsing("policy", label, _ALLOWED):
             if policy["kind"] == "built-in":
                 yield _built_in(str(policy["name"]), label)
