@@ -109,7 +109,7 @@ def test_packets_stay_on_the_channels_of_the_proof(
         packet_log=True,
     )
     simulation = dfe.Simulation(config)
-    simulation.run(5000)
+    simulation.run(2000)
     assert simulation.drain()
     log = simulation.packet_log()
     assert log["hops"].max() <= longest

@@ -63,10 +63,10 @@ def test_a_long_run_grows_only_with_what_is_recorded() -> None:
     simulation = dfe.Simulation(config)
 
     def advance(_: int) -> None:
-        simulation.run(20_000)
+        simulation.run(10_000)
         simulation.reset_statistics()
 
-    check_no_growth(advance, 100)
+    check_no_growth(advance, 50)
 
 
 TOO_FEW_THREADS = """

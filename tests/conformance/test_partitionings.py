@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dragonfly_env as dfe
-from dragonfly_env.simulation.config import SimulationConfig
+from tests.partitions import cut_into
 from tests.ready import NETWORKS, ready, weights_file
 
 CUTS = (1, 20, 1_000)
@@ -30,19 +28,6 @@ POLICIES = {
         ),
     ),
 }
-
-
-@contextlib.contextmanager
-def cut_into(hosts_per_partition: int) -> Iterator[None]:
-    """Networks that are made in this context have partitions of about so many hosts."""
-    original = SimulationConfig.to_core
-
-    def to_core(self: SimulationConfig) -> Any:
-        return {**original(self), "hosts_per_partition": hosts_per_partition}
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(SimulationConfig, "to_core", to_core)
-        yield
 
 
 def config_of(**changes: Any) -> dfe.SimulationConfig:

@@ -45,7 +45,7 @@ def test_logged_routes_can_be_followed_again(policy: str, scheme: str) -> None:
     first = dfe.Simulation(
         dfe.SimulationConfig(topology=SMALL, policy=ready(policy), traffic="adv+1", load=1.0, packet_log=True)
     )
-    first.run(4000)
+    first.run(2000)
     assert first.drain()
     trace, routes = logged(first)
     tiny = dfe.NetworkConfig(

@@ -92,4 +92,4 @@ def test_the_watchdog_is_silent_in_a_saturated_network(policy: str, preset: str,
         load=1.0,
         watchdog_ns=10_000,
     )
-    dfe.Simulation(config).run(60_000)
+    dfe.Simulation(config).run(25_000)

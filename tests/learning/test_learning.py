@@ -43,7 +43,10 @@ def trained(kind: str, episodes: int, episode_ns: float, at_most_ns: float, **se
     return agent
 
 
-@pytest.mark.parametrize(("action", "scope", "of_best"), [("port", "every", 1.0), ("path", "source", 1.1)])
+@pytest.mark.parametrize(
+    ("action", "scope", "of_best"),
+    [pytest.param("port", "every", 1.0, marks=pytest.mark.slow), ("path", "source", 1.1)],
+)
 def test_deep_q_beats_random_by_far_and_comes_near_the_best_heuristic(
     action: str, scope: str, of_best: float
 ) -> None:
@@ -85,6 +88,7 @@ def test_ppo_beats_random_comes_near_the_best_heuristic_and_is_exported_as_it_is
     assert in_core == pytest.approx(learned, rel=0.02)
 
 
+@pytest.mark.slow
 def test_masked_ppo_improves_and_is_saved_as_it_is(tmp_path: Path) -> None:
     # "team": what is not delivered in a congested network is not paid for under "hop", and this one is congested.
     much_better_ns = 0.7 * latency_ns(RandomPolicy())
