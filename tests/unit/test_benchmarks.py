@@ -40,6 +40,7 @@ def content(smoke: Path) -> dict[str, Any]:
     return dict(json.loads(smoke.read_text(encoding="utf-8")))
 
 
+@pytest.mark.slow
 def test_the_file_says_on_what_and_with_what_it_was_measured(content: dict[str, Any]) -> None:
     assert content["format"] == 2
     assert content["effort"]["name"] == "smoke"
@@ -49,6 +50,7 @@ def test_the_file_says_on_what_and_with_what_it_was_measured(content: dict[str, 
     assert content["build"]["compiler"]
 
 
+@pytest.mark.slow
 def test_every_family_gives_figures_with_their_samples(content: dict[str, Any]) -> None:
     keys = {"family", "name", "unit", "median", "min", "max", "higher_is_better", "goal", "meets_goal"}
     keys |= {"samples", "parameters", "details", "yardstick_hops_per_s", "yardsticks"}
@@ -65,6 +67,7 @@ def test_every_family_gives_figures_with_their_samples(content: dict[str, Any]) 
         assert result["parameters"]
 
 
+@pytest.mark.slow
 def test_the_speeds_that_the_project_promises_are_all_measured(content: dict[str, Any]) -> None:
     core = {result["name"]: result for result in content["results"] if result["family"] == "core"}
     for policy in ("min", "ugal-n", "ugal-g", "par", "val-n"):
@@ -87,6 +90,7 @@ def test_the_speeds_that_the_project_promises_are_all_measured(content: dict[str
     assert goals["wall-s, Python's start-up included"] == 60.0
 
 
+@pytest.mark.slow
 def test_the_yardstick_ran_next_to_every_measurement(content: dict[str, Any]) -> None:
     """Ratios within a round and memory need none; wall-clock times are not multiples of it."""
     assert content["yardstick"]["version"] == 1
@@ -103,6 +107,7 @@ def test_the_yardstick_ran_next_to_every_measurement(content: dict[str, Any]) ->
             assert multiples is None
 
 
+@pytest.mark.slow
 def test_compare_calls_better_what_is_better(smoke: Path, content: dict[str, Any], tmp_path: Path) -> None:
     for result in content["results"]:
         factor = 2.0 if result["higher_is_better"] else 0.5

@@ -146,13 +146,13 @@ def test_a_mode_is_ad_with_these_numbers(mode: str) -> None:
     assert len(hashes) == 1
 
 
-def routes(policy: dfe.Policy, traffic: str, load: float) -> list[list[int]]:
+def routes(policy: dfe.Policy, traffic: str, load: float, *, run_ns: float = 4_000.0) -> list[list[int]]:
     simulation = dfe.Simulation(
         dfe.SimulationConfig(
             topology=GRID, network="aries", policy=policy, traffic=traffic, load=load, packet_log=True, seed=2
         )
     )
-    simulation.run(8000)
+    simulation.run(run_ns)
     return routes_of(simulation.packet_log())
 
 
@@ -222,7 +222,7 @@ def test_with_any_gateway_all_links_to_a_group_are_used_alike() -> None:
     """By the nearest, a router that has a link to the group takes it; by any, all three rows of the group do."""
     shares = {}
     for gateways in ("nearest", "any"):
-        taken = routes(AriesMode(mode="ad3", gateways=gateways), "uniform", 0.05)
+        taken = routes(AriesMode(mode="ad3", gateways=gateways), "uniform", 0.05, run_ns=8_000.0)
         straight = [stays(route) for route in taken if len(groups_of(route)) == 2]
         assert len(straight) > 2000
         assert max(len(one) - 1 for route in straight for one in route) == 2
