@@ -33,6 +33,7 @@ _COLUMNS = (*(f"latency_{name}_ns" for name in _PERCENTILES), "latency_mean_ns")
 _LOG_ABOVE = (
     12.0  # ratio of the largest to the smallest figure from which a linear axis would flatten the boxes
 )
+_MEDIAN: dict[str, Any] = {"color": "black", "linewidth": 1.4}
 _MEAN: dict[str, Any] = {"marker": "D", "color": "white", "markeredgecolor": "black", "markersize": 5}
 _P95: dict[str, Any] = {"marker": "_", "color": "black", "markersize": 13, "markeredgewidth": 1.6}
 _P99: dict[str, Any] = {"marker": "x", "color": "black", "markersize": 6, "markeredgewidth": 1.4}
@@ -71,7 +72,8 @@ def distribution_figure(results: Results, load: float | None = None) -> Figure:
             continue
         _draw(panel, boxes, [look[box["label"]].colour for box in boxes])
     axes[0][0].set_ylabel("packet latency (us)")
-    handles = [
+    handles = [Line2D([], [], **_MEDIAN, label="median")]
+    handles += [
         Line2D([], [], linestyle="none", label=label, **style)
         for label, style in (("mean", _MEAN), ("95th percentile", _P95), ("99th percentile", _P99))
     ]
@@ -105,7 +107,7 @@ def _draw(axes: Axes, boxes: list[dict[str, Any]], colours: list[str]) -> None:
         showfliers=False,
         patch_artist=True,
         widths=0.6,
-        medianprops={"color": "black", "linewidth": 1.4},
+        medianprops=_MEDIAN,
     )
     for patch, colour in zip(drawn["boxes"], colours, strict=True):
         patch.set_facecolor(colour)

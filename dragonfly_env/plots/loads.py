@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.plots.limits import COLOUR, limits_of
-from dragonfly_env.plots.style import LABEL_POINTS, Look, grid, lines_of, looks, policy_legend, wrapped
+from dragonfly_env.plots.style import LABEL_POINTS, Look, grid, lines_of, looks, plain, policy_legend, wrapped
 from dragonfly_env.sweeps.results import Results, aggregate
 from dragonfly_env.sweeps.summary import loaded_part
 
@@ -64,7 +64,7 @@ def load_figure(results: Results) -> Figure:
             if line.empty:
                 continue
             _curve(row[0], line, "latency_mean_ns", look[policy], policy, scale=1e-3)
-            mentioned += _mark_exit(row[0], line, limit_us, look[policy], part["load"], mentioned)
+            mentioned += _mark_exit(row[0], line, limit_us, look[policy], part["load"], policy, mentioned)
             _curve(row[1], line, "accepted_load", look[policy], policy)
             _curve(row[2], line, "hops_mean", look[policy], policy)
         _finish(row, part, names[traffic], limit_us)
@@ -108,7 +108,13 @@ def _curve(axes: Axes, line: pd.DataFrame, column: str, look: Look, label: str, 
 
 
 def _mark_exit(
-    axes: Axes, line: pd.DataFrame, limit_us: float, look: Look, loads: pd.Series[float], mentioned: int
+    axes: Axes,
+    line: pd.DataFrame,
+    limit_us: float,
+    look: Look,
+    loads: pd.Series[float],
+    policy: str,
+    mentioned: int,
 ) -> bool:
     """An arrow where the curve leaves the panel.
 
@@ -118,6 +124,7 @@ def _mark_exit(
         limit_us: The panel's upper edge.
         look: Of the policy.
         loads: Those of the panel.
+        policy: Its label.
         mentioned: Policies of which nothing is visible and that have a line of text already.
 
     Returns:
@@ -134,15 +141,15 @@ def _mark_exit(
     axes.plot(
         [at],
         [limit_us],
-        marker="^",
+        marker=r"$\uparrow$",
         color=look.colour,
-        markersize=6,
+        markersize=9,
         clip_on=False,
         linestyle="none",
         zorder=5,
     )
     if first == 0:  # nothing of this curve is visible: say where it is, on the side that has room
-        text = f"from {y[0]:.3g} us" if x.size > 1 else f"{y[0]:.3g} us"
+        text = f"{plain(policy)} {'from ' * (x.size > 1)}{y[0]:.3g} us"
         left, right = load_limits(loads)
         late = at > (left + right) / 2
         axes.annotate(
@@ -154,6 +161,8 @@ def _mark_exit(
             ha="right" if late else "left",
             color=look.colour,
             fontsize=8,
+            bbox={"facecolor": "white", "alpha": 0.8, "edgecolor": "none", "pad": 0.5},
+            zorder=4,
         )
     return first == 0
 
