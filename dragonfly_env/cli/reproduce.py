@@ -155,7 +155,7 @@ def reproduce(
     works = [replace(first, variant=one) for one in read]
     engine = engine_of(how)
     for work in works:
-        _announce(work, how["workers"], how["redo"])
+        _announce(work, how["workers"], how["redo"], several=len(works) > 1)
     if not how["dry_run"]:
         _perform(works, how["workers"], how["redo"], engine)
 
@@ -166,7 +166,7 @@ def _settings(pairs: list[str]) -> dict[str, int | float | bool | str]:
     return dict(parse_assignment(pair, "--learner") for pair in pairs)
 
 
-def _announce(work: Reproduction, workers: int | None, redo: bool) -> None:
+def _announce(work: Reproduction, workers: int | None, redo: bool, *, several: bool) -> None:
     """Say what is about to happen and how long it may take."""
     import joblib
 
@@ -179,13 +179,14 @@ def _announce(work: Reproduction, workers: int | None, redo: bool) -> None:
     there = f", {len(runs) - len(todo)} are there already" if len(todo) < len(runs) else ""
     check_runs(todo)
     took = f"; {about(todo, cores)}" if todo else ""
-    note(Text(f"{work.paper.name} {names} ({work.effort.name}): {len(runs)} runs{there}{took}"))
+    which = f"{work.effort.name}, {work.variant.name}" if several else work.effort.name
+    note(Text(f"{work.paper.name} {names} ({which}): {len(runs)} runs{there}{took}"))
 
 
 def _perform(works: Sequence[Reproduction], workers: int | None, redo: bool, engine: Engine | None) -> None:
     """Simulate, draw and judge, one model variant after the other; one table for all."""
     from dragonfly_env.lab.papers import judge_all
-    from dragonfly_env.lab.papers.report import Judged, render_verdicts, write_reports
+    from dragonfly_env.lab.papers.report import Judged, render_verdicts, variants_in, write_reports
     from dragonfly_env.sweeps.progress import Bar
 
     folder, judged, failed = works[0].folder, [], False
@@ -208,12 +209,15 @@ def _perform(works: Sequence[Reproduction], workers: int | None, redo: bool, eng
         )
         judged.append(Judged(work, verdicts))
         wanted = {figure.name for figure in work.figures}
-        if len(works) > 1:
-            note(Text(f"variant {work.variant.name}", style="bold"))
-        show(render_verdicts([verdict for verdict in verdicts if verdict.claim.figure in wanted]))
+        title = f"variant {work.variant.name}" if len(work.paper.variants) > 1 else None
+        show(render_verdicts([verdict for verdict in verdicts if verdict.claim.figure in wanted], title))
+    dropped = [name for name in variants_in(folder) if name not in {one.variant for one in judged}]
     table, page = write_reports(judged, pictures, this_command())
     note(Text(f"figures: {', '.join(str(folder / name) for name in pictures.values())}"))
     note(Text(f"table:   {page}, {table}", style="bold"))
+    if dropped:
+        left = f"the table no longer has variant {', '.join(dropped)}; its runs are kept, --variant all shows every one"
+        note(Text(left, style="yellow"))
     if failed:
         raise typer.Exit(FAILED)
 

@@ -84,7 +84,8 @@ class Findings:
                 some = f"its run is missing: {_described(point)}"
                 raise NotFoundYetError(some if self.of(figure) else f"{figure} was not run")
         if not wanted:
-            raise NotFoundYetError(f"{figure} is not simulated for {policy} under {traffic} in this mode")
+            of = f" for {policy}" * bool(policy) + f" under {traffic}" * (traffic != "any")
+            raise NotFoundYetError(f"{figure} is not simulated{of} in this mode")
         return wanted
 
     def values(self, point: Point, column: str) -> FloatArray:

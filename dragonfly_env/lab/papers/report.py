@@ -44,9 +44,9 @@ _ALWAYS_COUNTED = (MET, DEVIATES, NOT_DECIDED, FITTED, NOT_RUN)
 _OTHER_SETTING = "†"
 
 
-def render_verdicts(verdicts: Sequence[Verdict]) -> RenderableType:
+def render_verdicts(verdicts: Sequence[Verdict], title: str | None = None) -> RenderableType:
     """For a terminal."""
-    table = Table(box=box.SIMPLE_HEAD)
+    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left")
     for name in ("id", "claim"):
         table.add_column(name)
     for name in ("published", "measured", "deviation"):
@@ -114,6 +114,15 @@ def write_reports(judged: Sequence[Judged], pictures: Mapping[str, str], command
         reason = error.strerror or str(error)
         raise config_error("results folder", str(folder), f"must be a writable folder ({reason})") from error
     return table, page
+
+
+def variants_in(folder: Path) -> list[str]:
+    """The model variants of which the folder's table has verdicts; none if there is no table that can be read."""
+    try:
+        with (folder / "claims.csv").open(newline="", encoding="utf-8") as file:
+            return list(dict.fromkeys(row["variant"] for row in csv.DictReader(file)))
+    except (OSError, KeyError, ValueError, csv.Error):
+        return []
 
 
 def as_csv(judged: Sequence[Judged]) -> str:
