@@ -84,7 +84,8 @@ class Findings:
                 some = f"its run is missing: {_described(point)}"
                 raise NotFoundYetError(some if self.of(figure) else f"{figure} was not run")
         if not wanted:
-            raise NotFoundYetError(f"{figure} is not simulated for {policy} under {traffic} in this mode")
+            which = (f" for {policy}" if policy else "") + (f" under {traffic}" if traffic != "any" else "")
+            raise NotFoundYetError(f"{figure} is not simulated{which} in this mode")
         return wanted
 
     def values(self, point: Point, column: str) -> FloatArray:
