@@ -61,7 +61,9 @@ pygments_dark_style = "monokai"
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
-autodoc_inherit_docstrings = False  # what a base says of a method is in the reference of the base
+autodoc_inherit_docstrings = (
+    False  # what a base says of a method is in the reference of the base
+)
 maximum_signature_line_length = 72
 autodoc_preserve_defaults = True
 autodoc_mock_imports = ["ray"]  # its environment pins another gymnasium

@@ -117,6 +117,11 @@ def test_lines_of_the_readme_are_under_120_characters_and_are_at_most_100() -> N
     assert len(lines) <= 100
 
 
+def test_the_readme_says_how_many_policies_and_patterns_there_are(pages: dict[str, str]) -> None:
+    patterns = [name for name in pages if name.startswith("traffic/patterns/")]
+    assert f"{len(dfe.policies())} policies under {len(patterns)} patterns" in README
+
+
 def test_links_of_the_readme_lead_to_files() -> None:
     targets = re.findall(r"\]\(([^)#]+)\)", README)
     assert len(targets) > 10

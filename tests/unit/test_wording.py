@@ -78,17 +78,18 @@ def test_messages_of_the_library_say_that_a_router_decides(tmp_path: Path, name:
     assert len(found) == (1 if "lab" in name else 3)  # "was asked" is refused everywhere
 
 
-def test_a_file_on_the_list_that_is_clean_must_leave_it(
+def test_the_readme_and_pages_of_every_folder_are_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "README.md").write_text("One detour.\n")
-    (tmp_path / "docs").mkdir()
-    (tmp_path / "docs" / "page.md").write_text("Plain.\n")
+    (tmp_path / "docs" / "guides").mkdir(parents=True)
+    page = tmp_path / "docs" / "guides" / "page.md"
+    page.write_text("Another detour.\n")
     monkeypatch.setattr(wording, "ROOT", tmp_path)
-    monkeypatch.setattr(wording, "NOT_YET", frozenset({"docs/page.md"}))
     assert wording.main() == 1
     told = capsys.readouterr().out
     assert "README.md:1: 'detour'" in told
-    assert "docs/page.md: is clean: take it from NOT_YET" in told
-    monkeypatch.setattr(wording, "NOT_YET", frozenset({"README.md"}))
+    assert "docs/guides/page.md:1: 'detour'" in told
+    (tmp_path / "README.md").write_text("Plain.\n")
+    page.write_text("Plain.\n")
     assert wording.main() == 0

@@ -35,10 +35,20 @@ def network_table() -> str:
     names = dfe.NetworkConfig.presets()
     presets = [dfe.NetworkConfig.preset(name) for name in names]
     rows = (
-        (code(item.name), item.unit, *(spelled(getattr(preset, item.name)) for preset in presets), item.doc)
+        (code(item.name), item.unit, *(_setting(getattr(preset, item.name)) for preset in presets), item.doc)
         for item in describe(dfe.NetworkConfig)
     )
     return table(("field", "unit", *(code(name) for name in names), "meaning"), rows)
+
+
+def _setting(value: object) -> str:
+    """A field of a network; of settings by class of link what differs from class to class, without their names."""
+    if not isinstance(value, tuple):
+        return spelled(value)
+    return "; ".join(
+        f"{kind}: {link.bandwidth_gbytes_per_s:g} GB/s, {link.latency_ns:g} ns, {link.buffer_packets} packets"
+        for kind, link in value
+    )
 
 
 _FEATURES = """\

@@ -133,8 +133,8 @@ def record(path: Path) -> None:
     with working_folder() as folder:
         outputs = iter([*run_snippets(snippets_of(page, commands=commands))])
         for name in _PICTURE.findall(page):
-            if (folder / name).exists():
-                shutil.copy(folder / name, path.parent / name)
+            for drawn in folder.rglob(name):
+                shutil.copy(drawn, path.parent / name)
 
     def with_output(found: re.Match[str]) -> str:
         if not _runs(found, commands):

@@ -2,8 +2,7 @@
 
 It reads README.md, the pages of docs/, docstrings of the package, its help texts and messages. It names each home-made
 word, each sentence that is too long, and each bold "missed". Code is not prose: what is in backticks or indented is
-skipped, and so are generated parts, whose texts are those of registries. Files in ``wording_not_yet.txt`` may still
-have such words; one that has none any more must leave the list.
+skipped, and so are generated parts, whose texts are those of registries.
 """
 
 from __future__ import annotations
@@ -57,9 +56,6 @@ _CODE = re.compile(
 )
 _SENTENCE = re.compile(r"(?<=[.:;!?])\s+|\n\s*\n|\n\s*(?=[-*|#\d]\s?)")
 
-NOT_YET = frozenset((ROOT / "docs" / "_ext" / "wording_not_yet.txt").read_text().split())
-"""Files that are not clean yet, as paths from the root."""
-
 
 def faults(text: str, retired: Iterable[tuple[re.Pattern[str], str]] = _RETIRED) -> Iterator[str]:
     """What is wrong with a text of Markdown, one line each; long sentences in tables are not counted."""
@@ -111,7 +107,7 @@ def files(root: Path) -> Iterator[Path]:
     """README.md, the pages of the site without reports, notes and the changelog, and the package's modules."""
     yield root / "README.md"
     yield from sorted((root / "docs").glob("*.md"))
-    for folder in ("environments", "extending", "network", "routing", "traffic", "tutorials"):
+    for folder in ("environments", "extending", "guides", "network", "routing", "traffic", "tutorials"):
         yield from sorted((root / "docs" / folder).glob("*.md"))
     for folder in ("dragonfly_env", "agents", "baselines"):
         yield from sorted((root / folder).rglob("*.py"))
@@ -123,11 +119,6 @@ def main() -> int:
     for path in files(ROOT):
         name = path.relative_to(ROOT).as_posix()
         found = check(path)
-        if name in NOT_YET:
-            if not found:
-                print(f"{name}: is clean: take it from NOT_YET")
-                wrong += 1
-            continue
         for fault in found:
             print(f"{name}:{fault}")
         wrong += len(found)

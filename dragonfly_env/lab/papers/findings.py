@@ -84,8 +84,8 @@ class Findings:
                 some = f"its run is missing: {_described(point)}"
                 raise NotFoundYetError(some if self.of(figure) else f"{figure} was not run")
         if not wanted:
-            of = f" for {policy}" * bool(policy) + f" under {traffic}" * (traffic != "any")
-            raise NotFoundYetError(f"{figure} is not simulated{of} in this mode")
+            which = (f" for {policy}" if policy else "") + (f" under {traffic}" if traffic != "any" else "")
+            raise NotFoundYetError(f"{figure} is not simulated{which} in this mode")
         return wanted
 
     def values(self, point: Point, column: str) -> FloatArray:

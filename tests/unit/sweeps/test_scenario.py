@@ -216,7 +216,7 @@ def test_the_demo_compares_five_policies_on_1056_hosts() -> None:
     runs = scenario.runs()
     assert scenario.topology.num_hosts == 1056
     assert scenario.topology.arrangement == "absolute"
-    assert [choice.label for choice in scenario.policies] == ["min", "val-n", "ugal-g", "ugal-n", "par"]
+    assert [choice.label for choice in scenario.policies] == ["min", "val-n", "ugal-n", "par", "neural-v1"]
     assert [choice.label for choice in scenario.traffic] == ["uniform", "adv+1"]
     assert {run.config.source_queue_packets for run in runs} == {20}
     assert {run.load for run in runs if run.traffic_label == "uniform"} >= {0.1, 0.8, 1.0}
