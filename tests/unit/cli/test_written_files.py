@@ -186,9 +186,10 @@ def test_a_results_folder_may_itself_be_a_link_as_its_user_names_it() -> None:
 
 
 def test_a_packet_log_is_csv_if_its_name_says_so(tmp_path: Path) -> None:
-    for name in ("log.parquet", "log.csv"):
+    longest = f"{'l' * 251}.csv"
+    for name in ("log.parquet", longest):
         assert run("simulate", name).exit_code == 0
-    table, text = pd.read_parquet(tmp_path / "log.parquet"), pd.read_csv(tmp_path / "log.csv")
+    table, text = pd.read_parquet(tmp_path / "log.parquet"), pd.read_csv(tmp_path / longest)
     assert text.columns.tolist() == table.columns.tolist()
     routers = [list(map(int, one.split())) for one in text.pop("routers")]
     assert routers == [one.tolist() for one in table.pop("routers")]

@@ -84,6 +84,8 @@ def test_calls_out_of_order_are_refused() -> None:
         env.step([])
     with pytest.raises(dfe.ConfigError, match="duration_ns"):
         env.extend(-1.0)
+    with pytest.raises(dfe.ConfigError, match=r"^duration_ns = .*the clock ends"):
+        env.extend(1e15)
     env.drain()
     for call in (lambda: env.drain(), lambda: env.extend(1.0), lambda: env.step([])):
         with pytest.raises(dfe.StateError):

@@ -11,7 +11,7 @@ import pytest
 from dragonfly_env import jobs
 from dragonfly_env.jobs import Operation
 from dragonfly_env.jobs.grids import rectangle
-from dragonfly_env.jobs.operations import RECEIVE, SEND, SEND_ALL_TO_ALL, WAIT, WAIT_ALL
+from dragonfly_env.jobs.operations import BEGIN, RECEIVE, SEND, SEND_ALL_TO_ALL, WAIT, WAIT_ALL
 from dragonfly_env.jobs.program import Motif
 
 
@@ -174,3 +174,5 @@ def test_qbox_and_rayleigh_stay_in_rows_and_columns() -> None:
     }
     assert set(row) == {1, 2, 4, 8}  # children in the binomial tree
     assert all(3_276_800 <= size < 3_277_000 for size in row.values())
+    in_one_row = {one.label for one in jobs.Qbox(gap_ns=0).operations(0, 3) if one.kind == BEGIN}
+    assert in_one_row == {"broadcast", "allreduce"}  # nobody else is in the column

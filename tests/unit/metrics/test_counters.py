@@ -214,6 +214,9 @@ def test_bad_input_is_refused(tmp_path: Path) -> None:
     for call in (windows.operations, windows[0].tiles_of_job):
         with pytest.raises(dfe.ConfigError, match=r"^job = 0: there are no jobs"):
             call(0)
+    of_jobs = dfe.Simulation(config(traffic=None, jobs=JOBS)).run_in_windows(100, 100)
+    with pytest.raises(dfe.ConfigError, match=r"^job = 2: must be an integer from 0 to 1"):
+        of_jobs.operations(2)
     with pytest.raises(dfe.ConfigError, match=r"^host_latency = "):
         windows.host_latency_percentile_ns(50)
     with pytest.raises(dfe.ConfigError, match=r"^folder = "):

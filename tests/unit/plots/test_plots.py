@@ -248,7 +248,7 @@ def at_one_load(tmp_path_factory: pytest.TempPathFactory) -> Results:
     return load_results(path)
 
 
-def test_a_single_load_is_in_the_middle_and_words_stay_inside(at_one_load: Results) -> None:
+def test_a_single_load_is_in_the_middle_and_words_stay_inside(at_one_load: Results, tmp_path: Path) -> None:
     figure = load_figure(at_one_load)
     figure.draw_without_rendering()
     latency = figure.axes[0]
@@ -257,3 +257,5 @@ def test_a_single_load_is_in_the_middle_and_words_stay_inside(at_one_load: Resul
     assert text.get_text().endswith(" us")
     words, panel = text.get_window_extent(), latency.get_window_extent()
     assert panel.x0 <= words.x0 <= words.x1 <= panel.x1
+    draw(at_one_load, tmp_path, kinds=["loads"])
+    assert "off the scale: min (" in (tmp_path / "index.html").read_text(encoding="utf-8")

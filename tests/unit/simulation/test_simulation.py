@@ -113,6 +113,9 @@ def test_a_time_series_covers_the_window_and_adds_up() -> None:
     simulation = dfe.Simulation(config(series_bin_ns=1000))
     simulation.run(2500)
     simulation.reset_statistics()
+    empty = simulation.metrics().time_series
+    assert empty is not None
+    assert len(empty["time_ns"]) == 0
     simulation.run(5000)
     m = simulation.metrics()
     series = m.time_series
