@@ -50,6 +50,14 @@ class OpenDecisions {
   }
   void clear(std::uint32_t packet) noexcept { heads_[std::size_t{packet} * most_].open = 0; }
 
+  // After resize().
+  void archive(Archive& archive) {
+    archive.fixed(heads_);
+    archive.fixed(rows_);
+    archive.fixed(hops_);
+  }
+  [[nodiscard]] std::uint32_t most() const noexcept { return most_; }
+
   // For a packet that goes to another partition.
   void pack(std::uint32_t packet, std::vector<std::byte>& into) const {
     const std::uint32_t open = count(packet);

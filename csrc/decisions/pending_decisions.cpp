@@ -13,6 +13,22 @@ void PendingDecisions::make_room() {
   if (decided_before_) before_.reserve(room, size_);
 }
 
+void PendingDecisions::archive(Archive& archive) {
+  archive(wanted_, size_, others_, first_time_, decided_before_);
+  archive.require(wanted_.kind <= WantedPackets::Kind::kOne, "nobody knows which decisions are wanted");
+  if (archive.reads()) {
+    // Before there is room for so many: each takes as many bytes as this at least.
+    archive.require(size_ <= archive.most_of(row_bytes_ + sizeof(PacketFacts)),
+                    "pending decisions are cut off");
+    make_room();
+  }
+  if (decided_before_) before_.archive(archive, size_);
+  pending_.archive(archive, size_);
+  rows_.archive(archive, size_ * row_bytes_);
+  facts_.archive(archive, size_);
+  candidates_.archive(archive, std::size_t{size_} * plan_.num_candidates);
+}
+
 bool PendingDecisions::keep_plan(const Packet& packet) {
   if (!decided_before_) {
     decided_before_ = true;

@@ -206,6 +206,21 @@ void HostPrograms::reset_records() {
   for (JobRecord& job : jobs_) job.messages = {};
 }
 
+void HostPrograms::archive(Archive& archive) {
+  for (JobPolicies& lanes : policies_) archive(lanes);
+  for (Host& host : hosts_) {
+    archive(host.first, host.last, host.queued_packets, host.messages, host.started, host.finished,
+            host.alarm, host.left_at, host.sending, host.arriving);
+    if (host.task != nullptr) host.task->archive(archive);
+  }
+  archive(pool_, free_, stopped_, open_work_, record_);
+  archive.fixed(jobs_);
+  archive.fixed(operations_);
+  if (archive.reads() && !archive.trusted()) check_archived(archive);
+}
+
+void HostPrograms::check_archived(const Archive& /*archive*/) const {}
+
 std::string HostPrograms::describe_unfinished() const {
   for (std::uint32_t host = 0; host < hosts_.size(); ++host) {
     if (hosts_[host].task == nullptr || hosts_[host].finished || hosts_[host].endless) continue;

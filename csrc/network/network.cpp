@@ -225,6 +225,15 @@ void Network::watch() {
                       " ns (at " + std::to_string(plan_->to_ps(now_) / kPsPerNs) + " ns): " + report};
 }
 
+// Of a state that came from a file: it is no state if its books do not balance.
+void Network::check_books_of(const Archive& archive) {
+  try {
+    check_invariants();
+  } catch (const std::logic_error&) {
+    archive.require(false, "its packets and credits do not add up");
+  }
+}
+
 void Network::check_invariants() {
   std::string report;
   std::vector<BookAudit::CreditsInUse> use;

@@ -181,6 +181,15 @@ class SearchTask final : public Task {
     end_level(port);
   }
 
+  void archive(Archive& archive) override {
+    archive(level_, to_send_, left_, leaving_, owed_, busy_until_ps_, pending_ps_, next_signal_,
+            next_broadcast_, reported_, draws_);
+    archive.fixed(received_);
+    archive.fixed(reduced_);
+    archive.fixed(signalled_);
+    archive.require(level_ <= search_.levels(), "a task is behind its last level");
+    archive.require(owed_ <= to_send_, "a task owes more than it has to send");
+  }
   [[nodiscard]] bool finished() const override { return level_ == search_.levels(); }
   [[nodiscard]] std::string waits_for() const override {
     const std::string where = " of level " + std::to_string(level_);

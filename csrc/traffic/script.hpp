@@ -21,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "core/archive.hpp"
 #include "core/time.hpp"
 
 namespace dragonfly {
@@ -141,6 +142,11 @@ class ReceiveLedger {
   [[nodiscard]] bool lacks(std::uint32_t label) const noexcept { return lacking_[label] > 0; }
   [[nodiscard]] bool lacks_any() const noexcept { return all_lacking_ > 0; }
   [[nodiscard]] bool lacks_on(std::uint32_t channel) const noexcept { return balance_[channel] < 0; }
+  void archive(Archive& archive) {
+    archive.fixed(balance_);
+    archive.fixed(lacking_);
+    archive(all_lacking_);
+  }
 
  private:
   void change(std::uint32_t channel, std::int64_t packets) noexcept {

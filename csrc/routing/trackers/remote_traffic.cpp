@@ -49,6 +49,11 @@ class RemoteTraffic final : public RouterTracker {
            groups * groups * (types * sizeof(Use) + sizeof(std::size_t));
   }
 
+  void archive(Archive& archive) override {
+    window_.archive(archive, types_ == 0 ? 0 : sums_.size() / types_, topology_.num_groups());
+    archive.fixed(sums_);
+  }
+
   [[nodiscard]] TrackedEvents hears() const noexcept override {
     return {.injections = true, .forwards = true};
   }
@@ -85,6 +90,7 @@ class RemoteTraffic final : public RouterTracker {
   struct Sum {  // of packets, each times its ways
     std::uint64_t injected = 0;
     std::uint64_t stored = 0;
+    static constexpr bool kArchivedWhole = true;
   };
 
   // How many of the ways from a group of this partition to another one use links of each type.
