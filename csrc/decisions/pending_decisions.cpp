@@ -20,7 +20,12 @@ void PendingDecisions::archive(Archive& archive) {
     // Before there is room for so many: each takes as many bytes as this at least.
     archive.require(size_ <= archive.most_of(row_bytes_ + sizeof(PacketFacts)),
                     "pending decisions are cut off");
-    make_room();
+    const std::size_t room = std::max<std::size_t>(64, std::size_t{size_} * 2);  // as make_room()
+    pending_.reserve(room, 0);
+    rows_.reserve(room * row_bytes_, 0);
+    facts_.reserve(room, 0);
+    candidates_.reserve(room * plan_.num_candidates, 0);
+    if (decided_before_) before_.reserve(room, 0);
   }
   if (decided_before_) before_.archive(archive, size_);
   pending_.archive(archive, size_);

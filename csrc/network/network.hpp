@@ -76,6 +76,7 @@ class Network {
   // Opens a window, or goes on with the present one, on all partitions; whether they all reached its end.
   // With kCompletion the window ends at the time at which the workload is complete.
   bool run_window(Tick until, RunGoal goal);
+  void check_clock_of(const Archive& archive) const;
   void check_books_of(const Archive& archive);
   // How far partitions may go that are done with the workload, once the others have stopped.
   [[nodiscard]] Tick end_of_those_done();

@@ -130,7 +130,7 @@ void Network::archive(Archive& archive) {
         require_sound(archive, partitions_[to].state(), row[to]);
     }
   }
-  archive.require(window_end_ >= 0 && now_ >= 0 && started_ >= -1 && last_watch_ >= 0, "the clock is broken");
+  check_clock_of(archive);
   check_books_of(archive);
 }
 

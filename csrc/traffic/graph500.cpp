@@ -163,6 +163,7 @@ class SearchTask final : public Task {
   }
   void received(TaskPort& port, const TaskMessage& message) override {
     const std::uint32_t level = level_of(message.tag);
+    if (finished() || level >= search_.levels()) return;  // only in a state that somebody has written by hand
     switch (kind_of(message.tag)) {
       case kQueries:  // perhaps of the next level, which its sender has begun
         ++received_[level];
@@ -271,6 +272,7 @@ class SearchTask final : public Task {
     return end >= search_.tasks && signalled_[level_] >= search_.signals_to(level_, task_);
   }
   void leave_level(TaskPort& port) {
+    if (finished()) return;
     if (search_.star) {
       next_broadcast_ = 0;
       broadcast(port);

@@ -460,7 +460,7 @@ class SimulationConfig:
         if isinstance(traffic, ClosedLoop):
             source: _core.Source | None = traffic.build(core, self.seed, **packets)
         else:
-            source = self.source_after(None)
+            source = self._source_after(None)
         if source is not None and not self.jobs:
             return source
         numbers = self._job_policies.numbers
@@ -468,7 +468,7 @@ class SimulationConfig:
             self._placed_jobs, self.topology, background=source, policies=numbers, seed=self.seed, **packets
         )
 
-    def source_after(self, after_ps: int | None) -> _core.Source | None:
+    def _source_after(self, after_ps: int | None) -> _core.Source | None:
         """What hosts without a program send; None if nothing.
 
         Args:

@@ -51,7 +51,7 @@ class Made:
         if self.changes:
             run["seed"] = self.changes[-1][1].seed
             # Closed-loop programs, and silence, are what they were.
-            sources = [(after_ps, config.source_after(after_ps)) for after_ps, config in self.changes]
+            sources = [(after_ps, config._source_after(after_ps)) for after_ps, config in self.changes]
             run["forks"] = [part for part in sources if part[1] is not None]
         return run
 
@@ -76,11 +76,22 @@ class Made:
                 if one.traffic_object.is_closed_loop:
                     allowed = f"must be left out: the traffic {which} is closed loop, and its programs go on"
                     raise config_error("traffic", changes.get("traffic"), allowed)
-            if config.source_after(after_ps) is None:
+            if config._source_after(after_ps) is None:
                 raise config_error("traffic", changes.get("traffic"), "must be some traffic in a fork")
         if len(self.changes) == _MOST_CHANGES:
             raise config_error("fork", _MOST_CHANGES + 1, f"at most {_MOST_CHANGES} changes of one run")
         return dataclasses.replace(self, changes=(*self.changes, (after_ps, config)))
+
+    def decided_by(self, policy: Policy | None) -> Made:
+        """The same with another policy from now on; None: with the same one. Which ones can take over, the core knows:
+        one that learns becomes the same with other parameters, so that its tables fit.
+        """
+        before = self.now.policy_object
+        if policy is None or policy == before:
+            return self
+        if policy.learns and policy.name == before.name and not self.job_policies:
+            return dataclasses.replace(self, config=self.config.replace(policy=policy))
+        return dataclasses.replace(self, policy=policy)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values; ``from_dict`` is the inverse."""

@@ -124,8 +124,16 @@ class Simulation(CoreOwner):
             True
         """
         with self._alone, self._marks_broken():
-            about = {"made": self._made, "marks": self._marks.to_list(), "window_ps": self._window_ps}
-            return Snapshot._of(_KIND, self._core.time_ps / PS_PER_NS, about, (self._core.save(),))
+            return Snapshot._of(_KIND, self._core.time_ps / PS_PER_NS, self._save())
+
+    def _save(self) -> dict[str, Any]:
+        """What a snapshot holds."""
+        return {
+            "made": self._made,
+            "marks": self._marks.to_list(),
+            "window_ps": self._window_ps,
+            "core": self._core.save(),
+        }
 
     @classmethod
     def restore(cls, snapshot: Snapshot) -> Simulation:
@@ -182,38 +190,43 @@ class Simulation(CoreOwner):
             >>> one.config.policy, one.time_ns
             ('ugal-n', 10000.0)
         """
-        snapshot = self.snapshot()
-        made: Made = self._made
         given = {"seed": seed, "traffic": traffic, "load": load}
         changes = {name: value for name, value in given.items() if value is not None}
-        with self._alone:
-            made = made.changed(self._core.clock_ps, changes)
-        other = None if policy is None else parse_policy(policy)
-        if other is not None and other != made.now.policy_object:
-            learned = made.now.policy_object.name
-            if learned == other.name and self._core.q_table() is not None:
-                made = dataclasses.replace(made, config=made.config.replace(policy=other))
-            else:
-                made = dataclasses.replace(made, policy=other)
-        return self._restored(snapshot, made, rejoins=bool(changes))
+        return self._restored(self.snapshot(), changes, None if policy is None else parse_policy(policy))
 
     @classmethod
-    def _restored(cls, snapshot: Snapshot, made: Made | None = None, *, rejoins: bool = False) -> Simulation:
+    def _restored(
+        cls, snapshot: Snapshot, changes: Mapping[str, Any] | None = None, policy: Policy | None = None
+    ) -> Simulation:
         check_instance("snapshot", snapshot, Snapshot)
-        about = snapshot._require(_KIND)
+        return cls._loaded(snapshot._require(_KIND), snapshot._trusted, changes, policy)
+
+    @classmethod
+    def _loaded(
+        cls,
+        saved: Mapping[str, Any],
+        trusted: bool,
+        changes: Mapping[str, Any] | None = None,
+        policy: Policy | None = None,
+    ) -> Simulation:
+        """What ``_save`` gave, as a simulation; perhaps with something else from now on."""
+        simulation = cls.__new__(cls)
         with reading_snapshot():
-            if not isinstance(about["made"], Made):
-                about["made"] = Made.from_dict(about["made"])
-            simulation = cls.__new__(cls)
-            simulation._make(made or about["made"])
-            simulation._core.load(snapshot._states[0], snapshot._trusted)
-            window_ps = check_integer("snapshot", about["window_ps"], 0, MAX_TIME_PS)
-            simulation._window_ps = window_ps
-            simulation._marks.set(
-                [[check_integer("snapshot", n, 0, MAX_SEED) for n in mark] for mark in about["marks"]]
-            )
-            if rejoins:
-                simulation._core.rejoin_source()
+            made = check_instance("snapshot", saved["made"], Made)
+            simulation._make(made)
+            simulation._core.load(saved["core"], trusted)
+            simulation._window_ps = check_integer("snapshot", saved["window_ps"], 0, MAX_TIME_PS)
+            marks = [[check_integer("snapshot", n, 0, MAX_SEED) for n in mark] for mark in saved["marks"]]
+            simulation._marks.set(marks)
+        other = made.changed(simulation._core.clock_ps, changes or {}).decided_by(policy)
+        if other == made:
+            return simulation
+        simulation._make(other)
+        simulation._core.load(saved["core"], trusted)
+        simulation._window_ps = saved["window_ps"]
+        simulation._marks.set(marks)
+        if changes:
+            simulation._core.rejoin_source()
         return simulation
 
     @property

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, SupportsIndex
 
 import numpy as np
-import numpy.typing as npt
 
 from dragonfly_env import _core
 from dragonfly_env._version import installed_version
@@ -26,15 +25,13 @@ from dragonfly_env.checks.files import replacing
 from dragonfly_env.checks.outside import check_mapping, check_path, read_bytes, reason
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.errors import ConfigError
-
-Bytes = npt.NDArray[np.uint8]
+from dragonfly_env.simulation.plain import TYPES, Arrays, from_plain, to_plain
 
 _MAGIC = b"dragonfly-env snapshot\n"
 _FORMAT = 1
 _LENGTHS = struct.Struct("<IQ")  # format, bytes of the header
 _DIGEST_BYTES = 32
 _MOST_BYTES = 2**36
-_TYPES = ("uint8", "bool", "int8", "int32", "int64", "float32", "float64")
 _DAMAGED = "must be a file that Snapshot.save() of this version wrote"
 
 
@@ -52,12 +49,11 @@ class Snapshot:
         ('simulation', 1000.0)
     """
 
-    __slots__ = ("_about", "_kind", "_states", "_time_ns", "_trusted")
+    __slots__ = ("_about", "_kind", "_time_ns", "_trusted")
 
+    _about: Any
     _kind: str
     _time_ns: float
-    _about: Any
-    _states: tuple[Bytes, ...]
     _trusted: bool
 
     def __init__(self) -> None:
@@ -66,26 +62,16 @@ class Snapshot:
         )
 
     @classmethod
-    def _of(
-        cls, kind: str, time_ns: float, about: Any, states: tuple[Bytes, ...], *, trusted: bool = True
-    ) -> Snapshot:
+    def _of(cls, kind: str, time_ns: float, about: Any, *, trusted: bool = True) -> Snapshot:
         """
         Args:
             kind: Of what.
             time_ns: The simulated time.
-            about: What the Python side knows: None, numbers, texts, arrays of ``_TYPES``, and lists and dictionaries of
-                them; or an object with ``to_dict``.
-            states: Of the core.
-            trusted: Whether the states were made by this process.
+            about: What ``plain.to_plain`` can write, the state of the core among it; it is not changed any more.
+            trusted: Whether this process made it.
         """
         self = object.__new__(cls)
-        self._kind, self._time_ns, self._about, self._states, self._trusted = (
-            kind,
-            time_ns,
-            about,
-            states,
-            trusted,
-        )
+        self._kind, self._time_ns, self._about, self._trusted = kind, time_ns, about, trusted
         return self
 
     @property
@@ -100,8 +86,10 @@ class Snapshot:
 
     @property
     def num_bytes(self) -> int:
-        """The memory that its state takes."""
-        return sum(state.nbytes for state in self._states)
+        """The memory that its arrays take."""
+        arrays: Arrays = []
+        to_plain(self._about, arrays)
+        return sum(array.nbytes for array in arrays)
 
     def save(self, path: str | Path) -> None:
         """Write it to a file.
@@ -159,7 +147,7 @@ class Snapshot:
             raise config_error("path", str(file), f"{_DAMAGED} ({error})") from None
 
     def __repr__(self) -> str:
-        return f"<Snapshot of a {self._kind} at {self._time_ns:g} ns, {self.num_bytes} bytes>"
+        return f"<Snapshot of a {self._kind} at {self._time_ns:g} ns>"
 
     def __copy__(self) -> Snapshot:
         return self
@@ -168,30 +156,29 @@ class Snapshot:
         return self
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
-        return _unpickled, (self._kind, self._time_ns, self._about, self._states)
+        return _unpickled, (self._kind, self._time_ns, self._about)
 
     # For who makes and uses them.
 
     def _require(self, kind: str) -> Any:
-        """What the Python side knew, a copy, of a snapshot of this kind.
+        """What it holds, if it is of this kind; who takes it must not change it.
 
         Raises:
             ConfigError: If it is of another kind.
         """
         if self._kind != kind:
             raise config_error("snapshot", f"of a {self._kind}", f"must be one of a {kind}")
-        return _copied(self._about)
+        return self._about
 
     def _pieces(self) -> list[bytes | memoryview]:
-        arrays: list[npt.NDArray[Any]] = list(self._states)
-        about = _plain(self._about, arrays)
+        arrays: Arrays = []
+        about = to_plain(self._about, arrays)
         header = {
             "version": installed_version(),
             "archive": _core.archive_format,
             "kind": self._kind,
             "time_ns": self._time_ns,
             "about": about,
-            "states": len(self._states),
             "arrays": [[str(array.dtype), list(array.shape)] for array in arrays],
         }
         try:
@@ -225,16 +212,16 @@ class Snapshot:
         except UnicodeDecodeError:
             require(False, "damaged")
         header = check_mapping("snapshot", parse_json(text, "snapshot"))
-        known = {"version", "archive", "kind", "time_ns", "about", "states", "arrays"}
+        known = {"version", "archive", "kind", "time_ns", "about", "arrays"}
         require(set(header) == known, "another header")
         version = header["version"]
         require(version == installed_version(), f"version {version!r}, not {installed_version()!r}")
         require(header["archive"] == _core.archive_format, f"state format {header['archive']!r}")
         at += header_bytes
-        arrays: list[npt.NDArray[Any]] = []
+        arrays: Arrays = []
         require(isinstance(header["arrays"], list), "another header")
         for one in header["arrays"]:
-            require(isinstance(one, list) and len(one) == 2 and one[0] in _TYPES, "another header")
+            require(isinstance(one, list) and len(one) == 2 and one[0] in TYPES, "another header")
             name, shape = one
             whole = isinstance(shape, list) and all(type(n) is int and 0 <= n <= _MOST_BYTES for n in shape)
             require(whole and len(shape) <= 4, "another header")
@@ -248,54 +235,15 @@ class Snapshot:
             arrays.append(array.view(name).reshape(shape))
             at += size
         require(at == end, "longer than its header says")
-        count, kind, time_ns = header["states"], header["kind"], header["time_ns"]
-        require(type(count) is int and 0 <= count <= len(arrays), "another header")
+        kind, time_ns = header["kind"], header["time_ns"]
         require(isinstance(kind, str) and isinstance(time_ns, (int, float)), "another header")
-        states = tuple(arrays[:count])
-        require(all(state.dtype == np.uint8 and state.ndim == 1 for state in states), "another header")
-        about = _with_arrays(header["about"], arrays)
-        return cls._of(kind, float(time_ns), about, states, trusted=False)
+        with reading_snapshot():
+            about = from_plain(header["about"], arrays)
+        return cls._of(kind, float(time_ns), about, trusted=False)
 
 
-def _unpickled(kind: str, time_ns: float, about: Any, states: tuple[Bytes, ...]) -> Snapshot:
-    return Snapshot._of(kind, time_ns, about, states, trusted=False)
-
-
-def _copied(about: Any) -> Any:
-    """A copy of lists, dictionaries and arrays; what else there is does not change."""
-    if isinstance(about, dict):
-        return {name: _copied(value) for name, value in about.items()}
-    if isinstance(about, list):
-        return [_copied(value) for value in about]
-    return about.copy() if isinstance(about, np.ndarray) else about
-
-
-def _plain(value: Any, arrays: list[npt.NDArray[Any]]) -> Any:
-    """Plain values, with arrays by their number."""
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
-    if isinstance(value, np.ndarray) and str(value.dtype) in _TYPES:
-        arrays.append(value)
-        return {"array": len(arrays) - 1}
-    if isinstance(value, dict) and all(isinstance(name, str) for name in value):
-        return {"values": {name: _plain(one, arrays) for name, one in value.items()}}
-    if isinstance(value, (list, tuple)):
-        return [_plain(one, arrays) for one in value]
-    if hasattr(value, "to_dict"):
-        return {"values": _plain(value.to_dict(), arrays)["values"]}
-    raise config_error("snapshot", value, "cannot be written to a file: it must be made of plain settings")
-
-
-def _with_arrays(value: Any, arrays: list[npt.NDArray[Any]]) -> Any:
-    if isinstance(value, list):
-        return [_with_arrays(one, arrays) for one in value]
-    if not isinstance(value, dict):
-        return value
-    if set(value) == {"values"} and isinstance(value["values"], dict):
-        return {name: _with_arrays(one, arrays) for name, one in value["values"].items()}
-    if set(value) == {"array"} and type(value["array"]) is int and 0 <= value["array"] < len(arrays):
-        return arrays[value["array"]]
-    raise config_error("snapshot", "another header", _DAMAGED)
+def _unpickled(kind: str, time_ns: float, about: Any) -> Snapshot:
+    return Snapshot._of(kind, time_ns, about, trusted=False)
 
 
 @contextmanager
@@ -307,5 +255,7 @@ def reading_snapshot() -> Iterator[None]:
     """
     try:
         yield
-    except (LookupError, TypeError, AttributeError, OverflowError) as error:
+    except ConfigError:
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError, OverflowError, AssertionError) as error:
         raise config_error("snapshot", reason(error), _DAMAGED) from None
