@@ -12,6 +12,7 @@ from dragonfly_env.checks.values import MAX_TIME_PS, check_integer, config_error
 from dragonfly_env.jobs.job import as_policy
 from dragonfly_env.policies import Policy, parse_policy
 from dragonfly_env.simulation.config import SimulationConfig
+from dragonfly_env.traffic import parse_traffic
 
 _MOST_CHANGES = 255  # as the core has it
 _FIELDS = ("traffic", "load", "seed", "injection")
@@ -70,7 +71,14 @@ class Made:
         """
         if not changes:
             return self
-        config = (self.changes[-1][1] if self.changes else self.config).replace(**changes)
+        before = self.changes[-1][1] if self.changes else self.config
+        changes = dict(changes)
+        if (
+            "traffic" in changes
+            and parse_traffic(changes["traffic"]).is_trace != before.traffic_object.is_trace
+        ):
+            changes["injection"] = "auto"
+        config = before.replace(**changes)
         if "traffic" in changes or "load" in changes:
             for one, which in ((self.config, "of the run"), (config, "that follows")):
                 if one.traffic_object.is_closed_loop:

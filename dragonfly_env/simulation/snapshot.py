@@ -196,7 +196,7 @@ class Snapshot:
     def _parsed(cls, content: bytes) -> Snapshot:
         def require(holds: bool, what: str) -> None:
             if not holds:
-                raise config_error("snapshot", what, _DAMAGED)
+                raise ConfigError(what)  # load() says of which file
 
         require(content.startswith(_MAGIC), "another kind of file")
         at = len(_MAGIC) + _LENGTHS.size
