@@ -231,6 +231,14 @@ void HostPrograms::require_sound(const Archive& archive, std::size_t deciders) c
                         host < workload_.num_hosts(),
                     "a message goes to no host");
   }
+  std::uint64_t counted = 0;
+  for (const std::uint64_t one : record_.latencies.counts()) {
+    archive.require(one <= record_.delivered, "messages are counted wrongly");
+    counted += one;
+  }
+  archive.require(counted == record_.delivered && record_.delivered <= std::uint64_t{1} << 53 &&
+                      record_.latency_ps >= 0 && record_.latency_max_ps >= 0 && record_.latency_min_ps >= 0,
+                  "messages are counted wrongly");
   std::vector<std::uint8_t> seen(pool_.size());
   const auto use = [&](std::uint32_t index) {
     archive.require(index < pool_.size() && seen[index] == 0, "messages go in a circle");

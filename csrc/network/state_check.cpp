@@ -13,6 +13,7 @@ namespace dragonfly {
 namespace {
 
 constexpr Tick kLatest = kNever / 2;
+constexpr std::uint64_t kMostCounted = std::uint64_t{1} << 53;
 
 template <class T>
 std::uint8_t flag_at(const T& of, std::size_t offset) noexcept {
@@ -49,6 +50,7 @@ class Soundness {
       check_acknowledgement(archive_, s_, heard);
     if (s_.desk != nullptr) check_desk();
     check_unused();
+    check_record();
   }
 
   static void check_acknowledgement(const Archive& archive, const PartitionState& s,
@@ -57,6 +59,21 @@ class Soundness {
                         heard.destination_router < s.plan.topology.num_routers() &&
                         heard.kind < kAcknowledgedKinds,
                     "an acknowledgement comes from nowhere");
+  }
+
+  // Numbers that are only shown: small enough to be added up, and consistent where somebody divides by them.
+  static bool is_count(std::uint64_t count) noexcept { return count <= kMostCounted; }
+  static bool is_sum(std::int64_t sum) noexcept { return sum >= 0 && sum <= kLatest; }
+  static bool has(const LatencyHistogram& histogram, std::uint64_t count) noexcept {
+    return adds_up(histogram.counts(), count);
+  }
+  static bool adds_up(const std::vector<std::uint64_t>& counts, std::uint64_t count) noexcept {
+    std::uint64_t sum = 0;
+    for (const std::uint64_t one : counts) {
+      if (!is_count(one) || !is_count(sum)) return false;
+      sum += one;
+    }
+    return sum == count;
   }
 
   // A packet as such, wherever it is.
@@ -678,6 +695,30 @@ class Soundness {
       ++sent.hops;
       check_way(sent, topology_.neighbor(one.router, hop.port).router);
     }
+  }
+
+  void check_record() const {
+    const DeliveryRecord& record = s_.record;
+    bool sound =
+        is_count(record.injected) && is_count(record.delivered) && record.minimal <= record.delivered &&
+        is_count(record.lost) && is_sum(record.latency_ps) && is_sum(record.network_latency_ps) &&
+        is_sum(record.latency_max_ps) && record.latency_min_ps >= 0 &&
+        (record.delivered == 0 || record.latency_min_ps <= record.latency_max_ps) &&
+        adds_up(record.hops, record.delivered) && has(record.latencies, record.delivered) &&
+        adds_up(s_.router_injected, record.injected) && adds_up(s_.router_delivered, record.delivered) &&
+        is_count(s_.injected_ever) && is_count(s_.delivered_ever);
+    for (std::uint32_t id = 0; id < s_.ports.size(); ++id) {
+      sound = sound && is_count(s_.ports[id].sent) && is_sum(s_.output_stalls[id].stalled) &&
+              is_sum(s_.output_stalls[id].since) && is_sum(s_.input_stalls[id].stalled) &&
+              is_sum(s_.input_stalls[id].since);
+    }
+    for (const SeriesBin& bin : record.series) {
+      sound = sound && is_sum(bin.injected) && is_sum(bin.delivered) && is_sum(bin.latency_ps) &&
+              is_sum(bin.hops) && is_sum(bin.arrived) && is_sum(bin.arrived_latency_ps);
+    }
+    for (const HostSender& sender : s_.hosts) sound = sound && is_count(sender.number);
+    for (const std::uint64_t count : s_.backlog_count) sound = sound && is_count(count);
+    require(sound, "its counts do not add up");
   }
 
   void check_unused() {

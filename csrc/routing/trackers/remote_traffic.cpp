@@ -50,7 +50,8 @@ class RemoteTraffic final : public RouterTracker {
   }
 
   void archive(Archive& archive) override {
-    window_.archive(archive, types_ == 0 ? 0 : sums_.size() / types_, topology_.num_groups());
+    const std::size_t routers = uses_end_.size() / topology_.num_groups() * topology_.a();
+    window_.archive(archive, routers, topology_.num_groups());
     archive.fixed(sums_);
   }
 
