@@ -121,13 +121,10 @@ class Archive {
     require(static_cast<std::uint64_t>(number) < end, what);
   }
 
-  // What is wrong with an archive that is read.
+  // What is wrong with an archive that is read. What is written was made here, and is right.
   void require(bool holds, const char* what) const {
-    if (!holds) [[unlikely]]
+    if (!holds && reads_) [[unlikely]]
       fail(what);
-  }
-  [[noreturn]] static void fail(const char* what) {
-    throw ConfigError{"snapshot", "damaged", std::string{what} + "; it must be what save() wrote"};
   }
   // Everything was read.
   void require_end() const { require(from_.size() == at_, "something follows the state"); }
@@ -152,6 +149,9 @@ class Archive {
   template <class Tag>
   struct IdOf<Id<Tag>> : std::true_type {};
 
+  [[noreturn]] static void fail(const char* what) {
+    throw ConfigError{"snapshot", "damaged", std::string{what} + "; it must be what save() wrote"};
+  }
   [[nodiscard]] std::size_t left() const noexcept { return from_.size() - at_; }
 
   void bytes(void* memory, std::size_t size) {

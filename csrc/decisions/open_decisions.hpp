@@ -73,7 +73,7 @@ class OpenDecisions {
     std::memcpy(static_cast<void*>(heads_.data() + first), from, open * sizeof(OpenDecision));
     heads_[first].open = open;
     from += open * sizeof(OpenDecision);
-    if (open > 0) std::memcpy(rows_.data() + first * row_bytes_, from, open * row_bytes_);
+    if (open > 0 && row_bytes_ > 0) std::memcpy(rows_.data() + first * row_bytes_, from, open * row_bytes_);
     from += open * row_bytes_;
     return notes_hops_ ? take(from, hops_[packet]) : from;
   }

@@ -571,6 +571,9 @@ class Soundness {
               "a message does not exist");
       require(sender.left > 0 || sender.state == HostState::kSilent, "a host has nothing to send");
     }
+    // A generator skips its times until a packet has left, so this must not be in the far future.
+    const auto has_been = [&](Tick when) { return when >= 0 && when <= s_.cursor; };
+    require(std::ranges::all_of(s_.departed, has_been), "a packet has left in the future");
     for (std::size_t host = 0; host < s_.backlog_cursor.size(); ++host) {
       if (s_.programs != nullptr && s_.programs->runs_on(static_cast<std::uint32_t>(host))) continue;
       require(s_.plan.source.knows(HostId{s_.first_host + static_cast<std::uint32_t>(host)},
