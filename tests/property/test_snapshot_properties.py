@@ -55,7 +55,7 @@ def configs(draw: st.DrawFn) -> dfe.SimulationConfig:
     return config
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=SLOW)
+@settings(max_examples=20, deadline=None, suppress_health_check=SLOW)
 @given(configs(), st.lists(st.sampled_from([0, 1, 10, 137, 600, 2_000]), min_size=1, max_size=4))
 def test_a_run_may_be_restored_at_any_moment(config: dfe.SimulationConfig, pieces: list[int]) -> None:
     whole = broken = dfe.Simulation(config)
@@ -74,7 +74,7 @@ def test_a_run_may_be_restored_at_any_moment(config: dfe.SimulationConfig, piece
     broken.check_invariants()
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=SLOW)
+@settings(max_examples=30, deadline=None, suppress_health_check=SLOW)
 @given(
     configs(),
     st.sampled_from([100, 700]),
