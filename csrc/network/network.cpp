@@ -259,7 +259,8 @@ void Network::check_invariants() {
     report += audit.check_inside();
     use.push_back(audit.none_in_use());
   }
-  const auto& waiting = mail_[1 - parity_];
+  const auto& waiting =
+      mail_[in_window_ ? parity_ : 1 - parity_];  // the mail of the window before was taken in
   for (std::size_t i = 0; i < audits.size(); ++i) audits[i].count_credits(waiting[i], use);
   for (std::size_t from = 0; from < waiting.size(); ++from) {
     for (std::size_t to = 0; to < waiting.size(); ++to) {

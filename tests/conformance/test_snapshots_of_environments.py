@@ -168,6 +168,10 @@ KINDS: dict[str, tuple[Any, Callable[[], Any]]] = {
             CONFIG.replace(network="lia"), dfe.make_policy("lia"), reward="team", transitions=False, **SHORT
         ),
     ),
+    "partitions": (  # that stand at different times while decisions are pending
+        Batches(),
+        lambda: dfe.BatchedRoutingEnv(CONFIG.replace(topology="1056", threads=2), duration_ns=1_500.0),
+    ),
     "several": (Batches(), lambda: dfe.BatchedRoutingEnv([CONFIG, CONFIG.replace(load=0.2)], **SHORT)),
     "jobs in batches": (
         Batches(),
