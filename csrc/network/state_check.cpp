@@ -476,7 +476,8 @@ class Soundness {
         continue;  // asks, waits, or is pending
       const Hop& hop = s_.store.hops[packet];
       const std::uint32_t router = s_.router_of_input(input_vc);
-      if (pending_[packet] != 0 && hop.port == kNoPort) continue;
+      // What waits for its decision gets a hop then, before it goes on.
+      if (pending_[packet] != 0 && !s_.desk->decided_before()) continue;
       require(leads_on(router, hop), "a packet knows no way");
       require_on_way(packet, router, hop);
     }
