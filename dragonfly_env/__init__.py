@@ -30,7 +30,7 @@ from dragonfly_env.errors import ConfigError, DeadlockError, IllegalActionError,
 from dragonfly_env.jobs import Job
 from dragonfly_env.metrics import Metrics
 from dragonfly_env.policies import Policy, make_policy, policies
-from dragonfly_env.simulation import Simulation, simulate
+from dragonfly_env.simulation import Simulation, Snapshot, simulate
 from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.traffic import AllToAll, traffic_patterns
 
@@ -60,6 +60,7 @@ __all__ = [
     "RouterVecEnv",
     "Simulation",
     "SimulationConfig",
+    "Snapshot",
     "StateError",
     "Transitions",
     "__version__",

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "bindings/archived.hpp"
 #include "bindings/outcome_arrays.hpp"
 #include "bindings/question_spec.hpp"
 #include "bindings/sealed_class.hpp"
@@ -237,6 +238,8 @@ void bind_environment(py::module_& module) {
       .def_static("several", &make_several, py::arg("runs"), py::arg("warmup_ps"), py::arg("duration_ps"),
                   py::arg("threads"))
       .def("advance", &advance)
+      .def("save", &archived<RoutingEnvironment>)
+      .def("load", &load_archived<RoutingEnvironment>, py::arg("state").noconvert(), py::arg("trusted"))
       .def("step", &step, py::arg("actions").noconvert())
       .def("seek", &seek)
       .def("follow", &follow, py::arg("row"))

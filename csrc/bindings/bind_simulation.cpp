@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "bindings/archived.hpp"
 #include "bindings/columns.hpp"
 #include "bindings/members.hpp"
 #include "bindings/sealed_class.hpp"
@@ -245,6 +246,10 @@ void bind_simulation(py::module_& module) {
           py::arg("job"), py::arg("policies"))
       .def("q_table", &q_table)
       .def("load_q_table", &load_q_table, py::arg("values").noconvert())
+      .def("save", &archived<Simulation>)
+      .def("load", &load_archived<Simulation>, py::arg("state").noconvert(), py::arg("trusted"))
+      .def("rejoin_source", by_reference(&Simulation::rejoin_source))
+      .def_property_readonly("clock_ps", by_reference(&Simulation::clock_ps))
       .def("reset_statistics", by_reference(&Simulation::reset_statistics), py::arg("ends_warmup") = false)
       .def("statistics", &statistics_dict)
       .def("totals", &totals_dict)
@@ -257,6 +262,7 @@ void bind_simulation(py::module_& module) {
   module.def("policies", &policy_list);
   module.def("network_rows", &network_rows);
   module.attr("most_threads") = kMostThreads;
+  module.attr("archive_format") = kArchiveFormat;
   module.def("trackers", &tracker_list);
   module.def("requirements", &requirements, py::arg("run"));
   module.def("required_vcs", &required_vcs_of, py::arg("topology").none(false), py::arg("policy"),

@@ -1,11 +1,13 @@
 #include "bindings/simulation_setup.hpp"
 
+#include <algorithm>
 #include <type_traits>
 #include <utility>
 
 #include "bindings/members.hpp"
 #include "bindings/network_handle.hpp"
 #include "core/error.hpp"
+#include "traffic/spliced_source.hpp"
 
 namespace py = pybind11;
 
@@ -104,6 +106,31 @@ std::vector<PolicyChoice> job_policies(const py::dict& given, const Workload* wo
   return choices;
 }
 
+// Of a run that may have been forked: "forks", what it has sent since, as (time in ps, source).
+std::shared_ptr<const TrafficSource> forked_source(const py::dict& given, const SourceHandle& first,
+                                                   const Dragonfly& topology) {
+  if (!given.contains("forks")) return first.source;
+  std::vector<SplicedPart> parts;
+  TimePs before = 0;
+  for (const auto& [after_ps, source] :
+       member<std::vector<std::pair<TimePs, SourceHandle>>>(given, "forks")) {
+    require_same_topology("traffic", *source.topology, topology);
+    if (after_ps < before) throw ConfigError{"forks", std::to_string(after_ps), "times that never fall"};
+    before = after_ps;
+    parts.push_back({.after_ps = after_ps, .source = source.source});
+  }
+  return make_spliced_source(first.source, std::move(parts));
+}
+
+std::vector<PolicyChoice> later_policies(const py::dict& given) {
+  std::vector<PolicyChoice> choices;
+  if (!given.contains("later_policies")) return choices;
+  for (const auto& one : member<std::vector<py::dict>>(given, "later_policies")) {
+    choices.push_back(policy_choice(member<std::string>(one, "field"), one));
+  }
+  return choices;
+}
+
 }  // namespace
 
 PolicyChoice policy_choice(const std::string& field, const py::dict& given) {
@@ -122,6 +149,7 @@ SimulationSetup simulation_setup(const py::dict& given, const std::vector<std::s
 #define DRAGONFLY_NAME(type, name) known.emplace_back(#name);
   DRAGONFLY_RECORD_OPTIONS(DRAGONFLY_NAME)
 #undef DRAGONFLY_NAME
+  known.insert(known.end(), {"later_policies", "forks"});
   known.insert(known.end(), beside.begin(), beside.end());
   require_known(given, known);
   const auto topology = member<std::shared_ptr<Dragonfly>>(given, "topology");
@@ -133,12 +161,13 @@ SimulationSetup simulation_setup(const py::dict& given, const std::vector<std::s
   PolicyChoice policy = policy_choice("policy", member<py::dict>(given, "policy"));
   SimulationSetup setup{
       .topology = topology,
-      .source = source.source,
+      .source = forked_source(given, source, *topology),
       .workload = source.workload,
       .network = network_params(member<py::dict>(given, "network")),
       .policy = std::move(policy.name),
       .policy_parameters = std::move(policy.parameters),
       .job_policies = job_policies(given, source.workload.get()),
+      .later_policies = later_policies(given),
       .threads = threads,
       .options = {.seed = member<std::uint64_t>(given, "seed"),
                   .source_queue_packets = member<std::uint32_t>(given, "source_queue_packets"),

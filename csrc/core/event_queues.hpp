@@ -9,8 +9,10 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
+#include "core/archive.hpp"
 #include "core/ids.hpp"
 #include "core/time.hpp"
 
@@ -40,6 +42,20 @@ class EventRing {
   template <class Visit>
   void for_each(Visit visit) const {
     for (std::size_t i = 0; i < size(); ++i) visit(ahead(i));
+  }
+  // From the first one on: where they lie in the ring makes no difference.
+  void archive(Archive& archive) {
+    const std::size_t count = archive.length(size(), sizeof(Event));
+    if (archive.reads()) {
+      const std::size_t room = std::bit_ceil(std::max(count, kFew));
+      events_.assign(room, Event{});
+      mask_ = room - 1;
+      head_ = 0;
+      tail_ = count;
+    }
+    const std::size_t until_wrap = std::min(count, events_.size() - (head_ & mask_));
+    archive.block(events_.data() + (head_ & mask_), until_wrap);
+    archive.block(events_.data(), count - until_wrap);
   }
 
  private:
@@ -73,9 +89,11 @@ class TimeSlots {
     return heads_[static_cast<std::size_t>(when) & mask_];
   }
   [[nodiscard]] const std::vector<std::uint32_t>& heads() const noexcept { return heads_; }
+  [[nodiscard]] std::vector<std::uint32_t>& all() noexcept { return heads_; }
   [[nodiscard]] static std::uint64_t bytes(Tick horizon) noexcept {
     return std::bit_ceil(static_cast<std::uint64_t>(horizon) + 1) * sizeof(std::uint32_t);
   }
+  void archive(Archive& archive) { archive.fixed(heads_); }
 
  private:
   std::size_t mask_;
@@ -103,6 +121,23 @@ class SlotLists {
   }
   [[nodiscard]] std::uint32_t peek(Tick when) const noexcept { return slots_.peek(when); }
   [[nodiscard]] std::uint32_t next(std::uint32_t item) const noexcept { return next_[item]; }
+  // Takes out of all lists what `goes`; their order is not kept.
+  template <class Goes>
+  void remove_if(Goes goes) {
+    for (std::uint32_t& head : slots_.all()) {
+      for (std::uint32_t item = std::exchange(head, kNil); item != kNil;) {
+        const std::uint32_t after = next_[item];
+        if (!goes(item)) next_[item] = std::exchange(head, item);
+        item = after;
+      }
+    }
+  }
+  [[nodiscard]] const TimeSlots& slots() const noexcept { return slots_; }
+  [[nodiscard]] std::size_t items() const noexcept { return next_.size(); }
+  void archive(Archive& archive) {
+    archive(slots_);
+    archive.fixed(next_);
+  }
 
  private:
   TimeSlots slots_;
@@ -141,6 +176,7 @@ class BusyTimes {
   [[nodiscard]] static std::uint64_t bytes(Tick horizon) noexcept {
     return (std::bit_ceil(static_cast<std::uint64_t>(std::max<Tick>(horizon, 62)) + 2)) / 8;
   }
+  void archive(Archive& archive) { archive.fixed(words_); }
 
  private:
   std::uint64_t mask_;

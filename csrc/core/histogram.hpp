@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/archive.hpp"
+
 namespace dragonfly {
 
 // Log-linear buckets: values below 512 have a bucket each, above that every octave has 512 buckets.
@@ -44,6 +46,7 @@ class LatencyHistogram {
   void clear() { counts_.assign(counts_.size(), 0); }
 
   [[nodiscard]] const std::vector<std::uint64_t>& counts() const noexcept { return counts_; }
+  void archive(Archive& archive) { archive(counts_); }
 
  private:
   std::vector<std::uint64_t> counts_ = std::vector<std::uint64_t>(kSubCount * 16, 0);

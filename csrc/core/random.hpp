@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "core/archive.hpp"
+
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
@@ -88,6 +90,11 @@ class RandomStream {
 
   // Uniform in [0, 1) with 53 random bits.
   constexpr double uniform() noexcept { return static_cast<double>(next_u64() >> 11) * 0x1.0p-53; }
+
+  void archive(Archive& archive) {
+    archive(key0_, key1_, entity_, index_low_, index_high_, block_, buffer_);
+    archive.below(used_, 5, "a random stream has used more numbers than it has");
+  }
 
  private:
   std::uint32_t key0_, key1_, entity_, index_low_, index_high_, block_;

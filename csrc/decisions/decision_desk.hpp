@@ -44,6 +44,11 @@ class DecisionDesk : public PendingDecisions {
   // Forgets what was rewarded with in the last step, and, unless transitions are kept, what was completed.
   void begin_step() noexcept;
 
+  void archive(Archive& archive) {
+    PendingDecisions::archive(archive);
+    archive(writer_, log_, reports_, first_of_step_, delivered_in_step_, latency_in_step_, taken_);
+    archive.require(first_of_step_ <= log_.size(), "a step begins behind the last transition");
+  }
   [[nodiscard]] TransitionLog& log() noexcept { return log_; }
   [[nodiscard]] HopReports& reports() noexcept { return reports_; }
   [[nodiscard]] std::size_t first_of_step() const noexcept { return first_of_step_; }

@@ -6,6 +6,8 @@
 #include <memory>
 #include <type_traits>
 
+#include "core/archive.hpp"
+
 namespace dragonfly {
 
 template <class T>
@@ -21,6 +23,23 @@ class GrowingBuffer {
     std::copy_n(data_.get(), keep, larger.get());
     data_ = std::move(larger);
     capacity_ = capacity;
+  }
+  // The first `count` items.
+  void archive(Archive& archive, std::size_t count) {
+    if constexpr (ArchivedWhole<T> || std::is_arithmetic_v<T> || std::is_same_v<T, std::byte>) {
+      if (archive.reads()) {
+        archive.require(count <= archive.most_of(sizeof(T)), "a buffer is cut off");
+        reserve(count, 0);
+      }
+      archive.block(data_.get(), count);
+    } else {
+      if (archive.reads()) {
+        archive.require(count <= archive.most_of(1), "a buffer is cut off");
+        reserve(count, 0);
+        std::uninitialized_value_construct_n(data_.get(), count);
+      }
+      for (std::size_t i = 0; i < count; ++i) archive(data_[i]);
+    }
   }
   [[nodiscard]] T* data() noexcept { return data_.get(); }
   [[nodiscard]] const T* data() const noexcept { return data_.get(); }

@@ -61,6 +61,13 @@ class HopReports {
   [[nodiscard]] std::size_t bytes() const noexcept { return size_ * sizeof(HopReport); }
   [[nodiscard]] const HopReport* data() const noexcept { return reports_.data(); }
   void clear() noexcept { size_ = 0; }
+  void archive(Archive& archive) {
+    const bool may_keep = keeps_;  // if it was made to
+    archive(keeps_);
+    archive.require(may_keep || !keeps_, "reports are kept that nobody asked for");
+    size_ = archive.length(size_, sizeof(HopReport));
+    reports_.archive(archive, size_);
+  }
 
  private:
   OpenDecisions& open_;

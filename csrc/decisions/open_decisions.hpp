@@ -50,6 +50,14 @@ class OpenDecisions {
   }
   void clear(std::uint32_t packet) noexcept { heads_[std::size_t{packet} * most_].open = 0; }
 
+  // After resize().
+  void archive(Archive& archive) {
+    archive.fixed(heads_);
+    archive.fixed(rows_);
+    archive.fixed(hops_);
+  }
+  [[nodiscard]] std::uint32_t most() const noexcept { return most_; }
+
   // For a packet that goes to another partition.
   void pack(std::uint32_t packet, std::vector<std::byte>& into) const {
     const std::uint32_t open = count(packet);
@@ -65,7 +73,7 @@ class OpenDecisions {
     std::memcpy(static_cast<void*>(heads_.data() + first), from, open * sizeof(OpenDecision));
     heads_[first].open = open;
     from += open * sizeof(OpenDecision);
-    if (open > 0) std::memcpy(rows_.data() + first * row_bytes_, from, open * row_bytes_);
+    if (open > 0 && row_bytes_ > 0) std::memcpy(rows_.data() + first * row_bytes_, from, open * row_bytes_);
     from += open * row_bytes_;
     return notes_hops_ ? take(from, hops_[packet]) : from;
   }

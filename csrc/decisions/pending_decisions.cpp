@@ -13,6 +13,27 @@ void PendingDecisions::make_room() {
   if (decided_before_) before_.reserve(room, size_);
 }
 
+void PendingDecisions::archive(Archive& archive) {
+  archive(wanted_, size_, others_, first_time_, decided_before_);
+  archive.require(wanted_.kind <= WantedPackets::Kind::kOne, "nobody knows which decisions are wanted");
+  if (archive.reads()) {
+    // Before there is room for so many: each takes as many bytes as this at least.
+    archive.require(size_ <= archive.most_of(row_bytes_ + sizeof(PacketFacts)),
+                    "pending decisions are cut off");
+    const std::size_t room = std::max<std::size_t>(64, std::size_t{size_} * 2);  // as make_room()
+    pending_.reserve(room, 0);
+    rows_.reserve(room * row_bytes_, 0);
+    facts_.reserve(room, 0);
+    candidates_.reserve(room * plan_.num_candidates, 0);
+    if (decided_before_) before_.reserve(room, 0);
+  }
+  if (decided_before_) before_.archive(archive, size_);
+  pending_.archive(archive, size_);
+  rows_.archive(archive, size_ * row_bytes_);
+  facts_.archive(archive, size_);
+  candidates_.archive(archive, std::size_t{size_} * plan_.num_candidates);
+}
+
 bool PendingDecisions::keep_plan(const Packet& packet) {
   if (!decided_before_) {
     decided_before_ = true;

@@ -25,6 +25,7 @@ struct PendingDecision {
   std::uint16_t group = 0;
   bool forced = false;
   Tick time = 0;
+  void archive(Archive& archive) { archive(packet, input_vc, router, group, forced, time); }
 };
 
 // What a packet was about to do before the background policy decided about it.
@@ -34,6 +35,7 @@ struct PlanBefore {
   Plan plan = Plan::kMinimal;
   DetourKind detour_kind = DetourKind::kLgl;
   bool non_minimal = false;
+  void archive(Archive& archive) { archive(detour_router, detour_group, plan, detour_kind, non_minimal); }
 };
 
 class PendingDecisions {
@@ -87,6 +89,7 @@ class PendingDecisions {
   }
 
  protected:
+  void archive(Archive& archive);
   explicit PendingDecisions(const DecisionPlan& plan) : plan_{plan}, row_bytes_{row_bytes(plan)} {
     make_room();
   }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "core/archive.hpp"
 #include "core/time.hpp"
 
 namespace dragonfly {
@@ -23,6 +24,7 @@ struct PacketFacts {
   std::uint8_t vc = 0;
   bool minimal = true;  // never sent off the minimal path so far
   std::uint8_t unused[3] = {};
+  static constexpr bool kArchivedWhole = true;
 };
 static_assert(sizeof(PacketFacts) == 48);
 
@@ -34,6 +36,7 @@ struct alignas(32) OpenDecision {
   std::int32_t action = 0;
   std::uint32_t feedback_delay = 0;  // from the far end of the link that was chosen back to the router
   std::uint32_t open = 0;            // in the first one of a packet: how many it has
+  static constexpr bool kArchivedWhole = true;
 };
 static_assert(sizeof(OpenDecision) == 32);
 
@@ -49,6 +52,7 @@ struct CompletedDecision {
   std::int32_t action = 0;
   std::int32_t next_agent = -1;
   std::int32_t unused = 0;
+  static constexpr bool kArchivedWhole = true;
 };
 
 // A hop that a router chose, as the router hears of it (hop_reports.hpp).
@@ -59,6 +63,7 @@ struct HopReport {
   Tick when = 0;              // the report arrives
   std::int32_t agent = 0;
   std::int32_t port = 0;  // that the packet left through, numbered as port actions are
+  static constexpr bool kArchivedWhole = true;
 };
 
 // What a packet knows of its way for the next report.
@@ -66,6 +71,7 @@ struct HopNote {
   LowTick arrived = 0;  // in the input buffer of the router before
   bool chosen = false;  // that router raised a decision for it
   bool asked = false;   // the present one has
+  void archive(Archive& archive) { archive(arrived, chosen, asked); }
 };
 
 // Identifies a decision whatever the batching: packets ask every router on their way at most once.

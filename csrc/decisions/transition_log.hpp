@@ -56,6 +56,17 @@ class TransitionLog {
     ++size_;
   }
   void clear() noexcept { size_ = 0; }
+  void archive(Archive& archive) {
+    const bool may_keep = keeps_rows_;  // if it was made to
+    archive(keeps_rows_);
+    archive.require(may_keep || !keeps_rows_, "observations are kept that nobody asked for");
+    size_ = archive.length(size_, sizeof(CompletedDecision));
+    heads_.archive(archive, size_);
+    rewards_.archive(archive, size_);
+    if (!keeps_rows_) return;
+    rows_.archive(archive, size_ * row_bytes_);
+    next_rows_.archive(archive, size_ * row_bytes_);
+  }
   // From now on no observations are kept, and the memory of those that were is given back.
   void drop_rows() noexcept {
     keeps_rows_ = false;

@@ -18,6 +18,7 @@ struct WantedPackets {
   std::uint32_t source_host = 0;
   std::uint32_t number = 0;
 
+  void archive(Archive& archive) { archive(kind, source_host, number); }
   [[nodiscard]] bool include(const Packet& packet) const noexcept {
     switch (kind) {
       case Kind::kAll:

@@ -15,6 +15,7 @@ struct StatisticsBase {
   TimePs start_ps = 0;
   std::uint64_t generated = 0;
   std::vector<std::uint64_t> host_sent{};  // [host]; empty: nothing
+  void archive(Archive& archive) { archive(start_ps, generated, host_sent); }
 };
 
 // All [router * radix + port].

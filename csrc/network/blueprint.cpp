@@ -47,6 +47,12 @@ void require_same_rules(const RoutingPolicy& first, bool first_learns, const std
   }
 }
 
+std::vector<JobPolicy> all_of(const std::vector<JobPolicy>& some, const std::vector<JobPolicy>& others) {
+  std::vector<JobPolicy> all = some;
+  all.insert(all.end(), others.begin(), others.end());
+  return all;
+}
+
 PathBudget needed_budget(const Dragonfly& topology, const RoutingPolicy& policy, const TrafficSource& source,
                          const NetworkOptions& options, const std::vector<JobPolicy>& others) {
   const std::uint32_t local_hops = topology.local_way_hops();
@@ -174,19 +180,21 @@ std::optional<AfterRefusal> parse_after_refusal(const std::string& decide_at, bo
 Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params, RoutingPolicy& policy_in,
                      const TrafficSource& source_in, const NetworkOptions& options_in,
                      const Workload* workload_in, const std::vector<JobPolicy>& job_policies,
-                     RoutingPolicy* background_in)
-    : topology{(require_same_rules(policy_in, policy_in.learner() != nullptr, job_policies), topology_in)},
+                     RoutingPolicy* background_in, const std::vector<JobPolicy>& later)
+    : topology{(require_same_rules(policy_in, policy_in.learner() != nullptr, all_of(job_policies, later)),
+                topology_in)},
       learner{policy_in.learner()},
       source{source_in},
       workload{workload_in},
       options{options_in},
       links{link_params(params, topology_in)},
       timing{(validate(params), make_timing(params, links))},
-      paths{topology_in,
-            VcLadder{parse_vc_scheme(params.vc_scheme),
-                     needed_budget(topology_in, policy_in, source_in, options_in, job_policies),
-                     topology_in.local_way_hops()},
-            options_in.seed},
+      paths{
+          topology_in,
+          VcLadder{parse_vc_scheme(params.vc_scheme),
+                   needed_budget(topology_in, policy_in, source_in, options_in, all_of(job_policies, later)),
+                   topology_in.local_way_hops()},
+          options_in.seed},
       shared_output{params.output_queue == "shared"},
       timed_start{params.link_start == "timer"},
       cut_through{params.switching == "cut-through"},
@@ -212,7 +220,7 @@ Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params, 
   }
   signal_delay *= topology.local_way_hops();
   acknowledgement_delay = timing.lookahead + 2 * signal_delay;
-  trackers = needed_trackers(policy_in, options, job_policies, background_in);
+  trackers = needed_trackers(policy_in, options, all_of(job_policies, later), background_in);
   if (topology.num_groups() >= kNoGroup) {
     throw ConfigError{"topology.g", std::to_string(topology.num_groups()),
                       "below 65535 groups in a simulation"};
@@ -390,14 +398,20 @@ std::uint8_t Blueprint::add_policy(const JobPolicy& other) {
 
 void Blueprint::replace_policy(const std::string& name, RoutingPolicy& other) {
   Decider& first = deciders.front();
-  if (other.budget() != first.policy->budget() || other.scope() != first.scope || learner != nullptr) {
+  const PathBudget needed = other.budget().with_local_ways(topology.local_way_hops());
+  const PathBudget there = paths.ladder().budget();
+  if (learner != nullptr || other.learner() != nullptr || needed.any_port != there.any_port ||
+      union_of(there, needed) != there) {
     throw ConfigError{
         "policy", "'" + name + "'",
-        "must need the same paths and the same decisions as the policy that the simulation was made with"};
+        "must learn nothing and need no other paths than the policies that the simulation was made with "
+        "(policy, forks_to): virtual channels are there for those"};
   }
   std::vector<std::uint8_t> positions = running_trackers("policy", name, other);
   auto sight = sight_of(other);
   first.policy = &other;
+  first.scope = other.scope();
+  scope = first.scope;
   first.after_refusal = after_refusal_of(other);
   first.trackers = std::move(positions);
   first.seen = std::move(sight);

@@ -81,9 +81,12 @@ class Blueprint {
   // rules as `policy`, and if there are any, nobody may learn.
   // `background`: with decisions from outside, who decides about packets that nobody outside wants
   // (WantedPackets); it may not learn, and its answers must be among those that `options.decisions` offers.
+  // `later`: policies that may take over (replace_policy), under the conditions of job policies: there are
+  // VCs and trackers for them, too. They are not asked yet and need not live on.
   Blueprint(const Dragonfly& topology, const NetworkParams& params, RoutingPolicy& policy,
             const TrafficSource& source, const NetworkOptions& options, const Workload* workload = nullptr,
-            const std::vector<JobPolicy>& job_policies = {}, RoutingPolicy* background = nullptr);
+            const std::vector<JobPolicy>& job_policies = {}, RoutingPolicy* background = nullptr,
+            const std::vector<JobPolicy>& later = {});
 
   const Dragonfly& topology;
   // Who decides: the policy of the run, then those that jobs bring along. MessagePart::policy says whose a
@@ -126,7 +129,7 @@ class Blueprint {
   bool by_service = false;                        // plain least-recently-served arbitration
   bool single_ways = false;                       // of the topology: has_single_ways()
   LinkClass global_class = LinkClass::kHost;      // of the topology
-  DecisionScope scope = DecisionScope::kNowhere;  // of the first policy, which never changes
+  DecisionScope scope = DecisionScope::kNowhere;  // of the first policy
   Tick signal_delay = 0;  // of what routers of a group tell each other: the latency of a local link
   // From a packet's delivery until its source router hears of it, wherever that is: the shortest time over a
   // global link, and the latencies of a local way on both sides. No shorter than the look-ahead, so that word
@@ -143,10 +146,10 @@ class Blueprint {
   static constexpr std::size_t kMostDeciders = 256;  // MessagePart::policy is a byte
 
   // Puts another policy in the place of the first one; it must outlive the blueprint. Throws ConfigError if
-  // it needs other paths or other decisions: buffers and VCs are there for what the first policy needed. A
-  // policy that learns cannot be replaced, nor take over: reports are under way. Trackers run from the start
-  // to the end and never start anew: a policy that needs one that does not run, or with other parameters, is
-  // refused, too; so what routers remember is kept.
+  // it needs paths for which the VC ladder has no place: buffers and VCs are there for what the policies
+  // needed that the network was made with. A policy that learns cannot be replaced, nor take over: reports
+  // are under way. Trackers run from the start to the end and never start anew: a policy that needs one that
+  // does not run, or with other parameters, is refused, too; so what routers remember is kept.
   void replace_policy(const std::string& name, RoutingPolicy& other);
   // A further policy, for jobs, under the conditions that those have which jobs brought along: it must learn
   // nothing and share the rules for VCs; and it must make do with the VCs and the trackers that are there.

@@ -19,12 +19,16 @@ struct LoggedPacket {
   bool minimal = true;
   std::uint8_t path_kind = 0;  // Packet::path_kind()
   std::vector<std::uint32_t> routers;
+  void archive(Archive& archive) {
+    archive(source, destination, number, created, injected, delivered, hops, minimal, path_kind, routers);
+  }
 };
 
 struct SeriesBin {
   std::int64_t injected = 0, delivered = 0, latency_ps = 0, hops = 0;
   // Of the packets that entered their source queue in the bin, as far as they were delivered.
   std::int64_t arrived = 0, arrived_latency_ps = 0;
+  static constexpr bool kArchivedWhole = true;
 };
 
 // Of the packets of each source host that were delivered; empty unless asked for. Every partition has a row
@@ -46,6 +50,11 @@ struct HostLatencies {
     ++delivered[host];
   }
   void merge(const HostLatencies& other);
+  void archive(Archive& archive) {
+    archive.fixed(latency_ps);
+    archive.fixed(network_latency_ps);
+    archive.fixed(delivered);
+  }
 };
 
 struct DeliveryRecord {
@@ -69,6 +78,12 @@ struct DeliveryRecord {
 
   void clear();
   void merge(const DeliveryRecord& other);
+  void archive(Archive& archive) {
+    archive(injected, delivered, minimal, lost, latency_ps, network_latency_ps, latency_min_ps,
+            latency_max_ps, hops, latencies, series, hosts, log);
+    archive.fixed(group_latency_ps);
+    archive.fixed(group_delivered);
+  }
 };
 
 namespace detail {

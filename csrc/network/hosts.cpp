@@ -304,6 +304,34 @@ void host_credit(State& s, std::uint32_t host, Tick now) {
   }
 }
 
+void rejoin_source(State& s, Tick now) {
+  const auto changes = [&](std::uint32_t host) {
+    const HostSender& sender = s.hosts[host];
+    if (s.programs != nullptr && s.programs->runs_on(host)) return false;
+    if (sender.state == HostState::kSilent) return sender.left == 0 && sender.cursor.time_ps >= kNever;
+    return sender.state == HostState::kGenerating && sender.entered > now &&
+           s.plan.to_tick(sender.cursor.time_ps) > now;
+  };
+  std::vector<std::uint32_t> anew;
+  for (std::uint32_t host = 0; host < s.num_hosts; ++host) {
+    if (!s.backlog_cursor.empty()) s.plan.source.rejoin(HostId{s.first_host + host}, s.backlog_cursor[host]);
+    if (changes(host)) anew.push_back(host);
+  }
+  s.hosts_due.remove_if(changes);
+  State::HostEvents far;
+  for (; !s.far_hosts.empty(); s.far_hosts.pop()) {
+    if (!changes(s.far_hosts.top().host)) far.push(s.far_hosts.top());
+  }
+  s.far_hosts = std::move(far);
+  for (const std::uint32_t host : anew) {
+    HostSender& sender = s.hosts[host];
+    sender.left = 0;
+    s.plan.source.rejoin(HostId{s.first_host + host}, sender.cursor);
+    next_packet<false>(s, host, sender);
+    schedule_host(s, host, sender, now);
+  }
+}
+
 void stop_generating(State& s, Tick now) {
   s.stop_after = std::min(s.stop_after, now);
   if (s.programs != nullptr) s.programs->stop();

@@ -33,6 +33,9 @@ void run_programs(PartitionState& s, Tick now);
 // A place in its router's buffer is free again.
 void host_credit(PartitionState& s, std::uint32_t host, Tick now);
 
+// The source has changed at `now` (TrafficSource::rejoin): what it has not generated yet is planned anew.
+void rejoin_source(PartitionState& s, Tick now);
+
 // No further message is generated after `now`, and programs are no longer asked.
 void stop_generating(PartitionState& s, Tick now);
 // Packets that wait in source queues at `now`.

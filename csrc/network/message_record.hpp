@@ -30,6 +30,9 @@ struct MessageRecord {
     latency_max_ps = std::max(latency_max_ps, other.latency_max_ps);
     latencies.merge(other.latencies);
   }
+  void archive(Archive& archive) {
+    archive(sent, delivered, latency_ps, latency_min_ps, latency_max_ps, latencies);
+  }
 };
 
 // Of one kind of operation of a job, such as its all-reduces: times from begin to end, over all tasks.
@@ -48,6 +51,7 @@ struct OperationRecord {
     total_ps += other.total_ps;
     max_ps = std::max(max_ps, other.max_ps);
   }
+  void archive(Archive& archive) { archive(count, total_ps, max_ps); }
 };
 
 // How far a job is.
@@ -63,6 +67,7 @@ struct JobRecord {
     packets_delivered += other.packets_delivered;
     messages.merge(other.messages);
   }
+  void archive(Archive& archive) { archive(unfinished, last_end, packets_delivered, messages); }
 };
 
 }  // namespace dragonfly

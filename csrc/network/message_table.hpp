@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/archive.hpp"
+
 namespace dragonfly {
 
 // How many packets of each (sender, message) are there: open addressing with linear probing, and nobody ever
@@ -27,11 +29,21 @@ class MessageTable {
   }
 
   [[nodiscard]] std::size_t size() const noexcept { return used_; }
+  void archive(Archive& archive) {
+    archive(slots_);
+    if (!archive.reads()) return;
+    used_ = 0;
+    for (const Slot& slot : slots_) used_ += slot.arrived != 0 ? 1U : 0U;
+    archive.require(slots_.empty() || (slots_.size() >= 8 && std::has_single_bit(slots_.size())),
+                    "a table of messages has an impossible size");
+    archive.require(2 * used_ <= slots_.size(), "a table of messages is too full");
+  }
 
  private:
   struct Slot {
     std::uint64_t key = 0;
     std::uint32_t arrived = 0;  // 0: empty
+    void archive(Archive& archive) { archive(key, arrived); }
   };
 
   [[nodiscard]] std::size_t mask() const noexcept { return slots_.size() - 1; }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/archive.hpp"
 #include "core/time.hpp"
 
 namespace dragonfly {
@@ -19,6 +20,9 @@ struct OpenWork {
   std::vector<std::uint32_t> sent_elsewhere;
   Tick last_progress = 0;  // when a message was last completed here, or a task finished
 
+  void archive(Archive& archive) {
+    archive(unfinished, leaving, expected, under_way, sent_elsewhere, last_progress);
+  }
   // Nothing more happens here then for these jobs, unless another partition announces a message.
   [[nodiscard]] bool done() const noexcept { return unfinished + leaving == 0 && expected == 0; }
 };

@@ -23,6 +23,7 @@ struct PathRecord {
   static constexpr std::uint32_t kLongest = 31;
   std::uint32_t length = 0;
   std::array<std::uint32_t, kLongest> routers{};
+  static constexpr bool kArchivedWhole = true;
 };
 
 // The message that a packet is a part of, with programs on hosts.
@@ -33,6 +34,7 @@ struct MessagePart {
   std::uint8_t policy = 0;    // who decides for it: Blueprint::deciders
   Lane lane{};                // of its job: Job::policies
   Tick sent = 0;              // given to the source queue
+  void archive(Archive& archive) { archive(number, tag, packets, policy, lane, sent); }
 };
 
 struct PacketStore {
@@ -71,6 +73,26 @@ struct PacketStore {
     if (with_messages) from = take(from, messages[packet]);
     if (open) from = open->unpack(packet, from);
     return from;
+  }
+
+  void archive(Archive& archive) {
+    archive(packets);
+    const std::size_t size = packets.size();
+    const auto same_size = [&](auto& column) {
+      if (archive.reads()) column.resize(size);
+      archive.fixed(column);
+    };
+    same_size(next);
+    same_size(times);
+    same_size(hops);
+    if (with_through) same_size(through);
+    if (with_paths) same_size(paths);
+    if (with_messages) same_size(messages);
+    if (open) {
+      if (archive.reads()) open->resize(size);
+      archive(*open);
+    }
+    archive(unused);
   }
 
   // Memory of a packet that is not routed from outside.

@@ -40,6 +40,7 @@ class Partition final {
 
   // No further message is generated after `now`, and programs are no longer asked.
   void stop_generating(Tick now) { dragonfly::stop_generating(s_, now); }
+  void rejoin_source(Tick now) { dragonfly::rejoin_source(s_, now); }
   // Between runs: who routes what a job sends from now on. Precondition: there are programs.
   void set_job_policies(std::uint32_t job, const JobPolicies& policies) {
     s_.programs->set_job_policies(job, policies);
@@ -50,6 +51,9 @@ class Partition final {
   void reset_statistics(Tick now, bool ends_warmup);
   [[nodiscard]] std::vector<LoggedPacket> take_log() { return std::exchange(s_.record.log, {}); }
 
+  void archive(Archive& archive) { s_.archive(archive); }
+  // In a window that goes on: where what is sent waits.
+  void send_to(std::span<Mailbox> outboxes) noexcept { s_.outboxes = outboxes; }
   [[nodiscard]] const PartitionState& state() const noexcept { return s_; }
   // Everything before has happened here.
   [[nodiscard]] Tick cursor() const noexcept { return s_.cursor; }

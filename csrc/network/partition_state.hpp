@@ -31,6 +31,7 @@ struct InputVc {
   std::uint32_t tail = kNil;
   std::uint32_t last_served = 0;  // stamp of its last grant, see the allocator
   std::uint32_t upstream = kNil;  // whose credits this buffer is: Credit::item, or a host of this partition
+  static constexpr bool kArchivedWhole = true;
 };
 static_assert(sizeof(InputVc) == 16);
 
@@ -45,12 +46,14 @@ struct InputPort {
 struct OutputStall {
   Tick since = 0;
   Tick stalled = 0;
+  static constexpr bool kArchivedWhole = true;
 };
 struct InputStall {
   Tick since = 0;
   Tick stalled = 0;
   std::uint32_t waiting = 0;  // heads that wait for room behind the crossbar
   [[nodiscard]] Tick until(Tick now) const noexcept { return stalled + (waiting > 0 ? now - since : 0); }
+  void archive(Archive& archive) { archive(since, stalled, waiting); }
 };
 
 enum class HostState : std::uint8_t {
@@ -72,6 +75,10 @@ struct HostSender {
   std::uint32_t route_offset = 0;  // its prescribed route
   std::uint16_t route_length = 0;
   HostState state = HostState::kSilent;
+  void archive(Archive& archive) {
+    archive(cursor, entered, timer_end, number, place, left, credits, destination, route_offset, route_length,
+            state);
+  }
 };
 
 // Destinations that were drawn ahead for a host (TrafficSource::draw_ahead): of the messages from `first` on,
@@ -137,6 +144,10 @@ struct PartitionState {
     const Tick host = far_hosts.empty() ? kNever : far_hosts.top().when;
     return alarms.empty() ? host : std::min(host, alarms.top().when);
   }
+  // All that changes (core/archive.hpp), read into a state of the same plan. Scratch is left out, and so is
+  // what the constructor sets for good. Throws ConfigError for what cannot be the state of such a partition.
+  void archive(Archive& archive);
+
   // Memory of the queues of events that every partition has.
   [[nodiscard]] static std::uint64_t queue_bytes(const Blueprint& plan) noexcept;
 
@@ -145,23 +156,28 @@ struct PartitionState {
     LowTick when = 0;
     std::uint32_t packet = 0;
     std::uint32_t input_vc = 0;
+    static constexpr bool kArchivedWhole = true;
   };
   struct HostCredit {
     LowTick when = 0;
     std::uint32_t host = 0;
+    static constexpr bool kArchivedWhole = true;
   };
   // A packet that reached a router, or the head of a buffer, and has no decision there yet.
   struct Undecided {
     std::uint32_t packet;
     std::uint32_t input_vc;
+    static constexpr bool kArchivedWhole = true;
   };
   struct LateDelivery {
-    std::uint32_t packet;
-    Tick delivered;
+    std::uint32_t packet = 0;
+    Tick delivered = 0;
+    void archive(Archive& archive) { archive(packet, delivered); }
   };
   struct HostEvent {
-    Tick when;
-    std::uint32_t host;
+    Tick when = 0;
+    std::uint32_t host = 0;
+    void archive(Archive& archive) { archive(when, host); }
     bool operator>(const HostEvent& other) const noexcept { return when > other.when; }
   };
   using HostEvents = std::priority_queue<HostEvent, std::vector<HostEvent>, std::greater<>>;
@@ -169,6 +185,7 @@ struct PartitionState {
     Credit credit;
     Feedback feedback;
     std::uint32_t next = kNil;
+    static constexpr bool kArchivedWhole = true;
   };
 
   const Blueprint& plan;

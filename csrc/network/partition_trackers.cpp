@@ -56,6 +56,19 @@ PartitionTrackers::PartitionTrackers(const Blueprint& plan, std::uint32_t first_
   changed_routers_.reserve(num_routers);
 }
 
+void PartitionTrackers::archive(Archive& archive) {
+  std::uint64_t count = numbers_.trackers.size();
+  archive(count);
+  archive.require(count == numbers_.trackers.size(), "routers remember other things");
+  for (const auto& tracker : numbers_.trackers) tracker->archive(archive);
+  archive(numbers_.now, acknowledgements_, changed_routers_, next_window_);
+  archive.fixed(changed_);
+  for (const std::uint32_t router : changed_routers_) {
+    archive.require(router < changed_.size(), "a router does not exist");
+  }
+  for (Window& window : windows_) archive(window.ended);
+}
+
 void PartitionTrackers::packet_injected(std::uint32_t router, const Packet& packet) {
   for (std::size_t i = 0; i < hears_.size(); ++i) {
     if (hears_[i].injections) numbers_.trackers[i]->packet_injected(first_router_ + router, packet);

@@ -61,6 +61,11 @@ class PartitionTrackers {
   // All that happens in it but decisions has happened. `outputs`: of the partition.
   void settle(const PortBlocks& outputs, Tick now);
 
+  void archive(Archive& archive);
+  [[nodiscard]] const AcknowledgementsUnderWay& acknowledgements() const noexcept {
+    return acknowledgements_;
+  }
+
   // For the decisions of the instant that was settled last.
   [[nodiscard]] TrackedNumbers& numbers() noexcept { return numbers_; }
 

@@ -29,6 +29,8 @@ class QuestionSheet {
     return true;
   }
   void clear() noexcept { size_ = 0; }
+  // Between two times its rows are scratch; what its writer counts is not.
+  void archive(Archive& archive) { archive(writer_); }
 
   // Until the next row is added.
   [[nodiscard]] QuestionRows rows() const noexcept {

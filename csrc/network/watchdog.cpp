@@ -64,11 +64,21 @@ std::vector<InputVcId> all_unmoved(std::span<const HeadWatch> heads) {
 
 }  // namespace
 
+void Watchdog::watch(std::span<const Partition> partitions) {
+  if (!heads_.empty()) return;
+  heads_.reserve(partitions.size());
+  for (const Partition& partition : partitions) heads_.emplace_back(partition.state());
+}
+
+void Watchdog::archive(Archive& archive, std::span<const Partition> partitions) {
+  archive(started_, progress_);
+  if (!started_) return;
+  watch(partitions);
+  for (HeadWatch& heads : heads_) archive(heads);
+}
+
 std::string Watchdog::check(std::span<const Partition> partitions) {
-  if (heads_.empty()) {
-    heads_.reserve(partitions.size());
-    for (const Partition& partition : partitions) heads_.emplace_back(partition.state());
-  }
+  watch(partitions);
   std::uint64_t progress = 0;
   std::uint64_t in_network = 0;
   bool waiting = false;

@@ -21,8 +21,12 @@ class Watchdog {
  public:
   // A report, or an empty string if there is no such thing.
   [[nodiscard]] std::string check(std::span<const Partition> partitions);
+  // Of these partitions.
+  void archive(Archive& archive, std::span<const Partition> partitions);
 
  private:
+  void watch(std::span<const Partition> partitions);
+
   std::vector<HeadWatch> heads_;  // [partition]
   std::uint64_t progress_ = 0;    // a count of everything that moves, at the last call
   bool started_ = false;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/archive.hpp"
 #include "core/time.hpp"
 #include "routing/packet.hpp"
 
@@ -38,6 +39,9 @@ struct Acknowledgement {
 
   // By time; beyond that all there is, so that it is no matter who sent first those of one instant.
   auto operator<=>(const Acknowledgement&) const = default;
+  void archive(Archive& archive) {
+    archive(due, source_router, destination_router, travelled, kind, local_hops, global_hops);
+  }
 };
 
 // Those on their way to the routers of one partition. None is due in the window in which it was sent, so they
@@ -65,6 +69,12 @@ class AcknowledgementsUnderWay {
   }
   // The first one. Precondition: there is one.
   [[nodiscard]] const Acknowledgement& take() noexcept { return under_way_[first_++]; }
+  [[nodiscard]] const std::vector<Acknowledgement>& all() const noexcept { return under_way_; }
+  void archive(Archive& archive) {
+    archive(under_way_);
+    archive.below(sorted_, under_way_.size() + 1, "more acknowledgements are in order than there are");
+    archive.below(first_, sorted_ + 1, "more acknowledgements were heard than there are");
+  }
 
  private:
   std::vector<Acknowledgement> under_way_;  // from first_ on; in order up to sorted_

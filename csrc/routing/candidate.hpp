@@ -18,6 +18,7 @@ struct Candidate {
   std::int32_t intermediate_group = -1;
   std::int32_t intermediate_router = -1;  // kind 0: the gateway out of the group, where any may be drawn
   std::int32_t minimal_choice = 0;        // which of several shortest paths
+  static constexpr bool kArchivedWhole = true;
 };
 static_assert(sizeof(Candidate) == 28);
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/archive.hpp"
 #include "core/time.hpp"
 
 namespace dragonfly {
@@ -38,11 +39,19 @@ class GroupSignals {
     catch_up(now);
     return seen_[at] != 0;
   }
+  void archive(Archive& archive) {
+    archive.fixed(own_);
+    archive.fixed(seen_);
+    archive(under_way_);
+    archive.below(first_, under_way_.size() + 1, "more signals were seen than there are");
+    for (const Flip& flip : under_way_) archive.require(flip.at < seen_.size(), "a signal does not exist");
+  }
 
  private:
   struct Flip {
-    Tick due;
-    std::uint32_t at;
+    Tick due = 0;
+    std::uint32_t at = 0;
+    void archive(Archive& archive) { archive(due, at); }
   };
 
   void catch_up(Tick now) {

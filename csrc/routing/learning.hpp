@@ -113,6 +113,8 @@ class LearningPolicy : public RoutingPolicy {
     value = static_cast<float>(rule_.round(static_cast<double>(value) + rate * delta));
   }
   [[nodiscard]] QTable& table() noexcept { return table_; }
+  // After prepare().
+  void archive(Archive& archive) { archive(table_); }
   // Replaces the table; ports without a link stay closed whatever is there. Precondition: prepared.
   // Throws ConfigError, and changes nothing, for another number of values, for NaN and for minus infinity.
   void load(std::span<const float> values);

@@ -10,6 +10,7 @@
 #include <new>
 #include <vector>
 
+#include "core/archive.hpp"
 #include "core/ids.hpp"
 #include "core/time.hpp"
 
@@ -107,6 +108,12 @@ class PortBlocks {
   // Where queue `vc` lies: in the block's first line, or behind it.
   [[nodiscard]] const std::byte* line_of(std::uint32_t id, std::uint32_t vc) const noexcept {
     return at(id) + sizeof(OutputPort) + vc * sizeof(VcQueue);
+  }
+  void archive(Archive& archive) {
+    std::uint64_t lines = lines_.size();
+    archive(lines);
+    archive.require(lines == lines_.size(), "there are other output ports than the configuration says");
+    archive.block(reinterpret_cast<std::byte*>(lines_.data()), lines_.size() * sizeof(Line));
   }
 
  private:

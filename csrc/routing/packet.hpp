@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "core/archive.hpp"
 #include "core/ids.hpp"
 #include "core/time.hpp"
 
@@ -57,6 +58,7 @@ struct alignas(32) Packet {
     return plan == Plan::kRouted ? kPrescribedPath
                                  : static_cast<std::uint8_t>(1U + static_cast<unsigned>(detour_kind));
   }
+  static constexpr bool kArchivedWhole = true;
 };
 static_assert(sizeof(Packet) == 32);
 
@@ -64,6 +66,7 @@ static_assert(sizeof(Packet) == 32);
 struct PacketTimes {
   Tick created = 0;   // entered its source queue
   Tick injected = 0;  // left its source queue
+  static constexpr bool kArchivedWhole = true;
 };
 
 }  // namespace dragonfly

@@ -17,6 +17,7 @@ struct Hop {
   Port port = kNoPort;
   std::uint8_t vc = 0;
   bool operator==(const Hop&) const = default;
+  void archive(Archive& archive) { archive(port, vc); }
 };
 
 // Where a packet goes if it does not go straight on.

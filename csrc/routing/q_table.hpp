@@ -11,6 +11,7 @@
 #include <memory>
 #include <new>
 
+#include "core/archive.hpp"
 #include "core/prefetch.hpp"
 
 namespace dragonfly {
@@ -64,6 +65,13 @@ class QTable {
     std::uint32_t port = 0;
     while (row[port] != value) ++port;
     return port;
+  }
+  // After resize().
+  void archive(Archive& archive) {
+    const std::size_t values = shape_.bytes() / sizeof(float);
+    const std::size_t count = archive.length(values, sizeof(float));
+    archive.require(count == values, "tables have another size than the configuration says");
+    archive.block(values_.get(), values);
   }
   [[nodiscard]] std::shared_ptr<float[]> share() const noexcept { return values_; }
 

@@ -19,6 +19,12 @@ QuestionWriter::QuestionWriter(const QuestionPlan& plan, std::uint32_t first_rou
       minimal_(plan.num_ports),
       mask_(plan.num_ports) {}
 
+void QuestionWriter::archive(Archive& archive) {
+  archive.fixed(recent_);
+  archive(now_, present_period_, uncounted_);
+  for (const std::uint32_t at : uncounted_) archive.require(at < recent_.size(), "a counter does not exist");
+}
+
 std::uint32_t QuestionWriter::count_traffic(std::uint32_t router, std::uint32_t group, Tick now) {
   if (recent_.empty()) return 0;
   if (now != now_) begin_time(now);

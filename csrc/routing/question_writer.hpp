@@ -25,6 +25,7 @@ class QuestionWriter {
              Candidate* candidates, Way& way);
   // The same for a question that nobody reads: whether there is one. It counts where questions are counted.
   bool note(const RouteContext& context, Standing standing, Tick now);
+  void archive(Archive& archive);
 
  private:
   // Questions to a router about packets to one group, in the present and the last period.
@@ -32,6 +33,7 @@ class QuestionWriter {
     std::uint32_t period = 0;
     std::uint16_t present = 0;
     std::uint16_t last = 0;
+    static constexpr bool kArchivedWhole = true;
   };
 
   [[nodiscard]] static std::size_t counters(const QuestionPlan& plan, std::uint32_t num_routers) noexcept {

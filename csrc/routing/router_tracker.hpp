@@ -19,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/archive.hpp"
 #include "core/parameters.hpp"
 #include "core/time.hpp"
 #include "routing/acknowledgement.hpp"
@@ -131,6 +132,9 @@ class RouterTracker {
   virtual ~RouterTracker() = default;
 
   [[nodiscard]] virtual TrackedEvents hears() const noexcept = 0;
+  // All that it remembers (core/archive.hpp). What comes from a file is checked: indices here, numbers only
+  // as far as they are used as such.
+  virtual void archive(Archive& archive) = 0;
 
   // Once, before anything is heard: for trackers that show what is there instead of remembering it.
   virtual void look_at(const PartitionPorts& /*ports*/) {}

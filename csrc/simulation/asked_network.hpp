@@ -30,6 +30,8 @@ class AskedNetwork {
   void write(DecisionBatch& batch, std::size_t row);
   // Answers all that wait, in the order of their rows. Precondition: all are legal.
   void answer(const std::int32_t* answers);
+  // Whether they are.
+  [[nodiscard]] bool may_answer(const std::int32_t* answers);
 
   // With a background policy (Blueprint::background), to which all that is not answered is left. Packets that
   // ask their source router are shown, of which one may be followed; then it is only ever asked about that
@@ -64,6 +66,9 @@ class AskedNetwork {
   void draw(std::span<const PacketFacts> packets, std::uint32_t each, double* into) const;
   // num_routers rows of radix numbers.
   void read_state(float* into);
+
+  // Between two calls of advance(), read into a network that was just made of the same setup.
+  void archive(Archive& archive);
 
  private:
   // Whether any decision has been raised since all were answered, wanted or not.

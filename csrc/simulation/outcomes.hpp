@@ -99,6 +99,7 @@ class Outcomes {
   void read_payments(std::int32_t* agents, double* rewards);
   // Minus the mean latency of what was delivered during the last advance(), scaled; 0 if nothing was.
   [[nodiscard]] double team_reward();
+  void archive(Archive& archive) { archive(overflowed_, reports_overflowed_); }
 
  private:
   void limit_reports();

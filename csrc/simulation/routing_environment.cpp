@@ -120,6 +120,33 @@ bool RoutingEnvironment::run(const std::function<bool()>& keep_going) {
   }
 }
 
+void RoutingEnvironment::archive(Archive& archive) {
+  bool shown = batch_.size > 0;
+  archive(shown, batches_answered_);
+  archive.fixed(first_row_);
+  archive.fixed(unanswered_);
+  archive.fixed(interrupted_);
+  archive(answers_);
+  for (const auto& network : networks_) archive(*network);
+  if (!archive.reads()) return;
+  bool owed = false;
+  for (std::size_t i = 0; i < networks_.size(); ++i) {
+    const std::size_t rows = networks_[i]->waiting();
+    owed = owed || unanswered_[i] != 0;
+    archive.require(
+        unanswered_[i] == 0 || (first_row_[i] <= answers_.size() && rows <= answers_.size() - first_row_[i]),
+        "answers are missing");
+  }
+  archive.require(!owed || !shown, "a batch is shown and answered");
+  batch_.size = 0;
+  if (shown) collect();
+  if (!owed || archive.trusted()) return;
+  for (std::size_t i = 0; i < networks_.size(); ++i) {
+    archive.require(unanswered_[i] == 0 || networks_[i]->may_answer(answers_.data() + first_row_[i]),
+                    "an answer is not legal");
+  }
+}
+
 void RoutingEnvironment::collect() {
   const std::uint32_t count = num_networks();
   for (std::uint32_t i = 0; i < count; ++i) {

@@ -77,6 +77,9 @@ class RoutingEnvironment {
   // Calls task(i) for every network; threads share them out.
   void each_network(const std::function<void(std::uint32_t)>& task);
 
+  // Between two calls of advance(), read into an environment that was just made of the same setups.
+  void archive(Archive& archive);
+
  private:
   bool run(const std::function<bool()>& keep_going);
   void collect();

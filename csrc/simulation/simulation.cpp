@@ -45,8 +45,14 @@ std::unique_ptr<Blueprint> make_blueprint(const SimulationSetup& setup, RoutingP
     of_jobs.push_back(policy_of(setup, choice.name, choice.parameters));
     others.push_back({.field = choice.field, .name = choice.name, .policy = of_jobs.back().get()});
   }
+  std::vector<std::unique_ptr<RoutingPolicy>> kept;
+  std::vector<JobPolicy> later;
+  for (const PolicyChoice& choice : setup.later_policies) {
+    kept.push_back(policy_of(setup, choice.name, choice.parameters));
+    later.push_back({.field = choice.field, .name = choice.name, .policy = kept.back().get()});
+  }
   return std::make_unique<Blueprint>(*setup.topology, setup.network, policy, *setup.source, setup.options,
-                                     setup.workload.get(), others, background);
+                                     setup.workload.get(), others, background, later);
 }
 
 }  // namespace
@@ -124,6 +130,25 @@ bool Simulation::drain(TimePs max_ps, const std::function<bool()>& keep_going) {
     if (!run(std::min(slice, limit - time_ps_), keep_going)) return false;
   }
   return true;
+}
+
+void Simulation::rejoin_source() {
+  for (Partition& partition : network_->partitions()) {
+    partition.rejoin_source(counted_until_ps() / network_->blueprint().timing.quantum_ps);
+  }
+}
+
+void Simulation::archive(Archive& archive) {
+  archive(time_ps_, stopped_, base_);
+  archive.require(base_.host_sent.empty() || base_.host_sent.size() == topology().num_hosts(),
+                  "hosts were counted that do not exist");
+  if (LearningPolicy* const learning = learner()) archive(*learning);
+  archive(*network_);
+  if (archive.trusted()) return;
+  const Blueprint& plan = network_->blueprint();
+  archive.require(time_ps_ >= 0 && time_ps_ / plan.timing.quantum_ps <= network_->now() + plan.window &&
+                      base_.start_ps >= 0 && base_.start_ps <= counted_until_ps(),
+                  "the clock is broken");
 }
 
 void Simulation::set_policy(const std::string& name, const Parameters& parameters) {

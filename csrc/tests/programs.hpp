@@ -57,6 +57,7 @@ class Scripted : public Program {
     void sent(TaskPort& port, const TaskMessage& m) override {
       note({'l', port.now_ps(), m.task, m.number, m.tag}, port);
     }
+    void archive(Archive& archive) override { archive(finished_); }
     [[nodiscard]] bool finished() const override { return finished_; }
     [[nodiscard]] std::string waits_for() const override { return "its cue"; }
 

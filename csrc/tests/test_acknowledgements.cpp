@@ -141,6 +141,7 @@ TEST(kinds_routers_and_destinations_are_told_apart) {
 class Noting final : public RouterTracker {
  public:
   [[nodiscard]] TrackedEvents hears() const noexcept override { return {.acknowledgements = true}; }
+  void archive(Archive& archive) override { archive(heard); }
   void packet_acknowledged(const Acknowledgement& acknowledgement) override {
     heard.push_back(acknowledgement);
   }

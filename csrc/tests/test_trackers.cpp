@@ -86,6 +86,12 @@ class Counting final : public RouterTracker {
         blocked_heads(site.topology.num_routers(), 0) {}
 
   [[nodiscard]] TrackedEvents hears() const noexcept override { return wanted_; }
+  void archive(Archive& archive) override {
+    archive.fixed(occupancies);
+    archive.fixed(injections);
+    archive.fixed(blocked_heads);
+    archive(windows, window_calls);
+  }
   void occupancy_changed(std::uint32_t router, const RouterPorts& /*ports*/, Tick /*now*/) override {
     ++occupancies[router];
   }

@@ -163,6 +163,7 @@ class SearchTask final : public Task {
   }
   void received(TaskPort& port, const TaskMessage& message) override {
     const std::uint32_t level = level_of(message.tag);
+    if (finished() || level >= search_.levels()) return;  // only in a state that somebody has written by hand
     switch (kind_of(message.tag)) {
       case kQueries:  // perhaps of the next level, which its sender has begun
         ++received_[level];
@@ -181,6 +182,15 @@ class SearchTask final : public Task {
     end_level(port);
   }
 
+  void archive(Archive& archive) override {
+    archive(level_, to_send_, left_, leaving_, owed_, busy_until_ps_, pending_ps_, next_signal_,
+            next_broadcast_, reported_, draws_);
+    archive.fixed(received_);
+    archive.fixed(reduced_);
+    archive.fixed(signalled_);
+    archive.require(level_ <= search_.levels(), "a task is behind its last level");
+    archive.require(owed_ <= to_send_, "a task owes more than it has to send");
+  }
   [[nodiscard]] bool finished() const override { return level_ == search_.levels(); }
   [[nodiscard]] std::string waits_for() const override {
     const std::string where = " of level " + std::to_string(level_);
@@ -262,6 +272,7 @@ class SearchTask final : public Task {
     return end >= search_.tasks && signalled_[level_] >= search_.signals_to(level_, task_);
   }
   void leave_level(TaskPort& port) {
+    if (finished()) return;
     if (search_.star) {
       next_broadcast_ = 0;
       broadcast(port);

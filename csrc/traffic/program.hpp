@@ -21,6 +21,7 @@
 #include <memory>
 #include <string>
 
+#include "core/archive.hpp"
 #include "core/time.hpp"
 #include "traffic/pacing.hpp"
 
@@ -78,6 +79,8 @@ class Task {
 
   // Whether it has done everything that it had to do. Looked at whenever it was asked something.
   [[nodiscard]] virtual bool finished() const = 0;
+  // All that changes while it works (core/archive.hpp); indices from a file are checked here.
+  virtual void archive(Archive& archive) = 0;
   // Of a task that is not finished, for messages: "3 of 71 messages".
   [[nodiscard]] virtual std::string waits_for() const = 0;
 };

@@ -21,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "core/archive.hpp"
 #include "core/time.hpp"
 
 namespace dragonfly {
@@ -141,9 +142,15 @@ class ReceiveLedger {
   [[nodiscard]] bool lacks(std::uint32_t label) const noexcept { return lacking_[label] > 0; }
   [[nodiscard]] bool lacks_any() const noexcept { return all_lacking_ > 0; }
   [[nodiscard]] bool lacks_on(std::uint32_t channel) const noexcept { return balance_[channel] < 0; }
+  void archive(Archive& archive) {
+    archive.fixed(balance_);
+    archive.fixed(lacking_);
+    archive(all_lacking_);
+  }
 
  private:
   void change(std::uint32_t channel, std::int64_t packets) noexcept {
+    if (channel >= balance_.size()) return;  // only in a state that somebody has written by hand
     const bool lacked = balance_[channel] < 0;
     balance_[channel] += packets;
     const bool lacks = balance_[channel] < 0;

@@ -64,6 +64,27 @@ class ScriptTask final : public Task {
     if (waits_) proceed(port);
   }
 
+  void archive(Archive& archive) override {
+    archive(ledger_);
+    archive.fixed(leaving_);
+    archive.fixed(began_);
+    archive(all_leaving_, open_, queued_, num_queued_, repetition_, computed_, waits_, finished_);
+    archive.below(turn_, open_.size() + kAhead, "a turn does not exist");
+    archive.below(next_, steps_.size() + 1, "an operation does not exist");
+    archive.require(
+        finished_ || plan_.run.repetitions == ScriptRun::kEndless || repetition_ < plan_.run.repetitions,
+        "a program repeats itself too often");
+    archive.require(num_queued_ <= kAhead, "too many pieces are in a source queue");
+    for (const std::uint32_t label : queued_) {
+      archive.require(label == kMoreFollows || label < std::max<std::size_t>(leaving_.size(), 1),
+                      "a label does not exist");
+    }
+    for (const OpenSend& send : open_) {
+      archive.require(send.to < plan_.script->num_ranks() && send.label < leaving_.size() &&
+                          send.packets > 0 && static_cast<std::size_t>(send.lane) < kLanes,
+                      "a send goes nowhere");
+    }
+  }
   [[nodiscard]] bool finished() const override { return finished_; }
   [[nodiscard]] std::string waits_for() const override {
     const std::string when =
@@ -79,11 +100,12 @@ class ScriptTask final : public Task {
 
  private:
   struct OpenSend {
-    std::uint32_t to;
-    std::uint32_t channel;
-    std::uint32_t packets;  // still to be put into the source queue
-    std::uint32_t label;
-    Lane lane;
+    std::uint32_t to = 0;
+    std::uint32_t channel = 0;
+    std::uint32_t packets = 0;  // still to be put into the source queue
+    std::uint32_t label = 0;
+    Lane lane{};
+    void archive(Archive& archive) { archive(to, channel, packets, label, lane); }
   };
   static constexpr std::uint32_t kMoreFollows = 0xffff'ffffU;
 

@@ -18,6 +18,7 @@ struct SourceCursor {
   std::uint64_t trial = 0;    // private to the injection process: number of the arrival, skipped ones too
   std::uint32_t step = 0;     // private: which step of the schedule is in force
   std::uint32_t late = 0;     // private: by how many packet times a full queue has delayed this round
+  static constexpr bool kArchivedWhole = true;
 };
 
 struct Message {
@@ -46,6 +47,11 @@ class TrafficSource {
   virtual void start(HostId host, SourceCursor& cursor) const = 0;
   // Moves to the next message of the host.
   virtual void advance(HostId host, SourceCursor& cursor) const = 0;
+  // The cursor was that of another source, which this one goes on with (traffic/spliced_source.hpp): a
+  // message that the other one has not generated yet is this one's.
+  virtual void rejoin(HostId /*host*/, SourceCursor& /*cursor*/) const {}
+  // Whether the cursor, which comes from a file, is one of this host's: other calls use it without a look.
+  [[nodiscard]] virtual bool knows(HostId /*host*/, const SourceCursor& /*cursor*/) const { return true; }
   // Whether the generator keeps its own time, so that a message which finds the source queue full
   // can be generated at a later regular time. Otherwise (a trace) it can only wait, or be lost.
   [[nodiscard]] virtual bool regenerates() const { return true; }

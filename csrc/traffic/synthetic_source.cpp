@@ -125,6 +125,12 @@ class SyntheticSource final : public TrafficSource {
             .packets = params_.message_packets};
   }
 
+  bool knows(HostId host, const SourceCursor& cursor) const override {
+    constexpr std::uint64_t kMost = std::uint64_t{1} << 40;  // as random streams are indexed
+    return cursor.step < steps_.size() && cursor.time_ps >= 0 && cursor.time_ps <= kNever &&
+           cursor.message < kMost && cursor.trial < kMost &&
+           (cursor.time_ps == kNever || steps_[cursor.step].pattern->sends(host));
+  }
   [[nodiscard]] std::uint32_t drawn_packets() const override { return params_.message_packets; }
   void draw_ahead(HostId host, const SourceCursor& cursor,
                   std::span<std::uint32_t, kDrawnAhead> destinations) const override {

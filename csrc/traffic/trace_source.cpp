@@ -207,6 +207,11 @@ class TraceSource final : public TrafficSource {
             .route = {routes_.data() + entry.route_begin, entry.route_length}};
   }
 
+  bool knows(HostId host, const SourceCursor& cursor) const override {
+    const std::uint64_t count = first_[host.value + 1] - first_[host.value];
+    return cursor.time_ps >= 0 && cursor.message <= count + 1 &&
+           (cursor.time_ps >= kNever || cursor.message < count);
+  }
   std::uint32_t longest_route() const override { return longest_route_; }
   bool has_late_exits() const override { return late_exits_; }
 

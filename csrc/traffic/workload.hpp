@@ -34,6 +34,9 @@ class Workload {
   // Precondition: every job has a program and its hosts, below `num_hosts`, and no two jobs share one.
   Workload(std::uint32_t num_hosts, std::vector<Job> jobs);
 
+  [[nodiscard]] std::uint32_t num_hosts() const noexcept {
+    return static_cast<std::uint32_t>(places_.size());
+  }
   [[nodiscard]] const Place& place_of(std::uint32_t host) const noexcept { return places_[host]; }
   [[nodiscard]] std::uint32_t host_of(std::uint32_t job, std::uint32_t task) const noexcept {
     return jobs_[job].hosts[task];

@@ -120,6 +120,10 @@ class Scenarios:
                 config.replace(seed=seed) for config, seed in zip(self._made, state["seeds"], strict=True)
             )
 
+    def resume(self, present: Configs) -> None:
+        """Go on in an episode that had begun elsewhere, after ``go_on``."""
+        self.present = present
+
     def _following(self) -> tuple[int, ...]:
         seeds = (config.seed for config in self.present)
         return tuple(next_seed(seed) if self._begun else seed for seed in seeds)

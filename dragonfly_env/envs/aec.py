@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy.typing as npt
 from pettingzoo.utils.env import AECEnv, AECIterable
 from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 
+from dragonfly_env.checks.values import MAX_SEED, check_integer, config_error
 from dragonfly_env.config.help import constructed_like
 from dragonfly_env.decisions.batch import DecisionBatch
 from dragonfly_env.envs.copies import alone
@@ -121,11 +122,7 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
             self._cumulative_rewards[agent] = 0.0
             if self._paid:
                 self._clear_payments()
-            follows = self._next[k]
-            self.infos[agent] = {"illegal_actions": self._illegal[self._who[k]]}
-            if self._form.in_info:
-                mask = self._masks[follows] if follows is not None else self._idle_mask.copy()
-                self.infos[agent]["action_mask"] = mask
+            self._note_turn(k)
             k += 1
             if k < self._stop:
                 self._position = k
@@ -239,6 +236,13 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
             self.infos[self._names[k]]["action_mask"] = self._masks[k]
         self.agent_selection = self._names[0]
 
+    def _note_turn(self, k: int) -> None:
+        """The info of a router that has decided."""
+        info = self.infos[self._names[k]] = {"illegal_actions": self._illegal[self._who[k]]}
+        if self._form.in_info:
+            follows = self._next[k]
+            info["action_mask"] = self._masks[follows] if follows is not None else self._idle_mask.copy()
+
     @alone
     def _finish_window(self) -> None:
         """All decisions are made: time goes on, and the agents are given."""
@@ -336,6 +340,49 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
         seen: npt.NDArray[np.float32] = self._obs[before[-1]] if len(before) else self._seen[number]
         return seen.copy()
 
+    def _episode(self) -> dict[str, Any] | None:
+        episode = super()._episode()
+        if episode is None:
+            return None
+        names = self.agents
+        return {
+            **episode,
+            "selected": self.agent_selection,
+            "over": self._over,
+            "position": self._position,
+            "chosen": list(self._answers),
+            "rounds_before": self._rounds_before,
+            "paid": list(self._paid),
+            "rewards": [self.rewards[name] for name in names],
+            "cumulative": [self._cumulative_rewards[name] for name in names],
+        }
+
+    def _resume(self, episode: dict[str, Any], trusted: bool, changes: Mapping[str, Any]) -> None:
+        super()._resume(episode, trusted, changes)
+        turns = self._turns
+        assert turns is not None
+        names, everybody = self.agents, self.possible_agents
+        self._rounds_before = check_integer("snapshot", episode["rounds_before"], 0, MAX_SEED)
+        self._over = False
+        self.terminations = dict.fromkeys(everybody, False)
+        self.truncations = dict.fromkeys(everybody, False)
+        self._open(turns)  # the window from its beginning; then what has happened in it
+        self._answers = [check_integer("snapshot", one, 0, self._idle) for one in episode["chosen"]]
+        if len(self._answers) != len(self._who):
+            raise config_error("snapshot", "of another window", "must be of the same environment")
+        self._position = check_integer("snapshot", episode["position"], 0, self._stop)
+        for k in range(self._position):
+            self._note_turn(k)
+        if episode["over"] and not self._over:
+            self._end()
+        for by_agent in (self.infos, self.terminations, self.truncations):
+            for gone in set(everybody) - set(names):
+                del by_agent[gone]
+        self.rewards = dict(zip(names, map(float, episode["rewards"]), strict=True))
+        self._cumulative_rewards = dict(zip(names, map(float, episode["cumulative"]), strict=True))
+        self._paid = tuple(everybody[self._number(name)] for name in episode["paid"])
+        self.agent_selection = everybody[self._number(episode["selected"])]
+
     def _waiting(self, turns: Turns) -> IntArray:
         left = turns.rounds.agents[self._position :]
         return np.bincount(left, minlength=len(self.possible_agents))
@@ -359,7 +406,7 @@ class OrderEnforcing(OrderEnforcingWrapper[str, Observation, int]):
     env: AecRoutingEnv
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return OrderEnforcing, (self.env,)  # and nothing of the running episode
+        return OrderEnforcing, (self.env,), {"_has_reset": self._has_reset, "_has_updated": self._has_updated}
 
     def step(self, action: int | None) -> None:
         """As ``AecRoutingEnv.step``."""

@@ -7,20 +7,28 @@ delay later. So a policy written in Python gives bit for bit the run that the sa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env import _core
-from dragonfly_env.checks.values import MAX_RUN_NS, MAX_TIME_PS, PS_PER_NS, check_integer, config_error
+from dragonfly_env.checks.values import (
+    MAX_RUN_NS,
+    MAX_SEED,
+    MAX_TIME_PS,
+    PS_PER_NS,
+    check_instance,
+    check_integer,
+    config_error,
+)
 from dragonfly_env.config.help import documents
 from dragonfly_env.decisions.actions import as_actions
 from dragonfly_env.decisions.batch import DecisionBatch, IntArray, Transitions
 from dragonfly_env.decisions.feedback import HopFeedback
 from dragonfly_env.decisions.layout import Layout
-from dragonfly_env.envs._scenarios import Changes, Configs, Scenarios
+from dragonfly_env.envs._scenarios import Changes, Configs, Scenarios, scenario_seed
 from dragonfly_env.envs.copies import Copied
 from dragonfly_env.envs.options import EnvOptions, Several, options_for, takes
 from dragonfly_env.errors import IllegalActionError, StateError
@@ -28,6 +36,7 @@ from dragonfly_env.metrics import Metrics
 from dragonfly_env.metrics.series import check_series, limit_of_drain
 from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.simulation.core_owner import AT_WORK, CoreOwner
+from dragonfly_env.simulation.made import Made
 
 if TYPE_CHECKING:
     from dragonfly_env.policies import Policy
@@ -37,8 +46,8 @@ if TYPE_CHECKING:
 class BatchedRoutingEnv(Copied, CoreOwner):
     """Routers whose decisions come in batches. Not for several threads at once.
 
-    It is pickled and copied by the arguments of its constructor and the seed that comes next. A running episode is not
-    carried: a copy begins with ``reset()``. So are all views.
+    It is pickled and copied with its running episode, and so are all views. ``snapshot``, ``restore`` and ``fork`` do
+    the same on purpose.
 
     Args:
         config: The network and its traffic. ``config.policy`` routes the warm-up, ``config.seed`` is the seed of
@@ -71,9 +80,10 @@ class BatchedRoutingEnv(Copied, CoreOwner):
         super().__init__()
         self._drained = False
         self._started = False
-        self._episode = 0
+        self._episode_number = 0
         self._batch: DecisionBatch | None = None
-        self._core = self._build(self.configs)
+        self._made: tuple[Made, ...] = tuple(map(Made, self.configs))
+        self._core = self._build(self._made)
         self._check_series(self._core, self.configs, self._core.end_ps)
         self._layout = self._layout_of(self._core, self.config)
 
@@ -111,9 +121,12 @@ class BatchedRoutingEnv(Copied, CoreOwner):
             f"<BatchedRoutingEnv scope={self.scope} action={self.action} {when} of {several}{self.config!r}>"
         )
 
-    def _build(self, configs: Configs) -> _core.RoutingEnvironment:
-        options = self._options
-        runs = [{**one.to_core(), "decisions": options.spec(one.network, one.topology)} for one in configs]
+    def _build(self, made: tuple[Made, ...]) -> _core.RoutingEnvironment:
+        options, configs = self._options, [one.config for one in made]
+        runs = [
+            {**one.to_core(), "decisions": options.spec(config.network, config.topology)}
+            for one, config in zip(made, configs, strict=True)
+        ]
         times_ps = options.warmup_ps, options.duration_ps
         if len(runs) == 1:
             return _core.RoutingEnvironment(runs[0], *times_ps)
@@ -154,7 +167,7 @@ class BatchedRoutingEnv(Copied, CoreOwner):
     @property
     def episode(self) -> int:
         """How many times ``reset`` was called."""
-        return self._episode
+        return self._episode_number
 
     @property
     def scope(self) -> str:
@@ -264,17 +277,18 @@ class BatchedRoutingEnv(Copied, CoreOwner):
         """
         with self._alone:
             configs, own = self._scenarios.of_episode(seed, options)
-            core = self._build(configs)
+            made = tuple(map(Made, configs))
+            core = self._build(made)
             if self._scenarios.are_drawn and self._layout_of(core, configs[0]) != self._layout:
                 raise config_error(
                     "config", "a function", "must make scenarios with the columns of its first ones"
                 )
             self._check_series(core, configs, core.end_ps)
             self._batch = None
-            self._core = core
+            self._core, self._made = core, made
             self._scenarios.begin(configs, own)
             self._broken, self._drained, self._started = None, False, True
-            self._episode += 1
+            self._episode_number += 1
             with self._marks_broken():
                 self._core.advance()
             return self._take_batch()
@@ -654,6 +668,46 @@ class BatchedRoutingEnv(Copied, CoreOwner):
     def _go_on(self, seeds: dict[str, Any]) -> None:
         self._scenarios.go_on(seeds)
 
+    def _saved_ns(self) -> float:
+        return self.time_ns if self._started else 0.0
+
+    def _episode(self) -> dict[str, Any] | None:
+        with self._alone:
+            if not self._started:
+                return None
+            return {
+                "made": self._made,
+                "episode": self._episode_number,
+                "drained": self._drained,
+                "broken": self._broken,
+                "core": self._core.save(),
+            }
+
+    def _resume(self, episode: dict[str, Any], trusted: bool, changes: Mapping[str, Any]) -> None:
+        made = tuple(check_instance("snapshot", one, Made) for one in episode["made"])
+        core = self._build(made)
+        core.load(episode["core"], trusted)
+        if changes:
+            # What a network has not generated yet is generated anew: only its own clock says what that is.
+            clocks_ps = [core.simulation_of(number).clock_ps for number in range(len(made))]
+            made = tuple(
+                one.changed(ps, _changes_of(changes, number))
+                for number, (one, ps) in enumerate(zip(made, clocks_ps, strict=True))
+            )
+            core = self._build(made)
+            core.load(episode["core"], trusted)
+            for number in range(len(made)):
+                core.simulation_of(number).rejoin_source()
+        self._check_series(core, tuple(one.config for one in made), core.end_ps)
+        self._core, self._made = core, made
+        self._scenarios.resume(tuple(one.now for one in made))
+        if self._layout_of(core, self.config) != self._layout:
+            raise config_error("snapshot", "with other columns", "must be of the same environment")
+        self._episode_number = check_integer("snapshot", episode["episode"], 0, MAX_SEED)
+        self._drained, self._started = bool(episode["drained"]), True
+        self._broken = None if episode["broken"] is None else str(episode["broken"])
+        self._take_batch()
+
     @staticmethod
     def _check_series(core: _core.RoutingEnvironment, configs: Configs, end_ps: int) -> None:
         for number, config in enumerate(configs):
@@ -673,3 +727,11 @@ class BatchedRoutingEnv(Copied, CoreOwner):
             raise StateError(f"{call}(): only after the end of an episode (done)")
         if self._drained:
             raise StateError(f"{call}(): the episode was drained; call reset()")
+
+
+def _changes_of(changes: Mapping[str, Any], number: int) -> dict[str, Any]:
+    """Of a fork, in one of its scenarios: the seeds of the others follow from the first."""
+    own = dict(changes)
+    if "seed" in own:
+        own["seed"] = scenario_seed(check_integer("seed", own["seed"], 0, MAX_SEED), number)
+    return own

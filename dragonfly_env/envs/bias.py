@@ -27,7 +27,14 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env.checks.arrays import as_numbers
-from dragonfly_env.checks.values import check_choice, check_real, check_time_ns, config_error, shown
+from dragonfly_env.checks.values import (
+    check_choice,
+    check_instance,
+    check_real,
+    check_time_ns,
+    config_error,
+    shown,
+)
 from dragonfly_env.config.rows import reject_unknown
 from dragonfly_env.decisions.actions import as_index
 from dragonfly_env.envs.copies import alone
@@ -239,6 +246,25 @@ class BiasControl(IntervalEnv, gymnasium.Env[FloatArray, Any]):
         if timed_out or self._complete:
             info["metrics"] = simulation._as_metrics(self._sofar)
         return self._observation(), reward, self._complete, timed_out, info
+
+    def _episode(self) -> dict[str, Any] | None:
+        episode = super()._episode()
+        if episode is None:
+            return None
+        return {
+            **episode,
+            "complete": self._complete,
+            "metrics": self._metrics,
+            "sofar": self._sofar,
+            "bias_packets": self._bias_packets,
+            "latency_ns": self._latency_ns,
+        }
+
+    def _resume(self, episode: dict[str, Any], trusted: bool, changes: Mapping[str, Any]) -> None:
+        super()._resume(episode, trusted, changes)
+        self._complete, self._sofar = bool(episode["complete"]), episode["sofar"]
+        self._metrics = check_instance("snapshot", episode["metrics"], Metrics)
+        self._bias_packets, self._latency_ns = float(episode["bias_packets"]), float(episode["latency_ns"])
 
     def _measured(self, simulation: Simulation) -> Metrics:
         if self._metrics is None:

@@ -142,8 +142,27 @@ class IntervalEnv(Copied):
             raise StateError("step(): the episode is over; call reset()")
         return simulation
 
+    def _saved_ns(self) -> float:
+        return 0.0 if self._simulation is None else self._simulation.time_ns
+
+    def _episode(self) -> dict[str, Any] | None:
+        if self._simulation is None:
+            return None
+        return {
+            "simulation": self._simulation._save(),
+            "generator_seed": self._np_random_seed,
+            "intervals": self._intervals_done,
+            "renderer": self._renderer.saved(),
+        }
+
+    def _resume(self, episode: dict[str, Any], trusted: bool, changes: Mapping[str, Any]) -> None:
+        self._simulation = Simulation._loaded(episode["simulation"], trusted, changes)
+        self._np_random_seed = episode["generator_seed"]
+        self._intervals_done = check_integer("snapshot", episode["intervals"], 0, self._num_intervals)
+        self._renderer.take_over(episode["renderer"])
+
     def _seed_state(self) -> dict[str, Any]:
         return {"generator": copy.deepcopy(self._np_random)}
 
     def _go_on(self, seeds: dict[str, Any]) -> None:
-        self._np_random = seeds["generator"]
+        self._np_random = copy.deepcopy(seeds["generator"])  # a snapshot may be restored again

@@ -13,7 +13,7 @@ from gymnasium import spaces
 from pettingzoo.utils.env import AECEnv, ParallelEnv
 
 from dragonfly_env.checks.outside import check_items
-from dragonfly_env.checks.values import check_choice, config_error, shown
+from dragonfly_env.checks.values import check_choice, check_instance, check_integer, config_error, shown
 from dragonfly_env.config.help import constructed_like
 from dragonfly_env.decisions.actions import as_index
 from dragonfly_env.envs.copies import alone
@@ -238,6 +238,31 @@ class JobView(IntervalEnv):
         simulation._begin_episode()
         self._reading = simulation.counters()
         self.agents = self.possible_agents[:]
+
+    def _episode(self) -> dict[str, Any] | None:
+        episode = super()._episode()
+        if episode is None:
+            return None
+        return {
+            **episode,
+            "chosen": list(self._chosen),
+            "window": self._window,
+            "reading": self._reading,
+            "agents": list(self.agents),
+        }
+
+    def _resume(self, episode: dict[str, Any], trusted: bool, changes: Mapping[str, Any]) -> None:
+        super()._resume(episode, trusted, changes)
+        most = len(self._modes) - 1
+        chosen = [
+            None if one is None else check_integer("snapshot", one, 0, most) for one in episode["chosen"]
+        ]
+        if len(chosen) != len(self._jobs):
+            raise config_error("snapshot", "of other jobs", "must be of the same environment")
+        self._chosen = chosen
+        self._window = check_instance("snapshot", episode["window"], Counters)
+        self._reading = check_instance("snapshot", episode["reading"], Counters)
+        self.agents = [self.possible_agents[self._number(name)] for name in episode["agents"]]
 
     def _advance(self, actions: Mapping[str, int]) -> tuple[dict[str, float], dict[str, bool], bool]:
         """Set the modes and run an interval.
@@ -522,6 +547,37 @@ class AecJobBias(JobView, AECEnv[str, FloatArray, int]):
         self._accumulate_rewards()
         self.agent_selection = self.agents[0]
         self._deads_step_first()
+
+    def _episode(self) -> dict[str, Any] | None:
+        episode = super()._episode()
+        if episode is None:
+            return None
+        return {
+            **episode,
+            "selected": self.agent_selection,
+            "after": getattr(self, "_skip_agent_selection", None),
+            "answers": dict(self._answers),
+            "rewards": dict(self.rewards),
+            "cumulative": dict(self._cumulative_rewards),
+            "terminations": dict(self.terminations),
+            "truncations": dict(self.truncations),
+            "infos": {name: dict(info) for name, info in self.infos.items()},
+        }
+
+    def _resume(self, episode: dict[str, Any], trusted: bool, changes: Mapping[str, Any]) -> None:
+        super()._resume(episode, trusted, changes)
+        self.agent_selection = self.possible_agents[self._number(episode["selected"])]
+        if episode["after"] is not None:
+            self._skip_agent_selection = self.possible_agents[self._number(episode["after"])]
+        self._answers = {
+            self.possible_agents[self._number(name)]: self._check_action(name, one)
+            for name, one in episode["answers"].items()
+        }
+        self.rewards = {name: float(one) for name, one in episode["rewards"].items()}
+        self._cumulative_rewards = {name: float(one) for name, one in episode["cumulative"].items()}
+        self.terminations = {name: bool(one) for name, one in episode["terminations"].items()}
+        self.truncations = {name: bool(one) for name, one in episode["truncations"].items()}
+        self.infos = {name: dict(info) for name, info in episode["infos"].items()}
 
     @alone
     def observe(self, agent: str) -> FloatArray:

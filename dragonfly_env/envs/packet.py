@@ -35,17 +35,18 @@ from dragonfly_env import _core
 from dragonfly_env.checks.values import MAX_SEED, check_choice, check_integer, config_error, shown
 from dragonfly_env.decisions.actions import as_index
 from dragonfly_env.decisions.batch import DecisionBatch
-from dragonfly_env.envs._scenarios import Configs, check_changes
+from dragonfly_env.envs._scenarios import check_changes
 from dragonfly_env.envs.batched import BatchedRoutingEnv
 from dragonfly_env.envs.copies import alone
 from dragonfly_env.envs.defaults import view_config
 from dragonfly_env.envs.options import EnvOptions, needed_options
 from dragonfly_env.envs.render import RENDER_MODES
-from dragonfly_env.envs.views import CoreView, Form
+from dragonfly_env.envs.views import CoreView, Form, frozen
 from dragonfly_env.errors import ConfigError, IllegalActionError, StateError
 from dragonfly_env.policies import Policy as BuiltIn
 from dragonfly_env.policies import make_policy
 from dragonfly_env.simulation.config import SimulationConfig
+from dragonfly_env.simulation.made import Made
 
 __all__ = ["PacketRouting"]
 
@@ -399,7 +400,39 @@ class PacketRouting(CoreView, gymnasium.Env[Any, np.int64]):
 
     def _go_on(self, seeds: dict[str, Any]) -> None:
         super()._go_on(seeds)
-        self._np_random = seeds["generator"]
+        self._np_random = copy.deepcopy(seeds["generator"])  # a snapshot may be restored again
+
+    def _episode(self) -> dict[str, Any] | None:
+        if not self._started:
+            return None
+        return {
+            "env": self._env._episode(),
+            "generator_seed": self._np_random_seed,
+            "goes_on": self._batch is not None,
+            "row": self._row,
+            "illegal": self._illegal,
+            "warned": self._illegal_actions.said,
+            "first_ns": self._first_ns,
+            "created_ns": self._created_ns,
+            "shown": {name: frozen(array) for name, array in self._shown.items()},
+            "packet": dict(self._packet),
+            "renderer": self._renderer.saved(),
+        }
+
+    def _resume(self, episode: dict[str, Any], trusted: bool, changes: Mapping[str, Any]) -> None:
+        if episode["env"] is not None:
+            self._env._resume(episode["env"], trusted, changes)
+        self._started = True
+        self._np_random_seed = episode["generator_seed"]
+        self._batch = self._env.pending if episode["goes_on"] else None
+        rows = 0 if self._batch is None else len(self._batch)
+        self._row = check_integer("snapshot", episode["row"], -1, max(rows - 1, -1))
+        self._illegal = check_integer("snapshot", episode["illegal"], 0, MAX_SEED)
+        self._illegal_actions.said = bool(episode["warned"])
+        self._first_ns, self._created_ns = float(episode["first_ns"]), float(episode["created_ns"])
+        self._shown = {name: array.copy() for name, array in episode["shown"].items()}
+        self._packet = dict(episode["packet"])
+        self._renderer.take_over(episode["renderer"])
 
     def _info(self) -> dict[str, Any]:
         return {
@@ -440,6 +473,8 @@ class PacketEnv(BatchedRoutingEnv):
         self._background = background
         self._in_core: _core.PolicyRecord | None = None
         self._inside = False
+        self._begun_with: BuiltIn | None = None  # that the core has
+        self._resumes_with: tuple[BuiltIn | None] | None = None  # while an episode is taken over
         super().__init__(config, **options)
 
     @property
@@ -486,19 +521,41 @@ class PacketEnv(BatchedRoutingEnv):
             self._core.follow(row)
             return self._take_batch()
 
-    def _build(self, configs: Configs) -> _core.RoutingEnvironment:
-        (config,) = configs
+    def _build(self, made: tuple[Made, ...]) -> _core.RoutingEnvironment:
+        config = made[0].config
+        if self._resumes_with is not None:
+            (policy,) = self._resumes_with
+            self._in_core = None if policy is None else policy.for_run(config).to_core()
+            self._begun_with = policy
+            return self._with_background(made[0], self._in_core)
         self._in_core = self._runs_in_core(config)
         self._inside = self._in_core is not None
         if not self._inside:
             self._require_reference(
                 "would see other candidates, features or virtual channels here than in the core"
             )
-        options = self._options
-        run = {**config.to_core(), "decisions": options.spec(config.network, config.topology)}
-        if self._in_core is not None:
-            run["background"] = self._in_core
+        self._begun_with = self._background.built_in if self._inside else None
+        return self._with_background(made[0], self._in_core)
+
+    def _with_background(self, made: Made, background: _core.PolicyRecord | None) -> _core.RoutingEnvironment:
+        options, config = self._options, made.config
+        run = {**made.to_core(), "decisions": options.spec(config.network, config.topology)}
+        if background is not None:
+            run["background"] = background
         return _core.RoutingEnvironment(run, options.warmup_ps, options.duration_ps)
+
+    def _episode(self) -> dict[str, Any] | None:
+        episode = super()._episode()
+        return None if episode is None else {**episode, "begun": self._begun_with, "inside": self._inside}
+
+    def _resume(self, episode: dict[str, Any], trusted: bool, changes: Mapping[str, Any]) -> None:
+        # The core has the background that the network was made with, even if another one decides by now.
+        self._resumes_with = (episode["begun"],)
+        try:
+            super()._resume(episode, trusted, changes)
+        finally:
+            self._resumes_with = None
+        self._inside = bool(episode["inside"])
 
     def _require_reference(self, why: str) -> None:
         """Refuse a background that the core alone has, where the core cannot decide for it."""

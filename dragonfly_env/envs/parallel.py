@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from pettingzoo.utils.env import ParallelEnv
 
+from dragonfly_env.checks.values import MAX_SEED, check_integer
 from dragonfly_env.config.help import constructed_like
 from dragonfly_env.decisions.batch import DecisionBatch
 from dragonfly_env.envs.copies import alone
@@ -123,6 +124,19 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
                 info |= last
             self.agents = []
         return observations, rewards, dict.fromkeys(names, False), dict.fromkeys(names, over), infos
+
+    def _episode(self) -> dict[str, Any] | None:
+        episode = super()._episode()
+        return None if episode is None else {**episode, "cycle": self._cycle}
+
+    def _resume(self, episode: dict[str, Any], trusted: bool, changes: Mapping[str, Any]) -> None:
+        super()._resume(episode, trusted, changes)
+        self._cycle = check_integer("snapshot", episode["cycle"], 0, MAX_SEED)
+        self._legal = self._check_turns().masks_of_all()
+
+    def _check_turns(self) -> Turns:
+        assert self._turns is not None
+        return self._turns
 
     @property
     def round_batch(self) -> DecisionBatch:

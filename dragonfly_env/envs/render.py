@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -133,6 +134,15 @@ class FrameMaker:
     def reset(self) -> None:
         """A new episode: forget earlier frames."""
         self._marks = []
+
+    def saved(self) -> dict[str, Any]:
+        """What earlier frames left."""
+        return {"start_ps": self._start_ps, "marks": [(when, sent) for when, sent in self._marks]}
+
+    def take_over(self, saved: Mapping[str, Any]) -> None:
+        """What ``saved`` gave."""
+        self._start_ps = int(saved["start_ps"])
+        self._marks = [(int(when), sent) for when, sent in saved["marks"]]
 
     def frame(self, metrics: Metrics, time_ns: float | None = None) -> Frame:
         """A frame of this moment.
@@ -492,6 +502,15 @@ class Renderer:
         """A new episode has begun."""
         if self._maker is not None:
             self._maker.reset()
+
+    def saved(self) -> dict[str, Any] | None:
+        """What earlier frames left, for snapshots."""
+        return None if self._maker is None else self._maker.saved()
+
+    def take_over(self, saved: Mapping[str, Any] | None) -> None:
+        """What ``saved`` gave."""
+        if self._maker is not None and saved is not None:
+            self._maker.take_over(saved)
 
     def render(self, metrics: Metrics, time_ns: float | None = None) -> str | npt.NDArray[np.uint8] | None:
         """A frame of this moment; what links did since the frame before.

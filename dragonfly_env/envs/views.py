@@ -64,6 +64,13 @@ def check_settings(given: Mapping[str, Any], known: Collection[str]) -> None:
             raise config_error(name, value, f"is no setting of this environment{hint}")
 
 
+def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A copy that does not change, for snapshots."""
+    copied = array.copy()
+    copied.flags.writeable = False
+    return copied
+
+
 class IllegalActions:
     """What a view does about actions that the mask forbids; infos count them.
 
@@ -71,13 +78,16 @@ class IllegalActions:
         choice: ``"remap"``: something else is done, and the first such action of an environment is warned about; or
             ``"raise"``.
 
+    Attributes:
+        said: Whether there was a warning.
+
     Raises:
         ConfigError: For another choice.
     """
 
     def __init__(self, choice: object) -> None:
         self._raises = check_choice("illegal_action", choice, ILLEGAL_ACTIONS) == "raise"
-        self._said = False
+        self.said = False
 
     def found(self, who: str, action: int, legal: list[int], instead: int, why: str = "") -> None:
         """There is one.
@@ -96,9 +106,9 @@ class IllegalActions:
             raise IllegalActionError(
                 f"{who}: action {action} is illegal{why}: must be one of {legal}; nothing has changed"
             )
-        if self._said:
+        if self.said:
             return
-        self._said = True
+        self.said = True
         warnings.warn(
             f"{who}: action {action} is illegal: the mask allows {legal}; action {instead} is taken instead. "
             'info["illegal_actions"] counts such actions, and no further one of this environment is warned about; '
@@ -198,6 +208,9 @@ class CoreView(Copied):
 
     def _go_on(self, seeds: dict[str, Any]) -> None:
         self._env._go_on(seeds)
+
+    def _saved_ns(self) -> float:
+        return self._env._saved_ns()
 
 
 class Form:
@@ -465,6 +478,36 @@ class Turns:
         """The episode ends here, whatever waits."""
         self.rows = self.agents = _NONE
 
+    def saved(self) -> dict[str, Any]:
+        """What ``resumed`` takes, next to the environment in the same state."""
+        return {
+            "answers": frozen(self._answers),
+            "round": self._round,
+            "decisions": self.decisions,
+            "stopped": self.over and self._round < len(self.rounds),
+        }
+
+    @classmethod
+    def resumed(cls, env: BatchedRoutingEnv, saved: Mapping[str, Any]) -> Turns:
+        """The same in a copy of the environment.
+
+        Raises:
+            ConfigError: If it does not fit.
+        """
+        self = cls.__new__(cls)
+        self.env = env
+        self._everybody = np.arange(env.num_agents)
+        self.decisions = check_integer("snapshot", saved["decisions"], 0, _MOST_CYCLES)
+        self._open(env.pending)
+        answers = np.array(saved["answers"], np.int64)
+        if answers.shape != self._answers.shape:
+            raise config_error("snapshot", f"{answers.shape} actions", f"must have {self._answers.shape}")
+        self._answers = answers
+        self._begin_round(check_integer("snapshot", saved["round"], 0, len(self.rounds)))
+        if saved["stopped"]:
+            self.stop()
+        return self
+
     def _paid(self) -> FloatArray:
         agents, rewards = self.env.payments()
         sums = np.bincount(agents, weights=rewards, minlength=len(self._everybody))
@@ -660,6 +703,32 @@ class RouterView(CoreView):
         for scenario, config in enumerate(self._env.configs):
             infos += [{"metrics": self._env.metrics(scenario)}] * config.topology.num_routers
         return infos
+
+    def _episode(self) -> dict[str, Any] | None:
+        if self._turns is None:
+            return None
+        return {
+            "env": self._env._episode(),
+            "turns": self._turns.saved(),
+            "seen": frozen(self._seen),
+            "illegal": list(self._illegal),
+            "warned": self._illegal_actions.said,
+            "agents": list(self.agents),
+            "closed": self._closed,
+            "renderer": self._renderer.saved(),
+        }
+
+    def _resume(self, episode: dict[str, Any], trusted: bool, changes: Mapping[str, Any]) -> None:
+        self._env._resume(episode["env"], trusted, changes)
+        self._turns = Turns.resumed(self._env, episode["turns"])
+        self._seen[:] = episode["seen"]
+        self._illegal = [check_integer("snapshot", count, 0, _MOST_CYCLES) for count in episode["illegal"]]
+        if len(self._illegal) != len(self.possible_agents):
+            raise config_error("snapshot", "of other agents", "must be of the same environment")
+        self._illegal_actions.said = bool(episode["warned"])
+        self.agents = [self.possible_agents[self._number(name)] for name in episode["agents"]]
+        self._closed = bool(episode["closed"])
+        self._renderer.take_over(episode["renderer"])
 
     def _check_open(self, call: str) -> Turns:
         if self._closed:

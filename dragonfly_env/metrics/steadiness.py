@@ -12,7 +12,8 @@ that both halves have.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,6 +62,14 @@ class Marks:
 
     def __init__(self) -> None:
         self._marks: list[Mark] = []
+
+    def to_list(self) -> list[list[int]]:
+        """Plain values; ``set`` is the inverse."""
+        return [list(dataclasses.astuple(mark)) for mark in self._marks]
+
+    def set(self, marks: Iterable[Sequence[int]]) -> None:
+        """Note what ``to_list`` gave, and nothing else."""
+        self._marks = [Mark(*mark) for mark in marks]
 
     def clear(self) -> None:
         """A new window begins."""

@@ -457,34 +457,50 @@ class SimulationConfig:
         """What the core's hosts pull their messages from: their jobs, or what the traffic says."""
         core, network, traffic = self.topology.to_core(), self.network, self.traffic_object
         packets = {"packet_bytes": network.message_bytes_of_packet, "packet_flits": network.flits_per_packet}
-        source: _core.Source | None = None
-        if isinstance(traffic, Trace):
-            source = traffic.build_source(core, packet_bytes=packets["packet_bytes"])
-        elif isinstance(traffic, ClosedLoop):
-            source = traffic.build(core, self.seed, **packets)
-        elif not isinstance(traffic, Silence):
-            excludes = network.uniform_excludes_sender
-            source = _core.synthetic_source(
-                core,
-                [
-                    (
-                        ns_to_ps("time_ns", time_ns),
-                        pattern.build(core, self.seed, uniform_excludes_sender=excludes),
-                        load,
-                    )
-                    for time_ns, pattern, load in self.offered_steps
-                ],
-                self.injection,
-                self.seed,
-                self.message_packets,
-                packet_ps=ns_to_ps("packet_time_ns", network.packet_time_ns),
-                trial_ps=ns_to_ps("flit_time_ns", network.flit_time_ns),
-                first_ps=ns_to_ps("first message", FIRST_MESSAGE_NS),
-                periodic_intervals=network.periodic_intervals,
-            )
+        if isinstance(traffic, ClosedLoop):
+            source: _core.Source | None = traffic.build(core, self.seed, **packets)
+        else:
+            source = self._source_after(None)
         if source is not None and not self.jobs:
             return source
         numbers = self._job_policies.numbers
         return job_source(
             self._placed_jobs, self.topology, background=source, policies=numbers, seed=self.seed, **packets
+        )
+
+    def _source_after(self, after_ps: int | None) -> _core.Source | None:
+        """What hosts without a program send; None if nothing.
+
+        Args:
+            after_ps: A time: steps of a schedule that end before are left out, and the one that is in force begins
+                after it. None: all from time 0 on.
+        """
+        core, network, traffic = self.topology.to_core(), self.network, self.traffic_object
+        if isinstance(traffic, Trace):
+            return traffic.build_source(core, packet_bytes=network.message_bytes_of_packet)
+        if isinstance(traffic, (ClosedLoop, Silence)):
+            return None
+        excludes = network.uniform_excludes_sender
+        steps = [
+            (ns_to_ps("time_ns", time_ns), pattern, load) for time_ns, pattern, load in self.offered_steps
+        ]
+        if after_ps is not None:
+            begun = [step for step in steps if step[0] <= after_ps]
+            later = [step for step in steps if step[0] > after_ps]
+            if begun and (not later or later[0][0] > after_ps + 1):
+                later.insert(0, (after_ps + 1, begun[-1][1], begun[-1][2]))
+            steps = later
+        return _core.synthetic_source(
+            core,
+            [
+                (start_ps, pattern.build(core, self.seed, uniform_excludes_sender=excludes), load)
+                for start_ps, pattern, load in steps
+            ],
+            self.injection,
+            self.seed,
+            self.message_packets,
+            packet_ps=ns_to_ps("packet_time_ns", network.packet_time_ns),
+            trial_ps=ns_to_ps("flit_time_ns", network.flit_time_ns),
+            first_ps=ns_to_ps("first message", FIRST_MESSAGE_NS),
+            periodic_intervals=network.periodic_intervals,
         )

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import platform
-from collections.abc import Mapping
-from typing import Any, ClassVar, NoReturn, SupportsIndex
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env import _core
 from dragonfly_env._version import installed_version
+from dragonfly_env.checks.outside import check_items
 from dragonfly_env.checks.values import (
     MAX_RUN_NS,
+    MAX_SEED,
     MAX_TIME_PS,
     PS_PER_NS,
+    check_instance,
     check_integer,
     config_error,
     duration_ps_of,
@@ -30,7 +34,11 @@ from dragonfly_env.metrics.windows import CounterWindows, most_windows
 from dragonfly_env.policies import Policy, parse_policy
 from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.simulation.core_owner import CoreOwner
+from dragonfly_env.simulation.made import Made
 from dragonfly_env.simulation.q_values import as_q_table
+from dragonfly_env.simulation.snapshot import Snapshot, reading_snapshot
+
+_KIND = "simulation"
 
 
 class Simulation(CoreOwner):
@@ -38,8 +46,13 @@ class Simulation(CoreOwner):
 
     The clock starts at 0 and statistics count from there until ``reset_statistics``.
 
+    ``snapshot``, ``restore`` and ``fork`` copy its state; pickling and copying a simulation do the same.
+
     Args:
         config: What to simulate.
+        forks_to: Policies that ``set_policy`` and ``fork`` may choose later: names, or objects with parameters. The
+            network gets the virtual channels and the trackers that all of them need. They must not learn, and must
+            number virtual channels by the same rules.
 
     Raises:
         ConfigError: For what only the core can see, e.g. fewer VCs than the policy needs.
@@ -59,15 +72,24 @@ class Simulation(CoreOwner):
     _AT_WORK: ClassVar[str] = "this simulation is at work in another thread; use one simulation per thread"
     _STOPPED: ClassVar[str] = "this simulation stopped for good: {}"
 
-    def __init__(self, config: SimulationConfig) -> None:
-        super().__init__()
+    def __init__(self, config: SimulationConfig, *, forks_to: Iterable[Policy | str] = ()) -> None:
         if not isinstance(config, SimulationConfig):
             raise config_error("config", config, "must be a SimulationConfig")
-        self._config = config
-        self._closed_loop = config.ends
-        self._jobs = tuple(one.info for one in config.placed_jobs())
-        self._job_policies = list(config.policies)
-        self._core = _core.Simulation(config.to_core())
+        later = check_items(
+            "forks_to", list(forks_to) if isinstance(forks_to, set) else forks_to, "must be policies"
+        )
+        self._make(Made(config, tuple(parse_policy(policy) for policy in later)))
+
+    def _make(self, made: Made) -> None:
+        """What is here at time 0."""
+        super().__init__()
+        self._made = made
+        self._config = made.now
+        self._closed_loop = made.config.ends
+        self._jobs = tuple(one.info for one in made.config.placed_jobs())
+        self._job_policies = [*made.config.policies, *made.job_policies]
+        self._core = _core.Simulation(made.to_core())
+        made.prepare(self._core)
         self._marks = Marks()
         self._window_ps = 0  # when the window began
 
@@ -78,16 +100,134 @@ class Simulation(CoreOwner):
             when = "at work in another thread"
         return f"<Simulation {when} of {self._config!r}>"
 
-    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
-        """Refuse to be pickled or copied: what is in the core cannot be saved.
+    def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
+        """Pickled and copied as its snapshot."""
+        return type(self).restore, (self.snapshot(),)
+
+    def snapshot(self) -> Snapshot:
+        """The state of this simulation, in memory: all packets, queues, tables and counts.
+
+        ``Simulation.restore`` makes a simulation of it that goes on exactly as this one does; ``Snapshot.save`` writes
+        it to a file.
 
         Raises:
-            TypeError: As Python's own objects that hold something of the machine.
+            StateError: After a ``DeadlockError``, or while another thread runs this simulation.
+
+        Example:
+            >>> sim = dfe.Simulation(dfe.SimulationConfig(topology="72"))
+            >>> sim.run(1_000)
+            >>> snapshot = sim.snapshot()
+            >>> again = dfe.Simulation.restore(snapshot)
+            >>> sim.run(1_000)
+            >>> again.run(1_000)
+            >>> again.trace_hash() == sim.trace_hash()
+            True
         """
-        raise TypeError(
-            "cannot pickle or copy a running simulation; pickle its config and run that again: "
-            "the same configuration has the same history"
-        )
+        with self._alone, self._marks_broken():
+            return Snapshot._of(_KIND, self._core.time_ps / PS_PER_NS, self._save())
+
+    def _save(self) -> dict[str, Any]:
+        """What a snapshot holds."""
+        return {
+            "made": self._made,
+            "marks": self._marks.to_list(),
+            "window_ps": self._window_ps,
+            "core": self._core.save(),
+        }
+
+    @classmethod
+    def restore(cls, snapshot: Snapshot) -> Simulation:
+        """A new simulation that goes on where the snapshot was taken, with the same history bit for bit.
+
+        Args:
+            snapshot: Of a simulation, from memory or a file. It can be used again.
+
+        Raises:
+            ConfigError: If it is of something else, or damaged.
+
+        Example:
+            >>> sim = dfe.Simulation(dfe.SimulationConfig(topology="72"))
+            >>> sim.run(1_000)
+            >>> dfe.Simulation.restore(sim.snapshot()).time_ns
+            1000.0
+        """
+        return cls._restored(snapshot)
+
+    def fork(
+        self,
+        policy: Policy | str | None = None,
+        seed: int | None = None,
+        traffic: Any = None,
+        *,
+        load: float | None = None,
+    ) -> Simulation:
+        """An independent simulation that goes on from this moment, perhaps with something else.
+
+        What is in the network and in source queues is the same. What the arguments name changes from here on; without
+        any, both simulations have the same future.
+
+        Args:
+            policy: Decides from now on, as with ``set_policy``: it needs the virtual channels and trackers that the
+                simulation was made with (``forks_to``). A policy that learns may only become the same with other
+                parameters, and keeps its tables.
+            seed: Of all random numbers from now on: arrivals, destinations and paths. Jobs stay where they are.
+            traffic: What hosts without a program send from now on. Times of a schedule count from time 0 of the run.
+            load: With that traffic, or with the present one.
+
+        Raises:
+            ConfigError: For what cannot be simulated, or cannot change in the middle of a run: closed-loop traffic, and
+                traces that prescribe routes.
+            StateError: As ``snapshot``.
+
+        Example:
+            >>> config = dfe.SimulationConfig(topology="72", traffic="adv+1", load=0.3)
+            >>> warm = dfe.Simulation(config, forks_to=["ugal-n"])
+            >>> warm.run(5_000)
+            >>> for policy in ("min", "ugal-n"):
+            ...     one = warm.fork(policy=policy)
+            ...     one.reset_statistics()
+            ...     one.run(5_000)
+            >>> one.config.policy, one.time_ns
+            ('ugal-n', 10000.0)
+        """
+        given = {"seed": seed, "traffic": traffic, "load": load}
+        changes = {name: value for name, value in given.items() if value is not None}
+        return self._restored(self.snapshot(), changes, None if policy is None else parse_policy(policy))
+
+    @classmethod
+    def _restored(
+        cls, snapshot: Snapshot, changes: Mapping[str, Any] | None = None, policy: Policy | None = None
+    ) -> Simulation:
+        check_instance("snapshot", snapshot, Snapshot)
+        return cls._loaded(snapshot._require(_KIND), snapshot._trusted, changes, policy)
+
+    @classmethod
+    def _loaded(
+        cls,
+        saved: Mapping[str, Any],
+        trusted: bool,
+        changes: Mapping[str, Any] | None = None,
+        policy: Policy | None = None,
+    ) -> Simulation:
+        """What ``_save`` gave, as a simulation; perhaps with something else from now on."""
+        simulation = cls.__new__(cls)
+        with reading_snapshot():
+            made = check_instance("snapshot", saved["made"], Made)
+            simulation._make(made)
+            simulation._core.load(saved["core"], trusted)
+            simulation._window_ps = check_integer("snapshot", saved["window_ps"], 0, MAX_TIME_PS)
+            marks = [[check_integer("snapshot", n, 0, MAX_SEED) for n in mark] for mark in saved["marks"]]
+            simulation._marks.set(marks)
+        other = made.changed(simulation._core.clock_ps, changes or {}).decided_by(policy)
+        if other == made:
+            return simulation
+        simulation._make(other)
+        simulation._core.load(saved["core"], trusted)
+        simulation._window_ps = saved["window_ps"]
+        simulation._marks.set(marks)
+        if changes:
+            simulation._core.rejoin_source()
+        return simulation
 
     @property
     def config(self) -> SimulationConfig:
@@ -248,12 +388,12 @@ class Simulation(CoreOwner):
         """Let another policy decide from now on; ``config`` then names it. What was decided stays decided.
 
         Args:
-            policy: A name, or an object with parameters, that needs no other paths and no other decisions than the
-                present policy: the same family with other parameters, such as another bias.
+            policy: A name, or an object with parameters, that needs no other paths and no other trackers than the
+                policies that the simulation was made with (``config.policy`` and ``forks_to``), and learns nothing.
 
         Raises:
-            ConfigError: For what is no policy, or needs other paths or decisions (virtual channels were given to
-                what the first policy needed); nothing has changed.
+            ConfigError: For what is no policy, or needs other paths or trackers (virtual channels were given to
+                what the first policies needed); nothing has changed.
             StateError: While another thread runs this simulation.
 
         Example:
@@ -267,6 +407,7 @@ class Simulation(CoreOwner):
         with self._alone:
             self._core.set_policy(config.policy_object.for_run(config).to_core())
         self._config = config
+        self._made = dataclasses.replace(self._made, policy=config.policy_object)
 
     def set_job_policy(
         self, job: int, policy: Policy | str | None, all_to_all_policy: Policy | str | None = None
@@ -308,6 +449,7 @@ class Simulation(CoreOwner):
             return self._job_policies.index(policy, 1)
         number = self._core.add_policy(field, policy.to_core())
         self._job_policies.append(policy)
+        self._made = dataclasses.replace(self._made, job_policies=(*self._made.job_policies, policy))
         return number
 
     def q_table(self) -> npt.NDArray[np.float32]:

@@ -42,6 +42,7 @@ _FUZZERS = {
     "tampered_jobs": 80,
     "tampered_json": 60,
     "tampered_q_tables": 200,
+    "tampered_snapshots": 60,
     "tampered_traces": 150,
     "tampered_weights": 150,
 }

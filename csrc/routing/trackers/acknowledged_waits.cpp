@@ -45,6 +45,11 @@ class AcknowledgedWaits final : public TrackerOfMany<AcknowledgedWaits> {
     return std::uint64_t{topology.num_routers()} * topology.num_routers() * sizeof(Row);
   }
 
+  void archive(Archive& archive) override {
+    archive(last_time_, last_moment_);
+    archive.fixed(rows_);
+  }
+
   [[nodiscard]] TrackedEvents hears() const noexcept override { return {.acknowledgements = true}; }
 
   void packet_acknowledged(const Acknowledgement& heard) override {
@@ -83,6 +88,8 @@ class AcknowledgedWaits final : public TrackerOfMany<AcknowledgedWaits> {
 
   // Of one destination router: half a cache line, as there are many and each is looked up anew.
   struct alignas(32) Row {
+    void archive(Archive& archive) { archive(heard, waited); }
+
     std::array<std::uint32_t, kAcknowledgedKinds> heard{};   // moments, from 1 on
     std::array<std::uint16_t, kAcknowledgedKinds> waited{};  // steps of a packet of a global link
   };

@@ -44,6 +44,8 @@ class CongestedLinks final : public RouterTracker {
     return std::uint64_t{topology.num_routers()} * topology.h() * (1 + GroupSignals::kBytesPerBit);
   }
 
+  void archive(Archive& archive) override { archive(flags_); }
+
   [[nodiscard]] TrackedEvents hears() const noexcept override { return {.global_occupancy = true}; }
 
   void occupancy_changed(std::uint32_t router, const RouterPorts& ports, Tick now) override {

@@ -42,6 +42,15 @@ class DetourLength final : public RouterTracker {
     return std::uint64_t{topology.num_routers()} * (sizeof(State) + topology.p());
   }
 
+  void archive(Archive& archive) override {
+    archive.fixed(routers_);
+    archive.fixed(heads_);
+    for (const State& state : routers_) {
+      archive.require(state.level <= 2 && state.cycle >= 0 && state.left > 0 && state.left <= interval_,
+                      "a router has an impossible path length");
+    }
+  }
+
   [[nodiscard]] TrackedEvents hears() const noexcept override {
     return {.forwards = true, .refused_heads = true};
   }
@@ -92,6 +101,7 @@ class DetourLength final : public RouterTracker {
     std::uint64_t counter = 0;
     std::uint32_t waiting = 0;  // heads
     std::uint32_t level = 0;
+    static constexpr bool kArchivedWhole = true;
   };
 
   void work_off(State& state, Tick now) const noexcept {

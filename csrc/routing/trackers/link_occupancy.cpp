@@ -12,6 +12,8 @@ class LinkOccupancy final : public TrackerOfMany<LinkOccupancy> {
   explicit LinkOccupancy(const TrackerSite& site)
       : topology_{site.topology}, first_router_{site.first_router} {}
 
+  void archive(Archive& /*archive*/) override {}
+
   [[nodiscard]] TrackedEvents hears() const noexcept override { return {}; }
   void look_at(const PartitionPorts& ports) override { all_ = ports; }
 

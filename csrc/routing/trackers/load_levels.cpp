@@ -64,6 +64,8 @@ class LoadLevels final : public RouterTracker {
     }
   }
 
+  void archive(Archive& /*archive*/) override {}
+
   [[nodiscard]] TrackedEvents hears() const noexcept override { return {}; }
   void look_at(const PartitionPorts& ports) override { ports_ = ports.ports; }
 

@@ -45,6 +45,11 @@ class OfferedTraffic final : public RouterTracker {
     return topology.num_routers() * (topology.num_groups() * sizeof(Count) + links);
   }
 
+  void archive(Archive& archive) override {
+    window_.archive(archive, own_end_.size(), groups_);
+    archive.fixed(counts_);
+  }
+
   [[nodiscard]] TrackedEvents hears() const noexcept override {
     return {.injections = true, .forwards = true};
   }
@@ -110,6 +115,7 @@ class OfferedTraffic final : public RouterTracker {
   struct Count {
     std::uint32_t injected = 0;
     std::uint32_t stored = 0;
+    static constexpr bool kArchivedWhole = true;
   };
 
   [[nodiscard]] double group_demand(std::uint32_t own, std::uint32_t to) noexcept {

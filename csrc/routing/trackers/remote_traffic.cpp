@@ -49,6 +49,12 @@ class RemoteTraffic final : public RouterTracker {
            groups * groups * (types * sizeof(Use) + sizeof(std::size_t));
   }
 
+  void archive(Archive& archive) override {
+    const std::size_t routers = uses_end_.size() / topology_.num_groups() * topology_.a();
+    window_.archive(archive, routers, topology_.num_groups());
+    archive.fixed(sums_);
+  }
+
   [[nodiscard]] TrackedEvents hears() const noexcept override {
     return {.injections = true, .forwards = true};
   }
@@ -85,6 +91,7 @@ class RemoteTraffic final : public RouterTracker {
   struct Sum {  // of packets, each times its ways
     std::uint64_t injected = 0;
     std::uint64_t stored = 0;
+    static constexpr bool kArchivedWhole = true;
   };
 
   // How many of the ways from a group of this partition to another one use links of each type.

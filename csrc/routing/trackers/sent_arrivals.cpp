@@ -37,6 +37,8 @@ class SentArrivals final : public RouterTracker {
     return std::uint64_t{topology.num_routers()} * sizeof(Recent);
   }
 
+  void archive(Archive& archive) override { archive.fixed(recent_); }
+
   [[nodiscard]] TrackedEvents hears() const noexcept override { return {.forwards = true}; }
 
   void packet_forwarded(std::uint32_t router, Port /*host_port*/, const Packet& packet, Tick now) override {
@@ -68,6 +70,11 @@ class SentArrivals final : public RouterTracker {
     std::vector<std::uint32_t> arrivals;
     std::size_t first = 0;
 
+    void archive(Archive& archive) {
+      archive(due, arrivals);
+      archive.require(due.size() == arrivals.size(), "two lists of arrivals differ in length");
+      archive.below(first, due.size() + 1, "more arrivals are over than there are");
+    }
     void move_to(Tick now) {
       if (first == due.size() || due[first] > now) return;
       do {

@@ -49,6 +49,12 @@ class SentCrossings final : public TrackerOfMany<SentCrossings> {
            (sizeof(std::uint32_t) * (topology.a() + topology.num_groups() + 1U) + sizeof(double));
   }
 
+  void archive(Archive& archive) override {
+    window_.archive(archive, sent_.size(), types_ + groups_);
+    archive.fixed(sent_);
+    archive.fixed(counts_);
+  }
+
   [[nodiscard]] TrackedEvents hears() const noexcept override { return {.forwards = true}; }
 
   void packet_forwarded(std::uint32_t router, Port /*host_port*/, const Packet& packet, Tick now) override {

@@ -39,6 +39,12 @@ class SentDetours final : public RouterTracker {
            (std::uint64_t{topology.a()} + topology.num_groups());
   }
 
+  void archive(Archive& archive) override {
+    window_.archive(archive, minimal_.size() / groups_, types_ + groups_);
+    archive.fixed(detours_);
+    archive.fixed(minimal_);
+  }
+
   [[nodiscard]] TrackedEvents hears() const noexcept override { return {.forwards = true}; }
 
   void packet_forwarded(std::uint32_t router, Port /*host_port*/, const Packet& packet, Tick now) override {

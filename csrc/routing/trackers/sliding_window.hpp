@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/archive.hpp"
 #include "core/time.hpp"
 
 namespace dragonfly {
@@ -16,8 +17,8 @@ namespace dragonfly {
 class SlidingWindow {
  public:
   struct Note {
-    std::uint32_t router;  // within the partition
-    std::uint32_t group;
+    std::uint32_t router = 0;  // within the partition
+    std::uint32_t group = 0;
   };
 
   explicit SlidingWindow(Tick length) : length_{length} {}
@@ -38,11 +39,20 @@ class SlidingWindow {
     notes_.erase(notes_.begin(), notes_.begin() + static_cast<std::ptrdiff_t>(first_));
     first_ = 0;
   }
+  // Notes are about numbers below these.
+  void archive(Archive& archive, std::size_t routers, std::size_t groups) {
+    archive(notes_);
+    archive.below(first_, notes_.size() + 1, "more notes were taken back than there are");
+    for (const Dated& dated : notes_) {
+      archive.require(dated.note.router < routers && dated.note.group < groups, "a note is about nothing");
+    }
+  }
 
  private:
   struct Dated {
-    Tick due;
-    Note note;
+    Tick due = 0;
+    Note note{};
+    void archive(Archive& archive) { archive(due, note.router, note.group); }
   };
 
   Tick length_;

@@ -1,4 +1,4 @@
-"""What runs cannot be pickled, by any protocol; what it was made from can."""
+"""The core cannot be pickled, by any protocol; a simulation can, by its snapshot."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from tests.unit.small_env import config
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
 def test_a_core_cannot_be_pickled_and_says_so(protocol: int) -> None:
-    for owner in (dfe.Simulation(config()), config().topology.to_core()):
+    simulation = dfe.Simulation(config())
+    for owner in (simulation._core, config().topology.to_core()):
         with pytest.raises(TypeError, match="cannot pickle"):
             pickle.dumps(owner, protocol)
+    assert pickle.loads(pickle.dumps(simulation, protocol)).trace_hash() == simulation.trace_hash()
 
 
 def test_a_core_cannot_be_copied() -> None:

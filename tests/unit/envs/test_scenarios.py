@@ -129,8 +129,6 @@ def test_copies_go_on_with_the_seeds_of_every_scenario() -> None:
     env = make()
     env.reset(seed=[4, 5, 6])
     for other in (copy.deepcopy(env), pickle.loads(pickle.dumps(env))):
-        with pytest.raises(dfe.StateError, match="not its running episode"):
-            other.step([])
         other.reset()
         seeds = [one.seed for one in other.configs]
         original = copy.copy(env)

@@ -49,14 +49,44 @@ def test_the_time_of_the_change_counts_and_threads_do_not() -> None:
 
 @pytest.mark.parametrize(
     ("first", "second"),
-    [("ugal-n", "min"), ("ugal-n", "ugal-g"), ("ugal-n", "par"), ("min", "val-n"), ("val-g", "val-n")],
+    [
+        ("ugal-n", "par"),
+        ("min", "val-n"),
+        ("val-g", "val-n"),
+        ("ugal-n", "q-adaptive"),
+        ("q-adaptive", "min"),
+    ],
 )
 def test_a_policy_with_other_needs_is_refused_and_nothing_changes(first: str, second: str) -> None:
     changed, left = simulation(first), simulation(first)
     changed.run(2000)
-    with pytest.raises(dfe.ConfigError, match=f"^policy = '{second}': must need the same paths"):
+    with pytest.raises(
+        dfe.ConfigError, match=f"^policy = '{second}': must learn nothing and need no other paths"
+    ):
         changed.set_policy(second)
     assert changed.config.policy == first
     changed.run(2000)
     left.run(4000)
     assert changed.trace_hash() == left.trace_hash()
+
+
+@pytest.mark.parametrize(("first", "second"), [("ugal-n", "min"), ("ugal-n", "ugal-g"), ("par", "val-n")])
+def test_a_policy_that_needs_fewer_paths_may_take_over(first: str, second: str) -> None:
+    changed = simulation(first)
+    changed.run(2000)
+    changed.set_policy(second)
+    assert changed.config.policy == second
+    changed.run(2000)
+    assert changed.drain()
+    changed.check_invariants()
+
+
+@pytest.mark.parametrize("second", ["min", "par", "pb", "acor", "tpr", "lia", "ad2"])
+def test_policies_that_were_named_beforehand_may_take_over(second: str) -> None:
+    config = dfe.SimulationConfig(topology="72", network="lia", traffic="adv+1", load=0.3)
+    changed = dfe.Simulation(config, forks_to=[second])
+    changed.run(3000)
+    changed.set_policy(second)
+    changed.run(3000)
+    assert changed.drain()
+    changed.check_invariants()

@@ -1,0 +1,44 @@
+// States as arrays of bytes (core/archive.hpp).
+#pragma once
+
+#include <pybind11/numpy.h>
+
+#include <cstdlib>
+
+#include "core/archive.hpp"
+
+namespace dragonfly {
+
+using ArchivedState = pybind11::array_t<std::uint8_t, pybind11::array::c_style>;
+
+// A read-only array that owns its memory.
+template <class Owner>
+ArchivedState archived(Owner& owner) {
+  ArchiveBytes bytes;
+  {
+    const pybind11::gil_scoped_release release;
+    Archive archive;
+    archive(owner);
+    bytes = archive.take();
+  }
+  const auto size = static_cast<pybind11::ssize_t>(bytes.all().size());
+  std::byte* const memory = bytes.release();
+  const pybind11::capsule base{memory, [](void* p) { std::free(p); }};
+  ArchivedState array{{size}, {pybind11::ssize_t{1}}, reinterpret_cast<const std::uint8_t*>(memory), base};
+  array.attr("flags").attr("writeable") = false;
+  return array;
+}
+
+// Into an owner that was just made of the same configuration. It is of no use any more if this throws. Nobody
+// may change the array meanwhile: what was checked is used.
+template <class Owner>
+void load_archived(Owner& owner, const ArchivedState& state, bool trusted) {
+  const std::span<const std::byte> bytes{reinterpret_cast<const std::byte*>(state.data()),
+                                         static_cast<std::size_t>(state.size())};
+  const pybind11::gil_scoped_release release;
+  Archive archive{bytes, trusted};
+  archive(owner);
+  archive.require_end();
+}
+
+}  // namespace dragonfly

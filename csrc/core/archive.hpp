@@ -1,0 +1,234 @@
+// The state of a run as bytes, written and read by the same functions.
+//
+// A class that has state lists it once, in `void archive(Archive& archive)`: the call copies each field into
+// the archive or out of it. Integers are little endian and padding is never written, so equal states are
+// equal bytes. What follows from the configuration is not listed: it is built anew before the state is read
+// into it.
+//
+// An archive that comes from a file is not trusted: sizes are checked while it is read, and whoever owns the
+// state checks every index before it is used (network/state_check.hpp).
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/ids.hpp"
+
+namespace dragonfly {
+
+static_assert(std::endian::native == std::endian::little, "archives are little endian");
+
+// The number of the format: raise it whenever what is archived, or its order, changes.
+inline constexpr std::uint32_t kArchiveFormat = 1;
+
+// Memory that grows without being cleared or, where it is large, copied.
+class ArchiveBytes {
+ public:
+  [[nodiscard]] std::byte* extend(std::size_t more) {
+    if (more > capacity_ - size_) grow(size_ + more);
+    std::byte* const place = data_.get() + size_;
+    size_ += more;
+    return place;
+  }
+  [[nodiscard]] std::span<const std::byte> all() const noexcept { return {data_.get(), size_}; }
+  // The memory itself, to be freed by std::free.
+  [[nodiscard]] std::byte* release() noexcept {
+    size_ = capacity_ = 0;
+    return data_.release();
+  }
+
+ private:
+  struct Free {
+    void operator()(std::byte* memory) const noexcept { std::free(memory); }
+  };
+  void grow(std::size_t needed) {
+    const std::size_t capacity = std::max(needed, std::max(capacity_ * 2, std::size_t{1} << 16));
+    void* const larger = std::realloc(data_.get(), capacity);
+    if (larger == nullptr) throw std::bad_alloc{};
+    (void)data_.release();  // realloc has freed or moved it
+    data_.reset(static_cast<std::byte*>(larger));
+    capacity_ = capacity;
+  }
+
+  std::unique_ptr<std::byte, Free> data_;
+  std::size_t size_ = 0;
+  std::size_t capacity_ = 0;
+};
+
+// Structs that say `static constexpr bool kArchivedWhole = true` are copied as they lie in memory: they have
+// no padding and no pointers. Flags among their fields are checked by who reads an archive that is not
+// trusted.
+template <class T>
+concept ArchivedWhole = requires { requires T::kArchivedWhole; };
+
+class Archive {
+ public:
+  // A new archive, to be written.
+  Archive() = default;
+  // One to be read. It must outlive this.
+  Archive(std::span<const std::byte> from, bool trusted) : from_{from}, reads_{true}, trusted_{trusted} {}
+
+  [[nodiscard]] bool reads() const noexcept { return reads_; }
+  // Whether it was written by this process and cannot have been damaged since.
+  [[nodiscard]] bool trusted() const noexcept { return trusted_; }
+  [[nodiscard]] ArchiveBytes take() noexcept { return std::move(into_); }
+
+  template <class... Fields>
+  void operator()(Fields&... fields) {
+    (one(fields), ...);
+  }
+
+  // A list whose length follows from the configuration.
+  template <class T>
+  void fixed(std::vector<T>& list) {
+    std::uint64_t size = list.size();
+    raw(size);
+    require(size == list.size(), "a list has another length than the configuration says");
+    items(list);
+  }
+  // Of a buffer that is not a vector: `count` items.
+  template <class T>
+  void block(T* first, std::size_t count) {
+    static_assert(kWhole<T>);
+    bytes(first, count * sizeof(T));
+  }
+  // The length of a list whose items follow, each at least `item_bytes` long.
+  [[nodiscard]] std::size_t length(std::size_t present, std::size_t item_bytes = 1) {
+    std::uint64_t size = present;
+    raw(size);
+    require(size <= (reads_ ? left() / std::max<std::size_t>(item_bytes, 1) : size), "a list is cut off");
+    return static_cast<std::size_t>(size);
+  }
+  // How many items of so many bytes may follow.
+  [[nodiscard]] std::size_t most_of(std::size_t item_bytes) const noexcept { return left() / item_bytes; }
+  // A number below `end`.
+  template <class T>
+  void below(T& number, std::uint64_t end, const char* what) {
+    one(number);
+    require(static_cast<std::uint64_t>(number) < end, what);
+  }
+
+  // What is wrong with an archive that is read. What is written was made here, and is right.
+  void require(bool holds, const char* what) const {
+    if (!holds && reads_) [[unlikely]]
+      fail(what);
+  }
+  // Everything was read.
+  void require_end() const { require(from_.size() == at_, "something follows the state"); }
+
+ private:
+  template <class T>
+  static constexpr bool kNumber = (std::is_integral_v<T> && !std::is_same_v<T, bool>) ||
+                                  std::is_floating_point_v<T> || std::is_same_v<T, std::byte>;
+  template <class T>
+  static constexpr bool kWhole = kNumber<T> || ArchivedWhole<T>;
+
+  template <class T>
+  struct ListOf : std::false_type {};
+  template <class T>
+  struct ListOf<std::vector<T>> : std::true_type {};
+  template <class T>
+  struct ArrayOf : std::false_type {};
+  template <class T, std::size_t n>
+  struct ArrayOf<std::array<T, n>> : std::true_type {};
+  template <class T>
+  struct IdOf : std::false_type {};
+  template <class Tag>
+  struct IdOf<Id<Tag>> : std::true_type {};
+
+  [[noreturn]] static void fail(const char* what) {
+    throw ConfigError{"snapshot", "damaged", std::string{what} + "; it must be what save() wrote"};
+  }
+  [[nodiscard]] std::size_t left() const noexcept { return from_.size() - at_; }
+
+  void bytes(void* memory, std::size_t size) {
+    if (size == 0) return;
+    if (reads_) {
+      require(size <= left(), "it is cut off");
+      std::memcpy(memory, from_.data() + at_, size);
+      at_ += size;
+    } else {
+      std::memcpy(into_.extend(size), memory, size);
+    }
+  }
+  template <class T>
+  void raw(T& value) {
+    bytes(&value, sizeof(T));
+  }
+
+  template <class T>
+  void one(T& field) {
+    if constexpr (std::is_same_v<T, bool>) {
+      auto byte = static_cast<std::uint8_t>(field);
+      raw(byte);
+      require(byte <= 1, "a flag is neither 0 nor 1");
+      field = byte != 0;
+    } else if constexpr (kWhole<T>) {
+      static_assert(std::is_trivially_copyable_v<T>);
+      raw(field);
+    } else if constexpr (std::is_enum_v<T>) {
+      auto value = static_cast<std::underlying_type_t<T>>(field);
+      raw(value);
+      field = static_cast<T>(value);
+    } else if constexpr (IdOf<T>::value) {
+      raw(field.value);
+    } else if constexpr (ArrayOf<T>::value) {
+      for (auto& item : field) one(item);
+    } else if constexpr (ListOf<T>::value) {
+      list(field);
+    } else if constexpr (std::is_same_v<T, std::string>) {
+      field.resize(length(field.size()));
+      bytes(field.data(), field.size());
+    } else if constexpr (requires { field.archive(*this); }) {
+      field.archive(*this);
+    } else {
+      archive_fields(*this, field);  // found by the type's namespace
+    }
+  }
+  template <class T>
+  void list(std::vector<T>& field) {
+    const std::size_t size = length(field.size(), kWhole<T> ? sizeof(T) : 1);
+    if (reads_) {
+      if constexpr (kWhole<T>) {
+        field.clear();  // no old item need be moved
+        field.resize(size);
+      } else {
+        field.clear();
+        // Not all at once: a length that is not true must not take memory before the items turn out to be
+        // missing.
+        for (std::size_t i = 0; i < size; ++i) one(field.emplace_back());
+        return;
+      }
+    }
+    items(field);
+  }
+  template <class T>
+  void items(std::vector<T>& field) {
+    if constexpr (kWhole<T>) {
+      bytes(field.data(), field.size() * sizeof(T));
+    } else {
+      for (T& item : field) one(item);
+    }
+  }
+
+  ArchiveBytes into_;
+  std::span<const std::byte> from_;
+  std::size_t at_ = 0;
+  bool reads_ = false;
+  bool trusted_ = true;
+};
+
+}  // namespace dragonfly

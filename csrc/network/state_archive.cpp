@@ -1,0 +1,137 @@
+// What the state of a network is, field by field: core/archive.hpp says how it is written and read.
+#include <algorithm>
+
+#include "network/network.hpp"
+#include "network/state_check.hpp"
+
+namespace dragonfly {
+
+namespace {
+
+// The heap of a queue, as it lies.
+template <class Queue>
+auto& items_of(Queue& queue) {
+  struct Open : Queue {
+    static auto& items(Queue& of) { return of.*&Open::c; }
+  };
+  return Open::items(queue);
+}
+
+// The tables of counters that policies keep for what they see. They are made when a policy is first asked.
+void archive_sheets(Archive& archive, PartitionState& s) {
+  std::uint64_t count = s.sheets.size();
+  archive(count);
+  archive.require(count == 0 || count == s.plan.deciders.size() + 1, "there are other policies");
+  s.sheets.resize(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < count; ++i) {
+    PartitionState::Sheet& sheet = s.sheets[i];
+    bool in_use = sheet.rows != nullptr && sheet.of == s.plan.policies_before;
+    archive(in_use);
+    if (!in_use) continue;
+    if (archive.reads()) {
+      const bool background = i == s.plan.deciders.size();
+      archive.require(!background || s.plan.background.has_value(), "there is no background policy");
+      const Decider& who = background ? *s.plan.background : s.plan.deciders[i];
+      archive.require(who.seen != nullptr, "a policy does not look at its decisions");
+      sheet = {.rows = std::make_unique<QuestionSheet>(*who.seen, s.first_router, s.num_routers),
+               .of = s.plan.policies_before};
+    }
+    archive(*sheet.rows);
+  }
+}
+
+// A field that is not in the list below is lost when a run is restored. So this stops the build where a field
+// is added: list it in the function that follows, or say there that it is scratch, and correct the number.
+#if defined(__GLIBCXX__) && defined(__x86_64__)
+static_assert(sizeof(PartitionState) == 3848);
+static_assert(sizeof(PacketStore) == 304);
+static_assert(sizeof(DeliveryRecord) == 280);
+static_assert(sizeof(HostSender) == 80);
+static_assert(sizeof(Mailbox) == 128);
+static_assert(sizeof(DecisionDesk) == 520);
+static_assert(sizeof(HostPrograms) == 344);
+static_assert(sizeof(PartitionTrackers) == 264);
+static_assert(sizeof(Network) == 320);
+#endif
+
+}  // namespace
+
+// Left out: what the constructor sets for good (inputs, group_of, drawn_packets, skips), where mail goes
+// (outboxes), what is drawn anew when it is missing (drawn), and scratch (keys, requests, best_requests,
+// answers, woken, sending, and of `around` all but its time).
+void PartitionState::archive(Archive& archive) {
+  if (archive.reads()) drawn.assign(drawn.size(), {});
+  archive(window_start, cursor, next_edge, count_until, ports);
+  archive.fixed(output_stalls);
+  archive.fixed(input_stalls);
+  archive.fixed(input_vcs);
+  archive.fixed(wanted);
+  archive.fixed(ready);
+  archive.fixed(served);
+  archive.fixed(first_waiting);
+  archive.fixed(next_waiting);
+  archive.fixed(input_free);
+  archive.fixed(output_free);
+  archive.fixed(router_edge);
+  archive.fixed(last_requests);
+  archive.fixed(last_inputs);
+
+  archive.fixed(edges);
+  archive.fixed(edge_planned);
+  archive.fixed(credits);
+  archive.fixed(feedback);
+  archive(host_credits);
+  archive.fixed(arrivals);
+  archive(to_hosts);
+  archive.fixed(departures);
+  archive(hosts_due, effects, mailed_packets, mailed_to, mailed_credits, credit_pool, free_credit, busy,
+          items_of(far_hosts), items_of(alarms), undecided);
+
+  archive.fixed(hosts);
+  archive.fixed(departed);
+  archive.fixed(backlog_cursor);
+  archive.fixed(backlog_count);
+  archive(stop_after);
+  if (programs != nullptr) archive(*programs);
+
+  archive(store, in_network, late, record);
+  archive.fixed(router_injected);
+  archive.fixed(router_delivered);
+  archive(counted_after, trace_hash, injected_ever, delivered_ever);
+
+  archive(trackers, around.now, asking);
+  archive.require(desk != nullptr || !asking, "decisions are made outside");
+  if (desk != nullptr) archive(*desk);
+  archive_sheets(archive, *this);
+  if (!archive.reads()) return;
+  if (asking && plan.background) trackers.numbers().policy_trackers = &plan.background->trackers;
+  if (!archive.trusted()) require_sound(archive, *this);
+}
+
+void Network::archive(Archive& archive) {
+  archive(parity_, in_window_, window_end_, now_, started_, last_watch_);
+  archive.require(parity_ <= 1, "mail lies nowhere");
+  archive.fixed(stops_);
+  for (Partition& partition : partitions_) archive(partition);
+  for (auto& side : mail_) {
+    for (auto& row : side) {
+      for (Mailbox& box : row) archive(box);
+    }
+  }
+  watchdog_.archive(archive, partitions_);
+  if (!archive.reads()) return;
+  if (in_window_) {
+    for (std::size_t i = 0; i < partitions_.size(); ++i) partitions_[i].send_to(mail_[parity_][i]);
+  }
+  if (archive.trusted()) return;
+  for (const auto& side : mail_) {
+    for (const auto& row : side) {
+      for (std::size_t to = 0; to < row.size(); ++to)
+        require_sound(archive, partitions_[to].state(), row[to]);
+    }
+  }
+  check_clock_of(archive);
+  check_books_of(archive);
+}
+
+}  // namespace dragonfly

@@ -1,0 +1,284 @@
+"""Environments are saved, restored, forked, pickled and copied in the middle of an episode, and go on bit for bit."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+
+import dragonfly_env as dfe
+from dragonfly_env import dragonfly_v0, job_bias_v0
+from dragonfly_env.envs.bias import BiasControl
+from dragonfly_env.envs.packet import PacketRouting
+
+CONFIG = dfe.SimulationConfig(topology="72", traffic="adv+1", load=0.35, seed=11)
+SHORT: dict[str, Any] = {"duration_ns": 3_000.0, "warmup_ns": 500.0}
+JOBS: dict[str, Any] = {"interval_ns": 500.0, "duration_ns": 3_000.0, "warmup_ns": 500.0}
+
+
+class OwnPolicy:
+    """Somebody's own policy, which is no plain setting."""
+
+    def act(self, batch: dfe.DecisionBatch) -> Any:
+        return batch.minimal_actions()
+
+
+def seen_of(value: Any) -> Any:
+    """What can be compared."""
+    if isinstance(value, dict):
+        return {name: seen_of(one) for name, one in value.items()}
+    if isinstance(value, (tuple, list)):
+        return [seen_of(one) for one in value]
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if hasattr(value, "to_dict"):
+        return repr(value.to_dict())
+    return repr(value) if isinstance(value, float) else value
+
+
+class Batches:
+    """The batched environment, with random legal actions that belong to the decisions."""
+
+    steps = 12
+
+    def begin(self, env: Any) -> None:
+        env.reset(seed=4)
+
+    def step(self, env: Any, number: int) -> Any:
+        batch = env.pending
+        if env.done:
+            return "done"
+        weights = batch.mask * (1 + np.arange(batch.mask.shape[1]) * batch.draws[:, :1])
+        batch = env.step(weights.argmax(axis=1))
+        shown: list[Any] = [batch.obs, batch.decision_ids, env.payments(), env.trace_hash(0), env.metrics(0)]
+        if env.options.transitions:
+            moved = env.transitions()
+            shown += [moved.decision_ids, moved.obs, moved.next_obs, moved.rewards]
+        if env.options.feedback:
+            shown.append(env.feedback().decision_ids)
+        return seen_of(shown)
+
+
+class Rounds:
+    steps = 40
+
+    def begin(self, env: Any) -> None:
+        env.reset(seed=4)
+
+    def step(self, env: Any, number: int) -> Any:
+        if not env.agents:
+            return "done"
+        idle = env.unwrapped._idle if hasattr(env.unwrapped, "_idle") else 0
+        actions = dict(zip(env.acting, env.round_batch.minimal_actions().tolist(), strict=True))
+        if number % 5 == 2 and actions:
+            actions[next(iter(actions))] = idle  # illegal: remapped, and counted
+        return seen_of([env.step(actions), env.state(), env.core.trace_hash()])
+
+
+class Turns(Rounds):
+    steps = 150
+
+    def step(self, env: Any, number: int) -> Any:
+        if not env.agents:
+            return "done"
+        seen = env.last()
+        agent = env.agent_selection
+        over = seen[2] or seen[3]
+        action = None if over else int(env.unwrapped.selected_batch.minimal_actions()[0])
+        if number % 7 == 3 and not over:
+            action = env.unwrapped._idle
+        env.step(action)
+        return seen_of([agent, seen, dict(env.infos), dict(env.rewards), env.agents])
+
+
+class Gym:
+    steps = 14
+
+    def begin(self, env: Any) -> None:
+        env.reset(seed=4)
+        env.unwrapped.over = False
+
+    def step(self, env: Any, number: int) -> Any:
+        inner = env.unwrapped
+        if inner.over:
+            inner.over = False
+            return seen_of(env.reset())
+        masks = inner.action_masks() if hasattr(inner, "action_masks") else np.ones(1, bool)
+        shown = env.step(int(masks.argmax()) if number % 4 else 0)
+        inner.over = shown[2] or shown[3]
+        return seen_of(
+            [shown, inner.trace_hash() if isinstance(inner, BiasControl) else inner.core.trace_hash()]
+        )
+
+
+class Jobs:
+    steps = 5
+
+    def begin(self, env: Any) -> None:
+        env.reset(seed=4)
+
+    def step(self, env: Any, number: int) -> Any:
+        if not env.agents:
+            return "done"
+        return seen_of([env.step(dict.fromkeys(env.agents, number % 4)), env.state()])
+
+
+class JobTurns(Jobs):
+    steps = 12
+
+    def step(self, env: Any, number: int) -> Any:
+        if not env.agents:
+            return "done"
+        seen = env.last()
+        env.step(None if seen[2] or seen[3] else number % 4)
+        return seen_of([seen, dict(env.rewards), dict(env.infos)])
+
+
+class Slots:
+    steps = 30
+
+    def begin(self, env: Any) -> None:
+        env.seed(4)
+        env.reset()
+
+    def step(self, env: Any, number: int) -> Any:
+        return seen_of([env.step(env.action_masks().argmax(axis=1)), env.core.trace_hash()])
+
+
+def vector() -> Any:
+    pytest.importorskip("stable_baselines3", reason="needs the extra [sb3]")
+    return dfe.RouterVecEnv(CONFIG, **SHORT)
+
+
+KINDS: dict[str, tuple[Any, Callable[[], Any]]] = {
+    "batched": (Batches(), lambda: dfe.BatchedRoutingEnv(CONFIG, duration_ns=3_000.0, feedback=True)),
+    "paths": (
+        Batches(),
+        lambda: dfe.BatchedRoutingEnv(CONFIG, scope="source", action="path", reward="delivery", **SHORT),
+    ),
+    "features": (
+        Batches(),
+        lambda: dfe.BatchedRoutingEnv.for_policy(
+            CONFIG.replace(network="lia"), dfe.make_policy("lia"), reward="team", transitions=False, **SHORT
+        ),
+    ),
+    "partitions": (  # that stand at different times while decisions are pending
+        Batches(),
+        lambda: dfe.BatchedRoutingEnv(CONFIG.replace(topology="1056", threads=2), duration_ns=1_500.0),
+    ),
+    "several": (Batches(), lambda: dfe.BatchedRoutingEnv([CONFIG, CONFIG.replace(load=0.2)], **SHORT)),
+    "jobs in batches": (
+        Batches(),
+        lambda: dfe.BatchedRoutingEnv(
+            dfe.SimulationConfig(topology="72", jobs=[dfe.Job("milc:scale=0.02", hosts=8)]),
+            duration_ns=4_000.0,
+        ),
+    ),
+    "parallel": (Rounds(), lambda: dragonfly_v0.parallel_env(CONFIG, **SHORT)),
+    "parallel, few rounds": (Rounds(), lambda: dragonfly_v0.parallel_env(CONFIG, max_cycles=25, **SHORT)),
+    "aec": (Turns(), lambda: dragonfly_v0.env(CONFIG, **SHORT)),
+    "aec, few rounds": (Turns(), lambda: dragonfly_v0.raw_env(CONFIG, max_cycles=2, mask_in="info", **SHORT)),
+    "packet": (Gym(), lambda: PacketRouting(CONFIG, background="ugal-n", **SHORT)),
+    "packet, Python": (
+        Gym(),
+        lambda: PacketRouting(CONFIG, background=OwnPolicy(), **SHORT),
+    ),
+    "made": (Gym(), lambda: gymnasium.make("dragonfly_env/PacketRouting-v0", flat_observation=True, **SHORT)),
+    "bias": (Gym(), lambda: BiasControl(interval_ns=500.0, **SHORT)),
+    "job bias": (Jobs(), lambda: job_bias_v0.parallel_env(**JOBS)),
+    "job bias, aec": (JobTurns(), lambda: job_bias_v0.raw_env(**JOBS)),
+    "vector": (Slots(), vector),
+}
+
+
+def in_a_file(env: Any, folder: Path) -> Any:
+    env.unwrapped.snapshot().save(folder / "env") if hasattr(env, "unwrapped") else env.snapshot().save(
+        folder / "env"
+    )
+    kind = type(env.unwrapped) if hasattr(env, "unwrapped") else type(env)
+    return kind.restore(dfe.Snapshot.load(folder / "env"))
+
+
+def inner_of(env: Any) -> Any:
+    return env.unwrapped if hasattr(env, "unwrapped") else env
+
+
+WAYS: dict[str, Callable[[Any, Path], Any]] = {
+    "pickle": lambda env, _: pickle.loads(pickle.dumps(env)),
+    "deepcopy": lambda env, _: copy.deepcopy(env),
+    "restore": lambda env, _: type(inner_of(env)).restore(inner_of(env).snapshot()),
+    "fork": lambda env, _: inner_of(env).fork(),
+    "file": in_a_file,
+}
+IN_OBJECTS = ("packet, Python",)  # settings that are no plain values
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_copy_goes_on_as_the_original_does(kind: str, way: str, tmp_path: Path) -> None:
+    driver, make = KINDS[kind]
+    whole = make()
+    driver.begin(whole)
+    for number in range(driver.steps // 2):
+        driver.step(whole, number)
+    if way == "file" and kind in IN_OBJECTS:
+        with pytest.raises(dfe.ConfigError, match="cannot be written to a file"):
+            WAYS[way](whole, tmp_path)
+        return
+    copied = WAYS[way](whole, tmp_path)
+    if hasattr(inner_of(whole), "over"):
+        inner_of(copied).over = inner_of(whole).over
+    for number in range(driver.steps // 2, driver.steps):
+        assert driver.step(copied, number) == driver.step(whole, number), number
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_next_episode_of_a_copy_is_that_of_the_original(kind: str) -> None:
+    driver, make = KINDS[kind]
+    whole = make()
+    copied = copy.deepcopy(whole)  # before the first one
+    driver.begin(whole)
+    driver.begin(copied)
+    assert driver.step(whole, 0) == driver.step(copied, 0)
+
+
+def test_a_fork_of_an_environment_may_have_another_future() -> None:
+    whole = dfe.BatchedRoutingEnv(CONFIG.replace(traffic="uniform"), duration_ns=4_000.0)
+    driver = Batches()
+    driver.begin(whole)
+    for number in range(6):
+        driver.step(whole, number)
+    same, other, seeded = whole.fork(), whole.fork(traffic="adv+1", load=0.6), whole.fork(seed=99)
+    for env in (same, other, seeded, whole):
+        number = 0
+        while not env.done:
+            driver.step(env, number)
+            number += 1
+    hashes = [env.trace_hash() for env in (whole, same, other, seeded)]
+    assert hashes[0] == hashes[1]
+    assert len(set(hashes)) == 3
+    assert other.metrics().packets_generated > whole.metrics().packets_generated
+    assert (other.config.traffic, other.config.load, seeded.seed) == ("adv+1", 0.6, 99)
+
+
+def test_nothing_can_be_changed_in_an_episode_that_has_not_begun() -> None:
+    env = dfe.BatchedRoutingEnv(CONFIG)
+    assert env.fork().seed == env.seed
+    with pytest.raises(dfe.StateError, match=r"call reset\(\) first"):
+        env.fork(traffic="uniform")
+
+
+def test_a_snapshot_is_of_its_class(tmp_path: Path) -> None:
+    env = dfe.BatchedRoutingEnv(CONFIG)
+    with pytest.raises(
+        dfe.ConfigError, match=r"^snapshot = .*of a BatchedRoutingEnv.*: must be one of a simulation"
+    ):
+        dfe.Simulation.restore(env.snapshot())
+    with pytest.raises(dfe.ConfigError, match="must be one of a BatchedRoutingEnv"):
+        dfe.BatchedRoutingEnv.restore(dfe.Simulation(CONFIG).snapshot())
