@@ -15,7 +15,7 @@ from dragonfly_env.cli import options
 from dragonfly_env.cli.benchmark import DEFAULT_SUITE
 from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.cli.guard import guarded
-from dragonfly_env.cli.settings import check_suite
+from dragonfly_env.cli.options import check_suite
 
 if TYPE_CHECKING:
     from dragonfly_env.lab.benchmark.suite import Effort

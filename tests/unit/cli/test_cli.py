@@ -17,7 +17,7 @@ import dragonfly_env as dfe
 from dragonfly_env import _core
 from dragonfly_env.agents.registry import agent_settings
 from dragonfly_env.cli import app
-from dragonfly_env.cli.settings import scenario_settings
+from dragonfly_env.cli.options import scenario_settings
 from dragonfly_env.config.rows import describe
 from dragonfly_env.policies import policy_class
 from tests.unit.cli_arguments import SHORT, SWEEP
