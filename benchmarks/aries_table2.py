@@ -24,9 +24,9 @@ from dragonfly_env.lab.papers.aries_points import (
 )
 from dragonfly_env.lab.papers.job_metrics import JOB_METRICS_OF_ROW
 from dragonfly_env.lab.papers.paired import reduction
-from dragonfly_env.sweeps.fields import parse_assignment
 from dragonfly_env.sweeps.measure import measure
 from dragonfly_env.sweeps.run import Point
+from dragonfly_env.sweeps.scenario import parse_assignment
 
 
 def points_of(

@@ -23,7 +23,7 @@ def _since_start_s() -> float:
 def _policy(spec: str) -> str | dfe.Policy:
     if ":" not in spec:
         return spec
-    from dragonfly_env.sweeps.choices import PolicyChoice  # takes time to import, which is measured here
+    from dragonfly_env.sweeps.scenario import PolicyChoice  # takes time to import, which is measured here
 
     return PolicyChoice.parse(spec).policy
 

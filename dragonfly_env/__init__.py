@@ -12,68 +12,23 @@ Example::
 
 from __future__ import annotations
 
-from dragonfly_env import _process
-
-if _process.is_command_line():  # before the imports below, which take a second or two
-    _process.begin()
-
 from typing import TYPE_CHECKING, Any
 
-from dragonfly_env.bounds import latency_floor, most_load
-from dragonfly_env.config.groups import Grid
-from dragonfly_env.config.links import LinkConfig
-from dragonfly_env.config.network import NetworkConfig
-from dragonfly_env.config.topology import Dragonfly
-from dragonfly_env.envs import BatchedRoutingEnv, DecisionBatch, HopFeedback, Transitions
-from dragonfly_env.envs import registration as _registration  # noqa: F401 - names for gymnasium.make
-from dragonfly_env.errors import ConfigError, DeadlockError, IllegalActionError, StateError
-from dragonfly_env.jobs import Job
-from dragonfly_env.metrics import Metrics
-from dragonfly_env.policies import Policy, make_policy, policies
-from dragonfly_env.simulation import Simulation, Snapshot, simulate
-from dragonfly_env.simulation.config import SimulationConfig
-from dragonfly_env.traffic import AllToAll, traffic_patterns
-
-# Last: they register their policies, and use the modules above.
-from dragonfly_env import agents, baselines, bounds  # isort: skip
+from dragonfly_env import _process
 
 if TYPE_CHECKING:
-    from dragonfly_env.envs.vec import RouterVecEnv
+    from dragonfly_env._library import *  # noqa: F403
+    from dragonfly_env._library import __all__ as __all__
 
-    __version__: str
 
-__all__ = [
-    "AllToAll",
-    "BatchedRoutingEnv",
-    "ConfigError",
-    "DeadlockError",
-    "DecisionBatch",
-    "Dragonfly",
-    "Grid",
-    "HopFeedback",
-    "IllegalActionError",
-    "Job",
-    "LinkConfig",
-    "Metrics",
-    "NetworkConfig",
-    "Policy",
-    "RouterVecEnv",
-    "Simulation",
-    "SimulationConfig",
-    "Snapshot",
-    "StateError",
-    "Transitions",
-    "__version__",
-    "agents",
-    "baselines",
-    "bounds",
-    "latency_floor",
-    "make_policy",
-    "most_load",
-    "policies",
-    "simulate",
-    "traffic_patterns",
-]
+def load_names() -> None:
+    """Import the public names, which takes a second; the command line does so when a command needs them."""
+    if "__all__" in globals():
+        return
+    from dragonfly_env import _library
+
+    there = {name: vars(_library)[name] for name in _library.__all__ if name in vars(_library)}
+    globals().update(there, __all__=_library.__all__)
 
 
 def __getattr__(name: str) -> Any:
@@ -87,3 +42,9 @@ def __getattr__(name: str) -> Any:
 
         return RouterVecEnv
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+if _process.is_command_line():
+    _process.begin()
+else:
+    load_names()

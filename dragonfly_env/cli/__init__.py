@@ -1,30 +1,27 @@
-"""The command line ``dragonfly-env``: one module per command."""
+"""The command line ``dragonfly-env``: one module per command, imported when it is called.
+
+``dragonfly-env --help`` needs neither the library nor the commands: what it says of each is in `COMMANDS`.
+"""
 
 from __future__ import annotations
 
 from dragonfly_env.checks import analysis as _analysis  # noqa: F401 - before all that needs it
 
 # isort: split
+import functools
+import importlib
 import signal
 import sys
 import warnings
 from collections.abc import Callable
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 from rich.text import Text
+from typer.core import TyperGroup
 
-from dragonfly_env.cli.benchmark import benchmark
-from dragonfly_env.cli.benchmark_submissions import (
-    TwoWords,
-    benchmark_accepted,
-    benchmark_pack,
-    benchmark_verify,
-)
-from dragonfly_env.cli.bounds import bounds
-from dragonfly_env.cli.calibrate import calibrate
+import dragonfly_env
 from dragonfly_env.cli.console import note
-from dragonfly_env.cli.evaluate import evaluate
 from dragonfly_env.cli.guard import (
     DONE,
     FAILED,
@@ -34,46 +31,82 @@ from dragonfly_env.cli.guard import (
     prepare_streams,
     report,
 )
-from dragonfly_env.cli.info import info
-from dragonfly_env.cli.plot import plot
-from dragonfly_env.cli.reproduce import reproduce
-from dragonfly_env.cli.simulate import simulate
-from dragonfly_env.cli.sweep import sweep
-from dragonfly_env.cli.train import train
-from dragonfly_env.cli.view import view
 
-__all__ = ["app", "main"]
+__all__ = ["COMMANDS", "app", "command", "main"]
+
+COMMANDS = {
+    "info": "List what there is, or say what one thing is and where it comes from.",
+    "simulate": "Simulate one policy under one traffic at one load, and print what was measured.",
+    "sweep": "Compare policies: simulate each with each traffic, load and seed; then draw figures and print tables.",
+    "plot": "Draw figures from the results of a sweep.",
+    "bounds": "Compute the most load that any routing can carry, and the least mean latency at a load. Simulates "
+    "nothing.",
+    "view": "Write a page on which one sees routing, or an animation: one file that needs neither a network nor a "
+    "server.",
+    "train": "Train a routing agent: it decides for every router where packets go, and its rewards are delivery times.",
+    "evaluate": "Compare agents with built-in policies: runs, folder, tables and figures as of 'sweep'.",
+    "benchmark": "Measure policies on a versioned suite of patterns, loads, sizes and networks, against the best "
+    "reference of each.",
+    "benchmark-pack": "Pack a measured policy into one file, with its training and its results, so that others can "
+    "verify it.",
+    "benchmark-verify": "Check a submission: its hashes, its training against the test split, and a random part of its "
+    "runs, bit by bit.",
+    "benchmark-accepted": "Print a Markdown table of the submissions in a folder. No code of theirs runs.",
+    "calibrate": "Find the computing time of each program with which its MPI share is what was published.",
+    "reproduce": "Reproduce a paper: run what its figures need, draw them in its layout, and check what its text "
+    "claims.",
+}
+"""Every command, and the first paragraph of its help."""
+
+_APP: dict[str, Any] = {
+    "add_completion": False,
+    "rich_markup_mode": "rich",
+    "pretty_exceptions_enable": False,
+}
+
+
+@functools.cache
+def command(name: str) -> Any:
+    """A command of `COMMANDS` as Typer makes it, with the library that it needs."""
+    dragonfly_env.load_names()
+    where = "benchmark_submissions" if name.startswith("benchmark-") else name
+    function = getattr(importlib.import_module(f"{__name__}.{where}"), name.replace("-", "_"))
+    alone = typer.Typer(**_APP)
+    alone.command(name)(function)
+    return typer.main.get_command(alone)
+
+
+class _Commands(TyperGroup):
+    """Commands that are imported when they are called. Two words are one command: ``benchmark pack`` is
+    ``benchmark-pack``.
+    """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """See ``typer.core.TyperGroup``."""
+        if "-".join(args[:2]) in self.commands:
+            args = ["-".join(args[:2]), *args[2:]]
+        return super().parse_args(ctx, args)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """See ``typer.core.TyperGroup``; here the command itself takes the place of its line in the help."""
+        name, known, rest = super().resolve_command(ctx, args)
+        return name, known and command(str(known.name)), rest
+
 
 app = typer.Typer(
     name="dragonfly-env",
-    cls=TwoWords,
-    add_completion=False,
+    cls=_Commands,
     no_args_is_help=True,
-    rich_markup_mode="rich",
-    pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
+    **_APP,
 )
-app.command()(info)
-app.command()(simulate)
-app.command()(sweep)
-app.command()(plot)
-app.command()(bounds)
-app.command()(view)
-app.command()(train)
-app.command()(evaluate)
-app.command()(benchmark)
-app.command("benchmark-pack")(benchmark_pack)
-app.command("benchmark-verify")(benchmark_verify)
-app.command("benchmark-accepted")(benchmark_accepted)
-app.command()(calibrate)
-app.command()(reproduce)
+for _name, _summary in COMMANDS.items():
+    app.command(_name, help=_summary)(lambda: None)
 
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        from dragonfly_env import __version__
-
-        typer.echo(f"dragonfly-env {__version__}")
+        typer.echo(f"dragonfly-env {dragonfly_env.__version__}")
         raise typer.Exit
 
 

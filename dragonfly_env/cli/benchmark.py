@@ -14,7 +14,7 @@ from dragonfly_env.cli import options
 from dragonfly_env.cli.comparison import resumable, tell_failures
 from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.cli.guard import FAILED, guarded
-from dragonfly_env.cli.settings import check_suite
+from dragonfly_env.cli.options import check_suite
 from dragonfly_env.errors import ConfigError
 
 if TYPE_CHECKING:

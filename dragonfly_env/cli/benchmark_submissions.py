@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
-from typer.core import TyperGroup
 
 from dragonfly_env.checks.files import check_file
 from dragonfly_env.checks.values import check_real
@@ -15,20 +14,10 @@ from dragonfly_env.cli import options
 from dragonfly_env.cli.benchmark import DEFAULT_SUITE
 from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.cli.guard import guarded
-from dragonfly_env.cli.settings import check_suite
+from dragonfly_env.cli.options import check_suite
 
 if TYPE_CHECKING:
     from dragonfly_env.lab.benchmark.suite import Effort
-
-
-class TwoWords(TyperGroup):
-    """Commands of two words: ``benchmark pack`` is ``benchmark-pack``."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """See ``typer.core.TyperGroup``."""
-        if "-".join(args[:2]) in self.commands:
-            args = ["-".join(args[:2]), *args[2:]]
-        return super().parse_args(ctx, args)
 
 
 @guarded

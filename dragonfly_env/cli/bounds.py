@@ -15,7 +15,7 @@ from rich.text import Text
 from dragonfly_env.cli import options
 from dragonfly_env.cli.console import show
 from dragonfly_env.cli.guard import guarded
-from dragonfly_env.cli.settings import scenario_settings
+from dragonfly_env.cli.options import scenario_settings
 
 if TYPE_CHECKING:
     from dragonfly_env.bounds import Bounds
@@ -54,8 +54,7 @@ def bounds(
     dragonfly-env bounds --topology 72 --arrangement absolute --traffic permutation --seed 3 --json
     """
     from dragonfly_env.bounds import Bounds
-    from dragonfly_env.sweeps.fields import parse_loads
-    from dragonfly_env.sweeps.scenario import Scenario
+    from dragonfly_env.sweeps.scenario import Scenario, parse_loads
 
     loads = given["loads"]
     settings = scenario_settings({}, {**given, "loads": loads or [0.5]}, policies=["min"], seeds=[seed])

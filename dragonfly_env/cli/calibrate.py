@@ -14,7 +14,7 @@ from dragonfly_env.checks.files import check_file
 from dragonfly_env.cli import options
 from dragonfly_env.cli.console import note, show
 from dragonfly_env.cli.guard import guarded
-from dragonfly_env.cli.settings import scenario_settings
+from dragonfly_env.cli.options import scenario_settings
 
 
 @guarded

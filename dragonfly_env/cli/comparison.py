@@ -16,9 +16,8 @@ from rich.text import Text
 
 from dragonfly_env._process import interrupted_code, interrupted_text
 from dragonfly_env.cli.console import console, note, show
-from dragonfly_env.cli.engine_options import engine_of
 from dragonfly_env.cli.guard import FAILED, complain
-from dragonfly_env.cli.settings import workers_of
+from dragonfly_env.cli.options import engine_of, workers_of
 
 if TYPE_CHECKING:
     from dragonfly_env.sweeps.results import Results

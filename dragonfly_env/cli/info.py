@@ -22,7 +22,7 @@ from dragonfly_env.checks.values import config_error, unknown_name
 from dragonfly_env.cli import options
 from dragonfly_env.cli.console import show
 from dragonfly_env.cli.guard import guarded
-from dragonfly_env.cli.settings import make_topology
+from dragonfly_env.cli.options import make_topology
 from dragonfly_env.config.groups import Grid
 from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.config.rows import SettingInfo, describe

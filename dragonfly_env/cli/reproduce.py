@@ -12,9 +12,8 @@ from dragonfly_env.checks.values import check_choice
 from dragonfly_env.cli import options
 from dragonfly_env.cli.comparison import resumable, tell_failures, this_command
 from dragonfly_env.cli.console import console, note, show
-from dragonfly_env.cli.engine_options import ENGINE, engine_of
 from dragonfly_env.cli.guard import FAILED, guarded
-from dragonfly_env.cli.settings import check_suite
+from dragonfly_env.cli.options import ENGINE, check_suite, engine_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -161,7 +160,7 @@ def reproduce(
 
 
 def _settings(pairs: list[str]) -> dict[str, int | float | bool | str]:
-    from dragonfly_env.sweeps.fields import parse_assignment
+    from dragonfly_env.sweeps.scenario import parse_assignment
 
     return dict(parse_assignment(pair, "--learner") for pair in pairs)
 

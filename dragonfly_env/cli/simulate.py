@@ -23,7 +23,7 @@ from dragonfly_env.checks.values import config_error
 from dragonfly_env.cli import options
 from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.cli.guard import guarded
-from dragonfly_env.cli.settings import scenario_settings
+from dragonfly_env.cli.options import scenario_settings
 from dragonfly_env.metrics.jobs import JobMetrics
 from dragonfly_env.metrics.steadiness import SATURATED_BELOW, STATIONARY_WITHIN, is_overloaded
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from dragonfly_env.jobs import BackgroundMix, Job
     from dragonfly_env.metrics import Metrics
     from dragonfly_env.metrics.jobs import JobMetrics
-    from dragonfly_env.sweeps.agent_simulation import Runnable
+    from dragonfly_env.sweeps.measure import Runnable
     from dragonfly_env.sweeps.run import Run
 if TYPE_CHECKING:
     from dragonfly_env.sweeps.run import Run
@@ -135,8 +135,7 @@ def simulate(
     dragonfly-env simulate --topology 342 --job milc:hosts=64,scale=0.01 --job nek5000:hosts=64 --to-completion
     """
     from dragonfly_env.jobs.workload import parse_jobs
-    from dragonfly_env.sweeps.fields import LONGEST_NS
-    from dragonfly_env.sweeps.scenario import Scenario
+    from dragonfly_env.sweeps.scenario import LONGEST_NS, Scenario
 
     given = options.with_traffic(given)
     settings = scenario_settings({}, given, policies=[policy], seeds=[seed])

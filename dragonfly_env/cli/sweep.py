@@ -13,9 +13,8 @@ from dragonfly_env.checks.documents import read_toml
 from dragonfly_env.checks.files import check_folder
 from dragonfly_env.cli import options
 from dragonfly_env.cli.comparison import compare
-from dragonfly_env.cli.engine_options import ENGINE
 from dragonfly_env.cli.guard import guarded
-from dragonfly_env.cli.settings import scenario_settings
+from dragonfly_env.cli.options import ENGINE, scenario_settings
 
 
 @guarded

@@ -19,7 +19,7 @@ from dragonfly_env.cli import options
 from dragonfly_env.cli.comparison import this_command
 from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.cli.guard import guarded
-from dragonfly_env.cli.settings import scenario_settings
+from dragonfly_env.cli.options import scenario_settings
 
 if TYPE_CHECKING:
     from dragonfly_env.simulation.config import SimulationConfig
@@ -230,7 +230,7 @@ def _scenarios_of(suite: str, config: SimulationConfig) -> tuple[SimulationConfi
 def _episodes(duration_ns: float, episode_ns: float) -> int:
     """Whole episodes that cover the duration."""
     from dragonfly_env.checks.values import check_time_ns, ns_to_ps
-    from dragonfly_env.sweeps.fields import LONGEST_NS
+    from dragonfly_env.sweeps.scenario import LONGEST_NS
 
     times_ns = {"episode_ns": episode_ns, "duration_ns": duration_ns}
     episode_ps, duration_ps = (
@@ -242,7 +242,7 @@ def _episodes(duration_ns: float, episode_ns: float) -> int:
 
 def _parse_settings(learner: LearnerSource, texts: Sequence[str]) -> dict[str, Any]:
     """``name=value`` pairs; a list is written ``64,64``."""
-    from dragonfly_env.sweeps.fields import parse_assignment, parse_value
+    from dragonfly_env.sweeps.scenario import parse_assignment, parse_value
 
     lists = learner.list_settings()
     settings: dict[str, Any] = {}

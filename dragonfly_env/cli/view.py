@@ -13,7 +13,7 @@ from dragonfly_env.checks.values import config_error
 from dragonfly_env.cli import options
 from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.cli.guard import guarded
-from dragonfly_env.cli.settings import scenario_settings, trained_with
+from dragonfly_env.cli.options import scenario_settings, trained_with
 
 if TYPE_CHECKING:
     from dragonfly_env.sweeps.run import Run

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
@@ -15,47 +15,11 @@ from dragonfly_env.batch_policy import BatchPolicy
 from dragonfly_env.checks.values import PS_PER_NS, config_error, ns_to_ps
 from dragonfly_env.metrics import Metrics
 from dragonfly_env.metrics.steadiness import Marks
-from dragonfly_env.simulation import Simulation
 from dragonfly_env.simulation.config import SimulationConfig
-from dragonfly_env.sweeps.run import Run
 from dragonfly_env.training.agents import AtWork
 
 if TYPE_CHECKING:
     from dragonfly_env.envs.batched import BatchedRoutingEnv
-
-
-class Runnable(Protocol):
-    """What a measurement needs of a simulation."""
-
-    @property
-    def time_ns(self) -> float:
-        """The simulated time."""
-
-    def run(self, duration_ns: float) -> None:
-        """Advance the simulated time."""
-
-    def reset_statistics(self) -> None:
-        """Forget what was counted so far."""
-
-    def metrics(self) -> Metrics:
-        """What was counted."""
-
-    def trace_hash(self) -> int:
-        """A hash over every delivery."""
-
-    def packet_log(self) -> dict[str, npt.NDArray[Any]]:
-        """Every packet delivered since ``reset_statistics``, if the configuration sets it."""
-
-
-def simulation_of(run: Run) -> Runnable:
-    """What does a run: the core alone, or the batched environment with an agent.
-
-    Raises:
-        ConfigError: If a setting is impossible, or the agent was made for another network.
-    """
-    if run.agent is None:
-        return Simulation(run.config)
-    return AgentSimulation(run.config, *run.agent.load())
 
 
 class AgentSimulation:

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timezone
 from itertools import pairwise
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -24,9 +24,8 @@ from dragonfly_env.metrics import Metrics
 from dragonfly_env.metrics.tiles import TileTable
 from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.simulation.path_kinds import PATH_KINDS
-from dragonfly_env.sweeps.agent_simulation import AgentSimulation, Runnable, simulation_of
-from dragonfly_env.sweeps.fields import printable
-from dragonfly_env.sweeps.run import Run
+from dragonfly_env.sweeps.agent_simulation import AgentSimulation
+from dragonfly_env.sweeps.run import Run, printable
 
 PERCENTILES = (1, 5, 25, 75, 90)
 """Percentiles of latency that a row has next to those of `Metrics.to_dict`: enough for a box plot."""
@@ -34,6 +33,40 @@ PERCENTILES = (1, 5, 25, 75, 90)
 _PARTS = 50  # that a run with a progress bar is cut into
 _ROUNDING = 1e-9  # times in ns are whole ps, in binary
 _SHORTEST_PART_PS = 1000 * PS_PER_NS
+
+
+class Runnable(Protocol):
+    """What a measurement needs of a simulation."""
+
+    @property
+    def time_ns(self) -> float:
+        """The simulated time."""
+
+    def run(self, duration_ns: float) -> None:
+        """Advance the simulated time."""
+
+    def reset_statistics(self) -> None:
+        """Forget what was counted so far."""
+
+    def metrics(self) -> Metrics:
+        """What was counted."""
+
+    def trace_hash(self) -> int:
+        """A hash over every delivery."""
+
+    def packet_log(self) -> dict[str, npt.NDArray[Any]]:
+        """Every packet delivered since ``reset_statistics``, if the configuration sets it."""
+
+
+def simulation_of(run: Run) -> Runnable:
+    """What does a run: the core alone, or the batched environment with an agent.
+
+    Raises:
+        ConfigError: If a setting is impossible, or the agent was made for another network.
+    """
+    if run.agent is None:
+        return dfe.Simulation(run.config)
+    return AgentSimulation(run.config, *run.agent.load())
 
 
 def measure(

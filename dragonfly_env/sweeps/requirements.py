@@ -25,7 +25,7 @@ from dragonfly_env.jobs.workload import expand_jobs
 from dragonfly_env.metrics.series import check_series
 from dragonfly_env.simulation import Simulation
 from dragonfly_env.simulation.config import SimulationConfig
-from dragonfly_env.sweeps.agent_simulation import simulation_of
+from dragonfly_env.sweeps.measure import simulation_of
 from dragonfly_env.sweeps.progress import spell_seconds
 from dragonfly_env.sweeps.run import Run
 from dragonfly_env.traffic import Silence

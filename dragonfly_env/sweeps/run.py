@@ -79,6 +79,11 @@ def without_places(values: Any) -> Any:
     return values
 
 
+def printable(text: str) -> str:
+    """A text without what no file and no terminal can hold: the bytes of a file name that are no UTF-8 are spelt."""
+    return text.encode(errors="backslashreplace").decode()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Point:
     """One configuration, measured in one window: a simulation up to its seed. Open loops, closed loops and jobs are

@@ -1,5 +1,8 @@
 """A scenario: what to compare with what, from a TOML file or from options, as a deterministic list of
-runs.
+runs. Every mistake of who wrote it becomes one `ConfigError` with field, value and what is allowed.
+
+From below: `Table` and `parse_loads` read settings, `PolicyChoice` and `TrafficChoice` are the two things that a sweep
+varies by name, `Scenario` combines them.
 """
 
 from __future__ import annotations
@@ -12,18 +15,352 @@ from pathlib import Path
 from typing import Any
 
 from dragonfly_env.checks.documents import read_toml
-from dragonfly_env.checks.values import MAX_SEED, check_integer, check_text, config_error
+from dragonfly_env.checks.files import working_directory
+from dragonfly_env.checks.outside import check_items
+from dragonfly_env.checks.values import (
+    MAX_SEED,
+    check_bool,
+    check_integer,
+    check_real,
+    check_text,
+    check_time_ns,
+    config_error,
+    unknown_name,
+)
 from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.jobs import Job
 from dragonfly_env.jobs.mix import BackgroundMix
 from dragonfly_env.jobs.workload import parse_jobs
+from dragonfly_env.policies import Policy, make_policy, policies
 from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.simulation.window import start_after
-from dragonfly_env.sweeps.choices import PolicyChoice, TrafficChoice
-from dragonfly_env.sweeps.fields import Table, parse_loads, printable
-from dragonfly_env.sweeps.run import Point, Run, offers_itself
+from dragonfly_env.sweeps.run import Point, Run, offers_itself, printable
+from dragonfly_env.traffic import DemandMatrix, Traffic, parse_traffic, traffic_from_dict
+from dragonfly_env.training.agents import FORMS, AgentSource, means_file
+
+LONGEST_NS = 1e12  # a thousand seconds of simulated time: beyond any sensible run
+
+
+class Table:
+    """A table of settings (from TOML or options) that is emptied field by field.
+
+    Args:
+        values: The settings.
+        where: The table's name in messages; empty for the top level.
+
+    Raises:
+        ConfigError: If ``values`` is no table.
+    """
+
+    def __init__(self, values: object, where: str = "") -> None:
+        if not isinstance(values, Mapping):
+            raise config_error(where or "scenario", values, "must be a table of settings")
+        self._values: dict[str, Any] = {str(key): value for key, value in values.items()}
+        self._where = where
+        self._known: list[str] = []
+
+    def field(self, name: str) -> str:
+        """The full name of a field, as a message shows it."""
+        return f"{self._where}.{name}" if self._where else name
+
+    def take(self, name: str, default: Any = None) -> Any:
+        """Remove and return a field, whatever it holds."""
+        self._known.append(name)
+        return self._values.pop(name, default)
+
+    def text(self, name: str, default: str) -> str:
+        """A non-empty string."""
+        value = self.take(name, default)
+        if not isinstance(value, str) or not value.strip():
+            raise config_error(self.field(name), value, "must be a non-empty string")
+        return value
+
+    def optional_text(self, name: str) -> str:
+        """A non-empty string, or an empty one if the field is absent."""
+        return self.text(name, "") if name in self._values else str(self.take(name, ""))
+
+    def flag(self, name: str, default: bool) -> bool:
+        """True or false."""
+        return check_bool(self.field(name), self.take(name, default))
+
+    def integer(self, name: str, default: int, low: int, high: int) -> int:
+        """An integer in [low, high]."""
+        return check_integer(self.field(name), self.take(name, default), low, high)
+
+    def time_ns(self, name: str, default: float, low: float) -> float:
+        """A time in ns, at least ``low``."""
+        return check_time_ns(self.field(name), self.take(name, default), low, LONGEST_NS)
+
+    def optional_time_ns(self, name: str, low: float) -> float | None:
+        """A time in ns, at least ``low``, or None if the field is absent."""
+        value = self.take(name)
+        return None if value is None else check_time_ns(self.field(name), value, low, LONGEST_NS)
+
+    def items(self, name: str) -> list[Any]:
+        """A list; a single value counts as a list of one, an absent field as an empty one."""
+        value = self.take(name)
+        if value is None:
+            return []
+        if not isinstance(value, Sequence) or isinstance(value, str):
+            return [value]
+        return check_items(self.field(name), value, "must be a list")
+
+    def rest(self) -> dict[str, Any]:
+        """All fields not taken yet."""
+        left, self._values = self._values, {}
+        return left
+
+    def finish(self) -> None:
+        """Complain about the first field that was not used.
+
+        Raises:
+            ConfigError: With the nearest known name.
+        """
+        for name in self._values:
+            raise unknown_name(f"field of {self._where}" if self._where else "field", name, self._known)
+
+
+def parse_value(text: str) -> int | float | bool | str:
+    """The value in ``name=value`` on a command line: an integer, a number, true or false, or the text
+    itself.
+    """
+    lowered = text.strip().lower()
+    if lowered in ("true", "false"):
+        return lowered == "true"
+    for kind in (int, float):
+        try:
+            return kind(lowered)
+        except ValueError:
+            continue
+    return text.strip()
+
+
+def parse_assignment(text: str, field: str) -> tuple[str, int | float | bool | str]:
+    """``name=value`` as a pair.
+
+    Raises:
+        ConfigError: If there is no ``=`` or no name.
+    """
+    name, sign, value = text.partition("=")
+    if not sign or not name.strip() or not value.strip():
+        raise config_error(field, text, "must have the form name=value")
+    return name.strip(), parse_value(value)
+
+
+_LEAST_PERCENT = 2  # what is less was hardly meant as a percentage
+
+
+def parse_loads(values: Sequence[object], field: str) -> tuple[float, ...]:
+    """Offered loads from numbers, and from ranges written ``"start:stop:step"`` (both ends included).
+
+    Returns:
+        Ascending loads without repetition, rounded to six digits.
+
+    Raises:
+        ConfigError: If one is not in (0, 1], or a range makes no sense.
+    """
+    loads: set[float] = set()
+    for value in values:
+        for part in value.split(",") if isinstance(value, str) else [value]:
+            loads.update(_loads_of(part, field))
+    return tuple(sorted(loads))
+
+
+def _loads_of(part: object, field: str) -> list[float]:
+    if not isinstance(part, str):
+        return [_one_load(part, field)]
+    pieces = [parse_value(piece) for piece in part.split(":")]
+    if len(pieces) == 1:
+        return [_one_load(pieces[0], field)]
+    if len(pieces) != 3:
+        raise config_error(field, part, "must be a load, or a range start:stop:step such as 0.1:1.0:0.1")
+    start, stop = _one_load(pieces[0], field), _one_load(pieces[1], field)
+    step = check_real(f"{field} step", pieces[2], 0.001, 1.0)
+    if stop < start:
+        raise config_error(field, part, "must not end below its start")
+    return [round(start + step * index, 6) for index in range(int((stop - start) / step + 1e-9) + 1)]
+
+
+def _one_load(value: object, field: str) -> float:
+    try:
+        return round(check_real(field, value, 0.0, 1.0, open_low=True), 6)
+    except ConfigError:
+        allowed = "must be a fraction of the host links' bandwidth, in (0, 1]"
+        if isinstance(value, (int, float)) and _LEAST_PERCENT <= value <= 100:
+            allowed += f"; did you mean {value / 100:g}?"
+        raise config_error(field, value, allowed) from None
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyChoice:
+    """A routing policy and its name in tables and figures: ``ugal-n``, ``ugal-n:bias_packets=2`` or an agent's.
+
+    Attributes:
+        policy: A built-in policy; behind an agent: the one of the configuration, which then decides nothing.
+        label: The name.
+        agent: What decides instead, if it is not built in.
+    """
+
+    policy: Policy
+    label: str
+    agent: AgentSource | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "label", printable(self.label))
+
+    @classmethod
+    def parse(cls, value: object) -> PolicyChoice:
+        """From ``"ugal-n"``, ``"ugal-n:bias_packets=2,minimal_candidates=2"`` or ``{name="ugal-n", bias_packets=2}``;
+        from ``"agent.zip"``, ``"module:Class"`` or ``{agent="agent.zip"}``.
+
+        Any string may begin with a name of your own, ``"mine=agent.zip"``; in a table it is ``label``.
+
+        Raises:
+            ConfigError: For an unknown policy or parameter (the nearest is named), a value out of range, or an
+                agent that cannot be found.
+        """
+        if isinstance(value, str):
+            label, spec = _split_label(value)
+            if not _is_built_in(spec):
+                return cls._of_agent(spec, label)
+            name, _, settings = spec.partition(":")
+            pairs = [
+                parse_assignment(part, "policy parameter") for part in settings.split(",") if part.strip()
+            ]
+            name, parameters = name.strip(), dict(pairs)
+        else:
+            table = Table(value, "policies")
+            label, agent = table.optional_text("label"), table.optional_text("agent")
+            if agent:
+                table.finish()
+                return cls._of_agent(agent, label)
+            name = table.text("name", "").strip()
+            parameters = table.rest()
+        return cls(_built_in(name, parameters), label or _spell_policy(name, parameters))
+
+    @classmethod
+    def _of_agent(cls, spec: str, label: str) -> PolicyChoice:
+        source = AgentSource.find(spec)
+        return cls(make_policy("min"), label or source.label, source)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for provenance."""
+        if self.agent is None:
+            return self.policy.to_dict()
+        return {"label": self.label, "agent": self.agent.spec, "sha256": self.agent.sha256}
+
+
+def _split_label(text: str) -> tuple[str, str]:
+    """The name before the first ``=``, if what follows is a policy and not the value of a parameter."""
+    label, sign, spec = text.partition("=")
+    if sign and ":" not in label and label.strip() and spec.strip():
+        return label.strip(), spec.strip()
+    return "", text.strip()
+
+
+def _is_built_in(spec: str) -> bool:
+    name, _, settings = spec.partition(":")
+    if name in policies() or ("=" in settings and "@" not in settings):
+        return True
+    return not (settings or means_file(spec, working_directory()) or "/" in spec or spec.endswith(".py"))
+
+
+def _built_in(name: str, parameters: dict[str, Any]) -> Policy:
+    try:
+        return make_policy(name, **parameters)
+    except ConfigError as error:
+        if parameters or not str(error).startswith("policy = "):
+            raise
+        raise ConfigError(f"{error} (or {FORMS})") from None
+
+
+def _spell_policy(name: str, parameters: dict[str, Any]) -> str:
+    settings = ",".join(f"{key}={_spell(setting)}" for key, setting in sorted(parameters.items()))
+    return f"{name}:{settings}" if settings else name
+
+
+@dataclass(frozen=True, slots=True)
+class TrafficChoice:
+    """A traffic pattern, or a schedule of patterns, and what of the scenario it overrides.
+
+    Attributes:
+        traffic: Who sends to whom.
+        label: The name in tables and figures.
+        loads: Offered loads of this traffic alone; empty for the scenario's. Of a schedule: its first.
+        warmup_ns: Simulated time before measuring, or None for the scenario's.
+        measure_ns: Simulated time that is measured, or None for the scenario's.
+    """
+
+    traffic: Traffic
+    label: str
+    loads: tuple[float, ...] = ()
+    warmup_ns: float | None = None
+    measure_ns: float | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "label", printable(self.label))
+
+    @classmethod
+    def parse(cls, value: object) -> TrafficChoice:
+        """From ``"adv+1"``, ``{pattern="adv+1", loads=[0.1, 0.2]}`` or ``{schedule=[[0, "uniform", 0.4], ...]}``.
+
+        A table may also hold the pattern's arguments (``{pattern="hotspot", hosts=4}``), a ``label`` for tables and
+        figures, and ``warmup_ns`` and ``measure_ns`` of its own.
+
+        Raises:
+            ConfigError: If the form is wrong or a pattern unknown. Whether it fits the topology is checked
+                later.
+        """
+        if isinstance(value, str):
+            spoken = parse_traffic(value)
+            return cls(spoken, value.strip() if isinstance(spoken, DemandMatrix) else spoken.spec)
+        table = Table(value, "traffic")
+        steps = table.items("schedule")
+        loads = parse_loads(table.items("loads"), "traffic.loads")
+        label = table.take("label")
+        warmup_ns = table.optional_time_ns("warmup_ns", 0.0)
+        measure_ns = table.optional_time_ns("measure_ns", 1.0)
+        pattern = table.rest()
+        if label is not None and (not isinstance(label, str) or not label.strip()):
+            raise config_error("traffic.label", label, "must be a non-empty string")
+        if bool(pattern) == bool(steps):
+            raise config_error("traffic", value, "must have either a pattern or a schedule")
+        if steps:
+            if loads:
+                raise config_error(
+                    "traffic.loads", list(loads), "must be left out: a schedule states its loads"
+                )
+            checked = [_step(step) for step in steps]
+            described = ", then ".join(
+                f"{traffic.spec} {load:g} from {time / 1000:g} us" for time, traffic, load in checked
+            )
+            return cls(parse_traffic(checked), label or described, (checked[0][2],), warmup_ns, measure_ns)
+        traffic = parse_traffic(traffic_from_dict(pattern))
+        if traffic.is_absolute and loads:
+            allowed = f"must be left out: {traffic.spec} says itself how much is offered"
+            raise config_error("traffic.loads", list(loads), allowed)
+        if traffic.is_closed_loop and (loads or warmup_ns is not None):
+            field = "loads" if loads else "warmup_ns"
+            allowed = "must be left out: closed-loop traffic has no load, and is measured from its start"
+            raise config_error(f"traffic.{field}", list(loads) or warmup_ns, allowed)
+        return cls(traffic, label or traffic.spec, loads, warmup_ns, measure_ns)
+
+
+def _spell(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, (int, float)) else str(value)
+
+
+def _step(step: object) -> tuple[float, Traffic, float]:
+    if not isinstance(step, (list, tuple)) or len(step) != 3 or not isinstance(step[1], str):
+        raise config_error("traffic.schedule step", step, "must be [time_ns, pattern, load]")
+    time_ns = check_real("traffic.schedule time_ns", step[0], 0.0, LONGEST_NS, unit="ns")
+    load = check_real("traffic.schedule load", step[2], 0.0, 1.0, open_low=True)
+    return time_ns, parse_traffic(step[1]), load
+
 
 DEFAULT_TOPOLOGY = "1056"
 DEFAULT_WARMUP_NS = 100_000.0

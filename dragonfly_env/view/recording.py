@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from dragonfly_env.checks.values import PS_PER_NS, check_instance, check_integer, config_error, ns_to_ps
 from dragonfly_env.metrics import Metrics
-from dragonfly_env.sweeps.agent_simulation import simulation_of
+from dragonfly_env.sweeps.measure import simulation_of
 from dragonfly_env.sweeps.run import Run
 
 IntArray = npt.NDArray[np.int64]

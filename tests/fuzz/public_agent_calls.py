@@ -7,7 +7,7 @@ from typing import Any
 
 import dragonfly_env as dfe
 from dragonfly_env import sweeps
-from dragonfly_env.sweeps.choices import PolicyChoice, TrafficChoice
+from dragonfly_env.sweeps.scenario import PolicyChoice, TrafficChoice
 from tests.fuzz.call import Call, of, optional
 
 _SCENARIO: dict[str, Any] = {

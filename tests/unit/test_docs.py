@@ -84,13 +84,10 @@ def test_committed_drawings_are_current(pages: dict[str, str], name: str) -> Non
 
 
 def test_every_command_has_a_page_with_every_option(pages: dict[str, str]) -> None:
-    import typer
+    from dragonfly_env.cli import COMMANDS, command
 
-    from dragonfly_env.cli import app
-
-    root: Any = typer.main.get_command(app)
-    for name, command in root.commands.items():
-        for parameter in command.params:
+    for name in COMMANDS:
+        for parameter in command(name).params:
             if parameter.param_type_name == "option" and parameter.name != "help" and not parameter.hidden:
                 assert f"`{parameter.opts[0]}`" in pages[f"commands/{name}.md"]
 

@@ -19,6 +19,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     *(("errors",), ("checks",), ("config",), ("traffic",), ("metrics",), ("decisions",)),
     *(("batch_policy",), ("policies",), ("policy_parameters",), ("jobs",), ("simulation",), ("bounds",)),
     *(("envs",), ("dragonfly_v0", "job_bias_v0"), ("baselines",), ("agents",)),
+    ("_library",),
     ("",),  # the package itself, which only hands out names
     *(("sweeps", "training"), ("plots",), ("view",), ("lab.work",), ("lab.papers",), ("lab.benchmark",)),
     *(("lab.neural",), ("lab",), ("cli",)),

@@ -7,11 +7,10 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-import typer
 from rich.text import Text
 
 from dragonfly_docs.markdown import GENERATED, code, table
-from dragonfly_env.cli import app
+from dragonfly_env.cli import COMMANDS, command
 
 FOLDER = "commands"
 _WIDTH = 80
@@ -103,15 +102,10 @@ def _page(name: str, command: Any) -> str:
 
 def command_table() -> str:
     """All commands."""
-    root: Any = typer.main.get_command(app)
-    rows = (
-        (f"[{name}](commands/{name}.md)", _plain((command.help or "").split("\n\n")[0]))
-        for name, command in root.commands.items()
-    )
+    rows = ((f"[{name}](commands/{name}.md)", _plain(summary)) for name, summary in COMMANDS.items())
     return table(("command", "what it does"), rows)
 
 
 def command_pages() -> dict[str, str]:
     """The pages by their path below ``docs/``."""
-    root: Any = typer.main.get_command(app)
-    return {f"{FOLDER}/{name}.md": _page(name, command) for name, command in root.commands.items()}
+    return {f"{FOLDER}/{name}.md": _page(name, command(name)) for name in COMMANDS}

@@ -33,7 +33,7 @@ from dragonfly_env.errors import ConfigError
 from dragonfly_env.lab.benchmark import reference_results
 from dragonfly_env.lab.benchmark.suite import EFFORTS, BenchmarkCase, Effort, Suite, Track, find_suite
 from dragonfly_env.simulation.config import SimulationConfig
-from dragonfly_env.sweeps.choices import PolicyChoice
+from dragonfly_env.sweeps.scenario import PolicyChoice
 
 _COLUMNS = ("track", "effort", "case", "quantity", "bound", "key")
 

@@ -23,8 +23,7 @@ from dragonfly_env.errors import ConfigError
 from dragonfly_env.lab.benchmark.suite import Suite
 from dragonfly_env.lab.benchmark.training import trained_on_test_split
 from dragonfly_env.simulation.config import SimulationConfig
-from dragonfly_env.sweeps.choices import PolicyChoice, TrafficChoice
-from dragonfly_env.sweeps.fields import Table
+from dragonfly_env.sweeps.scenario import PolicyChoice, Table, TrafficChoice
 
 ENDING = ".training.toml"
 _MOST_CPU_S = 1e12

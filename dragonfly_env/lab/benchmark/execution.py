@@ -19,9 +19,9 @@ from dragonfly_env.lab.benchmark.scores import Outcome, Scores, outcome_of, scor
 from dragonfly_env.lab.benchmark.suite import BenchmarkCase, Effort, Suite, Track
 from dragonfly_env.lab.benchmark.training import trained_on_test_split, training_cost
 from dragonfly_env.lab.work import Work
-from dragonfly_env.sweeps.choices import PolicyChoice
 from dragonfly_env.sweeps.requirements import Checks
 from dragonfly_env.sweeps.run import Run
+from dragonfly_env.sweeps.scenario import PolicyChoice
 from dragonfly_env.sweeps.storage import ResultsFolder, read_rows
 
 

@@ -20,7 +20,7 @@ from dragonfly_env.errors import ConfigError
 from dragonfly_env.lab.benchmark.measured import Measured, measured_of
 from dragonfly_env.lab.benchmark.reference_results import Key, ReferenceResult, ReferenceResults, table_of
 from dragonfly_env.lab.benchmark.suite import EFFORTS, BenchmarkCase, Suite, Track, find_suite
-from dragonfly_env.sweeps.choices import PolicyChoice
+from dragonfly_env.sweeps.scenario import PolicyChoice
 from dragonfly_env.sweeps.storage import ResultsFolder, read_rows
 
 

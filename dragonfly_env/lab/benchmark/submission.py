@@ -41,10 +41,10 @@ from dragonfly_env.lab.benchmark.intervals import geometric_mean
 from dragonfly_env.lab.benchmark.measured import Measured, measured_of
 from dragonfly_env.lab.benchmark.suite import EFFORTS, BenchmarkCase, Effort, Suite, Track, find_suite
 from dragonfly_env.policies import make_policy, policies
-from dragonfly_env.sweeps.choices import PolicyChoice
 from dragonfly_env.sweeps.progress import Reporter
 from dragonfly_env.sweeps.run import Run
 from dragonfly_env.sweeps.runner import run_all
+from dragonfly_env.sweeps.scenario import PolicyChoice
 from dragonfly_env.sweeps.storage import ResultsFolder, read_rows
 from dragonfly_env.training.agent_modules import files_of
 

@@ -19,8 +19,8 @@ from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.lab.benchmark.suite import BenchmarkCase, Suite
 from dragonfly_env.simulation.config import SimulationConfig
-from dragonfly_env.sweeps.choices import PolicyChoice
 from dragonfly_env.sweeps.progress import spell_seconds
+from dragonfly_env.sweeps.scenario import PolicyChoice
 from dragonfly_env.traffic import Adversarial, Schedule, Traffic
 
 _TRACK = "steady"

@@ -18,8 +18,8 @@ from dragonfly_env.checks.values import check_integer, config_error
 from dragonfly_env.lab.benchmark.suite import Suite
 from dragonfly_env.lab.benchmark.training import why_in_test_split
 from dragonfly_env.lab.neural.demands import KINDS, MATCHED, matched_routers, random_demands
-from dragonfly_env.sweeps.fields import Table, parse_loads
 from dragonfly_env.sweeps.run import Point
+from dragonfly_env.sweeps.scenario import Table, parse_loads
 from dragonfly_env.traffic import Adversarial, Pattern, parse_traffic
 
 _FILE = "mixture.toml"

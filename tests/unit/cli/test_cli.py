@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import importlib
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
-import typer
 from rich.text import Text
 from typer.testing import CliRunner, Result
 
 import dragonfly_env as dfe
 from dragonfly_env import _core
 from dragonfly_env.agents.registry import agent_settings
-from dragonfly_env.cli import app
-from dragonfly_env.cli.settings import scenario_settings
+from dragonfly_env.cli import COMMANDS, app
+from dragonfly_env.cli import command as command_of
+from dragonfly_env.cli.options import scenario_settings
 from dragonfly_env.config.rows import describe
 from dragonfly_env.policies import policy_class
 from tests.unit.cli_arguments import SHORT, SWEEP
@@ -26,9 +28,6 @@ from tests.unit.cli_arguments import SHORT, SWEEP
 def run(*arguments: str) -> Result:
     """The command in this process."""
     return CliRunner().invoke(app, list(arguments), env={"COLUMNS": "140"})
-
-
-COMMANDS = sorted(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("command", [[], *([command] for command in COMMANDS)])
@@ -45,13 +44,32 @@ def test_help_explains_itself(command: list[str]) -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_is_not_torn_in_a_terminal_of_80_columns(command: str) -> None:
     """What is folded by hand fits; examples are whole, so that they can be copied, and fold by themselves."""
-    words = typer.main.get_command(app).commands[command].help  # type: ignore[attr-defined]
-    _, *more = words.split("\n\n")  # the first paragraph is folded by the terminal
+    _, *more = command_of(command).help.split("\n\n")  # the first paragraph is folded by the terminal
     for paragraph in more:
         lines = [Text.from_markup(line).plain for line in paragraph.splitlines()]
         assert len(lines) == 1 or max(map(len, lines)) <= 78, paragraph
         if lines[0].startswith("dragonfly-env "):
             assert len(lines) == 1, paragraph
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_list_of_commands_has_the_first_sentences_of_their_own_help(command: str) -> None:
+    assert command_of(command).help.split("\n\n")[0] == COMMANDS[command]
+
+
+def test_the_list_of_commands_needs_neither_the_library_nor_the_commands() -> None:
+    code = """if True:
+        import contextlib, io, sys
+        sys.orig_argv = ["dragonfly-env"]
+        sys.argv = ["dragonfly-env", "--help"]
+        from dragonfly_env.cli import app
+        with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()) as shown:
+            app()
+        print("simulate" in shown.getvalue(), sorted(name for name in sys.modules if name in {
+            "dragonfly_env.simulation", "dragonfly_env.cli.options", "gymnasium", "pandas", "scipy"}))
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "True []\n"
 
 
 def test_version_is_printed() -> None:
@@ -117,7 +135,7 @@ def test_info_shows_the_row_of_every_setting(name: str) -> None:
 
 def test_an_option_that_commands_share_is_one_option() -> None:
     """Flags, type and help are the same wherever it is; defaults and words are a command's own where tasks differ."""
-    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    commands = {name: command_of(name) for name in COMMANDS}
     shared = {
         *("arrangement", "network", "network_settings", "injection", "source_queue_packets"),
         "message_packets",

@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from dragonfly_env.cli import app
-from dragonfly_env.cli.settings import scenario_settings
+from dragonfly_env.cli.options import scenario_settings
 
 
 def run(*arguments: str) -> Result:

@@ -11,7 +11,7 @@ import pytest
 
 from dragonfly_env import ConfigError
 from dragonfly_env.sweeps import Scenario
-from dragonfly_env.sweeps.fields import parse_loads
+from dragonfly_env.sweeps.scenario import parse_loads
 
 REPOSITORY = Path(__file__).parents[3]
 

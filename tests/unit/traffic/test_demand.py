@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dragonfly_env as dfe
-from dragonfly_env.sweeps.choices import TrafficChoice
+from dragonfly_env.sweeps.scenario import TrafficChoice
 from dragonfly_env.traffic import (
     DemandMatrix,
     HostMixture,

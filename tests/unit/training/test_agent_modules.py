@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.sweeps.choices import PolicyChoice
 from dragonfly_env.sweeps.measure import measure
 from dragonfly_env.sweeps.runner import run_all
-from dragonfly_env.sweeps.scenario import Scenario
+from dragonfly_env.sweeps.scenario import PolicyChoice, Scenario
 from dragonfly_env.training.agents import AgentSource
 
 POLICY = """

@@ -9,8 +9,8 @@ import pytest
 from dragonfly_env.lab.benchmark import Benchmark, Suite, find_suite
 from dragonfly_env.lab.benchmark.measured import measured_of
 from dragonfly_env.lab.benchmark.reference_results import ReferenceResult, ReferenceResults, table_of
-from dragonfly_env.sweeps.choices import PolicyChoice
 from dragonfly_env.sweeps.measure import measure
+from dragonfly_env.sweeps.scenario import PolicyChoice
 
 SUITE = find_suite("dragonfly-v1")
 TABLE = ReferenceResults.read(table_of(SUITE.name))

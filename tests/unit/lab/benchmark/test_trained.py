@@ -14,7 +14,7 @@ from dragonfly_env.lab.benchmark.report import BOARD, of_policy
 from dragonfly_env.lab.benchmark.scores import score
 from dragonfly_env.lab.benchmark.suite import Suite
 from dragonfly_env.lab.benchmark.training import TrainingCost, training_cost
-from dragonfly_env.sweeps.choices import PolicyChoice
+from dragonfly_env.sweeps.scenario import PolicyChoice
 from dragonfly_env.training.agents import AgentSource
 from tests.unit.lab.benchmark.test_benchmark import outcome
 from tests.unit.lab.benchmark.tiny_suite import tiny

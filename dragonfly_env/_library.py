@@ -1,0 +1,61 @@
+"""The public names of the package: what ``import dragonfly_env`` imports."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dragonfly_env.bounds import latency_floor, most_load
+from dragonfly_env.config.groups import Grid
+from dragonfly_env.config.links import LinkConfig
+from dragonfly_env.config.network import NetworkConfig
+from dragonfly_env.config.topology import Dragonfly
+from dragonfly_env.envs import BatchedRoutingEnv, DecisionBatch, HopFeedback, Transitions
+from dragonfly_env.envs import registration as _registration  # noqa: F401 - names for gymnasium.make
+from dragonfly_env.errors import ConfigError, DeadlockError, IllegalActionError, StateError
+from dragonfly_env.jobs import Job
+from dragonfly_env.metrics import Metrics
+from dragonfly_env.policies import Policy, make_policy, policies
+from dragonfly_env.simulation import Simulation, Snapshot, simulate
+from dragonfly_env.simulation.config import SimulationConfig
+from dragonfly_env.traffic import AllToAll, traffic_patterns
+
+# Last: they register their policies, and use the modules above.
+from dragonfly_env import agents, baselines, bounds  # isort: skip
+
+if TYPE_CHECKING:  # at their first use: ``dragonfly_env.__getattr__``
+    from dragonfly_env.envs.vec import RouterVecEnv
+
+    __version__: str
+
+__all__ = [
+    "AllToAll",
+    "BatchedRoutingEnv",
+    "ConfigError",
+    "DeadlockError",
+    "DecisionBatch",
+    "Dragonfly",
+    "Grid",
+    "HopFeedback",
+    "IllegalActionError",
+    "Job",
+    "LinkConfig",
+    "Metrics",
+    "NetworkConfig",
+    "Policy",
+    "RouterVecEnv",
+    "Simulation",
+    "SimulationConfig",
+    "Snapshot",
+    "StateError",
+    "Transitions",
+    "__version__",
+    "agents",
+    "baselines",
+    "bounds",
+    "latency_floor",
+    "make_policy",
+    "most_load",
+    "policies",
+    "simulate",
+    "traffic_patterns",
+]
