@@ -36,6 +36,13 @@ NOT_CALLED: dict[str, str] = {
     ),
     **dict.fromkeys(
         (
+            *("Copied.fork", "Copied.restore", "Simulation.fork", "Simulation.restore"),
+            *("Snapshot.load", "Snapshot.save"),
+        ),
+        "tests/fuzz/tampered_snapshots.py changes what is saved; bad arguments: tests/unit/simulation/test_snapshot.py",
+    ),
+    **dict.fromkeys(
+        (
             "BatchedRoutingEnv.minimal_action",
             "BatchedRoutingEnv.slots",
             "DecisionBatch.rows",

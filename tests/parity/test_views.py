@@ -73,7 +73,7 @@ def test_every_policy_runs_its_history_from_observations_alone(
 ) -> None:
     config = config_of(network=dfe.NetworkConfig.preset(preset, decide_at=decide_at))
     policy = ready(name)
-    assert VIEWS[view](config, policy, 800.0) == native(config, policy, 800.0).trace_hash()
+    assert VIEWS[view](config, policy, 1_500.0) == native(config, policy, 1_500.0).trace_hash()
 
 
 @pytest.mark.product(name=REFERENCES, view=tuple(VIEWS), threads=(1, 2))
