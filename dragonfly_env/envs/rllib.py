@@ -38,7 +38,7 @@ from dragonfly_env.decisions.actions import as_index
 from dragonfly_env.envs._scenarios import check_changes
 from dragonfly_env.envs.copies import alone
 from dragonfly_env.envs.render import RENDER_MODES
-from dragonfly_env.envs.views import CoreView, Form, Turns, frozen
+from dragonfly_env.envs.views import Form, Turns, TurnsView, frozen
 from dragonfly_env.errors import IllegalActionError, StateError
 
 try:
@@ -50,7 +50,7 @@ Observation = dict[str, npt.NDArray[np.float32]]
 IntArray = npt.NDArray[np.int64]
 
 
-class RouterMultiAgentEnv(CoreView, MultiAgentEnv):
+class RouterMultiAgentEnv(TurnsView, MultiAgentEnv):
     """Every router an agent of RLlib.
 
     Args:
@@ -203,26 +203,14 @@ class RouterMultiAgentEnv(CoreView, MultiAgentEnv):
         self._first_seed = seeds["first"]
 
     def _episode(self) -> dict[str, Any] | None:
-        if self._turns is None:
+        episode = super()._episode()
+        if episode is None:
             return None
-        return {
-            "env": self._env._episode(),
-            "turns": self._turns.saved(),
-            "seen": frozen(self._seen),
-            "illegal": frozen(self._illegal),
-            "owed": frozen(self._owed),
-            "acted": frozen(self._acted),
-            "warned": self._illegal_actions.said,
-            "renderer": self._renderer.saved(),
-        }
+        return {**episode, "owed": frozen(self._owed), "acted": frozen(self._acted)}
 
     def _resume(self, episode: dict[str, Any], trusted: bool, changes: Mapping[str, Any]) -> None:
-        self._env._resume(episode["env"], trusted, changes)
-        self._turns = Turns.resumed(self._env, episode["turns"])
-        self._seen[:], self._illegal[:] = episode["seen"], episode["illegal"]
+        super()._resume(episode, trusted, changes)
         self._owed[:], self._acted[:] = episode["owed"], episode["acted"]
-        self._illegal_actions.said = bool(episode["warned"])
-        self._renderer.take_over(episode["renderer"])
 
     def _show(self, turns: Turns) -> tuple[dict[str, Observation], dict[str, dict[str, Any]]]:
         """Observations and infos of this round's routers, in new arrays."""

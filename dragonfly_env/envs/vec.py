@@ -31,7 +31,7 @@ from dragonfly_env.checks.outside import check_items
 from dragonfly_env.checks.values import MAX_SEED, check_integer, config_error
 from dragonfly_env.envs._scenarios import Changes, check_changes
 from dragonfly_env.envs.copies import alone
-from dragonfly_env.envs.views import CoreView, GivenConfig, Turns, frozen
+from dragonfly_env.envs.views import GivenConfig, Turns, TurnsView
 from dragonfly_env.errors import ConfigError, IllegalActionError
 
 try:
@@ -47,7 +47,7 @@ Indices = int | Iterable[int] | None
 _OPTIONS = "must be a mapping of what is different in the next episode, or a list with that of each slot"
 
 
-class RouterVecEnv(CoreView, VecEnv):
+class RouterVecEnv(TurnsView, VecEnv):
     """All routers of one network, or several, behind one shared policy. ``MaskablePPO`` finds the action masks.
 
     Args:
@@ -371,25 +371,6 @@ class RouterVecEnv(CoreView, VecEnv):
     def _go_on(self, seeds: dict[str, Any]) -> None:
         super()._go_on(seeds)
         self._seeds = seeds["given"]
-
-    def _episode(self) -> dict[str, Any] | None:
-        if self._turns is None:
-            return None
-        return {
-            "env": self._env._episode(),
-            "turns": self._turns.saved(),
-            "seen": frozen(self._seen),
-            "illegal": frozen(self._illegal),
-            "warned": self._illegal_actions.said,
-            "renderer": self._renderer.saved(),
-        }
-
-    def _resume(self, episode: dict[str, Any], trusted: bool, changes: Mapping[str, Any]) -> None:
-        self._env._resume(episode["env"], trusted, changes)
-        self._turns = Turns.resumed(self._env, episode["turns"])
-        self._seen[:], self._illegal[:] = episode["seen"], episode["illegal"]
-        self._illegal_actions.said = bool(episode["warned"])
-        self._renderer.take_over(episode["renderer"])
 
     def _options_of_networks(self) -> list[dict[str, Any]]:
         """What the slots' options change, network by network."""

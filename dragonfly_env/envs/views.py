@@ -526,7 +526,40 @@ class Turns:
         self.rows, self.agents = self.rounds.rows[where], self.rounds.agents[where]
 
 
-class RouterView(CoreView):
+class TurnsView(CoreView):
+    """Base of the views in which all routers take turns. What it names, its subclasses make."""
+
+    _turns: Turns | None
+    _seen: npt.NDArray[np.float32]
+    """(num_agents, num_features) of each router's last packet."""
+    _illegal: Any
+    """(num_agents,) illegal actions in this episode; a list or an array of integers."""
+
+    def _episode(self) -> dict[str, Any] | None:
+        if self._turns is None:
+            return None
+        return {
+            "env": self._env._episode(),
+            "turns": self._turns.saved(),
+            "seen": frozen(self._seen),
+            "illegal": [int(count) for count in self._illegal],
+            "warned": self._illegal_actions.said,
+            "renderer": self._renderer.saved(),
+        }
+
+    def _resume(self, episode: dict[str, Any], trusted: bool, changes: Mapping[str, Any]) -> None:
+        self._env._resume(episode["env"], trusted, changes)
+        self._turns = Turns.resumed(self._env, episode["turns"])
+        self._seen[:] = episode["seen"]
+        counts = [check_integer("snapshot", count, 0, _MOST_CYCLES) for count in episode["illegal"]]
+        if len(counts) != len(self._illegal):
+            raise config_error("snapshot", "of other agents", "must be of the same environment")
+        self._illegal[:] = counts
+        self._illegal_actions.said = bool(episode["warned"])
+        self._renderer.take_over(episode["renderer"])
+
+
+class RouterView(TurnsView):
     """One agent per router, ``router_0`` and so on: what the two PettingZoo views share.
 
     Args:
@@ -705,30 +738,13 @@ class RouterView(CoreView):
         return infos
 
     def _episode(self) -> dict[str, Any] | None:
-        if self._turns is None:
-            return None
-        return {
-            "env": self._env._episode(),
-            "turns": self._turns.saved(),
-            "seen": frozen(self._seen),
-            "illegal": list(self._illegal),
-            "warned": self._illegal_actions.said,
-            "agents": list(self.agents),
-            "closed": self._closed,
-            "renderer": self._renderer.saved(),
-        }
+        episode = super()._episode()
+        return None if episode is None else {**episode, "agents": list(self.agents), "closed": self._closed}
 
     def _resume(self, episode: dict[str, Any], trusted: bool, changes: Mapping[str, Any]) -> None:
-        self._env._resume(episode["env"], trusted, changes)
-        self._turns = Turns.resumed(self._env, episode["turns"])
-        self._seen[:] = episode["seen"]
-        self._illegal = [check_integer("snapshot", count, 0, _MOST_CYCLES) for count in episode["illegal"]]
-        if len(self._illegal) != len(self.possible_agents):
-            raise config_error("snapshot", "of other agents", "must be of the same environment")
-        self._illegal_actions.said = bool(episode["warned"])
+        super()._resume(episode, trusted, changes)
         self.agents = [self.possible_agents[self._number(name)] for name in episode["agents"]]
         self._closed = bool(episode["closed"])
-        self._renderer.take_over(episode["renderer"])
 
     def _check_open(self, call: str) -> Turns:
         if self._closed:
