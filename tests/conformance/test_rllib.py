@@ -179,6 +179,4 @@ def test_a_copy_goes_on_with_the_seeds() -> None:
     env = RouterMultiAgentEnv(SHORT)
     play(env, None)
     copied = pickle.loads(pickle.dumps(env))
-    with pytest.raises(dfe.StateError, match="not its running episode"):
-        copied.step({})
     assert play(copied, None) == play(env, None)

@@ -151,6 +151,28 @@ class Slots:
         return seen_of([env.step(env.action_masks().argmax(axis=1)), env.core.trace_hash()])
 
 
+class Dictionaries:
+    steps = 40
+
+    def begin(self, env: Any) -> None:
+        env.reset(seed=4)
+
+    def step(self, env: Any, number: int) -> Any:
+        if env.core.done:
+            return "done"
+        turns = env._turns
+        actions = turns.masks().argmax(axis=1)
+        named = {f"router_{agent}": int(action) for agent, action in zip(turns.agents, actions, strict=True)}
+        return seen_of([env.step(named), env.core.trace_hash()])
+
+
+def rllib() -> Any:
+    pytest.importorskip("ray", reason="run by make test-rllib")
+    from dragonfly_env.envs.rllib import RouterMultiAgentEnv
+
+    return RouterMultiAgentEnv({"config": CONFIG, **SHORT})
+
+
 def vector() -> Any:
     pytest.importorskip("stable_baselines3", reason="needs the extra [sb3]")
     return dfe.RouterVecEnv(CONFIG, **SHORT)
@@ -194,6 +216,7 @@ KINDS: dict[str, tuple[Any, Callable[[], Any]]] = {
     "job bias": (Jobs(), lambda: job_bias_v0.parallel_env(**JOBS)),
     "job bias, aec": (JobTurns(), lambda: job_bias_v0.raw_env(**JOBS)),
     "vector": (Slots(), vector),
+    "rllib": (Dictionaries(), rllib),
 }
 
 
