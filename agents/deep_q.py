@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env.agents._choice import any_legal
-from dragonfly_env.agents._export import ExportableAgent
+from dragonfly_env.agents._network_agent import ExportableAgent
 from dragonfly_env.agents._sb3 import (
     DQNPolicy,
     ReplayBuffer,

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env.agents._choice import pick
-from dragonfly_env.agents._export import ExportableAgent
+from dragonfly_env.agents._network_agent import ExportableAgent
 from dragonfly_env.agents._sb3 import one_thread, polyak_update, seeded, torch
 from dragonfly_env.agents._trained_on import LayoutFacts
 from dragonfly_env.agents.protocol import IntArray

@@ -7,15 +7,12 @@ on and the topology. The other members belong to the kind of agent.
 from __future__ import annotations
 
 import json
-import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from dragonfly_env.checks.archives import open_archive, read_member
+from dragonfly_env.checks.archives import open_archive, read_member, write_archive
 from dragonfly_env.checks.documents import parse_json
-from dragonfly_env.checks.files import replacing
-from dragonfly_env.checks.interruption import uninterrupted
 from dragonfly_env.checks.outside import check_path, parsing
 from dragonfly_env.checks.values import config_error
 
@@ -24,7 +21,6 @@ _HEADER = "agent.json"
 _ALLOWED = "must be a saved agent"
 _MOST_HEADER_BYTES = 2**24
 _MOST_MEMBER_BYTES = 2**30
-_EPOCH = (1980, 1, 1, 0, 0, 0)  # the same agent gives the same file, whenever it is saved
 
 
 def write_agent(path: str | Path, header: Mapping[str, Any], members: Mapping[str, bytes]) -> None:
@@ -42,17 +38,9 @@ def write_agent(path: str | Path, header: Mapping[str, Any], members: Mapping[st
     text = json.dumps({"format": FORMAT, **header}, indent=1, allow_nan=False)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with (
-            uninterrupted(),
-            replacing(target) as temporary,
-            zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive,
-        ):
-            for name, content in {_HEADER: text.encode(), **members}.items():
-                info = zipfile.ZipInfo(name, _EPOCH)
-                info.compress_type = zipfile.ZIP_DEFLATED
-                archive.writestr(info, content)
     except OSError as error:
         raise config_error("agent", str(target), f"must be writable ({error.strerror})") from error
+    write_archive(target, {_HEADER: text.encode(), **members}, "agent")
 
 
 def read_header(path: str | Path, *, kind: str | None = None) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Reading archives and arrays in files: sizes are checked before memory is taken, and nothing is ever unpickled."""
+"""Archives and arrays in files: sizes are checked before memory is taken, and nothing is ever unpickled."""
 
 from __future__ import annotations
 
@@ -13,10 +13,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dragonfly_env.checks.files import replacing
+from dragonfly_env.checks.interruption import uninterrupted
 from dragonfly_env.checks.outside import opened, parsing
 from dragonfly_env.checks.values import config_error
 
 _KNOWN_COMPRESSION = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others expand without any limit
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # of every member that is written
 _MOST_HEADER_BYTES = 10_000  # of an .npy file, as in NumPy
 _HEADER_READERS = {
     (1, 0): np.lib.format.read_array_header_1_0,
@@ -41,6 +44,26 @@ def open_archive(path: Path, field: str, allowed: str) -> Iterator[zipfile.ZipFi
             archive = zipfile.ZipFile(file)
         with archive:
             yield archive
+
+
+def write_archive(path: Path, members: Mapping[str, bytes], field: str) -> None:
+    """Write a zip file; it appears complete or not at all, and the same members give the same bytes.
+
+    Raises:
+        ConfigError: If it cannot be written.
+    """
+    try:
+        with (
+            uninterrupted(),
+            replacing(path) as temporary,
+            zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive,
+        ):
+            for name, content in members.items():
+                info = zipfile.ZipInfo(name, _EPOCH)
+                info.compress_type = zipfile.ZIP_DEFLATED
+                archive.writestr(info, content)
+    except OSError as error:
+        raise config_error(field, str(path), f"must be writable ({error.strerror})") from error
 
 
 def read_member(archive: zipfile.ZipFile, name: str, most_bytes: int, *, field: str, allowed: str) -> bytes:

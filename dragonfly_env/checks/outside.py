@@ -6,6 +6,8 @@ documents (``documents``), archives and arrays in files (``archives``), arrays o
 
 from __future__ import annotations
 
+import hashlib
+import io
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -133,6 +135,32 @@ def read_bytes(path: Path, field: str, most_bytes: int, allowed: str = "must be 
     if len(content) > most_bytes:
         raise config_error(field, str(path), f"{allowed} of at most {most_bytes} bytes")
     return content
+
+
+class LimitedStream(io.RawIOBase):
+    """A stream that refuses to go on for ever, as a few compressed bytes can make it, and knows what was read of it."""
+
+    def __init__(self, content: Any, most_bytes: int) -> None:
+        self._content, self._most, self._left = content, most_bytes, most_bytes
+        self._digest = hashlib.sha256()
+
+    def readable(self) -> bool:
+        """See ``io.RawIOBase``."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """See ``io.RawIOBase``."""
+        block = self._content.read(len(buffer))
+        self._left -= len(block)
+        if self._left < 0:
+            raise ValueError(f"it has more than {self._most} bytes")
+        self._digest.update(block)
+        buffer[: len(block)] = block
+        return len(block)
+
+    def sha256(self) -> str:
+        """Of all that has been read."""
+        return self._digest.hexdigest()
 
 
 def check_items(field: str, value: object, allowed: str, most: int = MOST_ITEMS) -> list[Any]:

@@ -9,22 +9,30 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich import box
-from rich.console import Group, RenderableType
-from rich.table import Table
+from rich.console import Console, Group, RenderableType
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Column, Table
 from rich.text import Text
 
 from dragonfly_env._process import interrupted_code, interrupted_text
+from dragonfly_env.agents.evaluation import Evaluation, evaluate_over_seeds
+from dragonfly_env.agents.training import EVALUATION_NS, EVALUATION_SEEDS, EVALUATION_WARMUP_NS
 from dragonfly_env.checks.files import check_folder, refuse_link
 from dragonfly_env.cli import options
 from dragonfly_env.cli.comparison import this_command
 from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.cli.guard import guarded
 from dragonfly_env.cli.options import scenario_settings
+from dragonfly_env.errors import ConfigError, DeadlockError
+from dragonfly_env.simulation.config import SimulationConfig
+from dragonfly_env.sweeps.progress import Estimate, LiveBar, TimeLeft, spell_seconds
 
 if TYPE_CHECKING:
+    from dragonfly_env.agents.training import Progress as EpisodeProgress
     from dragonfly_env.simulation.config import SimulationConfig
     from dragonfly_env.training.agents import LearnerSource
     from dragonfly_env.training.run import Sofar, TrainingPlan, TrainingReport
+
 
 DEFAULT_DURATION_NS = 2_000_000.0
 DEFAULT_EPISODE_NS = 50_000.0
@@ -257,7 +265,6 @@ def _parse_settings(learner: LearnerSource, texts: Sequence[str]) -> dict[str, A
 
 def _train(plan: TrainingPlan, folder: Path, fresh: bool) -> None:
     """One agent: a bar while it learns, then what came of it."""
-    from dragonfly_env.cli.training_bar import TrainingBar
     from dragonfly_env.training.run import TrainingInterrupted, run_training
 
     try:
@@ -284,7 +291,6 @@ def _train(plan: TrainingPlan, folder: Path, fresh: bool) -> None:
 def _draw(plan: TrainingPlan, report: TrainingReport, folder: Path) -> None:
     from dragonfly_env.plots.learning import learning_figure
     from dragonfly_env.plots.style import save
-    from dragonfly_env.training.references import heuristics_on
 
     traffic = f"{plan.config.traffic_object.spec} at load {plan.config.load:g}"
     if plan.scenarios:
@@ -341,3 +347,108 @@ def _us(time_ns: float) -> str:
 
 def _number(value: Any, form: str, factor: float = 1.0) -> str:
     return "-" if value is None or math.isnan(value) else format(value * factor, form)
+
+
+class TrainingBar(LiveBar):
+    """The bar of a training.
+
+    Args:
+        console: As for `LiveBar`.
+        plan: What is trained; the bar is full when its episodes are done, or its time is up.
+    """
+
+    def __init__(self, console: Console, plan: TrainingPlan) -> None:
+        super().__init__(console)
+        self._plan = plan
+        self._done = self._told_s = 0.0
+
+    def start(self, sofar: Sofar) -> None:
+        """The training begins, or goes on after ``sofar``."""
+        self._done = self._fraction(sofar.episode, sofar.wall_s)
+        self._estimate = Estimate({"": 1.0 - self._done})
+        self._told_s = 0.0
+        if self._console.is_terminal:
+            self._bar = Progress(
+                TextColumn("{task.fields[episodes]}", table_column=_narrow()),
+                BarColumn(bar_width=None),
+                TextColumn("{task.percentage:>3.0f} %", table_column=_narrow()),
+                TimeElapsedColumn(table_column=_narrow()),
+                TimeLeft(self._estimate, table_column=_narrow()),
+                TextColumn("{task.description}", style="dim", markup=False, table_column=_narrow()),
+                console=self._console,
+                transient=True,
+            )
+            task = self._bar.add_task("", total=1.0, episodes=self._episodes(sofar.episode))
+            self._bar.update(task, completed=self._done)
+            self._bar.start()
+
+    def advance(self, progress: EpisodeProgress) -> None:
+        """An episode is over."""
+        fraction = self._fraction(progress.episode, progress.wall_s)
+        passed_s = self._estimate.elapsed_s
+        self._estimate.add("", fraction - self._done, passed_s - self._told_s)
+        self._done, self._told_s = fraction, passed_s
+        if self._bar is not None:
+            self._bar.update(
+                self._bar.task_ids[0],
+                completed=fraction,
+                description=_latency(progress),
+                episodes=self._episodes(progress.episode),
+            )
+        elif self._line_is_due():
+            left = spell_seconds(self._estimate.left_s)
+            self._console.print(
+                f"{self._episodes(progress.episode)}, {_describe(progress)}, about {left} left",
+                soft_wrap=True,
+            )
+
+    def _fraction(self, episode: int, wall_s: float) -> float:
+        done = episode / self._plan.episodes
+        limit = self._plan.stop_after_s
+        return min(1.0, done if limit is None else max(done, wall_s / max(limit, 1e-9)))
+
+    def _episodes(self, episode: int) -> str:
+        return f"episode {episode}/{self._plan.episodes}"
+
+
+def _narrow() -> Column:
+    """A column that keeps its words on one line."""
+    return Column(no_wrap=True)
+
+
+def _latency(progress: EpisodeProgress) -> str:
+    latency = progress.latency_mean_ns
+    return "nothing delivered" if math.isnan(latency) else f"latency {latency:,.0f} ns"
+
+
+def _describe(progress: EpisodeProgress) -> str:
+    """What an episode was like: latency, load, and figures of the learner."""
+    text = f"mean {_latency(progress)}, accepted load {progress.accepted_load:.3f}"
+    for name in ("epsilon", "loss"):
+        if name in progress.statistics:
+            text += f", {name} {progress.statistics[name]:.3g}"
+    return text
+
+
+HEURISTICS = ("min", "val-g", "ugal-n", "par", "neural-v1")
+"""The strongest under uniform and under adversarial traffic, and the best that is learned."""
+
+
+def heuristics_on(
+    config: SimulationConfig | Sequence[SimulationConfig], names: Sequence[str] = HEURISTICS
+) -> dict[str, Evaluation]:
+    """Each heuristic, measured as a training's evaluations are; those that cannot run on the network are left out.
+
+    Args:
+        config: What the agent is trained on; means over several.
+        names: Of the policies.
+    """
+    measured = {}
+    for name in names:
+        try:
+            measured[name] = evaluate_over_seeds(
+                name, config, EVALUATION_SEEDS, warmup_ns=EVALUATION_WARMUP_NS, measure_ns=EVALUATION_NS
+            )
+        except (ConfigError, DeadlockError):  # too few VCs for it, for example
+            continue
+    return measured

@@ -10,10 +10,9 @@ from dragonfly_env.checks.outside import check_mapping
 from dragonfly_env.checks.values import MAX_SEED, MAX_SETTING_NS, check_integer, check_text, config_error
 from dragonfly_env.config.rows import integer, normalise, reject_unknown, setting, time_ns
 from dragonfly_env.jobs.operations import MOST_HOSTS
-from dragonfly_env.jobs.parse import parse_program
+from dragonfly_env.jobs.parse import RegisteredJob, parse_program
 from dragonfly_env.jobs.placement import check_placement
 from dragonfly_env.jobs.program import Program
-from dragonfly_env.jobs.registered import RegisteredJob
 from dragonfly_env.jobs.texts import OperationText
 from dragonfly_env.policies import Policy, make_policy, parse_policy
 

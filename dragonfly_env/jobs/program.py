@@ -1,20 +1,59 @@
-"""What a program is: the operations of each rank, and the settings that they follow from."""
+"""What a program is: the operations of each rank, and the settings that they follow from.
+
+The computing times of the motifs were calibrated once and are kept with the package: a row of ``data/gaps.json`` says
+which gap gave which MPI share in an isolated run of one job, hosts by number, routed by one policy.
+``dragonfly-env calibrate`` finds it and writes the file.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import functools
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar
+from importlib import resources
+from typing import Any, ClassVar, Final
 
 from dragonfly_env.checks.outside import check_mapping
 from dragonfly_env.checks.values import MAX_SETTING_NS, check_integer, check_real, config_error
 from dragonfly_env.config.help import documented
 from dragonfly_env.config.rows import integer, normalise, real, reject_unknown, time_ns
-from dragonfly_env.jobs.gaps import calibrated_gap_ns
 from dragonfly_env.jobs.operations import MOST_BYTES, MOST_HOSTS, SEND, SEND_ALL_TO_ALL, Operation
 from dragonfly_env.jobs.records import Recorder, Records
+
+PAPER_SHARES: Final = {
+    "milc": 0.52,
+    "milc-reorder": 0.50,
+    "nek5000": 0.48,
+    "hacc": 0.22,
+    "qbox": 0.66,
+    "rayleigh": 0.28,
+}
+"""Share of the time of a run in MPI calls, on 256 nodes of Theta: Chunduri et al., IPDPS 2021, table I."""
+
+
+@functools.cache
+def calibrated_gaps() -> tuple[dict[str, Any], ...]:
+    """All rows: program, hosts, scale, topology, network, policy; bytes_per_host, gap_ns, mpi_share."""
+    text = resources.files("dragonfly_env.jobs").joinpath("data", "gaps.json").read_text(encoding="utf-8")
+    return tuple(json.loads(text)["gaps"])
+
+
+def calibrated_gap_ns(program: str, hosts: int, bytes_per_host: float) -> float:
+    """The gap of the row with the nearest number of hosts, in proportion to what a host sends in an iteration: the time
+    that this takes grows with it. 0 without any row.
+    """
+
+    def far(a: float, b: float) -> float:
+        return max(a / b, b / a)
+
+    rows = [row for row in calibrated_gaps() if row["program"] == program]
+    if not rows:
+        return 0.0
+    row = min(rows, key=lambda one: (far(one["hosts"], hosts), far(one["bytes_per_host"], bytes_per_host)))
+    return float(round(row["gap_ns"] * bytes_per_host / row["bytes_per_host"]))
+
 
 PIECE_BYTES = 4096
 MAX_JITTER = 0.15
@@ -138,7 +177,7 @@ class Motif(Program):
     """How an application communicates, with the settings that all of them share.
 
     Args:
-        gap_ns: The computation of one iteration; None: calibrated, see ``dragonfly_env.jobs.gaps``.
+        gap_ns: The computation of one iteration; None: calibrated, see ``dragonfly_env.jobs.program``.
         scale: Messages (but for those of a few bytes) are so many times as large as the application's.
         jitter: Standard deviation of computing times, as a share of them. Without any, ranks run in lock-step.
         piece_bytes: A message leaves in pieces of so many bytes, in turn over all that are open; scaled as messages
@@ -156,6 +195,7 @@ class Motif(Program):
     name: ClassVar[str]
     summary: ClassVar[str]
     source: ClassVar[str]
+    least_hosts: ClassVar[int] = 1
     classes: ClassVar[dict[str, type[Motif]]] = {}
 
     gap_ns: float | None = time_ns(
@@ -188,6 +228,11 @@ class Motif(Program):
     def spec(self) -> str:
         changed = ",".join(f"{name}={value}" for name, value in self._changed().items())
         return f"{self.name}:{changed}".rstrip(":")
+
+    def check(self, hosts: int) -> None:
+        if hosts < self.least_hosts:
+            allowed = f"must be at least {self.least_hosts} for program {self.name!r}"
+            raise config_error("hosts", hosts, allowed)
 
     def _changed(self) -> dict[str, Any]:
         return {
@@ -268,9 +313,3 @@ class Motif(Program):
 @functools.lru_cache(maxsize=256)
 def _calibrated(program: Motif, ranks: int) -> float:
     return calibrated_gap_ns(program.name, ranks, program.bytes_per_host(ranks))
-
-
-def require_hosts(program: Motif, hosts: int, least: int) -> None:
-    """Raise ``ConfigError`` for fewer hosts than a program needs."""
-    if hosts < least:
-        raise config_error("hosts", hosts, f"must be at least {least} for program {program.name!r}")

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import io
 import weakref
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, BinaryIO, TypeAlias
+from typing import Any, TypeAlias
 
-from dragonfly_env.checks.outside import check_path, opened, parsing
+from dragonfly_env.checks.outside import LimitedStream, check_path, opened, parsing
 from dragonfly_env.checks.values import check_integer, check_text, config_error
 from dragonfly_env.config.help import documented
 from dragonfly_env.config.rows import integer, normalise, real
@@ -180,7 +179,7 @@ _RECORDS: weakref.WeakValueDictionary[str, Records] = weakref.WeakValueDictionar
 def _read(path: Path) -> tuple[Records, str]:
     """What a file says, and its SHA-256."""
     with opened(path, _FIELD) as file:
-        known = _Hashed(file)
+        known = LimitedStream(file, _MOST_FILE_BYTES)
         with parsing(_FIELD, str(path), "must be a readable file"):
             while known.read(_BLOCK_BYTES):
                 pass
@@ -188,35 +187,10 @@ def _read(path: Path) -> tuple[Records, str]:
         sha256 = known.sha256()
         records = _RECORDS.get(sha256)
         if records is None:
-            content = _Hashed(file)
+            content = LimitedStream(file, _MOST_FILE_BYTES)
             buffered = io.BufferedReader(content, _BLOCK_BYTES)
             records = read_lines(path.name, io.TextIOWrapper(buffered, "utf-8", "backslashreplace"))
             if content.sha256() != sha256:
                 raise config_error(_FIELD, str(path), "must not change while it is read")
             _RECORDS[sha256] = records
     return records, sha256
-
-
-class _Hashed(io.RawIOBase):
-    """A stream that knows what has been read of it, and refuses to go on for ever."""
-
-    def __init__(self, content: BinaryIO) -> None:
-        self._content = content
-        self._left = _MOST_FILE_BYTES
-        self._digest = hashlib.sha256()
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        block = self._content.read(len(buffer))
-        self._left -= len(block)
-        if self._left < 0:
-            raise ValueError(f"it has more than {_MOST_FILE_BYTES} bytes")
-        self._digest.update(block)
-        buffer[: len(block)] = block
-        return len(block)
-
-    def sha256(self) -> str:
-        """Of all that has been read."""
-        return self._digest.hexdigest()

@@ -15,8 +15,8 @@ from dragonfly_env.errors import ConfigError
 from dragonfly_env.jobs.compiled import compile_program, run_settings
 from dragonfly_env.jobs.job import Job
 from dragonfly_env.jobs.mix import NAME, BackgroundMix, parse_mix
+from dragonfly_env.jobs.parse import RegisteredJob
 from dragonfly_env.jobs.placement import Machine
-from dragonfly_env.jobs.registered import RegisteredJob
 from dragonfly_env.metrics.operations import JobInfo
 from dragonfly_env.policies import Policy, parse_policy
 

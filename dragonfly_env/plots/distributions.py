@@ -13,7 +13,6 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
 
-from dragonfly_env.plots.choose import representative_load
 from dragonfly_env.plots.style import (
     LABEL_POINTS,
     TITLE_POINTS,
@@ -23,6 +22,7 @@ from dragonfly_env.plots.style import (
     grid,
     lines_of,
     looks,
+    representative_load,
 )
 from dragonfly_env.sweeps.results import Results, aggregate
 

@@ -8,8 +8,16 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from dragonfly_env.checks.values import config_error
-from dragonfly_env.plots.choose import representative_load
-from dragonfly_env.plots.style import LABEL_POINTS, TITLE_POINTS, at_load, broken, grid, lines_of, looks
+from dragonfly_env.plots.style import (
+    LABEL_POINTS,
+    TITLE_POINTS,
+    at_load,
+    broken,
+    grid,
+    lines_of,
+    looks,
+    representative_load,
+)
 from dragonfly_env.sweeps.results import Results
 
 _TITLE_IN, _LABEL_IN = 1.6, 1.5  # of the width and the height of a panel

@@ -12,8 +12,16 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from dragonfly_env.checks.values import config_error
-from dragonfly_env.plots.choose import representative_load
-from dragonfly_env.plots.style import TITLE_POINTS, Look, fitting_legend, grid, lines_of, looks, wrapped
+from dragonfly_env.plots.style import (
+    TITLE_POINTS,
+    Look,
+    fitting_legend,
+    grid,
+    lines_of,
+    looks,
+    representative_load,
+    wrapped,
+)
 from dragonfly_env.sweeps.results import Results
 from dragonfly_env.sweeps.summary import OPERATION, comparable, has_jobs, job_runs
 

@@ -13,7 +13,6 @@ from matplotlib.ticker import MaxNLocator
 
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.config.topology import Dragonfly
-from dragonfly_env.plots.choose import representative_load
 from dragonfly_env.plots.style import (
     HEAT,
     LABEL_POINTS,
@@ -23,6 +22,7 @@ from dragonfly_env.plots.style import (
     broken,
     grid,
     lines_of,
+    representative_load,
 )
 from dragonfly_env.sweeps.results import Results
 

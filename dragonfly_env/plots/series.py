@@ -8,8 +8,15 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from dragonfly_env.checks.values import config_error
-from dragonfly_env.plots.choose import representative_load
-from dragonfly_env.plots.style import LABEL_POINTS, at_load, grid, lines_of, looks, policy_legend
+from dragonfly_env.plots.style import (
+    LABEL_POINTS,
+    at_load,
+    grid,
+    lines_of,
+    looks,
+    policy_legend,
+    representative_load,
+)
 from dragonfly_env.sweeps.results import Results
 
 _LABEL_IN = 1.6  # of the height of a panel

@@ -1,4 +1,4 @@
-"""What all figures share: one look per policy, axes, and files."""
+"""What all figures share: one look per policy, axes, files, and the load of a figure that has room for only one."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ from matplotlib.textpath import text_to_path
 
 from dragonfly_env.checks.files import replacing
 from dragonfly_env.checks.values import config_error, unknown_name
+from dragonfly_env.sweeps.results import Results, aggregate
+from dragonfly_env.sweeps.storage import KEYS
 
 FORMATS = ("png", "svg", "pdf")
 Place: TypeAlias = Literal["outside lower center", "outside upper center"]
@@ -346,3 +348,33 @@ def save(figure: Figure, folder: Path, name: str, formats: Sequence[str] = ("png
     except OSError as error:
         raise config_error("figure folder", str(folder), f"must be writable ({error.strerror})") from error
     return paths
+
+
+def representative_load(results: Results, traffic: str, load: float | None = None) -> float:
+    """The load for a figure of one traffic: high, but not beyond what most policies carry.
+
+    Args:
+        results: Runs.
+        traffic: One of ``results.traffic``.
+        load: The load that the user named, or None.
+
+    Returns:
+        ``load`` itself, or else the highest load that at least half of the policies still carry; if there is none,
+        the highest that some policy carries; else the lowest there is.
+
+    Raises:
+        ConfigError: If there are no runs with that load; those nearest are named.
+    """
+    part = results.table[results.table["traffic"] == traffic]
+    loads = sorted(float(value) for value in part["load"].unique())
+    if load is not None:
+        for value in loads:
+            if abs(value - load) < 1e-6:
+                return value
+        raise config_error("load", load, f"must be one of {', '.join(f'{x:g}' for x in loads)} for {traffic}")
+    table = aggregate(results, ())
+    table = table[table["traffic"] == traffic]
+    fraction = table.groupby(KEYS[2])["saturated"].mean()
+    by_most = [value for value in loads if fraction[value] <= 0.5]
+    by_some = [value for value in loads if fraction[value] < 1.0]
+    return max(by_most or by_some or loads[:1])

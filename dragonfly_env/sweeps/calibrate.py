@@ -13,7 +13,7 @@ from dragonfly_env.checks.files import write_text
 from dragonfly_env.checks.values import check_real, config_error
 from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.jobs import Job, Motif
-from dragonfly_env.jobs.gaps import PAPER_SHARES
+from dragonfly_env.jobs.program import PAPER_SHARES
 from dragonfly_env.simulation import Simulation
 from dragonfly_env.simulation.config import SimulationConfig
 

@@ -19,8 +19,8 @@ from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.jobs import BackgroundMix, Job, Motif, Program
 from dragonfly_env.jobs.compiled import compile_program
-from dragonfly_env.jobs.gaps import PAPER_SHARES
-from dragonfly_env.jobs.registered import RegisteredJob
+from dragonfly_env.jobs.parse import RegisteredJob
+from dragonfly_env.jobs.program import PAPER_SHARES
 from dragonfly_env.jobs.workload import expand_jobs
 from dragonfly_env.metrics.series import check_series
 from dragonfly_env.simulation import Simulation

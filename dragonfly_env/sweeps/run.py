@@ -21,7 +21,7 @@ from dragonfly_env.checks.values import (
     check_text,
 )
 from dragonfly_env.jobs import Job
-from dragonfly_env.jobs.registered import RegisteredJob
+from dragonfly_env.jobs.parse import RegisteredJob
 from dragonfly_env.jobs.workload import resolved_jobs
 from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.simulation.window import check_window

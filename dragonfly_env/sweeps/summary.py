@@ -17,8 +17,7 @@ from rich.text import Text
 
 from dragonfly_env.jobs.mix import NAME
 from dragonfly_env.metrics.steadiness import SATURATED_BELOW, STATIONARY_WITHIN
-from dragonfly_env.sweeps.results import Results, aggregate
-from dragonfly_env.sweeps.statistics import mean_and_ci95
+from dragonfly_env.sweeps.results import Results, aggregate, mean_and_ci95
 
 SUMMARY = (
     "accepted_load",

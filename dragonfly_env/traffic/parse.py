@@ -19,8 +19,7 @@ from dragonfly_env.checks.values import (
 )
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.traffic.base import Pattern, Silence, Traffic, make_named, named_from_dict
-from dragonfly_env.traffic.demand import DemandMatrix
-from dragonfly_env.traffic.demand_files import parse_demand
+from dragonfly_env.traffic.demand import DemandMatrix, parse_demand
 from dragonfly_env.traffic.trace import Trace
 
 if TYPE_CHECKING:

@@ -8,13 +8,13 @@ import hashlib
 import io
 import itertools
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dragonfly_env.checks.outside import opened, parsing
+from dragonfly_env.checks.outside import LimitedStream, opened, parsing
 from dragonfly_env.checks.values import config_error
 
 _FIELD = "trace file"
@@ -96,7 +96,7 @@ def _try_every_column(file: BinaryIO, schema: pa.Schema, row_groups: int) -> Non
 def _read_csv(path: Path, file: BinaryIO, is_compressed: bool) -> pd.DataFrame:
     with parsing(_FIELD, str(path), "cannot be read"):
         content = gzip.GzipFile(fileobj=file) if is_compressed else file
-        text = io.BufferedReader(_Limited(content), _BLOCK_BYTES)
+        text = io.BufferedReader(LimitedStream(content, _MOST_CSV_BYTES), _BLOCK_BYTES)
         header = text.peek().partition(b"\n")[0]
         _check_size(path, 0, header.count(b",") + 1)
         return pd.read_csv(text, dtype={"routers": str})
@@ -109,22 +109,3 @@ def _check_size(path: Path, rows: int, columns: int) -> None:
             str(path),
             f"must have at most {_MOST_MESSAGES} rows and {_MOST_COLUMNS} columns, not {rows} and {columns}",
         )
-
-
-class _Limited(io.RawIOBase):
-    """A stream that refuses to go on for ever, as a few compressed bytes can make it."""
-
-    def __init__(self, content: BinaryIO | gzip.GzipFile) -> None:
-        self._content = content
-        self._left = _MOST_CSV_BYTES
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        block = self._content.read(len(buffer))
-        self._left -= len(block)
-        if self._left < 0:
-            raise ValueError(f"it has more than {_MOST_CSV_BYTES} bytes")
-        buffer[: len(block)] = block
-        return len(block)

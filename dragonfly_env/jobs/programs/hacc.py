@@ -12,7 +12,7 @@ from dragonfly_env.config.rows import boolean
 from dragonfly_env.jobs.collectives import allreduce
 from dragonfly_env.jobs.grids import even_lengths, line_through, neighbors_around
 from dragonfly_env.jobs.operations import Operation, compute, receive, send, wait
-from dragonfly_env.jobs.program import Motif, require_hosts
+from dragonfly_env.jobs.program import Motif
 
 MESSAGE_BYTES = 1_200_000
 """Chunduri et al., IPDPS 2021, section IV-C."""
@@ -41,11 +41,9 @@ class Hacc(Motif):
     name: ClassVar[str] = "hacc"
     summary: ClassVar[str] = "cosmology: redistributions of 1.2 MB messages along lines of a 3-D grid"
     source: ClassVar[str] = "SWM hacc; Chunduri et al., IPDPS 2021, section IV-C"
+    least_hosts: ClassVar[int] = 2
 
     short: bool = boolean(False, doc="Only the forward transform's five redistributions.")
-
-    def check(self, hosts: int) -> None:
-        require_hosts(self, hosts, 2)
 
     @staticmethod
     def lengths(ranks: int) -> tuple[int, ...]:

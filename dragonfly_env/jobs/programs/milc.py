@@ -13,7 +13,7 @@ from dragonfly_env.config.rows import integer
 from dragonfly_env.jobs.collectives import allreduce
 from dragonfly_env.jobs.grids import even_lengths, place_of, rank_at
 from dragonfly_env.jobs.operations import Operation, compute, receive, send, wait
-from dragonfly_env.jobs.program import Motif, require_hosts
+from dragonfly_env.jobs.program import Motif
 
 LATTICE = (72, 72, 72, 144)
 """Sites; assumption: the problem stays the same whatever the number of hosts (strong scaling)."""
@@ -47,6 +47,7 @@ class Milc(Motif):
     name: ClassVar[str] = "milc"
     summary: ClassVar[str] = "lattice QCD: halos on a 4-D torus, small all-reduces"
     source: ClassVar[str] = "milc-qcd; Chunduri et al., IPDPS 2021, table I"
+    least_hosts: ClassVar[int] = 2
 
     piece_bytes: int = integer(
         32_768,
@@ -64,9 +65,6 @@ class Milc(Motif):
         doc="Nodes that a host stands for: messages are those of a job of so many times as many hosts. 8 on an eighth "
         "of a machine, where 32 hosts stand for 256 nodes.",
     )
-
-    def check(self, hosts: int) -> None:
-        require_hosts(self, hosts, 2)
 
     @staticmethod
     def lengths(ranks: int) -> tuple[int, ...]:

@@ -11,7 +11,7 @@ from dragonfly_env.config.help import documented
 from dragonfly_env.jobs.collectives import allreduce
 from dragonfly_env.jobs.grids import even_lengths, neighbors_around
 from dragonfly_env.jobs.operations import Operation, compute, receive, send, wait
-from dragonfly_env.jobs.program import Motif, require_hosts
+from dragonfly_env.jobs.program import Motif
 
 ELEMENTS = (16, 16, 8)
 """Of a host along x, y and z (assumption)."""
@@ -38,9 +38,7 @@ class Nek5000(Motif):
     name: ClassVar[str] = "nek5000"
     summary: ClassVar[str] = "spectral elements: halos to 26 neighbours, small all-reduces"
     source: ClassVar[str] = "SWM nekbone; gslib; Chunduri et al., IPDPS 2021, table I"
-
-    def check(self, hosts: int) -> None:
-        require_hosts(self, hosts, 2)
+    least_hosts: ClassVar[int] = 2
 
     @staticmethod
     def lengths(ranks: int) -> tuple[int, ...]:

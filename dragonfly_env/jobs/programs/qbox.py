@@ -11,7 +11,7 @@ from dragonfly_env.config.rows import integer
 from dragonfly_env.jobs.collectives import allreduce, alltoallv, broadcast, reduce
 from dragonfly_env.jobs.grids import rectangle
 from dragonfly_env.jobs.operations import Operation, compute
-from dragonfly_env.jobs.program import Motif, require_hosts
+from dragonfly_env.jobs.program import Motif
 
 COLUMN_BYTES = 8_388_608
 """That a host sends in one all-to-all: 128 KB of each of 64 processes."""
@@ -40,12 +40,10 @@ class Qbox(Motif):
     name: ClassVar[str] = "qbox"
     summary: ClassVar[str] = "molecular dynamics: all-to-all in columns, broadcasts in rows"
     source: ClassVar[str] = "qbox-public; Chunduri et al., IPDPS 2021, table I"
+    least_hosts: ClassVar[int] = 2
 
     bands: int = integer(4, 1, 1024, doc="Electronic states that are transformed in one iteration.")
     panels: int = integer(2, 0, 1024, doc="Of the orthogonalisation in one iteration.")
-
-    def check(self, hosts: int) -> None:
-        require_hosts(self, hosts, 2)
 
     def operations(self, rank: int, ranks: int) -> Iterator[Operation]:
         rows, columns = rectangle(ranks)

@@ -10,7 +10,7 @@ from dragonfly_env.config.help import documented
 from dragonfly_env.jobs.collectives import alltoallv
 from dragonfly_env.jobs.grids import rectangle
 from dragonfly_env.jobs.operations import Operation, compute
-from dragonfly_env.jobs.program import Motif, require_hosts
+from dragonfly_env.jobs.program import Motif
 
 TRANSPOSE_BYTES = 6_000_000
 """That a host sends in one transpose. Deviation: the 23 MB of each of its 64 processes (Chunduri et al., table I) would
@@ -33,9 +33,7 @@ class Rayleigh(Motif):
     name: ClassVar[str] = "rayleigh"
     summary: ClassVar[str] = "convection: four all-to-all transposes in rows and columns"
     source: ClassVar[str] = "Rayleigh (geodynamics); Chunduri et al., IPDPS 2021, table I"
-
-    def check(self, hosts: int) -> None:
-        require_hosts(self, hosts, 2)
+    least_hosts: ClassVar[int] = 2
 
     def operations(self, rank: int, ranks: int) -> Iterator[Operation]:
         _, columns = rectangle(ranks)

@@ -38,19 +38,6 @@ _STYLE = (
 )
 _OWN = "yours"
 _ONLINE = "while measured"
-BOARD = (
-    *(
-        "policy",
-        "kind",
-        "over the bound",
-        "95 %",
-        "better than the next",
-        "over the best",
-        "worst",
-        "worst case",
-    ),
-    *("links there", "within 2 %", "saturated", "cases", "trained"),
-)
 _TERMINAL = (
     *(
         "policy",
@@ -64,6 +51,7 @@ _TERMINAL = (
     ),
     *("saturated", "cases"),
 )
+BOARD = (*_TERMINAL[:8], "links there", "within 2 %", *_TERMINAL[8:], "trained")
 _CASES = ("case", "bound", "best reference", "its value", "over the bound", "references")
 _TRAININGS = ("policy", "track", "split", "trainings", "over the bound", "95 %")
 _TEXTS = (

@@ -18,7 +18,6 @@ import math
 import random
 import re
 import tempfile
-import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,7 +27,7 @@ import numpy as np
 
 import dragonfly_env as dfe
 from dragonfly_env.baselines import Mlp
-from dragonfly_env.checks.archives import open_archive, read_member
+from dragonfly_env.checks.archives import open_archive, read_member, write_archive
 from dragonfly_env.checks.documents import parse_json
 from dragonfly_env.checks.files import replacing
 from dragonfly_env.checks.outside import check_mapping, parsing, read_bytes
@@ -37,8 +36,8 @@ from dragonfly_env.errors import ConfigError
 from dragonfly_env.lab.benchmark.bounds import CaseBounds
 from dragonfly_env.lab.benchmark.declaration import Declaration, declared
 from dragonfly_env.lab.benchmark.execution import Benchmark
-from dragonfly_env.lab.benchmark.intervals import geometric_mean
 from dragonfly_env.lab.benchmark.measured import Measured, measured_of
+from dragonfly_env.lab.benchmark.scores import geometric_mean
 from dragonfly_env.lab.benchmark.suite import EFFORTS, BenchmarkCase, Effort, Suite, Track, find_suite
 from dragonfly_env.policies import make_policy, policies
 from dragonfly_env.sweeps.progress import Reporter
@@ -56,7 +55,6 @@ _HEADER, _RESULTS, _POLICY = "submission.json", "results.json", "policy/"
 _ALLOWED = "must be a submission that 'dragonfly-env benchmark pack' wrote"
 _MOST_FILES = 50
 _MOST_FILE_BYTES, _MOST_MEMBER_BYTES, _MOST_TEXT_BYTES = 2**28, 2**27, 2**25
-_EPOCH = (1980, 1, 1, 0, 0, 0)  # the same submission gives the same bytes
 _PART = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-]{0,99}")
 _LABEL = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+# \-]{0,59}")
 _NEED_FILES = ("mlp", "static-optimum")
@@ -210,14 +208,7 @@ def pack(work: Benchmark, file: Path, training: Declaration | None = None) -> Su
     }
     header["files"] = {name: hashlib.sha256(content).hexdigest() for name, content in members.items()}
     header["sha256"] = _seal(header)
-    try:
-        with replacing(file) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, content in {_HEADER: _json(header), **members}.items():
-                info = zipfile.ZipInfo(name, _EPOCH)
-                info.compress_type = zipfile.ZIP_DEFLATED
-                archive.writestr(info, content)
-    except OSError as error:
-        raise config_error("out", str(file), f"must be writable ({error.strerror})") from error
+    write_archive(file, {_HEADER: _json(header), **members}, "out")
     submission = read_submission(file)
     check(submission, work.suite)
     with _unpacked(submission) as packed:

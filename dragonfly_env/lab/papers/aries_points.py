@@ -14,7 +14,7 @@ from typing import Any
 from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.jobs import BackgroundMix, Job, Motif
-from dragonfly_env.jobs.gaps import PAPER_SHARES
+from dragonfly_env.jobs.program import PAPER_SHARES
 from dragonfly_env.lab.papers.paper import Effort, Routing, Settings, Variant
 from dragonfly_env.policies import Policy, make_policy
 from dragonfly_env.simulation.config import SimulationConfig

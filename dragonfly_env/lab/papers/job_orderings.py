@@ -12,8 +12,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from dragonfly_env.lab.papers.evidence import Evidence, Statement, ordering, statement
-from dragonfly_env.lab.papers.findings import Findings, FloatArray, NotFoundYetError
+from dragonfly_env.lab.papers.findings import (
+    Evidence,
+    Findings,
+    FloatArray,
+    NotFoundYetError,
+    Statement,
+    ordering,
+    statement,
+)
 from dragonfly_env.lab.papers.job_metrics import (
     JOB_METRICS,
     PERCENTILES,

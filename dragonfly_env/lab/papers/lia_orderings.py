@@ -9,8 +9,17 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from dragonfly_env.lab.papers.evidence import Evidence, Statement, listed, ordering, statement
-from dragonfly_env.lab.papers.findings import Findings, FloatArray, NotFoundYetError, steps_of
+from dragonfly_env.lab.papers.findings import (
+    Evidence,
+    Findings,
+    FloatArray,
+    NotFoundYetError,
+    Statement,
+    listed,
+    ordering,
+    statement,
+    steps_of,
+)
 from dragonfly_env.simulation.path_kinds import PATH_KINDS
 from dragonfly_env.sweeps.run import Point
 

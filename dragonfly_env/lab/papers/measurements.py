@@ -10,13 +10,12 @@ import numpy as np
 
 from dragonfly_env.lab.papers import hpdc21_orderings, job_orderings, lia_orderings, offsets  # noqa: F401  # statements
 from dragonfly_env.lab.papers.claims import Claim
-from dragonfly_env.lab.papers.evidence import STATEMENTS, Evidence
-from dragonfly_env.lab.papers.findings import Findings, FloatArray, NotFoundYetError
+from dragonfly_env.lab.papers.findings import STATEMENTS, Evidence, Findings, FloatArray, NotFoundYetError
+from dragonfly_env.lab.papers.hpdc21_orderings import settling_latency, settling_throughput
 from dragonfly_env.lab.papers.job_metrics import JOB_METRICS
 from dragonfly_env.lab.papers.paired import COMPARISONS, compare_claim
-from dragonfly_env.lab.papers.transients import settling_latency, settling_throughput
+from dragonfly_env.sweeps.results import mean_and_ci95
 from dragonfly_env.sweeps.run import Point
-from dragonfly_env.sweeps.statistics import mean_and_ci95
 
 _BELOW_US = 2.0
 

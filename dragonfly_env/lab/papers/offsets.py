@@ -8,8 +8,7 @@ import re
 
 import numpy as np
 
-from dragonfly_env.lab.papers.evidence import Evidence, Statement, ordering, statement
-from dragonfly_env.lab.papers.findings import Findings, FloatArray
+from dragonfly_env.lab.papers.findings import Evidence, Findings, FloatArray, Statement, ordering, statement
 from dragonfly_env.sweeps.run import Point
 
 _WINDOW_NS = 200.0

@@ -15,7 +15,7 @@ import numpy as np
 from dragonfly_env.lab.papers.claims import Claim
 from dragonfly_env.lab.papers.findings import Findings, FloatArray
 from dragonfly_env.lab.papers.job_metrics import JOB_METRICS
-from dragonfly_env.sweeps.statistics import mean_and_ci95
+from dragonfly_env.sweeps.results import mean_and_ci95
 
 UNCERTAIN = "uncertain: the 95 % interval reaches over the bound"
 TOO_FEW = "uncertain: too few runs for an interval"

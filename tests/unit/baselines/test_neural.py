@@ -12,7 +12,7 @@ import pytest
 import dragonfly_env as dfe
 from dragonfly_env.baselines import Mlp, Neural
 from dragonfly_env.lab.neural import NONMINIMAL_KINDS, SCALES
-from dragonfly_env.lab.neural.demands import matched_routers
+from dragonfly_env.lab.neural.mixture import matched_routers
 from tests.parity.cases import config_of, native, play
 
 WEIGHTS = Path(dfe.baselines.__file__).resolve().parent / "weights"

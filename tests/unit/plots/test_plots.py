@@ -18,11 +18,11 @@ import pytest
 import dragonfly_env as dfe
 from dragonfly_env import ConfigError
 from dragonfly_env.plots import FIGURES, draw
-from dragonfly_env.plots.choose import representative_load
 from dragonfly_env.plots.distributions import distribution_figure
 from dragonfly_env.plots.learning import learning_figure
 from dragonfly_env.plots.links import global_links_figure
 from dragonfly_env.plots.loads import COLUMNS, latency_limit_ns, load_figure
+from dragonfly_env.plots.style import representative_load
 from dragonfly_env.sweeps import Results, Scenario, aggregate, load_results, run_all
 
 

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 import dragonfly_env as dfe
 from dragonfly_env import jobs
 from dragonfly_env.cli import app
-from dragonfly_env.jobs import gaps
-from dragonfly_env.jobs.gaps import calibrated_gap_ns
+from dragonfly_env.jobs import program
+from dragonfly_env.jobs.program import calibrated_gap_ns
 from dragonfly_env.sweeps.calibrate import KEYS, calibrate_gap, merge_gaps
 
 CONFIG = dfe.SimulationConfig(topology=dfe.Dragonfly(p=2, a=4, h=2), network="q-adaptive")
@@ -59,7 +59,7 @@ def test_a_gap_is_that_of_the_nearest_row_in_proportion_to_what_is_sent(
         {"program": "milc", "hosts": 32, "bytes_per_host": 100, "gap_ns": 30.0},
         {"program": "milc", "hosts": 256, "bytes_per_host": 4000, "gap_ns": 100.0},
     ]
-    monkeypatch.setattr(gaps, "calibrated_gaps", lambda: tuple(rows))
+    monkeypatch.setattr(program, "calibrated_gaps", lambda: tuple(rows))
     assert calibrated_gap_ns("milc", 32, 4000) == 1000
     assert calibrated_gap_ns("milc", 40, 200) == 60
     assert calibrated_gap_ns("milc", 512, 2000) == 50

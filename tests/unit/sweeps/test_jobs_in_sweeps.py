@@ -14,8 +14,8 @@ import pytest
 from rich.console import Console
 
 import dragonfly_env as dfe
-from dragonfly_env.jobs import gaps, program
-from dragonfly_env.jobs.gaps import calibrated_gaps
+from dragonfly_env.jobs import program
+from dragonfly_env.jobs.program import calibrated_gaps
 from dragonfly_env.plots import draw
 from dragonfly_env.sweeps import Point, Results, aggregate, load_results, run_all
 from dragonfly_env.sweeps.measure import measure
@@ -68,7 +68,7 @@ def rerun(config: dfe.SimulationConfig) -> int:
 def calibrate_anew(factor: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Multiply all calibrated computing times."""
     rows = [{**row, "gap_ns": factor * row["gap_ns"]} for row in calibrated_gaps()]
-    monkeypatch.setattr(gaps, "calibrated_gaps", lambda: tuple(rows))
+    monkeypatch.setattr(program, "calibrated_gaps", lambda: tuple(rows))
     program._calibrated.cache_clear()
 
 

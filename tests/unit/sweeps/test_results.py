@@ -11,7 +11,7 @@ from rich.console import Console
 
 from dragonfly_env import ConfigError
 from dragonfly_env.sweeps import Results, Scenario, aggregate, load_results, run_all
-from dragonfly_env.sweeps.statistics import student_t95
+from dragonfly_env.sweeps.results import student_t95
 from dragonfly_env.sweeps.summary import render_summary, verdict_table
 
 

@@ -14,8 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from dragonfly_env.lab.papers.figures.panels import letter, say_missing
-from dragonfly_env.lab.papers.figures.published import error_of, published_of
+from dragonfly_env.lab.papers.figures.panels import error_of, letter, published_of, say_missing
 from dragonfly_env.lab.papers.findings import Findings, FloatArray
 from dragonfly_env.lab.papers.measurements import METRICS
 from dragonfly_env.plots.style import fitting_legend, grid, looks

@@ -7,11 +7,26 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure
 
-from dragonfly_env.lab.papers.figures.panels import COLOURS, legend_of_all, letter, means_of, say_missing
-from dragonfly_env.lab.papers.figures.published import Published, legend_handles, mark, published_of
+from dragonfly_env.lab.papers.figures.panels import (
+    COLOURS,
+    Published,
+    legend_handles,
+    legend_of_all,
+    letter,
+    mark,
+    means_of,
+    published_of,
+    say_missing,
+)
 from dragonfly_env.lab.papers.findings import Findings
-from dragonfly_env.lab.papers.hpdc21_orderings import best_limit, by_limit
-from dragonfly_env.lab.papers.tables import SYSTEMS, TWO_LEVEL, WHOLE, table_size
+from dragonfly_env.lab.papers.hpdc21_orderings import (
+    SYSTEMS,
+    TWO_LEVEL,
+    WHOLE,
+    best_limit,
+    by_limit,
+    table_size,
+)
 from dragonfly_env.plots.loads import load_figure
 from dragonfly_env.plots.style import fitting_legend, grid, looks
 

@@ -24,8 +24,8 @@ from dragonfly_env.lab.papers.job_metrics import (
 from dragonfly_env.lab.papers.job_orderings import MODES, normalised
 from dragonfly_env.lab.papers.paired import of_pair, reduction
 from dragonfly_env.plots.style import grid, looks
+from dragonfly_env.sweeps.results import mean_and_ci95
 from dragonfly_env.sweeps.run import Point
-from dragonfly_env.sweeps.statistics import mean_and_ci95
 
 _BASE = "ad0"
 _MARKS: dict[str, Any] = {"marker": "D", "color": "white", "markeredgecolor": "black", "markersize": 4.5}

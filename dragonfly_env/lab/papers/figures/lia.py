@@ -11,8 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from dragonfly_env.lab.papers.figures.panels import letter, means_of
-from dragonfly_env.lab.papers.figures.published import legend_handles, mark, published_of
+from dragonfly_env.lab.papers.figures.panels import legend_handles, letter, mark, means_of, published_of
 from dragonfly_env.lab.papers.findings import Findings, FloatArray
 from dragonfly_env.lab.papers.lia_orderings import loads_of_routers, path_loads_of_routers
 from dragonfly_env.lab.papers.offsets import offset_of, remote_counter, remote_counters

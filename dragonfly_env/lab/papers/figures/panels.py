@@ -1,16 +1,151 @@
-"""What the figures of a paper share."""
+"""What the figures of a paper share: panels, legends, and what the paper's text states in numbers, as points.
+
+A black-edged diamond has the published value itself. A black-edged square follows from a published comparison (a ratio,
+a gap, a saving) and what was measured of the reference, where the paper does not state the reference's own value.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
-from dragonfly_env.lab.papers.figures.published import error_of
-from dragonfly_env.lab.papers.findings import FloatArray
+from dragonfly_env.lab.papers.claims import Claim
+from dragonfly_env.lab.papers.findings import Findings, FloatArray
+from dragonfly_env.lab.papers.measurements import METRICS
+from dragonfly_env.sweeps.results import mean_and_ci95
+from dragonfly_env.sweeps.run import Point
+
+LABEL, RELATIVE_LABEL = "published", "published, relative to the measured reference"
+_STYLE: dict[str, Any] = {
+    "markersize": 6.0,
+    "markeredgecolor": "black",
+    "markeredgewidth": 1.1,
+    "linestyle": "none",
+    "zorder": 6,
+}
+_PLAIN = ("value", "at-most", "at-least")
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A published value of one simulated point.
+
+    Attributes:
+        point: Whose quantity it is.
+        value: In the unit of claims.
+        absolute: Whether the paper states it, or it takes the measured value of a reference.
+    """
+
+    point: Point
+    value: float
+    absolute: bool
+
+    @property
+    def marker(self) -> str:
+        """Of the point in figures."""
+        return "D" if self.absolute else "s"
+
+    @property
+    def label(self) -> str:
+        """Of the point in legends."""
+        return LABEL if self.absolute else RELATIVE_LABEL
+
+
+def published_of(findings: Findings, figure: str, metric: str) -> list[Published]:
+    """The published values of a quantity, of those points of a figure that were simulated; each once."""
+    found: dict[Point, Published] = {}
+    for point in findings.of(figure):
+        for claim in findings.claims:
+            if claim.metric != metric or not _is_about(claim, point, claim.policy):
+                continue
+            if claim.load is None and point.load < _highest_load(findings, figure, point):
+                continue  # a maximum over all loads has one point
+            value, absolute = _value(findings, figure, claim)
+            if math.isfinite(value) and (point not in found or (absolute and not found[point].absolute)):
+                found[point] = Published(point, value, absolute)
+    return list(found.values())
+
+
+def mark(
+    panel: Axes,
+    stated: Iterable[Published],
+    place: Callable[[Point], float],
+    colours: dict[str, str],
+) -> None:
+    """Draw what is published at the points' places on the horizontal axis."""
+    for one in stated:
+        panel.plot([place(one.point)], [one.value], marker=one.marker,
+                   markerfacecolor=colours.get(one.point.policy_label, "white"), **_STYLE)  # fmt: skip
+
+
+def legend_handles(points: Iterable[Published]) -> list[Line2D]:
+    """An entry for each kind of point that there is."""
+    markers = {point.label: point.marker for point in points}
+    return [
+        Line2D([], [], label=label, marker=marker, markerfacecolor="white", **_STYLE)
+        for label, marker in sorted(markers.items())
+    ]
+
+
+def error_of(values: FloatArray) -> tuple[float, float]:
+    """(mean, half of the 95 % interval) over seeds; the latter 0 with one seed."""
+    mean, half = mean_and_ci95(values.tolist())
+    return mean, 0.0 if math.isnan(half) else half
+
+
+def _is_about(claim: Claim, point: Point, policy: str) -> bool:
+    return (
+        claim.hosts in (0, point.config.topology.num_hosts)
+        and (claim.traffic, policy) == (point.traffic_label, point.policy_label)
+        and (claim.load is None or math.isclose(claim.load, point.load, abs_tol=1e-9))
+    )
+
+
+def _highest_load(findings: Findings, figure: str, point: Point) -> float:
+    def kind(one: Point) -> tuple[int, str, str]:
+        return one.config.topology.num_hosts, one.traffic_label, one.policy_label
+
+    return max(other.load for other in findings.of(figure) if kind(other) == kind(point))
+
+
+def _value(findings: Findings, figure: str, claim: Claim) -> tuple[float, bool]:
+    """(published value of the claim's policy, whether the paper states it); NaN if it has none."""
+    if claim.relation in _PLAIN:
+        return claim.published, True
+    if not claim.reference:
+        return math.nan, False
+    reference, absolute = _reference(findings, figure, claim)
+    stated = {
+        "ratio": claim.published * reference,
+        "ratio-at-most": claim.published * reference,
+        "gap": reference - claim.published,
+        "saving": reference * (1.0 - claim.published),
+    }
+    if claim.relation == "relative-gap":
+        return reference / (1.0 + claim.published), absolute
+    return stated.get(claim.relation, math.nan), absolute and claim.relation in stated
+
+
+def _reference(findings: Findings, figure: str, claim: Claim) -> tuple[float, bool]:
+    for other in findings.claims:
+        place = (other.metric, other.hosts, other.traffic, other.policy, other.relation)
+        if other.load in (claim.load, None) and place == (
+            claim.metric, claim.hosts, claim.traffic, claim.reference, "value",
+        ):  # fmt: skip
+            return other.published, True
+    for point in findings.of(figure):
+        if _is_about(claim, point, claim.reference):
+            return float(np.nanmean(METRICS[claim.metric](findings, point))), False
+    return math.nan, False
+
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
 """Colours that colour-blind readers tell apart (after Okabe and Ito), for curves of one policy."""

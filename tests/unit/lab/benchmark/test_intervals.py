@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from dragonfly_env.lab.benchmark.intervals import (
+from dragonfly_env.lab.benchmark.scores import (
     NOTHING,
     geometric_mean,
     improvement,

@@ -15,11 +15,11 @@ import dragonfly_env as dfe
 from dragonfly_env.baselines import MlpNetwork
 from dragonfly_env.lab.benchmark import find_suite
 from dragonfly_env.lab.neural import FEATURES, SCALES, Mixture, TrainingSettings, own_mixture, train_network
-from dragonfly_env.lab.neural.curve import curve
-from dragonfly_env.lab.neural.demands import matched_routers, random_demands
 from dragonfly_env.lab.neural.evolution import changed, num_changes
+from dragonfly_env.lab.neural.mixture import matched_routers, random_demands
 from dragonfly_env.lab.neural.network import scores_of, untrained
 from dragonfly_env.lab.neural.prediction import chosen, collect, fit
+from dragonfly_env.lab.neural.training import curve
 
 SUITE = find_suite("dragonfly-v1")
 MIXTURE = own_mixture(SUITE)

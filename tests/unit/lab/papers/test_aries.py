@@ -16,7 +16,7 @@ from dragonfly_env.lab.papers.aries import ARIES, FULL, QUICK
 from dragonfly_env.lab.papers.aries_open import VARIANTS
 from dragonfly_env.lab.papers.aries_points import APPLICATIONS, SIZES, Sizing, watched
 from dragonfly_env.lab.papers.claims import Claim
-from dragonfly_env.lab.papers.evidence import STATEMENTS
+from dragonfly_env.lab.papers.findings import STATEMENTS
 from dragonfly_env.lab.papers.job_metrics import JOB_METRICS
 from dragonfly_env.lab.papers.paired import COMPARISONS
 from dragonfly_env.lab.papers.paper import Effort

@@ -25,8 +25,8 @@ from dragonfly_env.lab.papers.verdicts import (
     judge,
     judge_all,
 )
+from dragonfly_env.sweeps.results import mean_and_ci95
 from dragonfly_env.sweeps.run import Point
-from dragonfly_env.sweeps.statistics import mean_and_ci95
 
 CLAIMS = {found.id: found for found in ARIES.claims()}
 SEEDS = 6

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dragonfly_env.lab.papers import Paper
-from dragonfly_env.lab.papers.figures.published import LABEL, RELATIVE_LABEL, legend_handles, published_of
+from dragonfly_env.lab.papers.figures.panels import LABEL, RELATIVE_LABEL, legend_handles, published_of
 from dragonfly_env.lab.papers.findings import Findings
 from dragonfly_env.lab.papers.hpdc21 import HPDC21
 from dragonfly_env.lab.papers.taco25 import TACO25

@@ -15,8 +15,7 @@ import dragonfly_env as dfe
 import dragonfly_env.lab.papers as reproduce
 from dragonfly_env.cli import app
 from dragonfly_env.lab.papers.claims import RELATIONS, Claim
-from dragonfly_env.lab.papers.evidence import STATEMENTS
-from dragonfly_env.lab.papers.findings import Findings
+from dragonfly_env.lab.papers.findings import STATEMENTS, Findings
 from dragonfly_env.lab.papers.measurements import METRICS, Measured, measure_claim
 from dragonfly_env.lab.papers.offsets import offset_of
 from dragonfly_env.lab.papers.paper import Effort

@@ -12,8 +12,7 @@ import pytest
 
 from dragonfly_env.lab.papers import PAPERS
 from dragonfly_env.lab.papers.claims import Claim
-from dragonfly_env.lab.papers.evidence import STATEMENTS
-from dragonfly_env.lab.papers.findings import Findings, NotFoundYetError, steps_of
+from dragonfly_env.lab.papers.findings import STATEMENTS, Findings, NotFoundYetError, steps_of
 from dragonfly_env.lab.papers.measurements import Measured, measure_claim
 from dragonfly_env.lab.papers.offsets import offset_of, shares_of
 from dragonfly_env.lab.papers.taco25 import QUICK, TACO25
