@@ -116,7 +116,7 @@ template <Mode mode>
     const auto port = static_cast<Port>(id - (router << s.plan.port_shift));
     s.plan.learner->learn(s.first_router + router, port, feedback.row, feedback.target_ns, s.plan.to_ps(now));
   }
-  if (mode.any()) s.trackers.occupancy_changed(id >> s.plan.port_shift, output.link_class);
+  if (mode.tracks()) s.trackers.occupancy_changed(id >> s.plan.port_shift, output.link_class);
   if (shared_output(s)) {
     end_block(s, id, output, now);
     if ((output.waiting >> vc & 1U) != 0) wake_waiting(s, id, vc, now);
