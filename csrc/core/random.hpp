@@ -5,9 +5,11 @@
 // Source: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 
 #include "core/archive.hpp"
@@ -61,25 +63,13 @@ class RandomStream {
         block_{sub_stream << 16} {}
 
   constexpr std::uint32_t next_u32() noexcept {
-    if (used_ == 4) {
-      buffer_ = detail::philox4x32({block_++, entity_, index_low_, index_high_}, key0_, key1_);
-      used_ = 0;
-    }
+    if (used_ == 4) draw();
     return buffer_[used_++];
   }
 
   constexpr std::uint64_t next_u64() noexcept {
     const std::uint64_t high = next_u32();
     return (high << 32) | next_u32();
-  }
-
-  // As made by the constructor, but with its first four numbers drawn: block 0 of the stream.
-  constexpr RandomStream(std::uint64_t seed, Purpose purpose, std::uint32_t entity, std::uint64_t index,
-                         const std::array<std::uint32_t, 4>& first) noexcept
-      : RandomStream{seed, purpose, entity, index} {
-    buffer_ = first;
-    used_ = 0;
-    ++block_;
   }
 
   // Uniform in {0, ..., bound-1}; bound > 0. The bias is below bound / 2^64.
@@ -91,82 +81,85 @@ class RandomStream {
   // Uniform in [0, 1) with 53 random bits.
   constexpr double uniform() noexcept { return static_cast<double>(next_u64() >> 11) * 0x1.0p-53; }
 
+  // See begin_together(). Precondition: up to four.
+  static void begin_four(std::span<RandomStream> streams) noexcept {
+#ifdef __SSE2__
+    // Two streams to a register, each word in the low half of a lane: what is above plays no part in
+    // products.
+    const auto pairs_of = [&](std::uint32_t RandomStream::* word) {
+      const auto of = [&](std::size_t i) { return streams[std::min(i, streams.size() - 1)].*word; };
+      return std::array{_mm_set_epi64x(of(1), of(0)), _mm_set_epi64x(of(3), of(2))};
+    };
+    std::array<__m128i, 2> c0 = pairs_of(&RandomStream::block_);
+    std::array<__m128i, 2> c1 = pairs_of(&RandomStream::entity_);
+    std::array<__m128i, 2> c2 = pairs_of(&RandomStream::index_low_);
+    std::array<__m128i, 2> c3 = pairs_of(&RandomStream::index_high_);
+    const __m128i factor0 = _mm_set1_epi64x(0xD2511F53U);
+    const __m128i factor1 = _mm_set1_epi64x(0xCD9E8D57U);
+    __m128i key0 = _mm_set1_epi32(static_cast<int>(streams[0].key0_));
+    __m128i key1 = _mm_set1_epi32(static_cast<int>(streams[0].key1_));
+    for (int round = 0; round < 10; ++round) {
+      for (std::size_t i = 0; i < 2; ++i) {
+        const __m128i product0 = _mm_mul_epu32(factor0, c0[i]);
+        const __m128i product1 = _mm_mul_epu32(factor1, c2[i]);
+        c0[i] = _mm_xor_si128(_mm_xor_si128(_mm_srli_epi64(product1, 32), c1[i]), key0);
+        c1[i] = product1;
+        c2[i] = _mm_xor_si128(_mm_xor_si128(_mm_srli_epi64(product0, 32), c3[i]), key1);
+        c3[i] = product0;
+      }
+      key0 = _mm_add_epi32(key0, _mm_set1_epi32(static_cast<int>(0x9E3779B9U)));
+      key1 = _mm_add_epi32(key1, _mm_set1_epi32(static_cast<int>(0xBB67AE85U)));
+    }
+    for (std::size_t i = 0; i < streams.size(); ++i) {
+      const std::size_t pair = i / 2;
+      const bool second = i % 2 != 0;
+      const auto both = [&](const __m128i& x, const __m128i& y) {
+        return second ? _mm_unpackhi_epi32(x, y) : _mm_unpacklo_epi32(x, y);
+      };
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(streams[i].buffer_.data()),
+                       _mm_unpacklo_epi64(both(c0[pair], c1[pair]), both(c2[pair], c3[pair])));
+      streams[i].used_ = 0;
+      ++streams[i].block_;
+    }
+#else
+    for (RandomStream& stream : streams) stream.draw();
+#endif
+  }
+
   void archive(Archive& archive) {
     archive(key0_, key1_, entity_, index_low_, index_high_, block_, buffer_);
     archive.below(used_, 5, "a random stream has used more numbers than it has");
   }
 
  private:
+  constexpr void draw() noexcept {
+    buffer_ = detail::philox4x32({block_++, entity_, index_low_, index_high_}, key0_, key1_);
+    used_ = 0;
+  }
+
   std::uint32_t key0_, key1_, entity_, index_low_, index_high_, block_;
   std::uint32_t used_ = 4;
   std::array<std::uint32_t, 4> buffer_{};
 };
 
-namespace detail {
-
-// The first blocks of four streams whose indices follow each other, each as philox4x32() makes it.
-inline void first_blocks_of_four(std::uint64_t seed, std::uint32_t entity, std::uint32_t index_low,
-                                 std::uint32_t index_high, std::array<std::uint32_t, 4>* blocks) noexcept {
-#ifdef __SSE2__
-  const __m128i high_product_0 = _mm_set1_epi32(static_cast<int>(0xD2511F53U));
-  const __m128i high_product_1 = _mm_set1_epi32(static_cast<int>(0xCD9E8D57U));
-  const __m128i low_halves = _mm_set1_epi64x(0xffffffffLL);
-  __m128i c0 = _mm_setzero_si128();
-  __m128i c1 = _mm_set1_epi32(static_cast<int>(entity));
-  __m128i c2 = _mm_add_epi32(_mm_set1_epi32(static_cast<int>(index_low)), _mm_setr_epi32(0, 1, 2, 3));
-  __m128i c3 = _mm_set1_epi32(static_cast<int>(index_high));
-  auto key0 = static_cast<std::uint32_t>(seed);
-  auto key1 = static_cast<std::uint32_t>(seed >> 32);
-  const auto multiply = [&](const __m128i& x, const __m128i& factor, __m128i& high, __m128i& low) {
-    const __m128i even = _mm_mul_epu32(x, factor);
-    const __m128i odd = _mm_mul_epu32(_mm_srli_epi64(x, 32), factor);
-    high = _mm_or_si128(_mm_srli_epi64(even, 32), _mm_andnot_si128(low_halves, odd));
-    low = _mm_or_si128(_mm_and_si128(low_halves, even), _mm_slli_epi64(odd, 32));
-  };
-  for (int round = 0; round < 10; ++round) {
-    __m128i high0, low0, high1, low1;
-    multiply(c0, high_product_0, high0, low0);
-    multiply(c2, high_product_1, high1, low1);
-    c0 = _mm_xor_si128(_mm_xor_si128(high1, c1), _mm_set1_epi32(static_cast<int>(key0)));
-    c1 = low1;
-    c2 = _mm_xor_si128(_mm_xor_si128(high0, c3), _mm_set1_epi32(static_cast<int>(key1)));
-    c3 = low0;
-    key0 += 0x9E3779B9U;
-    key1 += 0xBB67AE85U;
+// Draws the first numbers of streams, four streams at a time: each goes on as if it had drawn them by itself.
+// Precondition: one seed, and none has drawn yet.
+inline void begin_together(std::span<RandomStream> streams) noexcept {
+  for (; streams.size() > 1; streams = streams.subspan(std::min<std::size_t>(4, streams.size()))) {
+    RandomStream::begin_four(streams.first(std::min<std::size_t>(4, streams.size())));
   }
-  alignas(16) std::uint32_t words[4][4];
-  _mm_store_si128(reinterpret_cast<__m128i*>(words[0]), c0);
-  _mm_store_si128(reinterpret_cast<__m128i*>(words[1]), c1);
-  _mm_store_si128(reinterpret_cast<__m128i*>(words[2]), c2);
-  _mm_store_si128(reinterpret_cast<__m128i*>(words[3]), c3);
-  for (std::size_t i = 0; i < 4; ++i) {
-    blocks[i] = {words[0][i], words[1][i], words[2][i], words[3][i]};
-  }
-#else
-  for (std::uint32_t i = 0; i < 4; ++i) {
-    blocks[i] = philox4x32({0, entity, index_low + i, index_high}, static_cast<std::uint32_t>(seed),
-                           static_cast<std::uint32_t>(seed >> 32));
-  }
-#endif
 }
 
-}  // namespace detail
-
-// The streams of indices `first` to first + kCount - 1, their first numbers drawn four streams at a time.
-// Precondition: `first` and kCount are multiples of 4.
+// The streams of indices `first` to first + kCount - 1, begun together.
 template <std::size_t kCount>
 [[nodiscard]] inline std::array<RandomStream, kCount> begun_streams(std::uint64_t seed, Purpose purpose,
                                                                     std::uint32_t entity,
                                                                     std::uint64_t first) noexcept {
-  static_assert(kCount % 4 == 0);
-  std::array<std::array<std::uint32_t, 4>, kCount> blocks;
-  const auto high = static_cast<std::uint32_t>(first >> 32) | (static_cast<std::uint32_t>(purpose) << 24);
-  for (std::size_t i = 0; i < kCount; i += 4) {
-    detail::first_blocks_of_four(seed, entity, static_cast<std::uint32_t>(first + i), high, &blocks[i]);
-  }
-  return [&]<std::size_t... i>(std::index_sequence<i...>) {
-    return std::array{RandomStream{seed, purpose, entity, first + i, blocks[i]}...};
+  std::array streams = [&]<std::size_t... i>(std::index_sequence<i...>) {
+    return std::array{RandomStream{seed, purpose, entity, first + i}...};
   }(std::make_index_sequence<kCount>{});
+  begin_together(streams);
+  return streams;
 }
 
 }  // namespace dragonfly
