@@ -134,6 +134,8 @@ struct EventLoop {
   static bool try_grant(State& s, std::uint32_t router, std::uint32_t index, std::uint16_t to,
                         std::uint32_t stamp, Tick now);
   static void grant(State& s, std::uint32_t router, std::uint32_t index, std::uint32_t stamp, Tick now);
+  static void grant(State& s, std::uint32_t router, std::uint32_t index, std::uint32_t id, OutputPort& output,
+                    std::uint32_t vc, std::uint32_t stamp, Tick now);
   static void credit_upstream(State& s, std::uint32_t router, std::uint32_t index, std::uint32_t packet,
                               Tick now);
   static Feedback report_to(const State& s, std::uint32_t packet, std::uint32_t group);

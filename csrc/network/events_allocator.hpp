@@ -39,31 +39,39 @@ template <Mode mode>
 template <Mode mode>
 [[gnu::noinline]] void EventLoop<mode>::quick_edge(State& s, std::uint32_t router, Tick now) {
   std::uint64_t asking = std::exchange(s.ready[router], 0);
+  if (asking == 0) return;
   const std::uint32_t first = router << input_shift(s);
-  if ((asking & (asking - 1)) == 0) {
-    if (asking == 0) return;
+  const std::uint16_t* const wanted = &s.wanted[first];
+  const auto lowest = static_cast<std::uint32_t>(std::countr_zero(asking));
+  asking &= asking - 1;
+  if (asking == 0) {
     const std::uint32_t stamp = ++s.served[router];
-    try_grant(s, router, static_cast<std::uint32_t>(std::countr_zero(asking)),
-              s.wanted[first + static_cast<std::uint32_t>(std::countr_zero(asking))], stamp, now);
+    try_grant(s, router, lowest, wanted[lowest], stamp, now);
     return;
   }
-  std::array<std::uint64_t, 64> keys;  // sorted: few, by insertion
-  std::uint32_t count = 0;
   const bool by_service = s.plan.by_service;
   const InputVc* const inputs = &s.input_vcs[first];
-  for (; asking != 0; asking &= asking - 1) {
-    const auto index = static_cast<std::uint32_t>(std::countr_zero(asking));
-    const std::uint64_t key =
-        by_service ? std::uint64_t{inputs[index].last_served} << 16 | index : allocator_key(s, router, index);
+  const auto key_of = [&](std::uint32_t index) {
+    return by_service ? std::uint64_t{inputs[index].last_served} << 16 | index
+                      : allocator_key(s, router, index);
+  };
+  std::array<std::uint64_t, 64> keys;  // sorted: few, by insertion; mostly two
+  const auto second = static_cast<std::uint32_t>(std::countr_zero(asking));
+  const std::uint64_t key = key_of(lowest);
+  const std::uint64_t other = key_of(second);
+  keys[0] = std::min(key, other);
+  keys[1] = std::max(key, other);
+  std::uint32_t count = 2;
+  for (asking &= asking - 1; asking != 0; asking &= asking - 1) {
+    const std::uint64_t next = key_of(static_cast<std::uint32_t>(std::countr_zero(asking)));
     std::uint32_t at = count++;
-    for (; at > 0 && key < keys[at - 1]; --at) keys[at] = keys[at - 1];
-    keys[at] = key;
+    for (; at > 0 && next < keys[at - 1]; --at) keys[at] = keys[at - 1];
+    keys[at] = next;
   }
   // Of those served at one edge, the first counts as the one served last (SST/Merlin fills its list
   // of who is next from behind): two hosts that send in phase to one port take turns.
   std::uint32_t stamp = s.served[router] += count;
   const InputIndex* const places = s.plan.input_index.data();
-  const std::uint16_t* const wanted = &s.wanted[first];
   std::uint64_t inputs_used = 0;
   std::uint64_t outputs_used = 0;
   std::uint64_t again = 0;
@@ -91,12 +99,23 @@ template <Mode mode>
 [[gnu::always_inline]] inline bool EventLoop<mode>::try_grant(State& s, std::uint32_t router,
                                                               std::uint32_t index, std::uint16_t to,
                                                               std::uint32_t stamp, Tick now) {
-  if (!has_room(s, s.ports[s.port_id(router, port_of(to))], vc_of(to))) [[unlikely]] {
+  const std::uint32_t id = s.port_id(router, port_of(to));
+  OutputPort& output = s.ports[id];
+  if (!has_room(s, output, vc_of(to))) [[unlikely]] {
     wait_for_room(s, router, index, now);
     return false;
   }
-  grant(s, router, index, stamp, now);
+  grant(s, router, index, id, output, vc_of(to), stamp, now);
   return true;
+}
+
+// Of a head whose way is free.
+template <Mode mode>
+[[gnu::always_inline]] inline void EventLoop<mode>::grant(State& s, std::uint32_t router, std::uint32_t index,
+                                                          std::uint32_t stamp, Tick now) {
+  const std::uint16_t to = s.wanted[(router << input_shift(s)) + index];
+  const std::uint32_t id = s.port_id(router, port_of(to));
+  grant(s, router, index, id, s.ports[id], vc_of(to), stamp, now);
 }
 
 template <Mode mode>
@@ -275,7 +294,7 @@ template <Mode mode>
 [[gnu::always_inline]] inline void EventLoop<mode>::credit_upstream(State& s, std::uint32_t router,
                                                                     std::uint32_t index, std::uint32_t packet,
                                                                     Tick now) {
-  const InputIndex from = s.plan.input_index[index];
+  const InputIndex& from = s.plan.input_index[index];
   const std::uint32_t upstream = s.input_vcs[(router << input_shift(s)) + index].upstream;
   const std::size_t link = index_of(from.link_class);
   const LowTick when = low_of(now + s.timing.credit_delay[link]);
@@ -327,13 +346,10 @@ inline void EventLoop<mode>::tell_listeners(State& s, std::uint32_t router, std:
 
 template <Mode mode>
 [[gnu::always_inline]] inline void EventLoop<mode>::grant(State& s, std::uint32_t router, std::uint32_t index,
-                                                          std::uint32_t stamp, Tick now) {
+                                                          std::uint32_t id, OutputPort& output,
+                                                          std::uint32_t vc, std::uint32_t stamp, Tick now) {
   const std::uint32_t input_vc = (router << input_shift(s)) + index;
   InputVc& input = s.input_vcs[input_vc];
-  const std::uint16_t to = s.wanted[input_vc];
-  const std::uint32_t vc = vc_of(to);
-  const std::uint32_t id = s.port_id(router, port_of(to));
-  OutputPort& output = s.ports[id];
   VcQueue& queue = output.queues()[vc];
   const std::uint32_t packet = input.head;
   if (!quick_crossbar(s)) {
