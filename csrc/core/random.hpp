@@ -14,10 +14,6 @@
 
 #include "core/archive.hpp"
 
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
-
 namespace dragonfly {
 
 // What a stream is for; streams of two purposes are independent.
@@ -81,54 +77,8 @@ class RandomStream {
   // Uniform in [0, 1) with 53 random bits.
   constexpr double uniform() noexcept { return static_cast<double>(next_u64() >> 11) * 0x1.0p-53; }
 
-  // See begin_together(). Precondition: up to four.
-  static void begin_four(std::span<RandomStream> streams) noexcept {
-#ifdef __SSE2__
-    // Two streams to a register, each word in the low half of a lane: what is above plays no part in
-    // products.
-    struct Lanes {
-      __m128i pairs[2];
-    };
-    const auto pairs_of = [&](std::uint32_t RandomStream::* word) {
-      const auto of = [&](std::size_t i) { return streams[std::min(i, streams.size() - 1)].*word; };
-      return Lanes{{_mm_set_epi64x(of(1), of(0)), _mm_set_epi64x(of(3), of(2))}};
-    };
-    Lanes c0 = pairs_of(&RandomStream::block_);
-    Lanes c1 = pairs_of(&RandomStream::entity_);
-    Lanes c2 = pairs_of(&RandomStream::index_low_);
-    Lanes c3 = pairs_of(&RandomStream::index_high_);
-    const __m128i factor0 = _mm_set1_epi64x(0xD2511F53U);
-    const __m128i factor1 = _mm_set1_epi64x(0xCD9E8D57U);
-    __m128i key0 = _mm_set1_epi32(static_cast<int>(streams[0].key0_));
-    __m128i key1 = _mm_set1_epi32(static_cast<int>(streams[0].key1_));
-    for (int round = 0; round < 10; ++round) {
-      for (std::size_t i = 0; i < 2; ++i) {
-        const __m128i product0 = _mm_mul_epu32(factor0, c0.pairs[i]);
-        const __m128i product1 = _mm_mul_epu32(factor1, c2.pairs[i]);
-        c0.pairs[i] = _mm_xor_si128(_mm_xor_si128(_mm_srli_epi64(product1, 32), c1.pairs[i]), key0);
-        c1.pairs[i] = product1;
-        c2.pairs[i] = _mm_xor_si128(_mm_xor_si128(_mm_srli_epi64(product0, 32), c3.pairs[i]), key1);
-        c3.pairs[i] = product0;
-      }
-      key0 = _mm_add_epi32(key0, _mm_set1_epi32(static_cast<int>(0x9E3779B9U)));
-      key1 = _mm_add_epi32(key1, _mm_set1_epi32(static_cast<int>(0xBB67AE85U)));
-    }
-    for (std::size_t i = 0; i < streams.size(); ++i) {
-      const std::size_t pair = i / 2;
-      const bool second = i % 2 != 0;
-      const auto both = [&](const __m128i& x, const __m128i& y) {
-        return second ? _mm_unpackhi_epi32(x, y) : _mm_unpacklo_epi32(x, y);
-      };
-      _mm_storeu_si128(
-          reinterpret_cast<__m128i*>(streams[i].buffer_.data()),
-          _mm_unpacklo_epi64(both(c0.pairs[pair], c1.pairs[pair]), both(c2.pairs[pair], c3.pairs[pair])));
-      streams[i].used_ = 0;
-      ++streams[i].block_;
-    }
-#else
-    for (RandomStream& stream : streams) stream.draw();
-#endif
-  }
+  // See begin_together(). Precondition: one to four.
+  static void begin_four(std::span<RandomStream> streams) noexcept;
 
   void archive(Archive& archive) {
     archive(key0_, key1_, entity_, index_low_, index_high_, block_, buffer_);
@@ -136,6 +86,8 @@ class RandomStream {
   }
 
  private:
+  static void begin_by_pairs(std::span<RandomStream> streams) noexcept;
+  static void begin_at_once(std::span<RandomStream> streams) noexcept;
   constexpr void draw() noexcept {
     buffer_ = detail::philox4x32({block_++, entity_, index_low_, index_high_}, key0_, key1_);
     used_ = 0;

@@ -196,7 +196,7 @@ template <PartitionState::Departures kind>
   const bool sendable = queue.queued > 0 && (!takes_credit || queue.credits > 0);
   output.sendable ^= static_cast<std::uint16_t>((sendable ? 0U : 1U) << chosen);
   if (takes_credit) end_block(s, id, output, now);
-  output.next_vc = static_cast<std::uint16_t>(chosen + 1U == output.vcs ? 0U : chosen + 1U);
+  output.next_vc = static_cast<std::uint16_t>(chosen + 1U);
   output.timer_end = now + s.timing.packet[link];
   ++output.sent;
   if (output.queued > 0) {
