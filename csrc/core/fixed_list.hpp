@@ -25,6 +25,7 @@ class FixedList {
   [[nodiscard]] static constexpr std::size_t room() noexcept { return kRoom; }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] bool full() const noexcept { return size_ == kRoom; }
+  [[nodiscard]] std::span<T> all() noexcept { return {&first_, size_}; }
   [[nodiscard]] std::span<const T> all() const noexcept { return {&first_, size_}; }
 
   // Precondition: not full.

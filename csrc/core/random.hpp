@@ -5,16 +5,14 @@
 // Source: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 
 #include "core/archive.hpp"
-
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 
 namespace dragonfly {
 
@@ -61,25 +59,13 @@ class RandomStream {
         block_{sub_stream << 16} {}
 
   constexpr std::uint32_t next_u32() noexcept {
-    if (used_ == 4) {
-      buffer_ = detail::philox4x32({block_++, entity_, index_low_, index_high_}, key0_, key1_);
-      used_ = 0;
-    }
+    if (used_ == 4) draw();
     return buffer_[used_++];
   }
 
   constexpr std::uint64_t next_u64() noexcept {
     const std::uint64_t high = next_u32();
     return (high << 32) | next_u32();
-  }
-
-  // As made by the constructor, but with its first four numbers drawn: block 0 of the stream.
-  constexpr RandomStream(std::uint64_t seed, Purpose purpose, std::uint32_t entity, std::uint64_t index,
-                         const std::array<std::uint32_t, 4>& first) noexcept
-      : RandomStream{seed, purpose, entity, index} {
-    buffer_ = first;
-    used_ = 0;
-    ++block_;
   }
 
   // Uniform in {0, ..., bound-1}; bound > 0. The bias is below bound / 2^64.
@@ -91,82 +77,45 @@ class RandomStream {
   // Uniform in [0, 1) with 53 random bits.
   constexpr double uniform() noexcept { return static_cast<double>(next_u64() >> 11) * 0x1.0p-53; }
 
+  // See begin_together(). Precondition: one to four.
+  static void begin_four(std::span<RandomStream> streams) noexcept;
+
   void archive(Archive& archive) {
     archive(key0_, key1_, entity_, index_low_, index_high_, block_, buffer_);
     archive.below(used_, 5, "a random stream has used more numbers than it has");
   }
 
  private:
+  static void begin_by_pairs(std::span<RandomStream> streams) noexcept;
+  static void begin_at_once(std::span<RandomStream> streams) noexcept;
+  constexpr void draw() noexcept {
+    buffer_ = detail::philox4x32({block_++, entity_, index_low_, index_high_}, key0_, key1_);
+    used_ = 0;
+  }
+
   std::uint32_t key0_, key1_, entity_, index_low_, index_high_, block_;
   std::uint32_t used_ = 4;
   std::array<std::uint32_t, 4> buffer_{};
 };
 
-namespace detail {
-
-// The first blocks of four streams whose indices follow each other, each as philox4x32() makes it.
-inline void first_blocks_of_four(std::uint64_t seed, std::uint32_t entity, std::uint32_t index_low,
-                                 std::uint32_t index_high, std::array<std::uint32_t, 4>* blocks) noexcept {
-#ifdef __SSE2__
-  const __m128i high_product_0 = _mm_set1_epi32(static_cast<int>(0xD2511F53U));
-  const __m128i high_product_1 = _mm_set1_epi32(static_cast<int>(0xCD9E8D57U));
-  const __m128i low_halves = _mm_set1_epi64x(0xffffffffLL);
-  __m128i c0 = _mm_setzero_si128();
-  __m128i c1 = _mm_set1_epi32(static_cast<int>(entity));
-  __m128i c2 = _mm_add_epi32(_mm_set1_epi32(static_cast<int>(index_low)), _mm_setr_epi32(0, 1, 2, 3));
-  __m128i c3 = _mm_set1_epi32(static_cast<int>(index_high));
-  auto key0 = static_cast<std::uint32_t>(seed);
-  auto key1 = static_cast<std::uint32_t>(seed >> 32);
-  const auto multiply = [&](const __m128i& x, const __m128i& factor, __m128i& high, __m128i& low) {
-    const __m128i even = _mm_mul_epu32(x, factor);
-    const __m128i odd = _mm_mul_epu32(_mm_srli_epi64(x, 32), factor);
-    high = _mm_or_si128(_mm_srli_epi64(even, 32), _mm_andnot_si128(low_halves, odd));
-    low = _mm_or_si128(_mm_and_si128(low_halves, even), _mm_slli_epi64(odd, 32));
-  };
-  for (int round = 0; round < 10; ++round) {
-    __m128i high0, low0, high1, low1;
-    multiply(c0, high_product_0, high0, low0);
-    multiply(c2, high_product_1, high1, low1);
-    c0 = _mm_xor_si128(_mm_xor_si128(high1, c1), _mm_set1_epi32(static_cast<int>(key0)));
-    c1 = low1;
-    c2 = _mm_xor_si128(_mm_xor_si128(high0, c3), _mm_set1_epi32(static_cast<int>(key1)));
-    c3 = low0;
-    key0 += 0x9E3779B9U;
-    key1 += 0xBB67AE85U;
+// Draws the first numbers of streams, four streams at a time: each goes on as if it had drawn them by itself.
+// Precondition: one seed, and none has drawn yet.
+inline void begin_together(std::span<RandomStream> streams) noexcept {
+  for (; streams.size() > 1; streams = streams.subspan(std::min<std::size_t>(4, streams.size()))) {
+    RandomStream::begin_four(streams.first(std::min<std::size_t>(4, streams.size())));
   }
-  alignas(16) std::uint32_t words[4][4];
-  _mm_store_si128(reinterpret_cast<__m128i*>(words[0]), c0);
-  _mm_store_si128(reinterpret_cast<__m128i*>(words[1]), c1);
-  _mm_store_si128(reinterpret_cast<__m128i*>(words[2]), c2);
-  _mm_store_si128(reinterpret_cast<__m128i*>(words[3]), c3);
-  for (std::size_t i = 0; i < 4; ++i) {
-    blocks[i] = {words[0][i], words[1][i], words[2][i], words[3][i]};
-  }
-#else
-  for (std::uint32_t i = 0; i < 4; ++i) {
-    blocks[i] = philox4x32({0, entity, index_low + i, index_high}, static_cast<std::uint32_t>(seed),
-                           static_cast<std::uint32_t>(seed >> 32));
-  }
-#endif
 }
 
-}  // namespace detail
-
-// The streams of indices `first` to first + kCount - 1, their first numbers drawn four streams at a time.
-// Precondition: `first` and kCount are multiples of 4.
+// The streams of indices `first` to first + kCount - 1, begun together.
 template <std::size_t kCount>
 [[nodiscard]] inline std::array<RandomStream, kCount> begun_streams(std::uint64_t seed, Purpose purpose,
                                                                     std::uint32_t entity,
                                                                     std::uint64_t first) noexcept {
-  static_assert(kCount % 4 == 0);
-  std::array<std::array<std::uint32_t, 4>, kCount> blocks;
-  const auto high = static_cast<std::uint32_t>(first >> 32) | (static_cast<std::uint32_t>(purpose) << 24);
-  for (std::size_t i = 0; i < kCount; i += 4) {
-    detail::first_blocks_of_four(seed, entity, static_cast<std::uint32_t>(first + i), high, &blocks[i]);
-  }
-  return [&]<std::size_t... i>(std::index_sequence<i...>) {
-    return std::array{RandomStream{seed, purpose, entity, first + i, blocks[i]}...};
+  std::array streams = [&]<std::size_t... i>(std::index_sequence<i...>) {
+    return std::array{RandomStream{seed, purpose, entity, first + i}...};
   }(std::make_index_sequence<kCount>{});
+  begin_together(streams);
+  return streams;
 }
 
 }  // namespace dragonfly

@@ -27,7 +27,8 @@ enum class Deciders : std::uint8_t {
   kNobody,  // they go minimally
   kPolicy,  // one policy that needs nothing but RouteContext
   kLearner,
-  kAny,  // whatever the run has: prescribed routes, trackers, programs, decisions from outside
+  kTracking,  // one policy, with trackers
+  kAny,       // whatever the run has: prescribed routes, trackers, programs, decisions from outside
 };
 
 // What routers are like.
@@ -43,6 +44,8 @@ struct Mode {
   Routers routers = Routers::kAny;
   bool on_arrival = false;  // unless deciders is kAny
   [[nodiscard]] constexpr bool any() const noexcept { return deciders == Deciders::kAny; }
+  // Whether trackers may hear of what happens.
+  [[nodiscard]] constexpr bool tracks() const noexcept { return any() || deciders == Deciders::kTracking; }
 };
 
 // Why the loop came back.
@@ -64,7 +67,6 @@ struct EventLoop {
 
  private:
   static constexpr std::uint32_t kAllocatorRounds = 2;  // of round-robin arbiters, a clock cycle
-  static constexpr std::uint64_t kServed = ~std::uint64_t{0};
   static constexpr std::size_t kQuestionsAtOnce = 32;
   enum class Asker : std::uint8_t { kPlain, kSeeing, kLearner };  // what the policy is
 
@@ -123,11 +125,17 @@ struct EventLoop {
   // The allocator.
   static void clock_edge(State& s, std::uint32_t router, Tick now);
   static void quick_edge(State& s, std::uint32_t router, Tick now);
-  static bool allocate_round(State& s, std::uint32_t router, std::uint32_t asking, std::uint32_t& stamp,
-                             Tick now);
+  static void slow_edge(State& s, std::uint32_t router, Tick now);
+  static void round_robin_edge(State& s, std::uint32_t router, Tick now);
+  static bool allocate_round(State& s, std::uint32_t router, Tick now);
+  static bool is_way_free(const State& s, std::uint32_t router, std::uint32_t index, Tick now);
+  static void leave_asking(State& s, std::uint32_t router, std::uint32_t index, Tick now, Tick& retry);
+  static void plan_retry(State& s, std::uint32_t router, Tick retry);
   static bool try_grant(State& s, std::uint32_t router, std::uint32_t index, std::uint16_t to,
                         std::uint32_t stamp, Tick now);
   static void grant(State& s, std::uint32_t router, std::uint32_t index, std::uint32_t stamp, Tick now);
+  static void grant(State& s, std::uint32_t router, std::uint32_t index, std::uint32_t id, OutputPort& output,
+                    std::uint32_t vc, std::uint32_t stamp, Tick now);
   static void credit_upstream(State& s, std::uint32_t router, std::uint32_t index, std::uint32_t packet,
                               Tick now);
   static Feedback report_to(const State& s, std::uint32_t packet, std::uint32_t group);
@@ -139,9 +147,9 @@ struct EventLoop {
   }
   static std::uint64_t allocator_key(const State& s, std::uint32_t router, std::uint32_t index);
   static std::uint32_t circle_of(const State& s, std::uint32_t router, std::uint32_t index);
-  static std::uint32_t output_key(const State& s, std::uint32_t router, std::uint32_t index);
   static void wait_for_room(State& s, std::uint32_t router, std::uint32_t index, Tick now);
   static bool refuse(State& s, std::uint32_t router, std::uint32_t index, Refusal why, Tick now);
+  static bool refuse_host(State& s, std::uint32_t router, std::uint32_t index, Refusal why, Tick now);
   static AfterRefusal after_refusal_of(const State& s, std::uint32_t router, std::uint32_t packet);
 
   // Decisions.
@@ -179,6 +187,7 @@ using GoOn = Stop (*)(PartitionState&, Tick, bool);
 [[nodiscard]] GoOn go_on_nobody(Routers routers, bool on_arrival) noexcept;
 [[nodiscard]] GoOn go_on_policy(Routers routers, bool on_arrival) noexcept;
 [[nodiscard]] GoOn go_on_learner(Routers routers, bool on_arrival) noexcept;
+[[nodiscard]] GoOn go_on_tracking(Routers routers, bool on_arrival) noexcept;
 // Answers all decisions on the desk, in their order. Precondition: the actions are legal.
 void answer_decisions(PartitionState& s, const std::int32_t* actions);
 

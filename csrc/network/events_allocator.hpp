@@ -18,29 +18,12 @@ inline std::uint64_t EventLoop<mode>::allocator_key(const State& s, std::uint32_
   switch (s.plan.arbitration) {
     case Arbitration::kLeastRecentlyServed:
       break;
-    case Arbitration::kRoundRobin:
-      return index;  // its arbiters come later, see output_key()
+    case Arbitration::kRoundRobin:  // see round_robin_edge()
+      break;
     case Arbitration::kAge:
       return waits | static_cast<std::uint64_t>(s.store.times[input.head].created) << 16 | index;
   }
   return waits | std::uint64_t{input.last_served} << 16 | index;
-}
-
-// Of the circles in which round-robin output arbiters serve input ports: where transit comes first, hosts
-// have one of their own.
-template <Mode mode>
-inline std::uint32_t EventLoop<mode>::circle_of(const State& s, std::uint32_t router, std::uint32_t index) {
-  const bool waits = s.plan.transit_first && is_own_host(s, index);
-  const std::uint16_t to = s.wanted[(router << input_shift(s)) + index];
-  return 2 * s.port_id(router, port_of(to)) + (waits ? 1 : 0);
-}
-
-// The turn of an input port there: a circle is seen from behind the port that was served last.
-template <Mode mode>
-inline std::uint32_t EventLoop<mode>::output_key(const State& s, std::uint32_t router, std::uint32_t index) {
-  const std::uint32_t circle = circle_of(s, router, index);
-  const std::uint32_t port = s.plan.input_index[index].port;
-  return (circle & 1U) << 18 | (port <= s.last_inputs[circle] ? 1U : 0U) << 17 | port;
 }
 
 template <Mode mode>
@@ -56,31 +39,39 @@ template <Mode mode>
 template <Mode mode>
 [[gnu::noinline]] void EventLoop<mode>::quick_edge(State& s, std::uint32_t router, Tick now) {
   std::uint64_t asking = std::exchange(s.ready[router], 0);
+  if (asking == 0) return;
   const std::uint32_t first = router << input_shift(s);
-  if ((asking & (asking - 1)) == 0) {
-    if (asking == 0) return;
+  const std::uint16_t* const wanted = &s.wanted[first];
+  const auto lowest = static_cast<std::uint32_t>(std::countr_zero(asking));
+  asking &= asking - 1;
+  if (asking == 0) {
     const std::uint32_t stamp = ++s.served[router];
-    try_grant(s, router, static_cast<std::uint32_t>(std::countr_zero(asking)),
-              s.wanted[first + static_cast<std::uint32_t>(std::countr_zero(asking))], stamp, now);
+    try_grant(s, router, lowest, wanted[lowest], stamp, now);
     return;
   }
-  std::array<std::uint64_t, 64> keys;  // sorted: few, by insertion
-  std::uint32_t count = 0;
   const bool by_service = s.plan.by_service;
   const InputVc* const inputs = &s.input_vcs[first];
-  for (; asking != 0; asking &= asking - 1) {
-    const auto index = static_cast<std::uint32_t>(std::countr_zero(asking));
-    const std::uint64_t key =
-        by_service ? std::uint64_t{inputs[index].last_served} << 16 | index : allocator_key(s, router, index);
+  const auto key_of = [&](std::uint32_t index) {
+    return by_service ? std::uint64_t{inputs[index].last_served} << 16 | index
+                      : allocator_key(s, router, index);
+  };
+  std::array<std::uint64_t, 64> keys;  // sorted: few, by insertion; mostly two
+  const auto second = static_cast<std::uint32_t>(std::countr_zero(asking));
+  const std::uint64_t key = key_of(lowest);
+  const std::uint64_t other = key_of(second);
+  keys[0] = std::min(key, other);
+  keys[1] = std::max(key, other);
+  std::uint32_t count = 2;
+  for (asking &= asking - 1; asking != 0; asking &= asking - 1) {
+    const std::uint64_t next = key_of(static_cast<std::uint32_t>(std::countr_zero(asking)));
     std::uint32_t at = count++;
-    for (; at > 0 && key < keys[at - 1]; --at) keys[at] = keys[at - 1];
-    keys[at] = key;
+    for (; at > 0 && next < keys[at - 1]; --at) keys[at] = keys[at - 1];
+    keys[at] = next;
   }
   // Of those served at one edge, the first counts as the one served last (SST/Merlin fills its list
   // of who is next from behind): two hosts that send in phase to one port take turns.
   std::uint32_t stamp = s.served[router] += count;
   const InputIndex* const places = s.plan.input_index.data();
-  const std::uint16_t* const wanted = &s.wanted[first];
   std::uint64_t inputs_used = 0;
   std::uint64_t outputs_used = 0;
   std::uint64_t again = 0;
@@ -108,136 +99,202 @@ template <Mode mode>
 [[gnu::always_inline]] inline bool EventLoop<mode>::try_grant(State& s, std::uint32_t router,
                                                               std::uint32_t index, std::uint16_t to,
                                                               std::uint32_t stamp, Tick now) {
-  if (!has_room(s, s.ports[s.port_id(router, port_of(to))], vc_of(to))) [[unlikely]] {
+  const std::uint32_t id = s.port_id(router, port_of(to));
+  OutputPort& output = s.ports[id];
+  if (!has_room(s, output, vc_of(to))) [[unlikely]] {
     wait_for_room(s, router, index, now);
     return false;
   }
-  grant(s, router, index, stamp, now);
+  grant(s, router, index, id, output, vc_of(to), stamp, now);
   return true;
 }
 
-// One pass over the input VCs that ask, in the order of the arbitration: each gets through if its
-// crossbar input, its crossbar output and the space behind are free. Round-robin arbiters work in rounds.
+// Of a head whose way is free.
 template <Mode mode>
-[[gnu::noinline]] void EventLoop<mode>::clock_edge(State& s, std::uint32_t router, Tick now) {
+[[gnu::always_inline]] inline void EventLoop<mode>::grant(State& s, std::uint32_t router, std::uint32_t index,
+                                                          std::uint32_t stamp, Tick now) {
+  const std::uint16_t to = s.wanted[(router << input_shift(s)) + index];
+  const std::uint32_t id = s.port_id(router, port_of(to));
+  grant(s, router, index, id, s.ports[id], vc_of(to), stamp, now);
+}
+
+template <Mode mode>
+[[gnu::always_inline]] inline void EventLoop<mode>::clock_edge(State& s, std::uint32_t router, Tick now) {
+  if (quick_crossbar(s)) {
+    quick_edge(s, router, now);
+    return;
+  }
   if (edge_depth(s) > 1) {
     if (s.router_edge[router] * s.timing.clock != now) return;  // an earlier edge has done the work
     s.router_edge[router] = kNever;
   }
+  if (s.plan.arbitration == Arbitration::kRoundRobin) {
+    round_robin_edge(s, router, now);
+  } else {
+    slow_edge(s, router, now);
+  }
+}
+
+// One pass over the input VCs that ask, in the order of the arbitration: each gets through if its
+// crossbar input, its crossbar output and the space behind are free.
+template <Mode mode>
+[[gnu::noinline]] void EventLoop<mode>::slow_edge(State& s, std::uint32_t router, Tick now) {
   std::uint64_t* const keys = s.keys.data();
   std::uint32_t asking = 0;
-  const bool round_robin = s.plan.arbitration == Arbitration::kRoundRobin;
   for (std::uint32_t word = 0; word < ready_words(s); ++word) {
     std::uint64_t bits = std::exchange(s.ready[router * ready_words(s) + word], 0);
     for (; bits != 0; bits &= bits - 1) {
-      const std::uint32_t index = word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
-      const std::uint64_t key = round_robin ? index : allocator_key(s, router, index);
+      const std::uint64_t key =
+          allocator_key(s, router, word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits)));
       std::uint32_t at = asking++;
       for (; at > 0 && key < keys[at - 1]; --at) keys[at] = keys[at - 1];
       keys[at] = key;
     }
   }
   std::uint32_t stamp = s.served[router] += asking;  // as in quick_edge()
-  if (round_robin) {
-    for (std::uint32_t round = 0; round < kAllocatorRounds; ++round) {
-      if (!allocate_round(s, router, asking, stamp, now)) break;
-    }
-  }
-  const std::uint32_t first = router << input_shift(s);
   Tick retry = kNever;
-  const auto try_again = [&](std::uint32_t index, Tick when) {
-    retry = std::min(retry, when);
-    s.ready[router * ready_words(s) + index / 64] |= std::uint64_t{1} << (index % 64);
-  };
   for (std::uint32_t i = 0; i < asking; ++i) {
-    if (keys[i] == kServed) continue;
     const auto index = static_cast<std::uint32_t>(keys[i] & 0xffff);
-    const std::uint16_t to = s.wanted[first + index];
-    const std::uint32_t id = s.port_id(router, port_of(to));
-    const Tick input_free = s.input_free[s.port_id(router, s.plan.input_index[index].port)];
-    const Tick free = std::max(input_free, s.output_free[id]);
-    if (free > now) {
-      if (input_free <= now && refuse(s, router, index, Refusal::kTaken, now)) continue;
-      try_again(index, free);
-    } else if (!has_room(s, s.ports[id], vc_of(to))) {
-      wait_for_room(s, router, index, now);
-    } else if (round_robin) {  // others of its input port went first
-      if (refuse(s, router, index, Refusal::kTaken, now)) continue;
-      try_again(index, now + s.timing.clock);
-    } else {
+    if (is_way_free(s, router, index, now)) {
       grant(s, router, index, stamp--, now);
+    } else {
+      leave_asking(s, router, index, now, retry);
     }
   }
+  plan_retry(s, router, retry);
+}
+
+// Whether its crossbar input, its crossbar output and the space behind are free.
+template <Mode mode>
+[[gnu::always_inline]] inline bool EventLoop<mode>::is_way_free(const State& s, std::uint32_t router,
+                                                                std::uint32_t index, Tick now) {
+  if (s.input_free[s.port_id(router, s.plan.input_index[index].port)] > now) return false;
+  const std::uint16_t to = s.wanted[(router << input_shift(s)) + index];
+  const std::uint32_t id = s.port_id(router, port_of(to));
+  return s.output_free[id] <= now && has_room(s, s.ports[id], vc_of(to));
+}
+
+// A head that does not get through at this edge asks again; `retry`: when the next of them may.
+template <Mode mode>
+[[gnu::always_inline]] inline void EventLoop<mode>::leave_asking(State& s, std::uint32_t router,
+                                                                 std::uint32_t index, Tick now, Tick& retry) {
+  const std::uint16_t to = s.wanted[(router << input_shift(s)) + index];
+  const std::uint32_t id = s.port_id(router, port_of(to));
+  const Tick input_free = s.input_free[s.port_id(router, s.plan.input_index[index].port)];
+  Tick when = std::max(input_free, s.output_free[id]);
+  if (when <= now) {
+    if (!has_room(s, s.ports[id], vc_of(to))) {
+      wait_for_room(s, router, index, now);
+      return;
+    }
+    when = now + s.timing.clock;  // others of its input port went first
+  }
+  if (input_free <= now && refuse(s, router, index, Refusal::kTaken, now)) return;
+  retry = std::min(retry, when);
+  s.ready[router * ready_words(s) + index / 64] |= std::uint64_t{1} << (index % 64);
+}
+
+template <Mode mode>
+inline void EventLoop<mode>::plan_retry(State& s, std::uint32_t router, Tick retry) {
   if (retry == kNever) return;
   const Tick clock = s.timing.clock;
   plan_edge(s, router, std::max(s.next_edge, (retry + clock - 1) / clock));
 }
 
-// One round of round-robin input and output arbiters over the input VCs in `keys`, which are in the order of
-// their ports; whether somebody got through. Each free input port asks for one of its VCs, the next one whose
-// way is free; each output port takes one of those input ports. An input port's turn moves on when it asks,
-// an output port's when it serves, as in FOGSim (inputs: cosArbiter, outputs: outputArbiter). Source: LIA
-// (TACO 2025), section 5.1 and table 1: round-robin arbitration for input and output arbiters.
+// Round-robin arbiters work in rounds. Bits of the input VCs that still ask: in `keys`.
 template <Mode mode>
-bool EventLoop<mode>::allocate_round(State& s, std::uint32_t router, std::uint32_t asking,
-                                     std::uint32_t& stamp, Tick now) {
-  std::uint64_t* const keys = s.keys.data();
-  const std::uint32_t first_input = router << input_shift(s);
-  const auto index_at = [&](std::uint32_t place) { return static_cast<std::uint32_t>(keys[place] & 0xffff); };
-  const auto port_at = [&](std::uint32_t place) { return s.plan.input_index[index_at(place)].port; };
+[[gnu::noinline]] void EventLoop<mode>::round_robin_edge(State& s, std::uint32_t router, Tick now) {
+  const std::uint32_t words = ready_words(s);
+  std::uint64_t* const asking = s.keys.data();
+  for (std::uint32_t word = 0; word < words; ++word) {
+    asking[word] = std::exchange(s.ready[router * words + word], 0);
+  }
+  for (std::uint32_t round = 0; round < kAllocatorRounds; ++round) {
+    if (!allocate_round(s, router, now)) break;
+  }
+  Tick retry = kNever;
+  for (std::uint32_t word = 0; word < words; ++word) {
+    for (std::uint64_t bits = asking[word]; bits != 0; bits &= bits - 1) {
+      leave_asking(s, router, word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits)), now, retry);
+    }
+  }
+  plan_retry(s, router, retry);
+}
+
+// One round of round-robin input and output arbiters over the input VCs that ask; whether another one may
+// serve anybody. Each free input port asks for one of its VCs, the next one whose way is free; each output
+// port takes one of those input ports. An input port's turn moves on when it asks, an output port's when it
+// serves, as in FOGSim (inputs: cosArbiter, outputs: outputArbiter). Source: LIA (TACO 2025), section 5.1 and
+// table 1: round-robin arbitration for input and output arbiters.
+template <Mode mode>
+[[gnu::always_inline]] inline bool EventLoop<mode>::allocate_round(State& s, std::uint32_t router, Tick now) {
+  std::uint64_t* const asking = s.keys.data();
+  const std::uint16_t* const wanted = &s.wanted[router << input_shift(s)];
+  const InputIndex* const places = s.plan.input_index.data();
   std::uint32_t requests = 0;
-  for (std::uint32_t begin = 0, end = 0; begin < asking; begin = end) {
-    if (keys[begin] == kServed) {
-      end = begin + 1;
+  // Of the input VCs of a port whose way is free: the first one, and the first one behind the last one that
+  // asked.
+  Port port = kNoPort;
+  std::uint32_t first = kNil;
+  std::uint32_t behind = kNil;
+  std::uint32_t last = 0;
+  const auto request = [&] {
+    const std::uint32_t index = behind != kNil ? behind : first;
+    if (index == kNil) return;
+    s.last_requests[s.port_id(router, port)] = static_cast<std::uint16_t>(index);
+    s.requests[requests++] = index;
+    // The lowest key is served: transit first where that is so, then a circle is seen from behind the port
+    // that was served last. An input port asks once, so its VC stands for it.
+    const std::uint32_t circle = circle_of(s, router, index);
+    const std::uint32_t key = (circle & 1U) << 31 | (port <= s.last_inputs[circle] ? 1U : 0U) << 30 | index;
+    std::uint32_t& best = s.best_requests[port_of(wanted[index])];
+    best = std::min(best, key);
+  };
+  for (std::uint32_t word = 0; word < ready_words(s); ++word) {
+    for (std::uint64_t bits = asking[word]; bits != 0; bits &= bits - 1) {
+      const std::uint32_t index = word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
+      if (places[index].port != port) {
+        request();
+        port = places[index].port;
+        first = behind = kNil;
+        last = s.last_requests[s.port_id(router, port)];
+      }
+      if (behind != kNil || !is_way_free(s, router, index, now)) continue;
+      if (first == kNil) first = index;
+      if (index > last) behind = index;
+    }
+  }
+  request();
+  bool lost = false;  // who gets through keeps its ports for a while
+  for (std::uint32_t i = 0; i < requests; ++i) {
+    const std::uint32_t index = s.requests[i];
+    std::uint32_t& best = s.best_requests[port_of(wanted[index])];
+    if ((best & 0xffff) != index) {
+      lost = true;
       continue;
     }
-    const std::uint16_t port = port_at(begin);
-    const std::uint32_t id = s.port_id(router, port);
-    std::uint32_t first = kNil;   // of those whose way is free
-    std::uint32_t behind = kNil;  // the same, behind the last one that asked
-    std::uint16_t& last = s.last_requests[id];
-    const bool free = s.input_free[id] <= now;
-    for (end = begin; end < asking; ++end) {
-      if (keys[end] == kServed) continue;
-      if (port_at(end) != port) break;
-      if (!free || behind != kNil) continue;
-      const std::uint16_t to = s.wanted[first_input + index_at(end)];
-      const std::uint32_t out = s.port_id(router, port_of(to));
-      if (s.output_free[out] > now || !has_room(s, s.ports[out], vc_of(to))) continue;
-      if (first == kNil) first = end;
-      if (index_at(end) > last) behind = end;
-    }
-    const std::uint32_t chosen = behind != kNil ? behind : first;
-    if (chosen == kNil) continue;
-    last = static_cast<std::uint16_t>(index_at(chosen));
-    s.requests[requests++] = chosen;
+    best = kNil;
+    s.last_inputs[circle_of(s, router, index)] = places[index].port;
+    asking[index / 64] &= ~(std::uint64_t{1} << (index % 64));
+    grant(s, router, index, 0, now);
   }
-  const auto out_of = [&](std::uint32_t place) { return port_of(s.wanted[first_input + index_at(place)]); };
-  for (std::uint32_t i = 0; i < requests; ++i) {
-    const std::uint32_t place = s.requests[i];
-    std::uint32_t& best = s.best_requests[out_of(place)];
-    if (best == kNil || output_key(s, router, index_at(place)) < output_key(s, router, index_at(best))) {
-      best = place;
-    }
-  }
-  for (std::uint32_t i = 0; i < requests; ++i) {
-    const std::uint32_t place = s.requests[i];
-    const std::uint32_t out = out_of(place);
-    if (s.best_requests[out] != place) continue;
-    s.best_requests[out] = kNil;
-    const std::uint32_t index = index_at(place);
-    s.last_inputs[circle_of(s, router, index)] = port_at(place);
-    keys[place] = kServed;
-    grant(s, router, index, stamp--, now);
-  }
-  return requests > 0;
+  return lost;
+}
+
+// Of the circles in which round-robin output arbiters serve input ports: where transit comes first, hosts
+// have one of their own.
+template <Mode mode>
+inline std::uint32_t EventLoop<mode>::circle_of(const State& s, std::uint32_t router, std::uint32_t index) {
+  const bool waits = s.plan.transit_first && is_own_host(s, index);
+  const std::uint16_t to = s.wanted[(router << input_shift(s)) + index];
+  return 2 * s.port_id(router, port_of(to)) + (waits ? 1 : 0);
 }
 
 template <Mode mode>
 [[gnu::always_inline]] inline void EventLoop<mode>::credit_upstream(State& s, std::uint32_t router,
                                                                     std::uint32_t index, std::uint32_t packet,
                                                                     Tick now) {
-  const InputIndex from = s.plan.input_index[index];
+  const InputIndex& from = s.plan.input_index[index];
   const std::uint32_t upstream = s.input_vcs[(router << input_shift(s)) + index].upstream;
   const std::size_t link = index_of(from.link_class);
   const LowTick when = low_of(now + s.timing.credit_delay[link]);
@@ -273,7 +330,7 @@ inline void EventLoop<mode>::tell_listeners(State& s, std::uint32_t router, std:
   if (from.link_class == LinkClass::kHost && s.trackers.hear_forwards()) {
     s.trackers.packet_forwarded(router, from.port, s.store.packets[packet], now);
   }
-  if (!s.asking || !s.desk->reports().keeps()) return;
+  if (!asking(s) || !s.desk->reports().keeps()) return;
   HopReports& reports = s.desk->reports();
   if (from.link_class != LinkClass::kHost) {
     const std::uint32_t id = s.input_vcs[(router << input_shift(s)) + index].upstream >> kVcBits;
@@ -289,13 +346,10 @@ inline void EventLoop<mode>::tell_listeners(State& s, std::uint32_t router, std:
 
 template <Mode mode>
 [[gnu::always_inline]] inline void EventLoop<mode>::grant(State& s, std::uint32_t router, std::uint32_t index,
-                                                          std::uint32_t stamp, Tick now) {
+                                                          std::uint32_t id, OutputPort& output,
+                                                          std::uint32_t vc, std::uint32_t stamp, Tick now) {
   const std::uint32_t input_vc = (router << input_shift(s)) + index;
   InputVc& input = s.input_vcs[input_vc];
-  const std::uint16_t to = s.wanted[input_vc];
-  const std::uint32_t vc = vc_of(to);
-  const std::uint32_t id = s.port_id(router, port_of(to));
-  OutputPort& output = s.ports[id];
   VcQueue& queue = output.queues()[vc];
   const std::uint32_t packet = input.head;
   if (!quick_crossbar(s)) {
@@ -314,7 +368,7 @@ template <Mode mode>
   input.head = s.store.next[packet];
   if (input.head != kNil) prefetch(&s.store.packets[input.head]);
   credit_upstream(s, router, index, packet, now);
-  if (mode.any()) tell_listeners(s, router, index, packet, output, now);
+  if (mode.tracks()) tell_listeners(s, router, index, packet, output, now);
 
   if (with_through(s)) s.store.through[packet] = low_of(now + s.timing.crossbar_latency);
   s.store.next[packet] = kNil;
@@ -338,15 +392,21 @@ template <Mode mode>
 
 // A head that asked in vain, though its port is free; whether it decides again, and tries at the next edge.
 template <Mode mode>
-inline bool EventLoop<mode>::refuse(State& s, std::uint32_t router, std::uint32_t index, Refusal why,
-                                    Tick now) {
+[[gnu::always_inline]] inline bool EventLoop<mode>::refuse(State& s, std::uint32_t router,
+                                                           std::uint32_t index, Refusal why, Tick now) {
   if (!is_own_host(s, index)) return false;
-  if (!mode.any() && s.plan.after_refusal == AfterRefusal::kKeep) return false;
+  if (!mode.tracks() && s.plan.deciders.front().after_refusal == AfterRefusal::kKeep) return false;
+  return refuse_host(s, router, index, why, now);
+}
+
+template <Mode mode>
+[[gnu::noinline]] bool EventLoop<mode>::refuse_host(State& s, std::uint32_t router, std::uint32_t index,
+                                                    Refusal why, Tick now) {
   const std::uint32_t input_vc = (router << input_shift(s)) + index;
   const std::uint32_t packet = s.input_vcs[input_vc].head;
   const AfterRefusal after = after_refusal_of(s, router, packet);
   const bool again = after != AfterRefusal::kKeep;
-  if (mode.any() && s.trackers.hear_refused_heads()) {
+  if (mode.tracks() && s.trackers.hear_refused_heads()) {
     s.trackers.head_refused(router, s.plan.input_index[index].port, s.store.packets[packet],
                             again ? Refusal::kAnew : why, now);
   }
@@ -374,7 +434,7 @@ template <Mode mode>
                                                       Tick now) {
   const std::uint32_t input_vc = (router << input_shift(s)) + index;
   const Port port = s.plan.input_index[index].port;
-  if (mode.any() && s.trackers.hear_blocked_heads()) {
+  if (mode.tracks() && s.trackers.hear_blocked_heads()) {
     s.trackers.head_blocked(router, port, s.store.packets[s.input_vcs[input_vc].head]);
   }
   InputStall& stall = s.input_stalls[s.port_id(router, port)];

@@ -84,7 +84,7 @@ template <Mode mode>
   constexpr std::size_t kAhead = 4;
   const Tick clock = s.timing.clock;
   if (s.next_edge * clock <= now) s.next_edge = now / clock + 1;
-  const bool tracked = mode.any() && s.trackers.any();
+  const bool tracked = mode.any() ? s.trackers.any() : mode.tracks();
   if (tracked) s.trackers.begin_instant(now);
   look_ahead(s, now);
 
@@ -95,11 +95,7 @@ template <Mode mode>
       std::uint64_t routers = std::exchange(s.edges[slot * s.edge_words + word], 0);
       for (; routers != 0; routers &= routers - 1) {
         const std::uint32_t router = word * 64 + static_cast<std::uint32_t>(std::countr_zero(routers));
-        if (quick_crossbar(s)) {
-          quick_edge(s, router, now);
-        } else {
-          clock_edge(s, router, now);
-        }
+        clock_edge(s, router, now);
       }
     }
   }

@@ -116,7 +116,7 @@ template <Mode mode>
     const auto port = static_cast<Port>(id - (router << s.plan.port_shift));
     s.plan.learner->learn(s.first_router + router, port, feedback.row, feedback.target_ns, s.plan.to_ps(now));
   }
-  if (mode.any()) s.trackers.occupancy_changed(id >> s.plan.port_shift, output.link_class);
+  if (mode.tracks()) s.trackers.occupancy_changed(id >> s.plan.port_shift, output.link_class);
   if (shared_output(s)) {
     end_block(s, id, output, now);
     if ((output.waiting >> vc & 1U) != 0) wake_waiting(s, id, vc, now);
@@ -196,7 +196,7 @@ template <PartitionState::Departures kind>
   const bool sendable = queue.queued > 0 && (!takes_credit || queue.credits > 0);
   output.sendable ^= static_cast<std::uint16_t>((sendable ? 0U : 1U) << chosen);
   if (takes_credit) end_block(s, id, output, now);
-  output.next_vc = static_cast<std::uint16_t>(chosen + 1U == output.vcs ? 0U : chosen + 1U);
+  output.next_vc = static_cast<std::uint16_t>(chosen + 1U);
   output.timer_end = now + s.timing.packet[link];
   ++output.sent;
   if (output.queued > 0) {

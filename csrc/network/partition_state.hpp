@@ -285,9 +285,9 @@ struct PartitionState {
   std::vector<Sheet> sheets;  // [decider]; last: background
 
   // Scratch of the allocator.
-  std::vector<std::uint64_t> keys;           // of the input VCs that ask, or kServed
-  std::vector<std::uint32_t> requests;       // [i]: places in keys, at most one an input port
-  std::vector<std::uint32_t> best_requests;  // [output port]: the same
+  std::vector<std::uint64_t> keys;           // of the input VCs that ask; round-robin: bits of these
+  std::vector<std::uint32_t> requests;       // [i]: input VCs of a router, at most one an input port
+  std::vector<std::uint32_t> best_requests;  // [output port]: key of the one that is to be served
 
  private:
   void build_ports();

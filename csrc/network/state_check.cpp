@@ -296,8 +296,7 @@ class Soundness {
                   flag_at(output, offsetof(OutputPort, blocked)) <= 1,
               "a flag is neither 0 nor 1");
       const std::uint32_t vcs = output.vcs;
-      require(output.sendable >> vcs == 0 && output.waiting >> vcs == 0 &&
-                  output.next_vc <= (vcs == 0 ? 0 : vcs - 1),
+      require(output.sendable >> vcs == 0 && output.waiting >> vcs == 0 && output.next_vc <= vcs,
               "a channel does not exist");
       std::uint32_t queued = 0;
       for (std::uint32_t vc = 0; vc < s_.plan.queue_stride; ++vc) {

@@ -105,7 +105,7 @@ struct AdParams : DetourParams {
 // Whether Aries' tables name every gateway to a group or the nearest alone is not public either: `gateways`.
 // A packet that is on its way to an intermediate group does not decide again before it has left its source
 // group.
-class Ad final : public PerQuestion<Ad> {
+class Ad final : public DrawsPerQuestion<Ad> {
  public:
   struct Settings {
     AdParams candidates;
@@ -138,7 +138,10 @@ class Ad final : public PerQuestion<Ad> {
   }
   [[nodiscard]] std::vector<TrackerRequest> trackers() const override { return {levels_}; }
 
-  [[nodiscard]] Answer route(const Question& question) const {
+  [[nodiscard]] RandomStream stream_of(const Question& question) const {
+    return question.minimal_choice_stream();
+  }
+  [[nodiscard]] Answer route(const Question& question, RandomStream& choices) const {
     const AdParams& candidates = settings_.candidates;
     const Packet& packet = question.packet();
     const PathFollower& paths = question.paths();
@@ -164,7 +167,6 @@ class Ad final : public PerQuestion<Ad> {
     const std::uint32_t possible = question.topology().num_choices();
     std::uint32_t first_choice = 0;
     if (possible > 1 && candidates.minimal_candidates > 1) {
-      RandomStream choices = question.minimal_choice_stream();
       first_choice = choices.below(possible);  // as PathFollower::choice_of, where ways are drawn
       weigh(first_choice, true);
       for (std::uint32_t i = 1; i < candidates.minimal_candidates && load > lowest_; ++i) {

@@ -8,6 +8,8 @@
 #include <limits>
 #include <span>
 
+#include "core/fixed_list.hpp"
+#include "core/random.hpp"
 #include "core/time.hpp"
 #include "routing/policy.hpp"
 #include "routing/q_table.hpp"
@@ -158,21 +160,40 @@ class LearningPolicy : public RoutingPolicy {
   QTable table_;
 };
 
-// A learner that answers one question after the other: `Answer Rule::visit(const Question&, const Visit&)
-// const`, which reads rows of that router only, compiled into one loop. Who asks has touched the rows.
+// A learner that answers one question after the other: `Answer Rule::visit(const Question&, const Visit&,
+// RandomStream* draws) const`, which reads rows of that router only, compiled into one loop. Who asks has
+// touched the rows. `bool Rule::draws(const Question&, const Visit&) const` says which questions take random
+// numbers; their streams begin together, `draws` is null for the others.
 template <class Rule>
 class TableLearner : public LearningPolicy {
  public:
   void decide(std::span<const Question> questions, std::span<Answer> answers) const final {
     const Rule& rule = static_cast<const Rule&>(*this);
-    Answer* answer = answers.data();
-    for (const Question& question : questions) *answer++ = rule.visit(question, visit_of(question));
+    while (!questions.empty()) {
+      const std::size_t count = std::min(kAtOnce, questions.size());
+      FixedList<Visit, kAtOnce> visits;
+      FixedList<RandomStream, kAtOnce> streams;
+      for (const Question& question : questions.first(count)) {
+        visits.add(visit_of(question));
+        if (rule.draws(question, visits.all().back())) streams.add(question.learning_stream());
+      }
+      begin_together(streams.all());
+      RandomStream* next = streams.all().data();
+      for (std::size_t i = 0; i < count; ++i) {
+        const Visit& visit = visits.all()[i];
+        answers[i] = rule.visit(questions[i], visit, rule.draws(questions[i], visit) ? next++ : nullptr);
+      }
+      questions = questions.subspan(count);
+      answers = answers.subspan(count);
+    }
   }
 
  protected:
   using LearningPolicy::LearningPolicy;
 
  private:
+  static constexpr std::size_t kAtOnce = 32;
+
   // Such packets keep the travel time in the place of a non-minimal path, which they do not have
   // (HopFeedback).
   [[nodiscard]] Visit visit_of(const Question& question) const noexcept {
@@ -183,8 +204,10 @@ class TableLearner : public LearningPolicy {
                 .now_ps = question.around().now * quantum};
     if (question.leaves()) {
       visit.row = row_of(packet, question.group());
-      visit.minimal_port = topology().minimal_port(question.router(), packet.destination_router,
-                                                   question.paths().choice_of(packet));
+      visit.minimal_port = topology().has_single_ways()
+                               ? topology().only_port_out(question.router(), packet.destination_group)
+                               : topology().minimal_port(question.router(), packet.destination_router,
+                                                         question.paths().choice_of(packet));
     }
     return visit;
   }

@@ -34,7 +34,7 @@ struct alignas(8) OutputPort {
   std::uint16_t peer_partition = 0;
   std::uint16_t sendable = 0;  // bit v: VC v has a packet, and a credit if it needs one to leave
   std::uint16_t waiting = 0;   // bit v: some input VC waits for room in VC v
-  std::uint16_t next_vc = 0;   // round-robin pointer
+  std::uint16_t next_vc = 0;   // round-robin pointer; behind the last one it stands for the first one
   std::uint8_t vcs = 0;
   LinkClass link_class = LinkClass::kHost;
   bool scheduled = false;  // a departure is planned

@@ -7,7 +7,7 @@ namespace {
 // PAR, progressive adaptive routing: UGAL at the source router; a packet that was sent minimally is
 // weighed again, by the same rule, at the second router of the source group.
 // Source: Jiang et al., ISCA 2009; zero bias as in Kang et al., HPDC 2021, section 5.1.
-class Par final : public PerQuestion<Par> {
+class Par final : public DrawsPerQuestion<Par> {
  public:
   explicit Par(const UgalParams& params) : params_{params} {}
 
@@ -22,9 +22,12 @@ class Par final : public PerQuestion<Par> {
 
   [[nodiscard]] std::vector<DetourKind> detour_kinds() const override { return {params_.detour}; }
 
-  [[nodiscard]] Answer route(const Question& question) const {
+  [[nodiscard]] RandomStream stream_of(const Question& question) const {
+    return question.detour_stream(params_.detour);
+  }
+  [[nodiscard]] Answer route(const Question& question, RandomStream& draws) const {
     const bool first = question.packet().hops == 0;
-    return ugal_choice(question, params_, first ? Stage::kFirst : Stage::kSource);
+    return ugal_choice(question, params_, first ? Stage::kFirst : Stage::kSource, draws);
   }
 
  private:

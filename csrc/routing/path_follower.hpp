@@ -45,7 +45,9 @@ class PathFollower {
   // plan on where the router is the non-minimal path. Precondition: plan != kRouted.
   [[nodiscard]] Hop next(Packet& packet, std::uint32_t router, std::uint32_t group,
                          Stage source_stage = Stage::kSource) const noexcept {
-    return next(packet, router, group, source_stage, choice_of(packet));
+    // A packet that has arrived chooses nothing.
+    const bool arrived = router == packet.destination_router && packet.plan != Plan::kToDetour;
+    return next(packet, router, group, source_stage, arrived ? 0U : choice_of(packet));
   }
   [[nodiscard]] Hop next(Packet& packet, std::uint32_t router, std::uint32_t group, Stage source_stage,
                          std::uint32_t choice) const noexcept {
@@ -80,8 +82,15 @@ class PathFollower {
     const Port port = topology_->only_port(router, group, packet.destination_router, to);
     Stage stage = Stage::kDestination;
     if (group != to) stage = minimal ? source_stage(packet) : Stage::kDetourOut;
-    return {port, ladder_.vc(stage, topology_->is_global(port), minimal, visits_router(packet.detour_kind),
-                             packet.hops)};
+    const bool with_router = kStraight || visits_router(packet.detour_kind);  // minimal paths: all the same
+    return {port, ladder_.vc(stage, topology_->is_global(port), minimal, with_router, packet.hops)};
+  }
+
+  // The first hop out of the group of `router` to another one, where the topology has_single_ways().
+  [[nodiscard]] Hop only_hop_out(const Packet& packet, std::uint32_t router, std::uint32_t to, Stage stage,
+                                 bool minimal, bool with_router) const noexcept {
+    const Port port = topology_->only_port_out(router, to);
+    return {port, ladder_.vc(stage, topology_->is_global(port), minimal, with_router, packet.hops)};
   }
 
   // Where a packet stands that goes on by itself in its source group.

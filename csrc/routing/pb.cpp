@@ -11,7 +11,7 @@ namespace {
 // PB, Piggyback: UGAL at the source router, which also knows which global links of its group are congested: a
 // non-minimal path if the minimal path's is, whatever the queues here say.
 // Source: Jiang et al., ISCA 2009; parameters, and T = 0, as in LIA (TACO 2025), section 5.2 and table 1.
-class Piggyback final : public PerQuestion<Piggyback> {
+class Piggyback final : public DrawsPerQuestion<Piggyback> {
  public:
   Piggyback(const UgalParams& params, TrackerRequest flags) : params_{params}, flags_{std::move(flags)} {}
 
@@ -25,8 +25,11 @@ class Piggyback final : public PerQuestion<Piggyback> {
 
   [[nodiscard]] std::vector<TrackerRequest> trackers() const override { return {flags_}; }
 
-  [[nodiscard]] Answer route(const Question& question) const {
-    const UgalComparison compared = ugal_comparison(question, params_, Stage::kSource);
+  [[nodiscard]] RandomStream stream_of(const Question& question) const {
+    return question.detour_stream(params_.detour);
+  }
+  [[nodiscard]] Answer route(const Question& question, RandomStream& draws) const {
+    const UgalComparison compared = ugal_comparison(question, params_, Stage::kSource, draws);
     if (!compared.detour.exists()) return compared.stay();
     if (compared.minimal && !leaves_congested(question, compared.minimal_choice)) return compared.stay();
     return compared.leave();

@@ -1,6 +1,7 @@
 // The interface of a routing policy.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -8,7 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include "core/fixed_list.hpp"
 #include "core/parameters.hpp"
+#include "core/random.hpp"
 #include "routing/question.hpp"
 #include "routing/question_plan.hpp"
 #include "routing/question_spec.hpp"
@@ -65,6 +68,26 @@ class PerQuestion : public RoutingPolicy {
   void decide(std::span<const Question> questions, std::span<Answer> answers) const final {
     const Rule& rule = static_cast<const Rule&>(*this);
     for (std::size_t i = 0; i < questions.size(); ++i) answers[i] = rule.route(questions[i]);
+  }
+};
+
+// The same where each question has one stream of random numbers, or the first of several: `RandomStream
+// stream_of(const Question&) const` names it, and `Answer route(const Question&, RandomStream& draws)
+// const` draws from it. Four streams begin together.
+template <class Rule>
+class DrawsPerQuestion : public RoutingPolicy {
+ public:
+  void decide(std::span<const Question> questions, std::span<Answer> answers) const final {
+    const Rule& rule = static_cast<const Rule&>(*this);
+    while (!questions.empty()) {
+      const std::size_t count = std::min<std::size_t>(4, questions.size());
+      FixedList<RandomStream, 4> streams;
+      for (const Question& question : questions.first(count)) streams.add(rule.stream_of(question));
+      begin_together(streams.all());
+      for (std::size_t i = 0; i < count; ++i) answers[i] = rule.route(questions[i], streams.all()[i]);
+      questions = questions.subspan(count);
+      answers = answers.subspan(count);
+    }
   }
 };
 

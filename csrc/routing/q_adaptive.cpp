@@ -101,7 +101,13 @@ class QAdaptive final : public TableLearner<QAdaptive> {
 
   [[nodiscard]] PathBudget budget() const noexcept override { return {.any_port = true, .longest_path = 5}; }
 
-  [[nodiscard]] Answer visit(const Question& question, const Visit& visit) const {
+  // At the two deciding routers: that of the source, and the first one of an intermediate group.
+  [[nodiscard]] bool draws(const Question& question, const Visit& visit) const {
+    if (!question.leaves()) return false;
+    if (question.packet().hops == 0) return true;
+    return question.packet().hops == 1 && visit.came_by_global && is_local(visit.minimal_port - first_port());
+  }
+  [[nodiscard]] Answer visit(const Question& question, const Visit& visit, RandomStream* draws) const {
     Answer answer;
     if (!question.leaves()) {  // the group is reached: nothing left to estimate
       answer.reports = visit.came_by_global;
@@ -113,12 +119,12 @@ class QAdaptive final : public TableLearner<QAdaptive> {
     const std::uint32_t best = table().best(row);
     const std::uint32_t minimal = visit.minimal_port - first_port();
     std::uint32_t taken = minimal;
-    if (packet.hops == 0) {
+    if (draws != nullptr && packet.hops == 0) {
       const std::uint32_t first = settings_.weighs_global() ? topology().num_local_ports() : 0U;
       const std::uint32_t other = sees_queues() || first > 0 ? most_promising(question, row, first) : best;
-      taken = choose(question, visit, row, minimal, other, settings_.q_thld1);
-    } else if (packet.hops == 1 && visit.came_by_global && is_local(minimal)) {
-      taken = choose(question, visit, row, minimal, kNil, settings_.q_thld2);
+      taken = choose(question, visit, *draws, row, minimal, other, settings_.q_thld1);
+    } else if (draws != nullptr) {
+      taken = choose(question, visit, *draws, row, minimal, kNil, settings_.q_thld2);
     }
     answer.port = static_cast<Port>(first_port() + taken);
     answer.shortest = taken == minimal;
@@ -179,10 +185,9 @@ class QAdaptive final : public TableLearner<QAdaptive> {
   }
 
   // Equation 2, then epsilon-greedy. `best` kNil: a random local port stands for the alternatives.
-  [[nodiscard]] std::uint32_t choose(const RouteContext& context, const Visit& visit, const float* row,
-                                     std::uint32_t minimal, std::uint32_t best,
+  [[nodiscard]] std::uint32_t choose(const RouteContext& context, const Visit& visit, RandomStream& draws,
+                                     const float* row, std::uint32_t minimal, std::uint32_t best,
                                      double threshold) const noexcept {
-    RandomStream draws = context.learning_stream();
     const double explore = draws.uniform();
     const double which = draws.uniform();
     if (best == kNil) best = static_cast<std::uint32_t>(draws.uniform() * topology().num_local_ports());

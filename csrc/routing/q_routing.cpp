@@ -31,7 +31,10 @@ class QRouting final : public TableLearner<QRouting> {
     return {.any_port = true, .longest_path = static_cast<std::uint8_t>(settings_.max_hops + 3)};
   }
 
-  [[nodiscard]] Answer visit(const Question& question, const Visit& visit) const {
+  [[nodiscard]] bool draws(const Question& question, const Visit& /*visit*/) const {
+    return question.leaves() && question.packet().hops < settings_.max_hops;
+  }
+  [[nodiscard]] Answer visit(const Question& question, const Visit& visit, RandomStream* draws) const {
     const Packet& packet = question.packet();
     Answer answer;
     answer.reports = packet.hops > 0;
@@ -39,11 +42,10 @@ class QRouting final : public TableLearner<QRouting> {
     const float* const row = table().row(question.router(), packet.destination_router);
     const std::uint32_t best = table().best(row);
     answer.target_ns = static_cast<float>(visit.travel_ns + (arrived ? 0.0 : static_cast<double>(row[best])));
-    if (!question.leaves() || packet.hops >= settings_.max_hops) return answer;
+    if (draws == nullptr) return answer;
     std::uint32_t taken = open(row, best) ? best : visit.minimal_port - first_port();
-    RandomStream draws = question.learning_stream();
-    if (draws.uniform() < settings_.epsilon) {
-      const auto port = static_cast<std::uint32_t>(draws.uniform() * table().shape().ports);
+    if (draws->uniform() < settings_.epsilon) {
+      const auto port = static_cast<std::uint32_t>(draws->uniform() * table().shape().ports);
       if (open(row, port)) taken = port;
     }
     answer.port = static_cast<Port>(first_port() + taken);

@@ -14,7 +14,7 @@ namespace {
 // those that are in its injection queues count, too (LIA's extended counters, section 4.2). Source: Faizian
 // et al., IEEE TMSCS 2018, with two thresholds and the windows of LIA (TACO 2025), sections 2.2.3 and 5.2 and
 // table 1.
-class Tpr final : public PerQuestion<Tpr> {
+class Tpr final : public DrawsPerQuestion<Tpr> {
  public:
   Tpr(const UgalParams& params, const LevelBiases& biases, TrackerRequest counters)
       : params_{params}, biases_{biases}, counters_{std::move(counters)} {}
@@ -28,12 +28,15 @@ class Tpr final : public PerQuestion<Tpr> {
   [[nodiscard]] std::vector<DetourKind> detour_kinds() const override { return {params_.detour}; }
   [[nodiscard]] std::vector<TrackerRequest> trackers() const override { return {counters_}; }
 
-  [[nodiscard]] Answer route(const Question& question) const {
+  [[nodiscard]] RandomStream stream_of(const Question& question) const {
+    return question.detour_stream(params_.detour);
+  }
+  [[nodiscard]] Answer route(const Question& question, RandomStream& draws) const {
     UgalParams params = params_;
     params.weighed = biases_.weighed;
     params.bias_packets = biases_.packets(static_cast<TrafficLevel>(question.tracked(
         0, static_cast<std::uint32_t>(Offered::kLevelThere), question.packet().destination_group)));
-    return ugal_choice(question, params, Stage::kSource);
+    return ugal_choice(question, params, Stage::kSource, draws);
   }
 
  private:

@@ -7,7 +7,7 @@ namespace {
 // UGAL: at the source router weigh one minimal path against random non-minimal paths by local queue
 // occupancy; the choice then holds to the destination.
 // Source: Kim et al., ISCA 2008; zero bias as in Kang et al., HPDC 2021, section 5.1.
-class Ugal final : public PerQuestion<Ugal> {
+class Ugal final : public DrawsPerQuestion<Ugal> {
  public:
   explicit Ugal(const UgalParams& params) : params_{params} {}
 
@@ -21,8 +21,11 @@ class Ugal final : public PerQuestion<Ugal> {
 
   [[nodiscard]] std::vector<DetourKind> detour_kinds() const override { return {params_.detour}; }
 
-  [[nodiscard]] Answer route(const Question& question) const {
-    return ugal_choice(question, params_, Stage::kSource);
+  [[nodiscard]] RandomStream stream_of(const Question& question) const {
+    return question.detour_stream(params_.detour);
+  }
+  [[nodiscard]] Answer route(const Question& question, RandomStream& draws) const {
+    return ugal_choice(question, params_, Stage::kSource, draws);
   }
 
  private:

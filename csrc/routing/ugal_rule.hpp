@@ -79,11 +79,17 @@ struct UgalComparison {
 // occupied (then the first drawn) stands for all; there are several minimal ones only with trunking. When
 // both paths start on one port the VCs that they would use are compared instead of the port. Source: Kang et
 // al., HPDC 2021, sections 2.2 and 5.1 and its published simulator; LIA (TACO 2025) equation 1.
+// `detours`: the packet's stream for that kind of path.
 [[nodiscard]] UgalComparison ugal_comparison(const RouteContext& context, const UgalParams& params,
-                                             Stage minimal_stage);
+                                             Stage minimal_stage, RandomStream& detours);
+[[nodiscard]] inline UgalComparison ugal_comparison(const RouteContext& context, const UgalParams& params,
+                                                    Stage minimal_stage) {
+  RandomStream detours = context.detour_stream(params.detour);
+  return ugal_comparison(context, params, minimal_stage, detours);
+}
 [[nodiscard]] inline Answer ugal_choice(const RouteContext& context, const UgalParams& params,
-                                        Stage minimal_stage) {
-  const UgalComparison compared = ugal_comparison(context, params, minimal_stage);
+                                        Stage minimal_stage, RandomStream& detours) {
+  const UgalComparison compared = ugal_comparison(context, params, minimal_stage, detours);
   return compared.minimal ? compared.stay() : compared.leave();
 }
 

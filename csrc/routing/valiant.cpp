@@ -23,7 +23,7 @@ struct ValiantParams : DetourParams {
 // which local hops of the first phase it makes. `own_group` says whether others take one, too.
 // Source: Valiant and Brebner, STOC 1981; kinds: LIA (TACO 2025) section 2.2.1; VALg and VALn: Kang
 // et al., HPDC 2021, section 2.2.
-class Valiant final : public PerQuestion<Valiant> {
+class Valiant final : public DrawsPerQuestion<Valiant> {
  public:
   Valiant(DetourKind kind, const ValiantParams& params)
       : kind_{kind},
@@ -46,14 +46,18 @@ class Valiant final : public PerQuestion<Valiant> {
     return {kind_, own_kind_};
   }
 
-  [[nodiscard]] Answer route(const Question& question) const {
+  [[nodiscard]] RandomStream stream_of(const Question& question) const {
+    return question.detour_stream(kind_of(question));
+  }
+  [[nodiscard]] Answer route(const Question& question, RandomStream& draws) const {
     // A router without a suitable global link of its own stays minimal.
-    const DetourKind kind = question.leaves() ? kind_ : own_kind_;
-    RandomStream draws = question.detour_stream(kind);
-    return {draw_detour(question, draws, kind, avoid_destination_group_, own_group_of(scope()))};
+    return {draw_detour(question, draws, kind_of(question), avoid_destination_group_, own_group_of(scope()))};
   }
 
  private:
+  [[nodiscard]] DetourKind kind_of(const Question& question) const noexcept {
+    return question.leaves() ? kind_ : own_kind_;
+  }
   static OwnGroupPaths own_group(const ValiantParams& params) noexcept {
     return static_cast<OwnGroupPaths>(static_cast<std::uint32_t>(params.own_group));
   }

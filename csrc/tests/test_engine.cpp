@@ -91,6 +91,30 @@ TEST(pieces_interruptions_and_threads_change_nothing) {
   }
 }
 
+// A log needs the loop for everything; without one the loop is compiled for what the run has.
+TEST(the_loops_compiled_for_less_do_what_the_loop_for_everything_does) {
+  std::vector<NetworkParams> all_networks = networks();
+  for (const char* decide_at : {"arrival", "by-policy", "attempt"}) {
+    all_networks.push_back(all_networks[3]);
+    all_networks.back().decide_at = decide_at;
+    all_networks.back().arbitration = "transit-first-round-robin";
+  }
+  for (const NetworkParams& network : all_networks) {
+    for (const PolicyInfo& policy : policy_registry()) {
+      const auto hash = [&](bool with_log) {
+        SimulationSetup all = small_system(kSmall, policy.name, "adv+1", 0.9);
+        all.network = network;
+        all.options.record.packet_log = with_log;
+        Simulation simulation{std::move(all)};
+        CHECK(simulation.run(3'000 * kNs, &always));
+        return simulation.trace_hash();
+      };
+      CHECK(hash(false) != 0);
+      CHECK_EQ(hash(false), hash(true));
+    }
+  }
+}
+
 TEST(silence_passes_at_once_and_shifts_what_follows) {
   const auto topology = std::make_shared<const Dragonfly>(kSmall);
   std::vector<std::int64_t> latencies;

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 #include <set>
+#include <vector>
 
 #include "core/random.hpp"
 #include "tests/check.hpp"
@@ -90,6 +91,23 @@ TEST(streams_that_are_begun_together_draw_what_each_would_alone) {
     for (std::uint64_t i = 0; i < together.size(); ++i) {
       RandomStream alone{0x123456789abcdef0, Purpose::kDestination, 77, first + i};
       for (int draw = 0; draw < 11; ++draw) CHECK_EQ(together[i].next_u32(), alone.next_u32());
+    }
+  }
+}
+
+TEST(any_streams_of_a_seed_may_begin_together) {
+  for (std::size_t count = 0; count <= 9; ++count) {
+    std::vector<RandomStream> together;
+    std::vector<RandomStream> alone;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const RandomStream stream{0xfedcba9876543210, i % 2 == 0 ? Purpose::kRouting : Purpose::kLearning,
+                                0xfffffff0U + 7 * i, std::uint64_t{i} << 31, i};
+      together.push_back(stream);
+      alone.push_back(stream);
+    }
+    begin_together(together);
+    for (std::size_t i = 0; i < count; ++i) {
+      for (int draw = 0; draw < 11; ++draw) CHECK_EQ(together[i].next_u32(), alone[i].next_u32());
     }
   }
 }

@@ -122,7 +122,11 @@ TEST(each_minimal_port_brings_the_destination_one_hop_closer) {
         CHECK_EQ(hops == 0, source == destination);
         CHECK(hops <= 3);
         if (hops == 0) continue;
-        const Endpoint next = t.neighbor(source, t.minimal_port(source, destination));
+        const Port port = t.minimal_port(source, destination);
+        if (t.has_single_ways()) {
+          CHECK_EQ(t.only_port(source, t.group_of(source), destination, t.group_of(destination)), port);
+        }
+        const Endpoint next = t.neighbor(source, port);
         REQUIRE(next.port != kNoPort);
         CHECK_EQ(t.minimal_hops(next.router, destination), hops - 1);
       }

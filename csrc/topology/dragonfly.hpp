@@ -41,9 +41,11 @@ class Dragonfly : public Wiring {
   // The first port of it. Precondition: as for minimal_way(), and has_single_ways().
   [[nodiscard]] Port only_port(std::uint32_t router, std::uint32_t from, std::uint32_t destination,
                                std::uint32_t to) const noexcept {
-    const Endpoint& near = *links_between(from, to);
-    const std::uint32_t target = from == to ? destination : near.router;
-    return target == router ? near.port : local_port_between(router, target, from);
+    return from == to ? local_port_between(router, destination, from) : only_port_out(router, to);
+  }
+  // The same to any router of another group.
+  [[nodiscard]] Port only_port_out(std::uint32_t router, std::uint32_t to) const noexcept {
+    return port_out(router, to);
   }
 
   // What `choice` is taken from where there are several shortest ways.

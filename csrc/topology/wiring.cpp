@@ -9,6 +9,7 @@ Wiring::Wiring(const DragonflyParams& params)
       ways_{params_.shape != nullptr ? std::make_unique<const LocalWays>(*params_.shape) : nullptr} {
   if (ways_ != nullptr) local_way_hops_ = std::max(1U, ways_->diameter());
   connect_groups();
+  list_ports_out();
 }
 
 bool Wiring::wired_like(const Wiring& other) const noexcept {
@@ -53,6 +54,21 @@ void Wiring::connect_groups() {
         gateways_[link] = here;
         if (with_far_routers) far_routers_[link] = there.router;
       }
+    }
+  }
+}
+
+// A look at it is half of what it takes to work a port out.
+void Wiring::list_ports_out() {
+  if (!has_meshes() || params_.trunking != 1) return;
+  const std::uint32_t g = params_.g;
+  ports_out_.resize(static_cast<std::size_t>(num_routers()) * g, kNoPort);
+  for (std::uint32_t router = 0; router < num_routers(); ++router) {
+    const std::uint32_t from = group_of(router);
+    for (std::uint32_t to = 0; to < g; ++to) {
+      if (to == from) continue;
+      ports_out_[static_cast<std::size_t>(router) * g + to] =
+          port_towards(*links_between(from, to), router, from);
     }
   }
 }

@@ -90,6 +90,11 @@ class Wiring : public Numbering {
     return near_end.router == router ? near_end.port : local_port_between(router, near_end.router, group);
   }
 
+  // The port of a router on the way to any router of another group. Precondition: meshes without trunking.
+  [[nodiscard]] Port port_out(std::uint32_t router, std::uint32_t to) const noexcept {
+    return ports_out_[static_cast<std::size_t>(router) * params_.g + to];
+  }
+
   // The routers behind the links between two groups, in slice order; not for meshes without trunking.
   [[nodiscard]] const std::uint32_t* far_routers_between(std::uint32_t from,
                                                          std::uint32_t to) const noexcept {
@@ -103,11 +108,13 @@ class Wiring : public Numbering {
   }
 
   void connect_groups();
+  void list_ports_out();
 
   std::uint32_t local_way_hops_ = 1;
   std::unique_ptr<const LocalWays> ways_;   // null: meshes
   std::vector<Endpoint> global_links_;      // [router * h + j]: far end
   std::vector<Endpoint> gateways_;          // [(from * g + to) * trunking + slice]: near end
+  std::vector<Port> ports_out_;             // [router * g + to]: port_out(); empty without its precondition
   std::vector<std::uint32_t> far_routers_;  // the same links: far router; empty for meshes without trunking
 };
 
