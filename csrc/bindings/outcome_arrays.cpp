@@ -41,6 +41,11 @@ std::vector<std::size_t> begins_of(const std::vector<std::size_t>& counts) {
   return begins;
 }
 
+std::uint8_t* flags_of(py::array_t<bool>& array) {
+  static_assert(sizeof(bool) == sizeof(std::uint8_t));
+  return reinterpret_cast<std::uint8_t*>(array.mutable_data());
+}
+
 template <class Is>
 bool any_of(RoutingEnvironment& self, Is is) {
   for (std::uint32_t i = 0; i < self.num_networks(); ++i) {
@@ -92,8 +97,8 @@ py::tuple transitions(RoutingEnvironment& self) {
                                   .done = done.mutable_data(),
                                   .observations = rows.mutable_data(),
                                   .next_observations = next_rows.mutable_data(),
-                                  .next_mask = next_mask.mutable_data(),
-                                  .mask = mask.mutable_data()};
+                                  .next_mask = flags_of(next_mask),
+                                  .mask = flags_of(mask)};
   {
     const py::gil_scoped_release release;
     const auto take = [&](std::uint32_t i) {

@@ -28,35 +28,31 @@ bool DecisionDesk::raise(const RouteContext& context, std::uint32_t packet_index
 
   const std::uint32_t i = size_;
   std::byte* const row = rows_.data() + i * row_bytes_;
-  auto* const features = reinterpret_cast<float*>(row);
-  auto* const mask = reinterpret_cast<std::uint8_t*>(features + plan_.layout.num_features());
   Candidate* const candidates = candidates_.data() + std::size_t{i} * plan_.num_candidates;
 
   Way way;
-  if (!writer_.write(context, standing, now, features, mask, candidates, way)) return false;
+  if (!writer_.keep(context, standing, now, plan_.rows, row, candidates, way)) return false;
 
   note_time(now);
-  const Dragonfly& topology = context.topology();
-  pending_.data()[i] = {.packet = packet_index,
-                        .input_vc = input_vc,
-                        .router = context.router(),
-                        .group = static_cast<std::uint16_t>(context.group()),
-                        .forced = standing == Standing::kForced,
-                        .time = now};
-  facts_.data()[i] = {
-      .created_ns = plan_.to_ns(context.times().created),
-      .arrived_ns = plan_.to_ns(time_until(now, packet.arrived)),
+  pending_.data()[i] = {
+      .packet = packet_index,
+      .input_vc = input_vc,
+      .router = context.router(),
       .source_host = packet.source_host,
-      .destination_host = packet.destination_host,
       .number = packet.number,
-      .source_router = topology.router_of_host(packet.source_host),
+      .destination_host = packet.destination_host,
       .destination_router = packet.destination_router,
+      .arrived = packet.arrived,
+      .created = context.times().created,
+      .time = now,
+      .group = static_cast<std::uint16_t>(context.group()),
       .destination_group = packet.destination_group,
       .input_port = static_cast<std::int16_t>(input_port),
       .minimal_action = static_cast<std::int16_t>(plan_.by_port() ? way.hop.port - plan_.first_port : 0U),
       .hops = packet.hops,
       .vc = context.vc(),
-      .minimal = !packet.non_minimal};
+      .minimal = !packet.non_minimal,
+      .forced = standing == Standing::kForced};
   if (plan_.spec.reward != RewardKind::kDelivery && open_.count(packet_index) > 0) {
     complete(packet_index, 0, now, now, decision_id(packet.source_host, packet.number, packet.hops),
              static_cast<std::int32_t>(context.router()), row);
@@ -124,7 +120,7 @@ Hop DecisionDesk::answer(std::uint32_t i, std::int32_t action, Packet& packet,
     Answer answer;
     if (plan_.by_port()) {
       answer.port = static_cast<Port>(plan_.first_port + index);
-      answer.shortest = index == static_cast<std::uint32_t>(facts_.data()[i].minimal_action);
+      answer.shortest = index == static_cast<std::uint32_t>(asked.minimal_action);
     } else {
       answer = answer_of(candidates(i)[index]);
     }
@@ -137,7 +133,7 @@ Hop DecisionDesk::answer(std::uint32_t i, std::int32_t action, Packet& packet,
              .agent = static_cast<std::int32_t>(asked.router),
              .action = action,
              .feedback_delay = static_cast<std::uint32_t>(credit_delays[static_cast<std::size_t>(link)])},
-            log_.keeps_rows() ? rows_.data() + i * row_bytes_ : nullptr);
+            log_.keeps_rows() ? row(i) : nullptr);
   return hop;
 }
 

@@ -6,6 +6,7 @@
 
 #include "decisions/decision_spec.hpp"
 #include "routing/question_plan.hpp"
+#include "routing/row_format.hpp"
 
 namespace dragonfly {
 
@@ -13,7 +14,7 @@ struct DecisionPlan : QuestionPlan {
   // As for QuestionPlan.
   DecisionPlan(const DecisionSpec& spec_in, const PathFollower& paths_in, const BufferSizes& buffers,
                TimePs quantum, const std::vector<TrackerRequest>& trackers)
-      : QuestionPlan{spec_in, paths_in, buffers, quantum, trackers}, spec{spec_in} {
+      : QuestionPlan{spec_in, paths_in, buffers, quantum, trackers}, spec{spec_in}, rows{*this} {
     // How many decisions of one packet may be open at once.
     const bool once =
         spec.reward != RewardKind::kDelivery || (spec.scope == DecisionScope::kSource && !spec.forced_too);
@@ -24,7 +25,12 @@ struct DecisionPlan : QuestionPlan {
     return static_cast<double>(tick * quantum_ps) / static_cast<double>(kPsPerNs);
   }
 
+  // Rows refer to it.
+  DecisionPlan(const DecisionPlan&) = delete;
+  DecisionPlan& operator=(const DecisionPlan&) = delete;
+
   DecisionSpec spec;
+  RowFormat rows;  // of those that are kept
   std::uint32_t most_open = 1;
 };
 

@@ -8,9 +8,25 @@ void PendingDecisions::make_room() {
   const std::size_t room = std::max<std::size_t>(64, std::size_t{size_} * 2);
   pending_.reserve(room, size_);
   rows_.reserve(room * row_bytes_, size_ * row_bytes_);
-  facts_.reserve(room, size_);
   candidates_.reserve(room * plan_.num_candidates, std::size_t{size_} * plan_.num_candidates);
   if (decided_before_) before_.reserve(room, size_);
+}
+
+PacketFacts PendingDecisions::facts(std::uint32_t i) const noexcept {
+  const PendingDecision& asked = pending(i);
+  return {.created_ns = plan_.to_ns(asked.created),
+          .arrived_ns = plan_.to_ns(time_until(asked.time, asked.arrived)),
+          .source_host = asked.source_host,
+          .destination_host = asked.destination_host,
+          .number = asked.number,
+          .source_router = plan_.paths.topology().router_of_host(asked.source_host),
+          .destination_router = asked.destination_router,
+          .destination_group = asked.destination_group,
+          .input_port = asked.input_port,
+          .minimal_action = asked.minimal_action,
+          .hops = asked.hops,
+          .vc = asked.vc,
+          .minimal = asked.minimal};
 }
 
 void PendingDecisions::archive(Archive& archive) {
@@ -18,19 +34,17 @@ void PendingDecisions::archive(Archive& archive) {
   archive.require(wanted_.kind <= WantedPackets::Kind::kOne, "nobody knows which decisions are wanted");
   if (archive.reads()) {
     // Before there is room for so many: each takes as many bytes as this at least.
-    archive.require(size_ <= archive.most_of(row_bytes_ + sizeof(PacketFacts)),
+    archive.require(size_ <= archive.most_of(row_bytes_ + sizeof(PendingDecision) / 2),
                     "pending decisions are cut off");
     const std::size_t room = std::max<std::size_t>(64, std::size_t{size_} * 2);  // as make_room()
     pending_.reserve(room, 0);
     rows_.reserve(room * row_bytes_, 0);
-    facts_.reserve(room, 0);
     candidates_.reserve(room * plan_.num_candidates, 0);
     if (decided_before_) before_.reserve(room, 0);
   }
   if (decided_before_) before_.archive(archive, size_);
   pending_.archive(archive, size_);
   rows_.archive(archive, size_ * row_bytes_);
-  facts_.archive(archive, size_);
   candidates_.archive(archive, std::size_t{size_} * plan_.num_candidates);
 }
 
@@ -62,7 +76,6 @@ void PendingDecisions::keep_only(std::uint32_t i) {
   if (i > 0) {
     pending_.data()[0] = pending_.data()[i];
     before_.data()[0] = before_.data()[i];
-    facts_.data()[0] = facts_.data()[i];
     std::copy_n(rows_.data() + i * row_bytes_, row_bytes_, rows_.data());
     std::copy_n(candidates(i), plan_.num_candidates, candidates_.data());
   }

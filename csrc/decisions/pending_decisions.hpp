@@ -17,16 +17,34 @@
 
 namespace dragonfly {
 
-// A packet that waits for an answer, as its partition knows it.
+// A packet that waits for an answer, as it was when its router asked.
 struct PendingDecision {
-  std::uint32_t packet = kNil;
+  std::uint32_t packet = kNil;  // in its partition
   std::uint32_t input_vc = kNil;
   std::uint32_t router = 0;
-  std::uint16_t group = 0;
-  bool forced = false;
+  std::uint32_t source_host = 0;
+  std::uint32_t number = 0;
+  std::uint32_t destination_host = 0;
+  std::uint32_t destination_router = 0;
+  LowTick arrived = 0;
+  Tick created = 0;
   Tick time = 0;
-  void archive(Archive& archive) { archive(packet, input_vc, router, group, forced, time); }
+  std::uint16_t group = 0;
+  std::uint16_t destination_group = 0;
+  std::int16_t input_port = 0;
+  std::int16_t minimal_action = 0;  // always legal
+  std::uint8_t hops = 0;
+  std::uint8_t vc = 0;
+  bool minimal = true;  // never sent off the minimal path so far
+  bool forced = false;
+
+  [[nodiscard]] std::int64_t id() const noexcept { return decision_id(source_host, number, hops); }
+  void archive(Archive& archive) {
+    archive(packet, input_vc, router, source_host, number, destination_host, destination_router, arrived,
+            created, time, group, destination_group, input_port, minimal_action, hops, vc, minimal, forced);
+  }
 };
+static_assert(sizeof(PendingDecision) == 64);
 
 // What a packet was about to do before the background policy decided about it.
 struct PlanBefore {
@@ -64,33 +82,22 @@ class PendingDecisions {
   [[nodiscard]] bool waits() const noexcept { return size_ + others_ > 0; }
   [[nodiscard]] Tick first_time() const noexcept { return first_time_; }
   [[nodiscard]] const PendingDecision& pending(std::uint32_t i) const noexcept { return pending_.data()[i]; }
-  [[nodiscard]] const std::byte* rows() const noexcept { return rows_.data(); }
-  [[nodiscard]] const float* observation(std::uint32_t i) const noexcept {
-    return reinterpret_cast<const float*>(rows_.data() + i * row_bytes_);
-  }
-  [[nodiscard]] const std::uint8_t* mask(std::uint32_t i) const noexcept {
-    return reinterpret_cast<const std::uint8_t*>(observation(i) + plan_.layout.num_features());
-  }
-  [[nodiscard]] const PacketFacts& facts(std::uint32_t i) const noexcept { return facts_.data()[i]; }
+  // As DecisionPlan::rows has it.
+  [[nodiscard]] const std::byte* row(std::uint32_t i) const noexcept { return rows_.data() + i * row_bytes_; }
+  [[nodiscard]] PacketFacts facts(std::uint32_t i) const noexcept;
   [[nodiscard]] const Candidate* candidates(std::uint32_t i) const noexcept {
     return candidates_.data() + std::size_t{i} * plan_.num_candidates;
   }
   // Prefetches all of decision i.
   void touch_row(std::uint32_t i) const noexcept {
-    prefetch(rows_.data() + i * row_bytes_, row_bytes_);
-    prefetch(&facts_.data()[i]);
+    prefetch(row(i), row_bytes_);
     prefetch(&pending_.data()[i]);
     prefetch(candidates(i), plan_.num_candidates * sizeof(Candidate));
   }
 
-  // Bytes of an observation with its mask, padded to whole floats.
-  [[nodiscard]] static std::size_t row_bytes(const DecisionPlan& plan) noexcept {
-    return plan.layout.num_features() * sizeof(float) + (plan.num_actions + 3U) / 4U * 4U;
-  }
-
  protected:
   void archive(Archive& archive);
-  explicit PendingDecisions(const DecisionPlan& plan) : plan_{plan}, row_bytes_{row_bytes(plan)} {
+  explicit PendingDecisions(const DecisionPlan& plan) : plan_{plan}, row_bytes_{plan.rows.bytes()} {
     make_room();
   }
 
@@ -113,7 +120,6 @@ class PendingDecisions {
   GrowingBuffer<PlanBefore> before_;  // as pending_, if decided_before_
   GrowingBuffer<PendingDecision> pending_;
   GrowingBuffer<std::byte> rows_;
-  GrowingBuffer<PacketFacts> facts_;
   GrowingBuffer<Candidate> candidates_;
 };
 

@@ -4,11 +4,14 @@ namespace dragonfly {
 
 namespace {
 
-// Whether nobody but trackers needs to be told of what happens, and one policy decides at most.
+// Whether nobody but trackers needs to be told of what happens, and one policy decides at most, or somebody
+// outside does.
 bool is_plain(const PartitionState& s) noexcept {
   const Blueprint& plan = s.plan;
-  return plan.one_decides(s.asking) && plan.deciders.front().seen == nullptr && s.programs == nullptr &&
-         !s.store.with_paths && plan.source.longest_route() == 0;
+  const bool one = s.asking ? s.desk->wants_all() && !plan.background && plan.learner == nullptr &&
+                                  !s.desk->reports().keeps()
+                            : plan.one_decides(false) && plan.deciders.front().seen == nullptr;
+  return one && s.programs == nullptr && !s.store.with_paths && plan.source.longest_route() == 0;
 }
 
 }  // namespace
@@ -19,8 +22,9 @@ GoOn loop_of(const PartitionState& s) noexcept {
   if (routers == Routers::kQueued && (!s.plan.quick_crossbar || s.store.with_through)) return go_on_any();
   const bool arrival = s.plan.decide_on_arrival;
   if (s.trackers.any()) {
-    return s.plan.learner != nullptr ? go_on_any() : go_on_tracking(routers, arrival);
+    return s.asking || s.plan.learner != nullptr ? go_on_any() : go_on_tracking(routers, arrival);
   }
+  if (s.asking) return go_on_desk(routers, arrival);
   if (s.plan.learner != nullptr) return go_on_learner(routers, arrival);
   return s.plan.scope == DecisionScope::kNowhere ? go_on_nobody(routers, arrival)
                                                  : go_on_policy(routers, arrival);

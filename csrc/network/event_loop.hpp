@@ -28,7 +28,8 @@ enum class Deciders : std::uint8_t {
   kPolicy,  // one policy that needs nothing but RouteContext
   kLearner,
   kTracking,  // one policy, with trackers
-  kAny,       // whatever the run has: prescribed routes, trackers, programs, decisions from outside
+  kDesk,      // somebody outside, for all packets
+  kAny,       // whatever the run has: prescribed routes, programs, several of these
 };
 
 // What routers are like.
@@ -78,6 +79,7 @@ struct EventLoop {
     return mode.routers == Routers::kAny ? s.plan.shared_output : mode.routers == Routers::kShared;
   }
   static constexpr bool kQueued = mode.routers == Routers::kQueued;
+  static constexpr bool kDesk = mode.deciders == Deciders::kDesk;
   static bool quick_crossbar(const State& s) noexcept { return kQueued || s.plan.quick_crossbar; }
   static bool with_through(const State& s) noexcept { return !kQueued && s.store.with_through; }
   static std::uint32_t edge_depth(const State& s) noexcept { return kQueued ? 1U : s.plan.edge_depth; }
@@ -91,7 +93,7 @@ struct EventLoop {
   static std::uint32_t index_in(const State& s, std::uint32_t input_vc) noexcept {
     return input_vc & ((1U << input_shift(s)) - 1U);
   }
-  static bool asking(const State& s) noexcept { return mode.any() && s.asking; }
+  static bool asking(const State& s) noexcept { return mode.any() ? s.asking : kDesk; }
   static bool learns(const State& s) noexcept {
     return mode.any() ? s.plan.learner != nullptr : mode.deciders == Deciders::kLearner;
   }
@@ -188,6 +190,7 @@ using GoOn = Stop (*)(PartitionState&, Tick, bool);
 [[nodiscard]] GoOn go_on_policy(Routers routers, bool on_arrival) noexcept;
 [[nodiscard]] GoOn go_on_learner(Routers routers, bool on_arrival) noexcept;
 [[nodiscard]] GoOn go_on_tracking(Routers routers, bool on_arrival) noexcept;
+[[nodiscard]] GoOn go_on_desk(Routers routers, bool on_arrival) noexcept;
 // Answers all decisions on the desk, in their order. Precondition: the actions are legal.
 void answer_decisions(PartitionState& s, const std::int32_t* actions);
 

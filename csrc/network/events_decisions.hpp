@@ -43,11 +43,15 @@ template <Mode mode>
                                                                      std::uint32_t router,
                                                                      std::uint32_t index, Tick now) {
   const std::uint32_t input_vc = (router << input_shift(s)) + index;
-  if (mode.any() && !s.plan.one_decides(s.asking)) {
+  const Packet& packet = s.store.packets[packet_index];
+  if (kDesk && packet.destination_router == s.first_router + router) {  // as in standing_of()
+    follow(s, packet_index, router, index, now);
+    return;
+  }
+  if (kDesk || (mode.any() && !s.plan.one_decides(s.asking))) {
     s.undecided.push_back({packet_index, input_vc});
     return;
   }
-  const Packet& packet = s.store.packets[packet_index];
   const std::uint32_t group = s.group_of[router];
   const Port came_by = s.plan.input_index[index].port;
   if (!needs_decision(s, packet, s.first_router + router, group, came_by)) {
@@ -107,7 +111,7 @@ template <Mode mode>
 
 template <Mode mode>
 [[gnu::noinline]] void EventLoop<mode>::make_decisions(State& s, Tick now) {
-  if (asking(s) && s.desk->wants_all()) {
+  if (kDesk || (asking(s) && s.desk->wants_all())) {
     for (const State::Undecided& undecided : s.undecided) {
       if (!ask(s, undecided, now)) follow(s, undecided, now);
     }

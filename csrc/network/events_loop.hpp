@@ -34,9 +34,8 @@ Stop EventLoop<mode>::go_on(State& s, Tick end, bool until_done) {
     if (asking(s) && s.desk->waits() && due >= s.desk->first_time() + delay) return Stop::kAsks;
     step(s, due);
     s.cursor = due + 1;
-    if (!mode.any()) continue;
-    if (s.asking && delay == 0 && s.desk->waits()) return Stop::kAsks;
-    if (until_done && s.programs->open_work().done()) return Stop::kDone;
+    if (asking(s) && delay == 0 && s.desk->waits()) return Stop::kAsks;
+    if (mode.any() && until_done && s.programs->open_work().done()) return Stop::kDone;
   }
   s.cursor = end;
   return Stop::kEnd;

@@ -262,7 +262,7 @@ template <bool kFromHost>
   }
   input.tail = index;
   if (on_arrival(s)) {
-    if (asking(s) && s.desk->wants_all()) s.desk->touch(index);
+    if (kDesk || (asking(s) && s.desk->wants_all())) s.desk->touch(index);
     if (becomes_head && s.timing.routing_delay > 0) {
       plan_effect(s, input_vc, now + s.timing.routing_delay);
     }

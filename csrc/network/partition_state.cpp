@@ -81,7 +81,7 @@ PartitionState::PartitionState(const Blueprint& blueprint, std::uint32_t index_i
   if (blueprint.decisions) {
     const DecisionPlan& asked = *blueprint.decisions;
     store.open.emplace(asked.most_open,
-                       asked.spec.flag("keep_transitions") ? DecisionDesk::row_bytes(asked) : std::size_t{0},
+                       asked.spec.flag("keep_transitions") ? asked.rows.bytes() : std::size_t{0},
                        asked.spec.flag("keep_feedback"));
     desk = std::make_unique<DecisionDesk>(asked, *store.open, first_router, num_routers);
   }

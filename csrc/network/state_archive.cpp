@@ -48,7 +48,7 @@ static_assert(sizeof(PacketStore) == 304);
 static_assert(sizeof(DeliveryRecord) == 280);
 static_assert(sizeof(HostSender) == 80);
 static_assert(sizeof(Mailbox) == 128);
-static_assert(sizeof(DecisionDesk) == 520);
+static_assert(sizeof(DecisionDesk) == 496);
 static_assert(sizeof(HostPrograms) == 344);
 static_assert(sizeof(PartitionTrackers) == 264);
 static_assert(sizeof(Network) == 320);

@@ -174,12 +174,9 @@ class Soundness {
     const auto& from = s.plan.workload->place_of(packet.source_host);
     archive.require(to.exists() && from.exists() && to.job == from.job, "a message goes to another job");
   }
-  // Rows that are shown, or kept to be shown: flags are flags.
-  static void check_mask(const Archive& archive, const std::byte* row, const DecisionPlan& asked) {
-    const std::byte* const mask = row + asked.layout.num_features() * sizeof(float);
-    archive.require(
-        std::all_of(mask, mask + asked.num_actions, [](std::byte flag) { return flag <= std::byte{1}; }),
-        "a flag is neither 0 nor 1");
+  // Rows that are shown, or kept to be shown.
+  static void check_row(const Archive& archive, const std::byte* row, const DecisionPlan& asked) {
+    archive.require(asked.rows.is_sound(row), "a flag is neither 0 nor 1, or of no action");
   }
   static void check_open(const Archive& archive, const PartitionState& s, const Packet& packet,
                          std::uint32_t count, const std::byte* heads, const std::byte* rows) {
@@ -193,8 +190,7 @@ class Soundness {
                       "a decision is of no host");
       archive.require(one.agent >= 0 && static_cast<std::uint32_t>(one.agent) < s.plan.topology.num_routers(),
                       "a router does not exist");
-      if (asked.spec.flag("keep_transitions"))
-        check_mask(archive, rows + i * PendingDecisions::row_bytes(asked), asked);
+      if (asked.spec.flag("keep_transitions")) check_row(archive, rows + i * asked.rows.bytes(), asked);
     }
   }
   // What travels with mailed packets is read by PacketStore::unpack() without a look at the end.
@@ -223,8 +219,7 @@ class Soundness {
       archive.require(count <= s.store.open->most(), "too many decisions are open");
       const std::byte* const heads = part_of(count * sizeof(OpenDecision));
       const bool keeps = s.plan.decisions->spec.flag("keep_transitions");
-      const std::byte* const rows =
-          part_of(keeps ? count * PendingDecisions::row_bytes(*s.plan.decisions) : 0);
+      const std::byte* const rows = part_of(keeps ? count * s.plan.decisions->rows.bytes() : 0);
       check_open(archive, s, sent.packet, count, heads, rows);
       if (!s.plan.decisions->spec.flag("keep_feedback")) continue;
       const std::byte* const note = part_of(sizeof(HopNote));
@@ -610,12 +605,9 @@ class Soundness {
         require(effect_at_[one.input_vc] >= desk.first_time() + s_.timing.routing_delay,
                 "a decision takes effect before it is made");
       }
-      const PacketFacts& facts = desk.facts(i);
-      require(facts.source_host == packet.source_host && facts.number == packet.number &&
-                  facts.hops == packet.hops && flag_at(facts, offsetof(PacketFacts, minimal)) <= 1,
+      require(one.source_host == packet.source_host && one.number == packet.number && one.hops == packet.hops,
               "a decision is about another packet");
-      const auto* const row = desk.rows() + i * PendingDecisions::row_bytes(asked);
-      check_mask(archive_, row, asked);
+      check_row(archive_, desk.row(i), asked);
       check_actions(one, i, packet, router);
     }
     TransitionLog& log = desk.log();
@@ -627,8 +619,8 @@ class Soundness {
       check_agent(done.next_agent);
       require(done.agent >= 0, "a router does not exist");
       if (!log.keeps_rows()) continue;
-      check_mask(archive_, log.row(i), asked);
-      check_mask(archive_, log.next_row(i), asked);
+      check_row(archive_, log.row(i), asked);
+      check_row(archive_, log.next_row(i), asked);
     }
     for (std::size_t i = 0; i < desk.reports().size(); ++i) {
       const HopReport& report = desk.reports().data()[i];
@@ -650,7 +642,6 @@ class Soundness {
                      std::uint32_t router) const {
     const DecisionPlan& asked = *s_.plan.decisions;
     const DecisionDesk& desk = *s_.desk;
-    const std::uint8_t* const mask = desk.mask(i);
     Packet before = packet;
     if (desk.decided_before()) {
       desk.undo(i, before);
@@ -658,7 +649,7 @@ class Soundness {
       check_way(before, one.router);
     }
     for (std::uint32_t action = 0; action < asked.num_actions; ++action) {
-      if (mask[action] == 0) continue;
+      if (!asked.rows.allows(desk.row(i), action)) continue;
       Packet sent = before;
       Answer answer;
       if (one.forced) return;  // it follows its plan, which was checked

@@ -1,6 +1,7 @@
 #include "routing/choices.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <span>
 
 #include "routing/gateways.hpp"
@@ -80,6 +81,11 @@ void mark_minimal_ports(const QuestionPlan& plan, const RouteContext& context, P
 
 std::uint32_t port_choices(const QuestionPlan& plan, const RouteContext& context, bool forced, Port way,
                            std::uint8_t* mask) noexcept {
+  if (plan.masks) {
+    const std::uint64_t legal = legal_ports(plan, context, forced, way);
+    spread_bits(legal, plan.num_ports, mask);
+    return static_cast<std::uint32_t>(std::popcount(legal));
+  }
   if (forced) {
     std::fill_n(mask, plan.num_ports, std::uint8_t{0});
     mask[way - plan.first_port] = 1;
@@ -88,8 +94,7 @@ std::uint32_t port_choices(const QuestionPlan& plan, const RouteContext& context
   const Dragonfly& topology = context.topology();
   const std::uint32_t router = context.router();
   const std::uint32_t target = context.packet().destination_router;
-  const std::uint32_t used = context.packet().hops + 1U;
-  const std::uint32_t left = plan.asked.max_hops > used ? plan.asked.max_hops - used : 0U;
+  const std::uint32_t left = hops_left(plan, context.packet());
   const std::uint8_t* const connected = &plan.connected[std::size_t{router} * plan.num_ports];
   if (left >= topology.diameter()) {
     std::copy_n(connected, plan.num_ports, mask);
@@ -97,19 +102,7 @@ std::uint32_t port_choices(const QuestionPlan& plan, const RouteContext& context
   }
   std::fill_n(mask, plan.num_ports, std::uint8_t{0});
   std::uint32_t legal = 0;
-  std::uint32_t i = 0;
-  if (topology.num_choices() == 1) {  // from any router of this group there is one way: through its link
-    const std::uint32_t there = topology.group_of(target);
-    const std::uint32_t gateway = topology.links_between(context.group(), there)->router;
-    const std::uint32_t rest = topology.links_between(there, context.group())->router == target ? 1U : 2U;
-    const std::uint32_t first = context.group() * topology.a();
-    for (std::uint32_t peer = first; peer < first + topology.a(); ++peer) {
-      if (peer == router) continue;
-      mask[i] = rest + (peer == gateway ? 0U : 1U) <= left ? 1 : 0;
-      legal += mask[i++];
-    }
-  }
-  for (; i < plan.num_ports; ++i) {
+  for (std::uint32_t i = 0; i < plan.num_ports; ++i) {
     if (connected[i] == 0) continue;
     const Endpoint next = topology.neighbor(router, static_cast<Port>(plan.first_port + i));
     mask[i] = topology.minimal_hops(next.router, target) <= left ? 1 : 0;

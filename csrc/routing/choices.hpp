@@ -32,6 +32,21 @@ struct Way {
   return asked.forced_too ? Standing::kForced : Standing::kNone;
 }
 
+// How many hops a packet may take behind the next router.
+[[nodiscard]] inline std::uint32_t hops_left(const QuestionPlan& plan, const Packet& packet) noexcept {
+  const std::uint32_t used = packet.hops + 1U;
+  return plan.asked.max_hops > used ? plan.asked.max_hops - used : 0U;
+}
+
+// The legal actions of port_choices() as bits. Precondition: the plan has masks.
+[[nodiscard]] inline std::uint64_t legal_ports(const QuestionPlan& plan, const RouteContext& context,
+                                               bool forced, Port way) noexcept {
+  if (forced) return plan.masks->bit_of(way);
+  const Packet& packet = context.packet();
+  return plan.masks->within(context.router(), context.group(), packet.destination_router,
+                            packet.destination_group, hops_left(plan, packet));
+}
+
 // Ports. An action is legal iff the packet can still be delivered minimally within the hops that there are
 // VCs for; while `forced` only the next port of its way is. Writes num_ports flags into `mask`; returns the
 // number of legal actions. `way`: the port that it would take by itself.

@@ -88,14 +88,15 @@ FeatureSizes ObservationLayout::sizes_of(OccupancyUnit unit, const BufferSizes& 
                      .groups = static_cast<float>(topology.num_groups())};
   const auto room = static_cast<float>(std::bit_ceil(buffers.output_packets + buffers.input_packets));
   per_buffer_ = 1.0F / room;
+  const float queued = static_cast<float>(buffers.output_packets) *
+                       (buffers.shared_output ? 1.0F : static_cast<float>(buffers.vcs));
+  most_packets_ = std::max(queued, static_cast<float>(buffers.port_packets));
   switch (unit) {
-    case OccupancyUnit::kBuffers: {
-      const auto vcs = static_cast<float>(buffers.vcs);
+    case OccupancyUnit::kBuffers:
       sizes.packets = room;
-      sizes.queued = static_cast<float>(buffers.output_packets) * (buffers.shared_output ? 1.0F : vcs);
+      sizes.queued = queued;
       sizes.sent = static_cast<float>(buffers.port_packets);
       break;
-    }
     case OccupancyUnit::kPackets:
       sizes.packets = kUnitPackets;
       sizes.queued = sizes.sent = kMostPackets;
@@ -148,6 +149,14 @@ void ObservationLayout::fill(float* row, const RouteContext& context, const floa
   if (!timed_.empty()) to_times(row, candidates, false);
   fill_tracked(row, context);
   fill_tracked_paths(row, context, candidates);
+}
+
+void ObservationLayout::fill_decision(float* columns, const RouteContext& context, std::uint32_t recent,
+                                      Tick now) const noexcept {
+  const FeatureView view = view_of(context, nullptr, nullptr, recent, now);
+  each_feature([&](const auto& feature, std::size_t bit) {
+    if (feature.per == FeaturePer::kDecision && offsets_[bit] != kOff) feature.fill(view, columns++);
+  });
 }
 
 void ObservationLayout::fill_paths(float* row, const RouteContext& context,

@@ -60,6 +60,17 @@ class ObservationLayout {
   void fill(float* row, const RouteContext& context, const float* minimal, const Candidate* candidates,
             std::uint32_t recent, Tick now) const;
 
+  // The features of the decision alone, one after the other: those of fill() behind the columns of ports.
+  void fill_decision(float* columns, const RouteContext& context, std::uint32_t recent,
+                     Tick now) const noexcept;
+  // What one packet counts at a port, in the unit of occupancies.
+  [[nodiscard]] float per_packet(Port port) const noexcept {
+    return packet_times_.empty() ? per_packet_ : per_packet_ * packet_times_[port];
+  }
+  // The most packets that any column counts.
+  [[nodiscard]] float most_packets() const noexcept { return most_packets_; }
+  [[nodiscard]] const std::vector<float>& link_classes() const noexcept { return link_classes_; }
+
   // The features of candidate paths alone, as fill() writes them.
   void fill_paths(float* row, const RouteContext& context, const Candidate* candidates) const;
 
@@ -107,6 +118,7 @@ class ObservationLayout {
   std::uint32_t num_candidates_;
   std::uint32_t num_features_ = 0;
   float per_packet_ = 1;
+  float most_packets_ = 0;
   float per_buffer_ = 1;  // the same where occupancies are relative to the buffers
   float per_port_ = 1;
   float per_group_ = 1;

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/time.hpp"
 #include "routing/observation.hpp"
 #include "routing/path_follower.hpp"
+#include "routing/port_masks.hpp"
 #include "routing/question_spec.hpp"
 
 namespace dragonfly {
@@ -23,7 +25,12 @@ struct QuestionPlan {
         num_ports{paths_in.topology().radix() - paths_in.topology().p()},
         num_candidates{spec.num_candidates()},
         num_actions{spec.action == ActionMode::kPort ? num_ports : num_candidates} {
+    if (!by_port()) return;
     const Dragonfly& topology = paths.topology();
+    if (PortMasks::work_on(topology)) {
+      masks.emplace(topology);
+      return;
+    }
     num_connected.assign(topology.num_routers(), 0);
     for (std::uint32_t router = 0; router < topology.num_routers(); ++router) {
       for (std::uint32_t i = 0; i < num_ports; ++i) {
@@ -36,7 +43,7 @@ struct QuestionPlan {
 
   // Of the tables by router.
   [[nodiscard]] std::uint64_t bytes() const noexcept {
-    return connected.size() + num_connected.size() * sizeof(std::uint32_t);
+    return connected.size() + num_connected.size() * sizeof(std::uint32_t) + (masks ? masks->bytes() : 0U);
   }
   [[nodiscard]] bool by_port() const noexcept { return asked.action == ActionMode::kPort; }
 
@@ -48,8 +55,10 @@ struct QuestionPlan {
   std::uint32_t num_ports;   // ports between routers
   std::uint32_t num_candidates;
   std::uint32_t num_actions;
-  std::vector<std::uint8_t> connected;       // [router * num_ports + i]: whether a link is there
-  std::vector<std::uint32_t> num_connected;  // [router]
+  // Of ports: which are legal by case, where that works; or else, router by router, what is there.
+  std::optional<PortMasks> masks{};
+  std::vector<std::uint8_t> connected{};       // [router * num_ports + i]: whether a link is there
+  std::vector<std::uint32_t> num_connected{};  // [router]
 };
 
 }  // namespace dragonfly

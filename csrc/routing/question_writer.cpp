@@ -48,37 +48,54 @@ void QuestionWriter::begin_time(Tick now) noexcept {
   present_period_ = static_cast<std::uint32_t>(now / period_);
 }
 
-bool QuestionWriter::write(const RouteContext& context, Standing standing, Tick now, float* features,
-                           std::uint8_t* mask, Candidate* candidates, Way& way) {
-  const Packet& packet = context.packet();
-  const bool forced = standing == Standing::kForced;
-  const Port minimal_port = context.topology().minimal_port(context.router(), packet.destination_router,
-                                                            plan_.paths.choice_of(packet));
-  way = {.hop = {.port = minimal_port}};
+Way QuestionWriter::way_of(const RouteContext& context, bool forced, Port minimal) const noexcept {
+  Way way{.hop = {.port = minimal}};
   if (forced) {  // in a copy, because following a plan moves it on
-    Packet copy = packet;
+    Packet copy = context.packet();
     way.hop = plan_.paths.next(copy, context.router(), context.group());
     way.to_detour = copy.plan == Plan::kToDetour;
   }
+  return way;
+}
+
+bool QuestionWriter::write(const RouteContext& context, Standing standing, Tick now, float* features,
+                           std::uint8_t* mask, Candidate* candidates, Way& way) {
+  const bool forced = standing == Standing::kForced;
+  const Port minimal = minimal_port(context);
+  way = way_of(context, forced, minimal);
   const std::uint32_t legal =
       plan_.by_port()
           ? port_choices(plan_, context, forced, way.hop.port, mask)
           : path_choices(plan_, context, forced, way, {0, plan_.asked.shown_detours()}, mask, candidates);
-  // Where nothing is legal, the warm-up's policy has sent the packet too far round: it goes on as that has
-  // planned.
-  if (legal < (plan_.asked.forced_too ? 1U : 2U)) return false;
+  if (legal < fewest_legal()) return false;
   if (plan_.layout.num_features() == 0) return true;
-  if (plan_.layout.shows_minimal()) mark_minimal_ports(plan_, context, minimal_port, minimal_.data());
-  const std::uint32_t recent = count_traffic(context.router(), packet.destination_group, now);
+  if (plan_.layout.shows_minimal()) mark_minimal_ports(plan_, context, minimal, minimal_.data());
+  const std::uint32_t recent = count_traffic(context.router(), context.packet().destination_group, now);
   plan_.layout.fill(features, context, minimal_.data(), candidates, recent, now);
+  return true;
+}
+
+bool QuestionWriter::keep(const RouteContext& context, Standing standing, Tick now, const RowFormat& format,
+                          std::byte* row, Candidate* candidates, Way& way) {
+  if (!format.packed()) {
+    return write(context, standing, now, format.features(row), format.mask(row), candidates, way);
+  }
+  const bool forced = standing == Standing::kForced;
+  const Port minimal = minimal_port(context);
+  way = way_of(context, forced, minimal);
+  const std::uint64_t legal = legal_ports(plan_, context, forced, way.hop.port);
+  const std::uint64_t more = legal & (legal - 1U);  // than one
+  if ((fewest_legal() == 1 ? legal : more) == 0) return false;
+  const std::uint32_t recent = count_traffic(context.router(), context.packet().destination_group, now);
+  format.pack(row, context, legal, minimal, recent, now);
   return true;
 }
 
 bool QuestionWriter::note(const RouteContext& context, Standing standing, Tick now) {
   if (standing == Standing::kFree) {
-    const std::uint32_t needed = plan_.asked.forced_too ? 1 : 2;
-    const bool asked = plan_.by_port() ? port_choices(plan_, context, false, kNoPort, mask_.data()) >= needed
-                                       : needed == 1 || is_path_choice(plan_, context);
+    const bool asked = plan_.by_port()
+                           ? port_choices(plan_, context, false, kNoPort, mask_.data()) >= fewest_legal()
+                           : fewest_legal() == 1 || is_path_choice(plan_, context);
     if (!asked) return false;
   }
   if (plan_.layout.num_features() > 0) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "routing/choices.hpp"
+#include "routing/row_format.hpp"
 
 namespace dragonfly {
 
@@ -23,6 +24,9 @@ class QuestionWriter {
   // packet would go by itself. Precondition: standing is not kNone.
   bool write(const RouteContext& context, Standing standing, Tick now, float* features, std::uint8_t* mask,
              Candidate* candidates, Way& way);
+  // The same of a row that is kept as that format has it. Its candidates are beside it.
+  bool keep(const RouteContext& context, Standing standing, Tick now, const RowFormat& format, std::byte* row,
+            Candidate* candidates, Way& way);
   // The same for a question that nobody reads: whether there is one. It counts where questions are counted.
   bool note(const RouteContext& context, Standing standing, Tick now);
   void archive(Archive& archive);
@@ -36,6 +40,17 @@ class QuestionWriter {
     static constexpr bool kArchivedWhole = true;
   };
 
+  [[nodiscard]] Way way_of(const RouteContext& context, bool forced, Port minimal) const noexcept;
+  [[nodiscard]] Port minimal_port(const RouteContext& context) const noexcept {
+    const Packet& packet = context.packet();
+    return context.topology()
+        .minimal_way(context.router(), context.group(), packet.destination_router, packet.destination_group,
+                     plan_.paths.choice_of(packet))
+        .port;
+  }
+  // Whether as many actions are legal as make a question. Where none is, the warm-up's policy has sent the
+  // packet too far round: it goes on as that has planned.
+  [[nodiscard]] std::uint32_t fewest_legal() const noexcept { return plan_.asked.forced_too ? 1U : 2U; }
   [[nodiscard]] static std::size_t counters(const QuestionPlan& plan, std::uint32_t num_routers) noexcept {
     return plan.layout.counts_traffic() ? std::size_t{num_routers} * plan.paths.topology().num_groups() : 0U;
   }

@@ -93,8 +93,7 @@ void AskedNetwork::order_waiting() {
   for (Partition& partition : simulation_.network().partitions()) {
     const DecisionDesk& desk = partition.desk();
     for (std::uint32_t i = 0; i < desk.size(); ++i) {
-      const PacketFacts& facts = desk.facts(i);
-      waiting_.add({decision_id(facts.source_host, facts.number, facts.hops), number, i});
+      waiting_.add({desk.pending(i).id(), number, i});
     }
     ++number;
   }
@@ -112,7 +111,7 @@ void AskedNetwork::follow(std::size_t row) {
   const DecisionOrder::Row followed = waiting_[row];
   std::vector<Partition>& partitions = simulation_.network().partitions();
   DecisionDesk& kept = partitions[followed.partition].desk();
-  const PacketFacts packet = kept.facts(followed.index);
+  const PendingDecision packet = kept.pending(followed.index);
   kept.keep_only(followed.index);
   for (Partition& partition : partitions) {
     if (&partition.desk() != &kept) partition.desk().dismiss();
@@ -165,8 +164,8 @@ void AskedNetwork::write(DecisionBatch& batch, std::size_t row) {
     }
     const auto& [id, partition, i] = waiting_[k];
     const DecisionDesk& desk = partitions[partition].desk();
-    std::copy_n(desk.observation(i), features, batch.observations.data() + row * features);
-    std::copy_n(desk.mask(i), actions, batch.mask.data() + row * actions);
+    plan_.rows.unpack(desk.row(i), batch.observations.data() + row * features,
+                      batch.mask.data() + row * actions);
     const PendingDecision& asked = desk.pending(i);
     batch.agents.data()[row] = static_cast<std::int32_t>(asked.router);
     batch.ids.data()[row] = id;
@@ -196,7 +195,8 @@ bool AskedNetwork::may_answer(const std::int32_t* answers) {
   std::vector<Partition>& partitions = simulation_.network().partitions();
   return std::ranges::all_of(waiting_.rows(), [&](const DecisionOrder::Row& row) {
     const auto action = static_cast<std::uint32_t>(*answers++);
-    return action < plan_.num_actions && partitions[row.partition].desk().mask(row.index)[action] != 0;
+    return action < plan_.num_actions &&
+           plan_.rows.allows(partitions[row.partition].desk().row(row.index), action);
   });
 }
 

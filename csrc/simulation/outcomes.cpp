@@ -69,12 +69,13 @@ void Outcomes::take_transitions(const TransitionColumns& to) {
     to.latency_ns[at] = plan_.to_ns(head.leg);
     to.times_ns[at] = plan_.to_ns(head.feedback);
     to.done[at] = head.next_agent < 0;
-    const auto* const row = reinterpret_cast<const float*>(log.row(i));
-    const auto* const next = reinterpret_cast<const float*>(log.next_row(i));
-    std::copy_n(row, features, to.observations + at * features);
-    std::copy_n(next, features, to.next_observations + at * features);
-    std::copy_n(reinterpret_cast<const std::uint8_t*>(next + features), actions, to.next_mask + at * actions);
-    std::copy_n(reinterpret_cast<const std::uint8_t*>(row + features), actions, to.mask + at * actions);
+    plan_.rows.unpack(log.row(i), to.observations + at * features, to.mask + at * actions);
+    if (head.next_agent < 0) {
+      std::fill_n(to.next_observations + at * features, features, 0.0F);
+      std::fill_n(to.next_mask + at * actions, actions, std::uint8_t{0});
+    } else {
+      plan_.rows.unpack(log.next_row(i), to.next_observations + at * features, to.next_mask + at * actions);
+    }
   }
   for (Partition& partition : network_.partitions()) partition.desk().mark_taken();
 }

@@ -25,8 +25,8 @@ struct TransitionColumns {
   bool* done;
   float* observations;
   float* next_observations;
-  bool* next_mask;
-  bool* mask;
+  std::uint8_t* next_mask;  // 0 or 1
+  std::uint8_t* mask;
 
   // Where they go after so many rows.
   [[nodiscard]] TransitionColumns behind(std::size_t rows, const QuestionPlan& plan) const noexcept {

@@ -1,0 +1,115 @@
+#include "routing/row_format.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+namespace dragonfly {
+
+namespace {
+
+// Columns of ports, then of the decision, and nothing that routers remember; counts fit 16 bits.
+bool can_pack(const QuestionPlan& plan) {
+  if (!plan.by_port() || !plan.masks || plan.layout.num_features() == 0) return false;
+  if (!plan.asked.tracked.empty() || plan.layout.most_packets() > 0xffff) return false;
+  return std::ranges::is_partitioned(plan.layout.blocks(),
+                                     [](const FeatureBlock& block) { return block.per == "port"; });
+}
+
+}  // namespace
+
+RowFormat::RowFormat(const QuestionPlan& plan)
+    : plan_{plan},
+      packed_{can_pack(plan)},
+      bytes_{plan.layout.num_features() * sizeof(float) + (plan.num_actions + 3U) / 4U * 4U},
+      queued_{plan.layout.find("queue_packets")},
+      in_use_{plan.layout.find("credits_in_use")},
+      minimal_{plan.layout.find("is_minimal")} {
+  if (!packed_) return;
+  const std::uint32_t ports = plan.num_ports;
+  constant_.assign(plan.layout.num_features(), 0.0F);
+  if (const FeatureBlock* const links = plan.layout.find("link_class")) {
+    std::ranges::copy(plan.layout.link_classes(), constant_.begin() + links->offset);
+  }
+  first_decision_ = plan.layout.num_features();
+  for (const FeatureBlock& block : plan.layout.blocks()) {
+    if (block.per != "port") first_decision_ = std::min(first_decision_, block.offset);
+  }
+  for (std::uint32_t i = 0; i < ports; ++i) {
+    per_packet_.push_back(plan.layout.per_packet(static_cast<Port>(plan.first_port + i)));
+  }
+  decision_bytes_ =
+      static_cast<std::uint32_t>((plan.layout.num_features() - first_decision_) * sizeof(float));
+  const std::uint32_t counts = (queued_ != nullptr ? ports : 0U) + (in_use_ != nullptr ? ports : 0U);
+  bytes_ = (kHeadBytes + decision_bytes_ + counts * sizeof(std::uint16_t) + 3U) / 4U * 4U;
+}
+
+void RowFormat::pack(std::byte* row, const RouteContext& context, std::uint64_t legal, Port minimal,
+                     std::uint32_t recent, Tick now) const noexcept {
+  const auto action = static_cast<std::uint32_t>(minimal - plan_.first_port);
+  std::memcpy(row, &legal, sizeof(legal));
+  std::memcpy(row + sizeof(legal), &action, sizeof(action));
+  std::byte* next = row + kHeadBytes;
+  plan_.layout.fill_decision(reinterpret_cast<float*>(next), context, recent, now);
+  next += decision_bytes_;
+  const RouterPorts ports = context.ports().from(plan_.first_port);
+  const std::uint32_t count = plan_.num_ports;
+  auto* const first = reinterpret_cast<std::uint16_t*>(next);
+  auto* const second = queued_ != nullptr ? first + count : first;
+  if (queued_ != nullptr && in_use_ != nullptr) {
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const OutputPort& port = ports[i];
+      first[i] = static_cast<std::uint16_t>(port.queued);
+      second[i] = static_cast<std::uint16_t>(port.occupancy - port.queued);
+    }
+  } else if (queued_ != nullptr) {
+    for (std::uint32_t i = 0; i < count; ++i) first[i] = static_cast<std::uint16_t>(ports[i].queued);
+  } else if (in_use_ != nullptr) {
+    for (std::uint32_t i = 0; i < count; ++i) {
+      second[i] = static_cast<std::uint16_t>(ports[i].occupancy - ports[i].queued);
+    }
+  }
+}
+
+void RowFormat::unpack(const std::byte* row, float* features, std::uint8_t* mask) const noexcept {
+  if (!packed_) {
+    const std::size_t columns = plan_.layout.num_features() * sizeof(float);
+    std::memcpy(features, row, columns);
+    std::memcpy(mask, row + columns, plan_.num_actions);
+    return;
+  }
+  const Head head = head_of(row);
+  spread_bits(head.legal, plan_.num_actions, mask);
+  std::memcpy(features, constant_.data(), first_decision_ * sizeof(float));
+  const std::byte* next = row + kHeadBytes;
+  std::memcpy(features + first_decision_, next, decision_bytes_);
+  next += decision_bytes_;
+  const std::uint32_t ports = plan_.num_ports;
+  const auto show = [&](const FeatureBlock* block) {
+    if (block == nullptr) return;
+    float* const __restrict shown = features + block->offset;
+    const float* const __restrict unit = per_packet_.data();
+    const auto* const __restrict counts = reinterpret_cast<const std::uint16_t*>(next);
+    for (std::uint32_t i = 0; i < ports; ++i) shown[i] = static_cast<float>(counts[i]) * unit[i];
+    next += ports * sizeof(std::uint16_t);
+  };
+  show(queued_);
+  show(in_use_);
+  if (minimal_ != nullptr) features[minimal_->offset + head.minimal] = 1.0F;
+}
+
+bool RowFormat::allows(const std::byte* row, std::uint32_t action) const noexcept {
+  if (packed_) return (head_of(row).legal >> action & 1U) != 0;
+  return row[plan_.layout.num_features() * sizeof(float) + action] != std::byte{0};
+}
+
+bool RowFormat::is_sound(const std::byte* row) const noexcept {
+  if (packed_) {
+    const Head head = head_of(row);
+    const std::uint64_t beyond = plan_.num_actions < 64 ? head.legal >> plan_.num_actions : 0U;
+    return beyond == 0 && head.minimal < plan_.num_ports;
+  }
+  const std::byte* const mask = row + plan_.layout.num_features() * sizeof(float);
+  return std::all_of(mask, mask + plan_.num_actions, [](std::byte flag) { return flag <= std::byte{1}; });
+}
+
+}  // namespace dragonfly
