@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dragonfly_env.agents._trained_on import refuse_other_unit, warn_elsewhere
 from dragonfly_env.agents.protocol import Learner
+from dragonfly_env.batch_policy import AN_OBJECT
 from dragonfly_env.checks.outside import check_items
 from dragonfly_env.checks.values import check_bool, check_instance, check_time_ns, config_error
 from dragonfly_env.metrics import Metrics
@@ -145,7 +146,9 @@ def evaluate_policy(
     """
     chosen: Any = make_policy(policy) if isinstance(policy, str) else policy
     if isinstance(chosen, type) or not callable(getattr(chosen, "act", None)):
-        raise config_error("policy", policy, "must be the name of a policy, or an object that acts")
+        raise config_error(
+            "policy", policy, f"must be the name of a policy, such as 'ugal-n', or {AN_OBJECT}"
+        )
     check_instance("config", config, SimulationConfig)
     check_bool("native", native)
     if seed is not None:

@@ -216,7 +216,9 @@ def train(
         [1, 2]
     """
     if not isinstance(agent, Learner):
-        raise config_error("agent", agent, "must be a learner: learn, save, load, env_options, prepare, ...")
+        methods = "act, learn, save, load, env_options, prepare, set_training and statistics"
+        allowed = f"must be a learner, such as make_agent('deep-q'): an object with {methods}"
+        raise config_error("agent", agent, allowed)
     from dragonfly_env.envs._scenarios import Scenarios
 
     evaluated = Scenarios(config).present

@@ -12,7 +12,14 @@ from matplotlib.ticker import FuncFormatter, NullFormatter
 from dragonfly_env.plots.style import grid, looks, save
 
 _COLOURS = ("#d55e00", "#aa4499", "#117733", "#882255", "#e69f00")
-_DASHES = {"min": (1, 1), "ugal-n": (5, 2), "par": (2, 2), "val-g": (6, 1), "random": (4, 2, 1, 2)}
+_DASHES = {
+    "min": (1, 1),
+    "ugal-n": (5, 2),
+    "lia": (2, 2),
+    "q-adaptive-fast": (6, 1),
+    "neural-v1": (1, 3),
+    "random": (4, 2, 1, 2),
+}
 _SHOWN = tuple(_DASHES)
 _LINEAR_BELOW_NS = 2_100  # such a curve has a linear axis of its own; log axes have room for min
 HOSTS = "72"
@@ -69,6 +76,8 @@ def _panel(panel: Axes, runs: list[dict[str, Any]], colour: str) -> None:
 def _references(panel: Axes, baselines: dict[str, Any], random: str) -> None:
     look = looks(_SHOWN)
     for name in _SHOWN:
+        if name != "random" and name not in baselines:
+            continue
         rows = baselines[random if name == "random" else name]["held_out"]
         latency = statistics.fmean(row["latency_mean_ns"] for row in rows)
         if panel.get_yscale() == "linear" and latency > _LINEAR_BELOW_NS:

@@ -10,6 +10,12 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from dragonfly_env.decisions.batch import DecisionBatch
 
+AN_OBJECT = (
+    "an object (not a class) with a method act(batch), which returns an action per decision, and with scope and action "
+    "that say what it decides: scope = 'source' and action = 'path', for example"
+)
+"""What errors say of a value that should be a policy of the user's own."""
+
 
 @runtime_checkable
 class BatchPolicy(Protocol):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -220,3 +221,15 @@ def check_levels(field: str, value: object) -> None:
             return
         level = list(inner.values())
     raise config_error(field, value, f"must not be nested more than {MOST_LEVELS} levels deep")
+
+
+def level_of_the_user(*modules: str) -> int:
+    """The ``stacklevel`` of a warning, for the nearest call from outside some modules.
+
+    Args:
+        *modules: How their names begin.
+    """
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals["__name__"].startswith(modules):
+        level, frame = level + 1, frame.f_back
+    return level

@@ -41,9 +41,9 @@ COMMANDS = {
     "plot": "Draw figures from the results of a sweep.",
     "bounds": "Compute the most load that any routing can carry, and the least mean latency at a load. Simulates "
     "nothing.",
-    "view": "Write a page on which one sees routing, or an animation: one file that needs neither a network nor a "
-    "server.",
-    "train": "Train a routing agent: it decides for every router where packets go, and its rewards are delivery times.",
+    "view": "Write a page that plays runs, or an animation: one file that needs neither a network nor a server.",
+    "train": "Train a routing agent. It chooses where packets go at every router, and is rewarded for short delivery "
+    "times.",
     "evaluate": "Compare agents with built-in policies: runs, folder, tables and figures as of 'sweep'.",
     "benchmark": "Measure policies on a versioned suite of patterns, loads, sizes and networks, against the best "
     "reference of each.",

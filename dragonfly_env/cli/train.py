@@ -159,7 +159,7 @@ def train(
     *,
     given: options.Given,
 ) -> None:
-    """Train a routing agent: it decides for every router where packets go, and its rewards are delivery times.
+    """Train a routing agent. It chooses where packets go at every router, and is rewarded for short delivery times.
 
     [bold]Ctrl-C[/bold] stops and keeps the agent as it is; the same command again goes on.
     All three need the extra "sb3": PyTorch and Stable-Baselines3.

@@ -65,7 +65,7 @@ def view(
     *,
     given: options.Given,
 ) -> None:
-    """Write a page on which one sees routing, or an animation: one file that needs neither a network nor a server.
+    """Write a page that plays runs, or an animation: one file that needs neither a network nor a server.
 
     Groups on a circle, links coloured by utilisation over time, two policies side
     by side under the same packets. Click a router for its queues, a link for the

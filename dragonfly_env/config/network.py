@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
 from dragonfly_env import _core
-from dragonfly_env.checks.outside import check_mapping
+from dragonfly_env.checks.outside import check_mapping, level_of_the_user
 from dragonfly_env.checks.values import PS_PER_NS, check_time_ns, config_error, ns_to_ps, unknown_name
 from dragonfly_env.config.help import documented
 from dragonfly_env.config.links import (
@@ -264,6 +265,33 @@ class NetworkConfig:
         if self.switching == "cut-through" and self.crossbar_bandwidth_gbytes_per_s < fastest:
             allowed = f"must be at least the fastest link's {fastest:g} GB/s with switching='cut-through'"
             raise config_error(_CROSSBAR, self.crossbar_bandwidth_gbytes_per_s, allowed)
+        for kind in ("local", "global"):
+            self._warn_of_a_short_buffer(kind)
+
+    def _warn_of_a_short_buffer(self, kind: str) -> None:
+        """Warn if one virtual channel cannot fill the links of a kind: there is no credit for part of a round trip.
+        What a preset has is published, and not warned about; what ``links`` sets for one class is not looked at.
+        """
+        field, latency, bandwidth = (f"{kind}_{name}" for name in _OF_A_BUFFER)
+        buffer, packet_ns = getattr(self, field), self.packet_bytes / getattr(self, bandwidth)
+        wires_ns = 2 * (getattr(self, latency) + self.input_latency_ns + self.output_latency_ns)
+        credit_ns = wires_ns + self.routing_delay_ns + self.crossbar_latency_ns + self.router_clock_ns
+        needed = math.ceil(credit_ns / packet_ns)
+        if buffer >= needed:
+            return
+        given = {name: getattr(self, name) for name in (field, latency, bandwidth, *_OF_A_ROUND_TRIP)}
+        usual = {name: type(self).__dataclass_fields__[name].default for name in given}
+        if any(
+            given == {name: preset.get(name, usual[name]) for name in given} for preset in PRESETS.values()
+        ):
+            return
+        warnings.warn(
+            f"{field} = {buffer}: a credit of a {kind} link is back after {credit_ns:g} ns, so one virtual channel "
+            f"carries at most {buffer * packet_ns / credit_ns:.0%} of the link's bandwidth; {field} = {needed} or more "
+            f"lifts this limit (a packet takes {packet_ns:g} ns)",
+            UserWarning,
+            stacklevel=level_of_the_user("dragonfly_env.", "dataclasses"),
+        )
 
     def _flit_ps(self, gbytes_per_s: float) -> float:
         return self.flit_bytes * PS_PER_NS / gbytes_per_s
@@ -440,4 +468,13 @@ class NetworkConfig:
 
 _CROSSBAR = "crossbar_bandwidth_gbytes_per_s"
 _SPEEDUP = 10.0
+_OF_A_BUFFER = ("buffer_packets", "latency_ns", "bandwidth_gbytes_per_s")
+_OF_A_ROUND_TRIP = (
+    "packet_bytes",
+    "input_latency_ns",
+    "output_latency_ns",
+    "routing_delay_ns",
+    "crossbar_latency_ns",
+    "router_clock_ns",
+)
 _USUAL_CLASSES = ("host", "local", "global")

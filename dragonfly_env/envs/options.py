@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Concatenate, ParamSpec, TypeAlias
 
 from dragonfly_env import _core
+from dragonfly_env.batch_policy import AN_OBJECT
 from dragonfly_env.checks.outside import check_mapping
 from dragonfly_env.checks.values import MAX_RUN_NS, check_real, config_error, ns_to_ps, one_of
 from dragonfly_env.config.help import documented
@@ -281,7 +282,7 @@ def needed_options(policy: Any, topology: Dragonfly) -> dict[str, Any]:
         if asked not in needed:
             needed[asked] = getattr(policy, asked, None)
         if not isinstance(needed[asked], str):
-            raise config_error("policy", policy, f"must be an object with {asked}, as policies are")
+            raise config_error("policy", policy, f"must be {AN_OBJECT}; here {asked} is {needed[asked]!r}")
     return needed
 
 

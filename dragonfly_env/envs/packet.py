@@ -32,6 +32,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env import _core
+from dragonfly_env.batch_policy import AN_OBJECT
 from dragonfly_env.checks.values import MAX_SEED, check_choice, check_integer, config_error, shown
 from dragonfly_env.decisions.actions import as_index
 from dragonfly_env.decisions.batch import DecisionBatch
@@ -721,5 +722,5 @@ def make_background(policy: Any) -> Background:
     raise config_error(
         "background",
         policy,
-        "must be the name of a policy, an object with act(batch), or a model with predict()",
+        f"must be the name of a policy, such as 'ugal-n', {AN_OBJECT}, or a model with predict()",
     )

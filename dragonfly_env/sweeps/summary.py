@@ -115,7 +115,7 @@ def _latencies(results: Results, table: pd.DataFrame, traffic: str) -> Renderabl
     shown = Table(box=box.SIMPLE_HEAD)
     shown.add_column("load", justify="right")
     for policy in results.policies:
-        shown.add_column(Text(policy), justify="right", no_wrap=True)
+        shown.add_column(Text(policy), justify="right", overflow="fold")
     for load in sorted(part["load"].unique()):
         cells: list[RenderableType] = [f"{load:g}"]
         for policy in results.policies:
@@ -136,7 +136,7 @@ def _latency(row: pd.Series[float]) -> RenderableType:
 def _verdicts(results: Results, loaded: Sequence[str]) -> RenderableType:
     shown = Table(box=box.SIMPLE_HEAD)
     for column in ("traffic", "policy"):
-        shown.add_column(column)
+        shown.add_column(column, overflow="fold")
     for column in (
         "carries load",
         "accepted at most",
@@ -276,7 +276,7 @@ def _times_of(part: pd.DataFrame, beside: bool) -> Table:
         shown.add_column("load", justify="right")
     if several:
         shown.add_column("placement")
-    shown.add_column("policy")
+    shown.add_column("policy", overflow="fold")
     for heading in ("run time (us)", "MPI share (%)", "message latency (us)"):
         shown.add_column(heading, justify="right")
     shown.add_column("operations: mean (us)")
@@ -321,7 +321,7 @@ def render_makespans(results: Results, traffic: str) -> RenderableType:
     frame = aggregate(results, _COLUMNS)
     part = frame[frame["traffic"] == traffic]
     shown = Table(box=box.SIMPLE_HEAD)
-    shown.add_column("policy")
+    shown.add_column("policy", overflow="fold")
     for heading in ("makespan (us)", "message latency: mean (us)", "p99 (us)", "hops"):
         shown.add_column(heading, justify="right")
     least = part["makespan_ns"].min()

@@ -213,7 +213,10 @@ def import_class(spec: str, folder: Path) -> tuple[LoadedModule, Any]:
         raise config_error("policy", spec, f"cannot be imported ({reason})") from error
     if not callable(getattr(found, "act", None)):
         raise config_error(
-            "policy", spec, "must have a method act(batch) that returns an action per decision"
+            "policy",
+            spec,
+            "must have a method act(batch) that returns an action per decision; scope = 'source' and action = 'path', "
+            "for example, say what it decides",
         )
     return loaded, found
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,7 +15,8 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.offline import get_plotlyjs
 from rich import box
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, JustifyMethod, RenderableType
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -52,6 +53,13 @@ _TERMINAL = (
     *("saturated", "cases"),
 )
 BOARD = (*_TERMINAL[:8], "links there", "within 2 %", *_TERMINAL[8:], "trained")
+_LEAST_TOLD = (
+    "better than the next",
+    "cases",
+    "kind",
+    "saturated",
+    "95 %",
+)  # what goes first on narrow terminals
 _CASES = ("case", "bound", "best reference", "its value", "over the bound", "references")
 _TRAININGS = ("policy", "track", "split", "trainings", "over the bound", "95 %")
 _TEXTS = (
@@ -89,6 +97,40 @@ class Section:
         places = [self.headings.index(name) for name in headings]
         rows = tuple(tuple(row[place] for place in places) for row in self.rows)
         return replace(self, headings=headings, rows=rows)
+
+    @property
+    def told(self) -> Section:
+        """Without columns that say nothing of any row."""
+        places = range(len(self.headings))
+        full = {place for place in places if any(row[place] not in ("-", "") for row in self.rows)}
+        return self.only(tuple(self.headings[place] for place in places if place in full or not self.rows))
+
+
+@dataclass(frozen=True, slots=True)
+class _Fitting:
+    """A section for a terminal, with as many columns as fit next to whole names of policies."""
+
+    section: Section
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        shown = self.section
+        for heading in _LEAST_TOLD:
+            if Measurement.get(console, options, _table(shown)).minimum < options.max_width:
+                break
+            if heading in shown.headings:
+                shown = shown.only(tuple(name for name in shown.headings if name != heading))
+        yield _table(shown)
+
+
+def _table(shown: Section) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, title=shown.title, title_justify="left")
+    for heading in shown.headings:
+        justify: JustifyMethod = "left" if heading in _TEXTS else "right"
+        table.add_column(heading, justify=justify, overflow="fold", no_wrap=heading == "policy")
+    for place, row in enumerate(shown.rows):
+        style = "bold" if shown.own and shown.own[place] else ""
+        table.add_row(*(Text(text, style=style) for text in row))
+    return table
 
 
 def explanation() -> str:
@@ -205,18 +247,9 @@ def render_leaderboard(work: Benchmark, scores: Scores) -> RenderableType:
     parts: list[RenderableType] = []
     for section in sections(work, scores):
         if section.headings == BOARD:
-            shown = section.only(_TERMINAL)
+            parts.append(_Fitting(section.only(_TERMINAL)))
         elif section.headings == _TRAININGS:
-            shown = section
-        else:
-            continue
-        table = Table(box=box.SIMPLE_HEAD, title=shown.title, title_justify="left")
-        for heading in shown.headings:
-            table.add_column(heading, justify="left" if heading in _TEXTS else "right")
-        for place, row in enumerate(shown.rows):
-            style = "bold" if shown.own and shown.own[place] else ""
-            table.add_row(*(Text(text, style=style) for text in row))
-        parts.append(table)
+            parts.append(_Fitting(section))
     parts += [Text(note, style="dim") for note in (explanation(), *_notes(work))]
     return Group(*parts)
 
@@ -246,7 +279,7 @@ def as_markdown(work: Benchmark, scores: Scores, command: str) -> str:
             if specs
         ),
     ]
-    for section in sections(work, scores):
+    for section in (each.told for each in sections(work, scores)):
         lines += [
             "",
             f"## {section.title}",
@@ -265,7 +298,7 @@ def write_page(work: Benchmark, scores: Scores, path: Path) -> None:
         OSError: If the file cannot be written.
     """
     tables = []
-    for section in sections(work, scores):
+    for section in (each.told for each in sections(work, scores)):
         head = "".join(f"<th>{html.escape(name)}</th>" for name in section.headings)
         kinds = ["" if name in _TEXTS else " class=number" for name in section.headings]
         body = "".join(

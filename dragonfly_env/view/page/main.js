@@ -90,7 +90,7 @@ class View {
       ["offered", number(now("offered_load"), 2), "load that hosts generated, of their links' bandwidth"],
       ["latency", latency === null ? "–" : `${number(latency / 1000)} µs`, "mean of the packets delivered in the frame, source queue included"],
       ["hops", number(now("hops_mean")), "mean number of links between routers"],
-      ["minimal", minimal === null ? "–" : percent(minimal), "packets that took no detour"],
+      ["minimal", minimal === null ? "–" : percent(minimal), "packets on minimal paths"],
       ["in network", short(now("packets_in_network")), "packets between source queue and destination"],
       ["at sources", short(now("packets_in_source_queues")), "packets in source queues"],
     ];

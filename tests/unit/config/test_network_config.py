@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import warnings
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -280,3 +282,38 @@ def test_the_crossbar_of_links_of_any_speed_is_ten_times_the_fastest() -> None:
     assert NetworkConfig.from_dict(NetworkConfig(links=classes).to_dict()) == NetworkConfig(links=classes)
     fastest = NetworkConfig(host_bandwidth_gbytes_per_s=128_000.0)
     assert fastest.crossbar_bandwidth_gbytes_per_s == 128_000.0  # a flit in a ps
+
+
+@pytest.mark.parametrize(
+    ("preset", "field", "needed"),
+    [
+        ("default", "local_buffer_packets", 7),  # the credit is back after 203.2 ns; a packet takes 32
+        ("default", "global_buffer_packets", 24),  # 743.2
+        ("q-adaptive", "global_buffer_packets", 21),  # 643.2
+        ("lia", "global_buffer_packets", 39),  # 390, and a packet takes 10
+    ],
+)
+def test_a_buffer_below_the_round_trip_of_its_link_is_warned_about(
+    preset: str, field: str, needed: int
+) -> None:
+    with pytest.warns(
+        UserWarning, match=rf"^{field} = {needed - 2}: .*; {field} = {needed} or more"
+    ) as caught:
+        NetworkConfig.preset(preset, **{field: needed - 2})
+    assert {Path(one.filename) for one in caught} == {Path(__file__)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        NetworkConfig.preset(preset, **{field: needed})
+
+
+def test_buffers_of_presets_are_not_warned_about() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for preset in NetworkConfig.presets():
+            network = NetworkConfig.preset(preset, host_buffer_packets=1)
+            assert NetworkConfig.from_dict(network.to_dict()) == network
+
+
+def test_longer_cables_need_larger_buffers() -> None:
+    with pytest.warns(UserWarning, match=r"global_buffer_packets = 20: .* after 1143\.2 ns, .* = 36 or more"):
+        NetworkConfig(global_latency_ns=500)

@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from rich.console import Console
 
 import dragonfly_env as dfe
 from dragonfly_env.lab.benchmark import Benchmark, Suite, find_suite, reference_results
 from dragonfly_env.lab.benchmark.bounds import CaseBounds, bound_of, cases_of, key_of, table_of
+from dragonfly_env.lab.benchmark.report import as_markdown, render_leaderboard
 from dragonfly_env.lab.benchmark.suite import BenchmarkCase, Track
 from tests.unit.lab.benchmark.tiny_suite import tiny
 
@@ -100,3 +102,26 @@ def test_a_page_says_how_far_a_policy_is_from_the_bound(
     assert set(table["link_class"]) <= {"host", "local", "global"}
     worst = table[table["policy"] == "min"]["reason"]
     assert worst.str.contains("busiest: |links full; ").all()
+
+
+def test_names_of_policies_are_whole_on_a_terminal_of_eighty_columns(tmp_path: Path) -> None:
+    name = "ugal-ideal:bias_packets=15"
+    work = Benchmark(suite=SUITE, effort="quick", policies=(), folder=tmp_path, tracks=("transient",))
+    shown = {}
+    for width in (80, 200):
+        console = Console(width=width)
+        with console.capture() as captured:
+            console.print(render_leaderboard(work, work.scores()))
+        shown[width] = captured.get()
+        assert f"  {name}  " in shown[width]
+        assert max(map(len, shown[width].splitlines())) <= width
+    assert "kind" not in shown[80]
+    assert "kind" in shown[200]
+
+
+def test_a_column_that_says_nothing_is_left_out_of_pages(tmp_path: Path) -> None:
+    work = Benchmark(suite=SUITE, effort="quick", policies=(), folder=tmp_path, tracks=("applications",))
+    by_case = as_markdown(work, work.scores(), "command").partition("by case")[2]
+    heads = [line for line in by_case.splitlines() if line.startswith("| case |")]
+    assert heads
+    assert not any("| bound |" in line for line in heads)  # workloads have none
