@@ -39,12 +39,12 @@ demo: $(VENV)/core ## compare five routing policies on 1,056 hosts: table, figur
 	$(BIN)/dragonfly-env sweep examples/demo.toml --out results/demo
 
 test: setup ## every fact once: Python tests, products of parameters pairwise (some of them: make test TESTS='-k topology -x')
-	$(BIN)/python -m pytest -n $(JOBS) $(TESTS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(TESTS)
 
 test-all: test test-products test-rllib test-frameworks test-extras test-engines test-matrix ## everything that can be tested here, complete products included
 
 test-products: setup ## slow tests, and complete products of parameters, of which `make test` takes every pair of values (SHARE=3/20: a share)
-	$(BIN)/python -m pytest -n $(JOBS) -m 'product or slow' --products $(SHARE)
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m 'product or slow' --products $(SHARE)
 
 test-rllib: setup $(RLLIB)/installed ## the ecosystems' checkers with RLlib, and the older gymnasium that it pins
 	$(RLLIB)/bin/python -m pytest -n $(JOBS) -k 'not leave_nothing_behind' $(wildcard $(addprefix tests/conformance/test_,$(ECOSYSTEMS))) \

@@ -217,19 +217,19 @@ def with_several_threads() -> None:
     for policy in KINDS:
         runs = [
             simulate(
-                "2550", preset="q-adaptive", policy=policy, traffic="adv+1", threads=n, duration_ns=1_200
+                "1056", preset="q-adaptive", policy=policy, traffic="adv+1", threads=n, duration_ns=1_200
             )
             for n in (1, 3)
         ]
         if len(set(runs)) != 1:
             raise SystemExit(f"{policy}: trace hashes with 1 and 3 threads differ: {runs}")
     for policy in ("min", "ugal-n", "q-adaptive"):
-        if len({exchange("2550", policy=policy, threads=n) for n in (1, 3)}) != 1:
+        if len({exchange("1056", policy=policy, threads=n) for n in (1, 3)}) != 1:
             raise SystemExit(f"{policy}: an exchange depends on the number of threads")
     answer_from_outside("1056", threads=2)
     use_from_two_threads("1056", threads=2)
     warnings.simplefilter("ignore", DeprecationWarning)  # of Python, about forks beside threads
-    go_on_after_a_fork("2550")
+    go_on_after_a_fork("1056")
 
 
 if __name__ == "__main__":

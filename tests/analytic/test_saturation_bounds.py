@@ -52,7 +52,7 @@ def accepted(topology: dfe.Dragonfly, network: dfe.NetworkConfig, load: float, *
         source_queue_packets=20,
         **run,
     )
-    return dfe.simulate(config, warmup_ns=60_000, measure_ns=60_000).accepted_load
+    return dfe.simulate(config, warmup_ns=40_000, measure_ns=30_000).accepted_load
 
 
 @pytest.mark.product(system=tuple(SYSTEMS), network=tuple(ROOMY), traffic=("adv+1", "adv-2"))

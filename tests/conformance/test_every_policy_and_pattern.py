@@ -40,7 +40,7 @@ SHAPES: dict[str, Shape] = {
 }
 
 
-def run_and_drain(config: dfe.SimulationConfig, duration_ns: float = 3000) -> dfe.Metrics:
+def run_and_drain(config: dfe.SimulationConfig, duration_ns: float = 2000) -> dfe.Metrics:
     """Saturate, check the books at two instants, drain; the metrics of the whole run."""
     simulation = dfe.Simulation(config)
     simulation.run(duration_ns / 2)
@@ -151,7 +151,7 @@ def test_every_policy_works_on_every_shape(
         assert traffic == "adv+1"
         assert topology.num_groups == 1
     else:
-        check_sane(run_and_drain(config, 2000))
+        check_sane(run_and_drain(config))
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -159,7 +159,7 @@ def test_every_policy_works_on_every_shape(
 def test_every_pattern_works_or_is_refused_on_every_shape(traffic: str, shape: str) -> None:
     config = config_of(topology=topology_of(SHAPES[shape]), traffic=traffic, policy="min")
     if config is not None:
-        check_sane(run_and_drain(config, 2000))
+        check_sane(run_and_drain(config))
 
 
 @pytest.mark.product(

@@ -30,18 +30,18 @@ def logged(simulation: dfe.Simulation) -> tuple[Trace, Routes]:
     return trace, dict(zip(keys, routes, strict=True))
 
 
-@pytest.mark.parametrize("scheme", ["stage", "ladder", "hop"])
 # Routes that are chosen port by port may pass more groups than a trace can prescribe; those with a non-minimal path
 # inside the last group (kind l) have a local hop more.
-@pytest.mark.parametrize(
-    "policy",
-    [
+@pytest.mark.product(
+    policy=[
         name
         for name in dfe.policies()
         if not ready(name).learns and "l" not in ready(name).env_options().get("nonminimal_kinds", ())
     ],
+    scheme=("stage", "ladder", "hop"),
+    background=("min", "par"),
 )
-def test_logged_routes_can_be_followed_again(policy: str, scheme: str) -> None:
+def test_logged_routes_can_be_followed_again(policy: str, scheme: str, background: str) -> None:
     first = dfe.Simulation(
         dfe.SimulationConfig(topology=SMALL, policy=ready(policy), traffic="adv+1", load=1.0, packet_log=True)
     )
@@ -55,17 +55,14 @@ def test_logged_routes_can_be_followed_again(policy: str, scheme: str) -> None:
         global_buffer_packets=1,
         output_buffer_packets=1,
     )
-    for background in ("min", "par"):
-        second = dfe.Simulation(
-            dfe.SimulationConfig(
-                topology=SMALL, network=tiny, policy=background, traffic=trace, packet_log=True
-            )
-        )
-        second.run(5000)
-        second.check_invariants()
-        assert second.drain()
-        second.check_invariants()
-        assert logged(second)[1] == routes
+    second = dfe.Simulation(
+        dfe.SimulationConfig(topology=SMALL, network=tiny, policy=background, traffic=trace, packet_log=True)
+    )
+    second.run(5000)
+    second.check_invariants()
+    assert second.drain()
+    second.check_invariants()
+    assert logged(second)[1] == routes
 
 
 def test_par_leaves_some_groups_late() -> None:

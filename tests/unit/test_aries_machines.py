@@ -9,11 +9,10 @@ from dragonfly_env.lab.papers.aries import QUICK
 from dragonfly_env.lab.papers.aries_points import in_the_mix
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
-def test_hosts_of_both_machines_send_the_same_bytes_and_compute_as_long(seed: int) -> None:
+def test_hosts_of_both_machines_send_the_same_bytes_and_compute_as_long() -> None:
     cell = in_the_mix(QUICK, "milc")[0]
     eighth, whole = (
-        [one.job for one in in_the_mix_of(name, cell, seed).config.placed_jobs()] for name in MACHINES
+        [one.job for one in in_the_mix_of(name, cell, 1).config.placed_jobs()] for name in MACHINES
     )
     assert len(eighth) == len(whole) > 5
     for small, large in zip(eighth, whole, strict=True):
