@@ -238,7 +238,14 @@ inline void EventLoop<mode>::ask_and_apply(State& s, const RoutingPolicy& policy
   const Answer* answer = s.answers.data();
   for (const Question& question : questions) {
     Packet& packet = s.store.packets[question.packet_index()];
-    if constexpr (kLearns) note_report(packet, *answer);
+    if constexpr (kLearns) {
+      note_report(packet, *answer);
+      if (answer->port == kNoPort) {  // it has reached its group
+        follow(s, {question.packet_index(), question.input_vc()}, now);
+        ++answer;
+        continue;
+      }
+    }
     const Hop hop = take_answer(s.plan.paths, packet, question.router(), question.group(), *answer++);
     await_effect(s, question.packet_index(), question.input_vc(), hop, now);
   }
