@@ -41,6 +41,7 @@ class GrowingBuffer {
       for (std::size_t i = 0; i < count; ++i) archive(data_[i]);
     }
   }
+  [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
   [[nodiscard]] T* data() noexcept { return data_.get(); }
   [[nodiscard]] const T* data() const noexcept { return data_.get(); }
   [[nodiscard]] std::shared_ptr<T[]> share() const noexcept { return data_; }

@@ -40,8 +40,10 @@ class TransitionLog {
   // `next_row`: null when the packet was delivered; then it is all zero.
   void add(const CompletedDecision& decision, const std::byte* row, const std::byte* next_row) {
     const std::size_t needed = size_ + 1;
-    heads_.reserve(needed, size_);
-    rewards_.reserve(needed, size_);
+    if (needed > heads_.capacity()) {
+      heads_.reserve(needed, size_);
+      rewards_.reserve(heads_.capacity(), size_);
+    }
     heads_.data()[size_] = decision;
     if (keeps_rows_) {
       rows_.reserve(needed * row_bytes_, size_ * row_bytes_);

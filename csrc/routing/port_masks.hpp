@@ -22,13 +22,19 @@ class PortMasks {
     for (std::uint32_t router = 0; router < topology.num_routers(); ++router) {
       std::uint64_t there = 0;
       for (Port port = topology.first_local_port(); port < topology.radix(); ++port) {
-        if (topology.neighbor(router, port).port != kNoPort) there |= bit_of(port);
+        const Endpoint far = topology.neighbor(router, port);
+        const bool connected = far.port != kNoPort;
+        if (connected) there |= bit_of(port);
+        if (!topology.is_global(port)) continue;
+        behind_.push_back(connected ? Behind{far.router, topology.group_of(far.router)} : Behind{});
       }
       connected_.push_back(there);
     }
   }
 
-  [[nodiscard]] std::uint64_t bytes() const noexcept { return connected_.size() * sizeof(std::uint64_t); }
+  [[nodiscard]] std::uint64_t bytes() const noexcept {
+    return connected_.size() * sizeof(std::uint64_t) + behind_.size() * sizeof(Behind);
+  }
   [[nodiscard]] std::uint64_t bit_of(Port port) const noexcept {
     return std::uint64_t{1} << (port - topology_.first_local_port());
   }
@@ -48,25 +54,29 @@ class PortMasks {
     const std::uint32_t rest = topology_.links_between(to, from)->router == target ? 1U : 2U;
     std::uint64_t mask = left > rest ? local : 0U;
     if (left == rest && gateway != router) mask = bit_of(topology_.only_port(router, from, target, to));
+    const Behind* behind = &behind_[std::size_t{router} * topology_.h()];
     std::uint64_t bit = local + 1U;
-    for (Port port = topology_.first_global_port(); port < topology_.radix(); ++port, bit <<= 1U) {
-      if ((connected & bit) == 0) continue;
-      const std::uint32_t far = topology_.neighbor(router, port).router;
-      if (hops(far, target, to) <= left) mask |= bit;
+    for (std::uint32_t i = 0; i < topology_.h(); ++i, ++behind, bit <<= 1U) {
+      if ((connected & bit) != 0 && hops(*behind, target, to) <= left) mask |= bit;
     }
     return mask;
   }
 
  private:
-  [[nodiscard]] std::uint32_t hops(std::uint32_t router, std::uint32_t target,
+  // The router at the far end of a global link.
+  struct Behind {
+    std::uint32_t router = 0;
+    std::uint32_t group = 0;
+  };
+  [[nodiscard]] std::uint32_t hops(const Behind& from, std::uint32_t target,
                                    std::uint32_t to) const noexcept {
-    const std::uint32_t from = topology_.group_of(router);
-    if (from == to) return router == target ? 0U : 1U;
-    return 1U + (topology_.links_between(from, to)->router != router ? 1U : 0U) +
-           (topology_.links_between(to, from)->router != target ? 1U : 0U);
+    if (from.group == to) return from.router == target ? 0U : 1U;
+    return 1U + (topology_.links_between(from.group, to)->router != from.router ? 1U : 0U) +
+           (topology_.links_between(to, from.group)->router != target ? 1U : 0U);
   }
 
   const Dragonfly& topology_;
+  std::vector<Behind> behind_;            // [router * h + global port]
   std::vector<std::uint64_t> connected_;  // [router]
 };
 

@@ -25,7 +25,8 @@ void QuestionWriter::archive(Archive& archive) {
   for (const std::uint32_t at : uncounted_) archive.require(at < recent_.size(), "a counter does not exist");
 }
 
-std::uint32_t QuestionWriter::count_traffic(std::uint32_t router, std::uint32_t group, Tick now) {
+[[gnu::always_inline]] inline std::uint32_t QuestionWriter::count_traffic(std::uint32_t router,
+                                                                          std::uint32_t group, Tick now) {
   if (recent_.empty()) return 0;
   if (now != now_) begin_time(now);
   const std::size_t at = std::size_t{router - first_router_} * plan_.paths.topology().num_groups() + group;

@@ -55,12 +55,12 @@ class RowFormat {
   bool packed_;
   std::size_t bytes_;
   std::uint32_t decision_bytes_ = 0;
-  const FeatureBlock* queued_;  // null: not shown
-  const FeatureBlock* in_use_;
-  const FeatureBlock* minimal_;
+  bool queued_;  // whether it is shown
+  bool in_use_;
+  const FeatureBlock* minimal_;       // null: not shown
   std::uint32_t first_decision_ = 0;  // the first column that stands for the decision
-  std::vector<float> constant_;       // the row where every count is 0
-  std::vector<float> per_packet_;     // [port - first port]: in the unit of occupancies
+  std::vector<float> per_packet_;  // [column]: one packet in the unit of occupancies; of all that count them
+  std::vector<float> constant_;    // the columns between those and the decision's, but for the shortest way
 };
 
 }  // namespace dragonfly
