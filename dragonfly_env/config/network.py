@@ -55,7 +55,7 @@ class NetworkConfig:
         ConfigError: If a field is out of range or two fields contradict each other.
 
     Example:
-        >>> network = dfe.NetworkConfig(global_latency_ns=500, local_buffer_packets=32)
+        >>> network = dfe.NetworkConfig(global_latency_ns=500, global_buffer_packets=36)
         >>> network.packet_time_ns, network.round_trip_ns
         (32.0, 1316.8000000000002)
     """
