@@ -9,18 +9,10 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
-from dragonfly_env.plots.style import grid, looks, save
+from dragonfly_env.plots.style import COLOURS, grid, looks, save
 
-_COLOURS = ("#d55e00", "#aa4499", "#117733", "#882255", "#e69f00")
-_DASHES = {
-    "min": (1, 1),
-    "ugal-n": (5, 2),
-    "lia": (2, 2),
-    "q-adaptive-fast": (6, 1),
-    "neural-v1": (1, 3),
-    "random": (4, 2, 1, 2),
-}
-_SHOWN = tuple(_DASHES)
+_SHOWN = ("min", "ugal-n", "lia", "q-adaptive-fast", "neural-v1", "random")
+_CURVE = COLOURS[2]  # none of these has it
 _LINEAR_BELOW_NS = 2_100  # such a curve has a linear axis of its own; log axes have room for min
 HOSTS = "72"
 _WHAT = "72 hosts, adv+1, load 0.35; greedy policy, evaluated during training"
@@ -36,9 +28,9 @@ def draw(content: dict[str, Any], file: Path) -> Path:
     columns = max(1, len(cases) if len(cases) <= 3 else 2)
     figure, axes = grid(4.6, 2.9, -(-len(cases) // columns), columns)
     panels = [panel for row in axes for panel in row]
-    for panel, colour, case in zip(panels, _COLOURS, cases, strict=False):
+    for panel, case in zip(panels, cases, strict=False):
         runs = [run for run in content["runs"] if run["case"] == case]
-        _panel(panel, runs, colour)
+        _panel(panel, runs)
         panel.set_title(f"{case} ({len(runs)} seeds)")
         _references(panel, content["baselines"][HOSTS], "random " + case.rpartition(" ")[2])
     for panel in panels[len(cases) :]:
@@ -46,22 +38,22 @@ def draw(content: dict[str, Any], file: Path) -> Path:
     for row in axes:
         row[0].set_ylabel("mean packet latency (ns)")
     handles, labels = axes[0][0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False)
+    figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
     figure.suptitle(_WHAT, fontsize=10)
     (path,) = save(figure, file.parent, file.stem, ("png",))
     return path
 
 
-def _panel(panel: Axes, runs: list[dict[str, Any]], colour: str) -> None:
+def _panel(panel: Axes, runs: list[dict[str, Any]]) -> None:
     curves = [[point for point in run["curve"] if point.get("evaluation")] for run in runs]
     seconds = [statistics.median(point["cpu_s"] for point in points) for points in zip(*curves, strict=False)]
     columns = [
         [point["evaluation"]["latency_mean_ns"] for point in points] for points in zip(*curves, strict=False)
     ]
     low, high = [min(column) for column in columns], [max(column) for column in columns]
-    panel.fill_between(seconds, low, high, color=colour, alpha=0.22, linewidth=0, label="range of the seeds")
+    panel.fill_between(seconds, low, high, color=_CURVE, alpha=0.22, linewidth=0, label="range of the seeds")
     median = [statistics.median(column) for column in columns]
-    panel.plot(seconds, median, color=colour, marker=".", label="median")
+    panel.plot(seconds, median, color=_CURVE, marker=".", label="median")
     panel.set_xlabel("CPU time of the training (s, one core)")
     panel.set_xlim(left=0)
     if max(high) > _LINEAR_BELOW_NS:
@@ -90,4 +82,5 @@ def _references(panel: Axes, baselines: dict[str, Any], random: str) -> None:
                 va="top",
             )
             continue
-        panel.axhline(latency, color=look[name].colour, dashes=_DASHES[name], linewidth=1.1, label=name)
+        own = look[name]
+        panel.axhline(latency, **own.line, marker=own.marker, markersize=5, linewidth=1.1, label=name)
