@@ -3,9 +3,7 @@
 namespace dragonfly {
 
 GoOn go_on_desk(Routers routers, bool on_arrival) noexcept {
-  if (routers == Routers::kShared) return go_on_any();
-  return on_arrival ? &EventLoop<Mode{Deciders::kDesk, Routers::kQueued, true}>::go_on
-                    : &EventLoop<Mode{Deciders::kDesk, Routers::kQueued, false}>::go_on;
+  return loop_for<Deciders::kDesk, false>(routers, on_arrival);
 }
 
 }  // namespace dragonfly

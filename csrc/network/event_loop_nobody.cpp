@@ -3,13 +3,7 @@
 namespace dragonfly {
 
 GoOn go_on_nobody(Routers routers, bool on_arrival) noexcept {
-  constexpr auto who = Deciders::kNobody;
-  if (routers == Routers::kShared) {
-    return on_arrival ? &EventLoop<Mode{who, Routers::kShared, true}>::go_on
-                      : &EventLoop<Mode{who, Routers::kShared, false}>::go_on;
-  }
-  return on_arrival ? &EventLoop<Mode{who, Routers::kQueued, true}>::go_on
-                    : &EventLoop<Mode{who, Routers::kQueued, false}>::go_on;
+  return loop_for<Deciders::kNobody>(routers, on_arrival);
 }
 
 }  // namespace dragonfly

@@ -172,4 +172,20 @@ template <Mode mode>
   s.busy.clear(now);
 }
 
+// The loop of one kind of decider; a kind without an instance for shared outputs leaves those to the general
+// one.
+template <Deciders who, bool kWithShared = true>
+GoOn loop_for(Routers routers, bool on_arrival) noexcept {
+  if (routers == Routers::kShared) {
+    if constexpr (kWithShared) {
+      return on_arrival ? &EventLoop<Mode{who, Routers::kShared, true}>::go_on
+                        : &EventLoop<Mode{who, Routers::kShared, false}>::go_on;
+    } else {
+      return go_on_any();
+    }
+  }
+  return on_arrival ? &EventLoop<Mode{who, Routers::kQueued, true}>::go_on
+                    : &EventLoop<Mode{who, Routers::kQueued, false}>::go_on;
+}
+
 }  // namespace dragonfly
