@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "core/prefetch.hpp"
 #include "core/time.hpp"
 #include "routing/acknowledgement.hpp"
 #include "routing/packet.hpp"
@@ -40,6 +41,11 @@ class ByReceiver {
     for (std::uint32_t i = 0; i < items.size(); ++i) order_[ends_[items[i].to]++] = i;
   }
   void clear() noexcept { order_.clear(); }
+  // Prefetches what of() looks at: first where it is, then the indices.
+  void touch(std::uint32_t to, std::uint32_t step) const noexcept {
+    if (order_.empty()) return;
+    prefetch(step == 0 ? &ends_[to] : of(to).data());
+  }
   // Indices of the items.
   [[nodiscard]] std::span<const std::uint32_t> of(std::uint32_t to) const noexcept {
     if (order_.empty()) return {};
@@ -84,10 +90,24 @@ struct Mail {
   std::vector<std::uint32_t> messages;  // with programs, [to]: messages that jobs which end sent to hosts there
   ByReceiver packets_of, credits_of, acknowledgements_of;  // at the end of the window
 
+  void reserve(std::size_t most) {
+    packets.reserve(most);
+    credits.reserve(most);
+  }
   void sort(std::uint32_t num_partitions) {
     packets_of.sort(packets, num_partitions);
     credits_of.sort(credits, num_partitions);
     acknowledgements_of.sort(acknowledgements, num_partitions);
+  }
+  // Prefetches what goes to a partition, in three steps, each for what the next one looks at.
+  void touch(std::uint32_t to, std::uint32_t step) const noexcept {
+    if (step < 2) {
+      packets_of.touch(to, step);
+      credits_of.touch(to, step);
+      return;
+    }
+    for (const std::uint32_t i : packets_of.of(to)) prefetch(&packets[i]);
+    for (const std::uint32_t i : credits_of.of(to)) prefetch(&credits[i]);
   }
   void clear() noexcept {
     packets.clear();

@@ -22,12 +22,12 @@ void take_in_from(PartitionState& s, const Mail& mail) {
   s.in_network += packets.size();
   for (const std::uint32_t i : mail.credits_of.of(s.index)) {
     const Credit& sent = mail.credits[i].credit;
-    std::uint32_t place = s.free_credit;
-    if (place == kNil) {
-      place = static_cast<std::uint32_t>(s.credit_pool.size());
+    auto place = static_cast<std::uint32_t>(s.credit_pool.size());
+    if (s.unused_credits.empty()) {
       s.credit_pool.emplace_back();
     } else {
-      s.free_credit = s.credit_pool[place].next;
+      place = s.unused_credits.back();
+      s.unused_credits.pop_back();
     }
     const Tick when = time_from(s.window_start, sent.when);
     const Feedback feedback = mail.feedback.empty() ? Feedback{} : mail.feedback[i];
@@ -45,7 +45,14 @@ void take_in_from(PartitionState& s, const Mail& mail) {
 void Partition::take_in(std::span<const Partition> all, Tick horizon) {
   s_.count_until = s_.programs == nullptr ? horizon : -1;  // programs hear of a delivery when it happens
   settle(horizon);
-  for (const Partition& sender : all) take_in_from(s_, sender.s_.mail);
+  // What a sender has for this partition is a few lines of its memory, looked for in steps.
+  constexpr std::size_t kSteps = 3;
+  for (std::size_t i = 0; i < all.size() + kSteps; ++i) {
+    for (std::uint32_t step = 0; step < kSteps; ++step) {
+      if (i >= step && i - step < all.size()) all[i - step].s_.mail.touch(s_.index, step);
+    }
+    if (i >= kSteps) take_in_from(s_, all[i - kSteps].s_.mail);
+  }
 }
 
 void Partition::open_window(Tick end) {

@@ -239,7 +239,7 @@ struct PartitionState {
   std::vector<std::uint32_t> mailed_to;  // [packet]: the input VC, of those
   TimeSlots mailed_credits;              // lists in credit_pool
   std::vector<PooledCredit> credit_pool;
-  std::uint32_t free_credit = kNil;
+  std::vector<std::uint32_t> unused_credits;
   BusyTimes busy;
   HostEvents far_hosts;  // beyond what slots reach
   HostEvents alarms;     // of programs
@@ -289,6 +289,7 @@ struct PartitionState {
   std::vector<std::uint32_t> best_requests;  // [output port]: key of the one that is to be served
 
  private:
+  void reserve();
   void build_ports();
 };
 

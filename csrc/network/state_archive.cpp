@@ -43,7 +43,7 @@ void archive_sheets(Archive& archive, PartitionState& s) {
 // A field that is not in the list below is lost when a run is restored. So this stops the build where a field
 // is added: list it in the function that follows, or say there that it is scratch, and correct the number.
 #if defined(__GLIBCXX__) && defined(__x86_64__)
-static_assert(sizeof(PartitionState) == 4120);
+static_assert(sizeof(PartitionState) == 4136);
 static_assert(sizeof(PacketStore) == 304);
 static_assert(sizeof(DeliveryRecord) == 280);
 static_assert(sizeof(HostSender) == 80);
@@ -83,7 +83,7 @@ void PartitionState::archive(Archive& archive) {
   archive.fixed(arrivals);
   archive(to_hosts);
   archive.fixed(departures);
-  archive(hosts_due, effects, mailed_packets, mailed_to, mailed_credits, credit_pool, free_credit, busy,
+  archive(hosts_due, effects, mailed_packets, mailed_to, mailed_credits, credit_pool, unused_credits, busy,
           items_of(far_hosts), items_of(alarms), undecided);
 
   archive.fixed(hosts);

@@ -523,17 +523,18 @@ class Soundness {
       require(credit.host < s_.num_hosts, "a host does not exist");
     });
     std::vector<std::uint8_t> seen(s_.credit_pool.size());
-    const auto walk = [&](std::uint32_t i, bool used) {
-      for (; i != kNil; i = s_.credit_pool[i].next) {
-        require(i < seen.size() && seen[i] == 0, "credits go in a circle");
-        seen[i] = 1;
-        if (!used) continue;
+    const auto once = [&](std::uint32_t i) {
+      require(i < seen.size() && seen[i] == 0, "a credit is in two lists");
+      seen[i] = 1;
+    };
+    for (const std::uint32_t first : s_.mailed_credits.heads()) {
+      for (std::uint32_t i = first; i != kNil; i = s_.credit_pool[i].next) {
+        once(i);
         check_credit(archive_, s_, s_.credit_pool[i].credit, 0);
         check_feedback(archive_, s_, s_.credit_pool[i].feedback);
       }
-    };
-    for (const std::uint32_t first : s_.mailed_credits.heads()) walk(first, true);
-    walk(s_.free_credit, false);
+    }
+    for (const std::uint32_t unused : s_.unused_credits) once(unused);
   }
 
   void check_hosts() {
