@@ -56,8 +56,9 @@ static_assert(sizeof(Network) == 240);
 
 }  // namespace
 
-// Left out: what the constructor sets for good (inputs, group_of, drawn_packets, skips), what is drawn anew when it is missing (drawn), and scratch (keys, requests, best_requests,
-// answers, woken, sending, and of `around` all but its time).
+// Left out: what the constructor sets for good (inputs, group_of, drawn_packets, skips), what is drawn anew
+// when it is missing (drawn), and scratch (keys, requests, best_requests, answers, woken, sending, and of
+// `around` all but its time).
 void PartitionState::archive(Archive& archive) {
   if (archive.reads()) drawn.assign(drawn.size(), {});
   archive(window_start, cursor, next_edge, count_until, mail, ports);
