@@ -87,7 +87,8 @@ struct Mail {
   std::vector<SentCredit> credits;
   std::vector<Feedback> feedback;  // of each of them, with a learner
   std::vector<SentAcknowledgement> acknowledgements;
-  std::vector<std::uint32_t> messages;  // with programs, [to]: messages that jobs which end sent to hosts there
+  std::vector<std::uint32_t>
+      messages;  // with programs, [to]: messages that jobs which end sent to hosts there
   ByReceiver packets_of, credits_of, acknowledgements_of;  // at the end of the window
 
   void reserve(std::size_t most) {
@@ -120,9 +121,7 @@ struct Mail {
     credits_of.clear();
     acknowledgements_of.clear();
   }
-  void archive(Archive& archive) {
-    archive(packets, baggage, credits, feedback, acknowledgements, messages);
-  }
+  void archive(Archive& archive) { archive(packets, baggage, credits, feedback, acknowledgements, messages); }
 };
 
 }  // namespace dragonfly

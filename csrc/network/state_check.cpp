@@ -193,8 +193,8 @@ class Soundness {
       if (asked.spec.flag("keep_transitions")) check_row(archive, rows + i * asked.rows.bytes(), asked);
     }
   }
-  // What travels with a mailed packet is read by PacketStore::unpack() without a look at the end. Returns where
-  // that of the next one begins.
+  // What travels with a mailed packet is read by PacketStore::unpack() without a look at the end. Returns
+  // where that of the next one begins.
   static std::size_t check_baggage(const Archive& archive, const PartitionState& s, const Mail& mail,
                                    const Mail::SentPacket& sent) {
     const std::byte* at = mail.baggage.data() + sent.baggage;
