@@ -50,10 +50,15 @@ class OpenDecisions {
   }
   void clear(std::uint32_t packet) noexcept { heads_[std::size_t{packet} * most_].open = 0; }
 
-  // After resize().
+  // After resize(). Of most places nothing is kept: few packets have several decisions open, many have none.
   void archive(Archive& archive) {
-    archive.fixed(heads_);
-    archive.fixed(rows_);
+    for (std::size_t first = 0; first < heads_.size(); first += most_) {
+      std::uint32_t open = heads_[first].open;
+      archive.below(open, most_ + 1, "too many decisions are open");
+      archive.block(heads_.data() + first, open);
+      heads_[first].open = open;
+      archive.block(rows_.data() + first * row_bytes_, open * row_bytes_);
+    }
     archive.fixed(hops_);
   }
   [[nodiscard]] std::uint32_t most() const noexcept { return most_; }

@@ -92,7 +92,7 @@ void BookAudit::count_arriving(std::uint32_t input_vc, std::span<CreditsInUse> u
 
 // Adds the credits that are in use as seen from here: credits on their way back and packets on the wire or in
 // the input buffer.
-void BookAudit::count_credits(std::span<const Mailbox> outboxes, std::span<CreditsInUse> use) const {
+void BookAudit::count_credits(std::span<CreditsInUse> use) const {
   of_.for_each_credit([&](std::uint32_t item) { ++use[of_.index].of_ports[item]; });
   of_.host_credits.for_each(
       [&](const PartitionState::HostCredit& credit) { ++use[of_.index].of_hosts[credit.host]; });
@@ -103,9 +103,7 @@ void BookAudit::count_credits(std::span<const Mailbox> outboxes, std::span<Credi
       count_places(input_vc, length(of_.input_vcs[input_vc].head), use);
     }
   }
-  for (std::size_t to = 0; to < outboxes.size(); ++to) {
-    for (const Credit& credit : outboxes[to].credits) ++use[to].of_ports[credit.item];
-  }
+  for (const Mail::SentCredit& sent : of_.mail.credits) ++use[sent.to].of_ports[sent.credit.item];
   if (!of_.plan.shared_output) return;
   // Credits are taken when the packet enters the output queue.
   for_each_port([&](std::uint32_t id, const OutputPort& output) {

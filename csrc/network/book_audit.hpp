@@ -27,7 +27,7 @@ class BookAudit {
     std::vector<std::uint32_t> of_hosts;  // [host]
   };
   [[nodiscard]] CreditsInUse none_in_use() const;
-  void count_credits(std::span<const Mailbox> outboxes, std::span<CreditsInUse> use) const;
+  void count_credits(std::span<CreditsInUse> use) const;
   // A packet on the wire towards an input VC of this partition.
   void count_arriving(std::uint32_t input_vc, std::span<CreditsInUse> use) const;
   [[nodiscard]] std::string compare_credits(const CreditsInUse& use) const;

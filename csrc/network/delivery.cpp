@@ -76,7 +76,7 @@ void acknowledge(PartitionState& s, std::uint32_t index, Tick delivered) {
   if (to == s.index) {
     s.trackers.acknowledge(sent);
   } else {
-    s.outboxes[to].acknowledgements.push_back(sent);
+    s.mail.acknowledgements.push_back({sent, to});
   }
 }
 

@@ -5,7 +5,7 @@
 // touch disjoint state: an edge its own router, a departure its own port, an arrival its own buffer (one link
 // brings at most one packet at a time), a credit one counter of one port. What they send elsewhere arrives
 // later. Ties between packets are broken by the allocator's own keys, random numbers belong to packets. So
-// results depend neither on the order of the lists, nor on mailboxes, nor on how groups are cut into
+// results depend neither on the order of the lists, nor on mail, nor on how groups are cut into
 // partitions.
 //
 // All functions are compiled for several modes, one of which is for everything: what is known beforehand of a

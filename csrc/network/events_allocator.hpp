@@ -311,8 +311,8 @@ template <Mode mode>
     }
     return;
   }
-  s.outboxes[far.partition].credits.push_back(credit);
-  if (learns(s)) s.outboxes[far.partition].feedback.push_back(report_to(s, packet, far.group));
+  s.mail.credits.push_back({credit, far.partition});
+  if (learns(s)) s.mail.feedback.push_back(report_to(s, packet, far.group));
 }
 
 // What goes with the credit to a router of `group`.

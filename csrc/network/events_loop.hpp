@@ -60,6 +60,10 @@ template <Mode mode>
       prefetch(s.ports.line_of(id, s.plan.queue_stride - 1U));
     }
   }
+  std::uint32_t credit = s.mailed_credits.peek(next);
+  for (int i = 0; i < kLooks && credit != kNil; ++i, credit = s.credit_pool[credit].next) {
+    prefetch(&s.ports[s.credit_pool[credit].credit.item >> kVcBits]);
+  }
   std::uint32_t packet = s.mailed_packets.peek(next);
   for (int i = 0; i < kLooks && packet != kNil; ++i, packet = s.store.next[packet]) {
     prefetch(&s.store.packets[packet]);
@@ -120,7 +124,7 @@ template <Mode mode>
   for (std::uint32_t i = std::exchange(s.mailed_credits.head(now), kNil); i != kNil;) {
     const std::uint32_t next = s.credit_pool[i].next;
     take_credit(s, s.credit_pool[i].credit, s.credit_pool[i].feedback, now);
-    s.credit_pool[i].next = std::exchange(s.free_credit, i);
+    s.unused_credits.push_back(i);
     i = next;
   }
   while (s.host_credits.due(now)) host_credit(s, s.host_credits.take().host, now);

@@ -228,10 +228,10 @@ template <PartitionState::Departures kind>
 template <Mode mode>
 inline void EventLoop<mode>::send_away(State& s, const OutputPort& output, std::uint32_t packet,
                                        std::uint32_t input_vc, Tick arrival) {
-  Mailbox& box = s.outboxes[output.peer_partition];
-  box.packets.push_back({s.store.packets[packet], s.store.times[packet], low_of(arrival), input_vc});
+  s.mail.packets.push_back({s.store.packets[packet], s.store.times[packet], low_of(arrival), input_vc,
+                            static_cast<std::uint32_t>(s.mail.baggage.size()), output.peer_partition});
   if (s.store.has_baggage()) {
-    s.store.pack(packet, box.baggage);
+    s.store.pack(packet, s.mail.baggage);
     if (s.store.open) s.store.open->clear(packet);
   }
   s.store.remove(packet);

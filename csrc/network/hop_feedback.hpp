@@ -9,7 +9,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "network/mailbox.hpp"
+#include "network/mail.hpp"
 #include "routing/learning.hpp"
 #include "routing/question.hpp"
 

@@ -72,7 +72,7 @@ MemoryNeed memory_need(const Blueprint& plan) noexcept {
           .source_queues = hosts * plan.options.source_queue_packets * sizeof(Tick),
           .partitions = parts * (PartitionState::queue_bytes(plan) + sizeof(Partition) + of_hosts +
                                  groups * groups * 2 * sizeof(std::uint64_t)) +
-                        parts * parts * (2 * sizeof(Mailbox) + sizeof(Mailbox*)),
+                        parts * parts * 2 * sizeof(std::uint32_t),
           .tables = tables,
           .trackers = bytes_of_trackers(plan),
           .questions = bytes_of_questions(plan)};

@@ -23,8 +23,6 @@ Network::Network(std::unique_ptr<Blueprint> blueprint, std::uint32_t threads)
   partitions_.reserve(n);
   for (std::uint32_t i = 0; i < n; ++i) partitions_.emplace_back(*plan_, i);
   stops_.assign(n, Stop::kEnd);
-  for (auto& side : mail_) side.assign(n, std::vector<Mailbox>(n));
-  inboxes_.assign(n, std::vector<Mailbox*>(n));
 }
 
 // The workload is complete at a time T that is only known when it has come, and no partition may go beyond
@@ -33,8 +31,6 @@ Network::Network(std::unique_ptr<Blueprint> blueprint, std::uint32_t threads)
 // of the window, or a message to another partition is under way, then T lies behind the window, and all go to
 // its end. Else T is the latest time at which one was done, and all go on to exactly there.
 bool Network::run_window(Tick until, RunGoal goal) {
-  auto& outgoing = mail_[parity_];
-  auto& incoming = mail_[1 - parity_];
   const bool opens = !in_window_;
   // It ends at most one look-ahead after its start: what is sent in it arrives behind it.
   if (opens) window_end_ = std::min(started_ + 1 + plan_->window, until + 1);
@@ -44,11 +40,11 @@ bool Network::run_window(Tick until, RunGoal goal) {
     stops_[i] = partitions_[i].go_on(end, until_done);
     if (end == window_end_ && stops_[i] == Stop::kEnd) partitions_[i].close_window();
   };
+  if (opens) {
+    pool_.run(plan_->num_partitions(), [&](std::uint32_t i) { partitions_[i].take_in(partitions_, until); });
+  }
   pool_.run(plan_->num_partitions(), [&](std::uint32_t i) {
-    if (opens) {
-      for (std::size_t from = 0; from < incoming.size(); ++from) inboxes_[i][from] = &incoming[from][i];
-      partitions_[i].open_window(window_end_, until, inboxes_[i], outgoing[i]);
-    }
+    if (opens) partitions_[i].open_window(window_end_);
     if (to_completion && partitions_[i].programs()->open_work().done()) {
       stops_[i] = Stop::kDone;
     } else {
@@ -62,7 +58,6 @@ bool Network::run_window(Tick until, RunGoal goal) {
     });
   }
   if (any(stops_, Stop::kAsks)) return false;
-  parity_ = 1 - parity_;
   in_window_ = false;
   return true;
 }
@@ -129,12 +124,10 @@ void Network::skip_silence(Tick until) {
 }
 
 bool Network::mail_waits() const noexcept {
-  for (const auto& row : mail_[1 - parity_]) {
-    for (const Mailbox& box : row) {
-      if (!box.packets.empty() || !box.credits.empty()) return true;
-    }
-  }
-  return false;
+  return std::ranges::any_of(partitions_, [](const Partition& partition) {
+    const Mail& mail = partition.state().mail;
+    return !mail.packets.empty() || !mail.credits.empty();
+  });
 }
 
 bool Network::complete() const noexcept {
@@ -200,11 +193,8 @@ void Network::set_job_policies(std::uint32_t job, const JobPolicies& policies) {
 
 std::uint64_t Network::in_network() const noexcept {
   std::uint64_t total = 0;
-  for (const Partition& partition : partitions_) total += partition.in_network();
-  for (const auto& side : mail_) {
-    for (const auto& row : side) {
-      for (const Mailbox& box : row) total += box.packets.size();
-    }
+  for (const Partition& partition : partitions_) {
+    total += partition.in_network() + partition.state().mail.packets.size();
   }
   return total;
 }
@@ -259,14 +249,10 @@ void Network::check_invariants() {
     report += audit.check_inside();
     use.push_back(audit.none_in_use());
   }
-  const auto& waiting =
-      mail_[in_window_ ? parity_ : 1 - parity_];  // the mail of the window before was taken in
-  for (std::size_t i = 0; i < audits.size(); ++i) audits[i].count_credits(waiting[i], use);
-  for (std::size_t from = 0; from < waiting.size(); ++from) {
-    for (std::size_t to = 0; to < waiting.size(); ++to) {
-      for (const Mailbox::SentPacket& travelling : waiting[from][to].packets) {
-        audits[to].count_arriving(travelling.input_vc, use);
-      }
+  for (const BookAudit& audit : audits) audit.count_credits(use);
+  for (const Partition& partition : partitions_) {
+    for (const Mail::SentPacket& sent : partition.state().mail.packets) {
+      audits[sent.to].count_arriving(sent.input_vc, use);
     }
   }
   for (std::size_t i = 0; i < audits.size(); ++i) report += audits[i].compare_credits(use[i]);
@@ -281,10 +267,8 @@ void Network::check_invariants() {
     const OpenWork& work = partition.programs()->open_work();
     messages += work.under_way - work.expected - static_cast<std::int64_t>(work.sent_elsewhere.size());
   }
-  for (const auto& side : mail_) {
-    for (const auto& row : side) {
-      for (const Mailbox& box : row) messages -= box.messages;
-    }
+  for (const Partition& partition : partitions_) {
+    for (const std::uint32_t announced : partition.state().mail.messages) messages -= announced;
   }
   if (messages != 0) {
     report += "\n  " + std::to_string(messages) + " messages are under way and were not announced";

@@ -91,10 +91,7 @@ class Network {
 
   std::unique_ptr<Blueprint> plan_;
   std::vector<Partition> partitions_;
-  std::vector<std::vector<Mailbox>> mail_[2];  // [parity][from][to]
-  std::size_t parity_ = 0;
-  std::vector<std::vector<Mailbox*>> inboxes_;  // scratch, per partition
-  std::vector<Stop> stops_;                     // [partition], in the present window
+  std::vector<Stop> stops_;  // [partition], in the present window
   WorkerPool pool_;
   bool in_window_ = false;
   Tick window_end_ = 0;

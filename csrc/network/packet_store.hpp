@@ -52,6 +52,15 @@ struct PacketStore {
   bool with_messages = false;
   std::vector<std::uint32_t> unused;
 
+  void reserve(std::size_t most) {
+    packets.reserve(most);
+    next.reserve(most);
+    times.reserve(most);
+    hops.reserve(most);
+    if (with_through) through.reserve(most);
+    unused.reserve(most);
+  }
+
   [[nodiscard]] std::uint32_t add() {
     if (unused.empty()) grow();
     const std::uint32_t packet = unused.back();
@@ -103,7 +112,7 @@ struct PacketStore {
  private:
   [[gnu::noinline]] void grow() {
     const std::size_t old = packets.size();
-    const std::size_t size = old + std::max<std::size_t>(64, old / 2);
+    const std::size_t size = old + std::max<std::size_t>(64, old / 8);
     packets.resize(size);
     next.resize(size, kNil);
     times.resize(size);

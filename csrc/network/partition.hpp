@@ -1,7 +1,7 @@
 // A partition: one or more whole groups with their routers, hosts, packets and events.
 //
 // Everything that crosses a global link takes at least the look-ahead (the smaller of its packet and
-// credit delays), so a partition runs on its own for that long; what leaves it waits in mailboxes.
+// credit delays), so a partition runs on its own for that long; what leaves it waits as mail.
 #pragma once
 
 #include <algorithm>
@@ -21,13 +21,15 @@ class Partition final {
  public:
   Partition(const Blueprint& blueprint, std::uint32_t index) : s_{blueprint, index} {}
 
-  // Takes in what other partitions sent, for a window that ends before `end`. Packets delivered after
-  // `horizon` are counted only when time gets there.
-  void open_window(Tick end, Tick horizon, std::span<Mailbox* const> inboxes, std::span<Mailbox> outboxes);
+  // Takes in what the others sent in the window before. Packets delivered after `horizon` are counted only
+  // when time gets there.
+  void take_in(std::span<const Partition> all, Tick horizon);
+  // When all have taken in what was sent: for a window that ends before `end`.
+  void open_window(Tick end);
   // As EventLoop::go_on().
   Stop go_on(Tick end, bool until_done) { return loop_of(s_)(s_, end, until_done); }
-  // The window ends where go_on() has come to, and messages to other partitions are announced to them. May be
-  // called again for the same window.
+  // The window ends where go_on() has come to: its mail is ready for the others. May be called again for the
+  // same window.
   void close_window();
   // The next window starts at `now`. Precondition: nothing is due before.
   void skip_to(Tick now) noexcept { s_.window_start = now; }
@@ -52,8 +54,7 @@ class Partition final {
   [[nodiscard]] std::vector<LoggedPacket> take_log() { return std::exchange(s_.record.log, {}); }
 
   void archive(Archive& archive) { s_.archive(archive); }
-  // In a window that goes on: where what is sent waits.
-  void send_to(std::span<Mailbox> outboxes) noexcept { s_.outboxes = outboxes; }
+  void sort_mail() { s_.mail.sort(s_.plan.num_partitions()); }
   [[nodiscard]] const PartitionState& state() const noexcept { return s_; }
   // Everything before has happened here.
   [[nodiscard]] Tick cursor() const noexcept { return s_.cursor; }

@@ -9,6 +9,9 @@ namespace dragonfly {
 
 namespace {
 
+// More than loads up to 1 have in the network.
+constexpr std::size_t kPacketsPerHost = 32;
+
 // How far ahead departures are planned; and packets and credits when they come in from other partitions.
 Tick departure_horizon(const Timing& timing) noexcept {
   const Tick packet = std::ranges::max(timing.packet);
@@ -85,6 +88,7 @@ PartitionState::PartitionState(const Blueprint& blueprint, std::uint32_t index_i
                        asked.spec.flag("keep_feedback"));
     desk = std::make_unique<DecisionDesk>(asked, *store.open, first_router, num_routers);
   }
+  reserve();
   if (blueprint.options.record.group_latency) {
     const std::size_t groups = blueprint.topology.num_groups();
     record.group_latency_ps.assign(groups * groups, 0);
@@ -96,6 +100,18 @@ PartitionState::PartitionState(const Blueprint& blueprint, std::uint32_t index_i
                     .buffers = blueprint.buffer_behind.data(),
                     .credits_at_crossbar = blueprint.shared_output});
   build_hosts(*this);
+}
+
+// Room that takes no memory before it is used: lists that grow by being copied leave holes in large systems.
+void PartitionState::reserve() {
+  const std::size_t packets = std::size_t{num_hosts} * kPacketsPerHost;
+  store.reserve(packets);
+  mailed_to.reserve(packets);
+  const Tick per_link = plan.window / timing.packet[index_of(plan.global_class)] + 2;
+  const std::size_t sent = std::size_t{num_routers} * plan.topology.h() * static_cast<std::size_t>(per_link);
+  mail.reserve(sent);
+  credit_pool.reserve(2 * sent);
+  unused_credits.reserve(2 * sent);
 }
 
 void PartitionState::build_ports() {

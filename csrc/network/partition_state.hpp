@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <memory>
 #include <queue>
-#include <span>
 #include <vector>
 
 #include "core/event_queues.hpp"
@@ -13,7 +12,7 @@
 #include "network/blueprint.hpp"
 #include "network/delivery_record.hpp"
 #include "network/host_programs.hpp"
-#include "network/mailbox.hpp"
+#include "network/mail.hpp"
 #include "network/packet_store.hpp"
 #include "network/partition_trackers.hpp"
 #include "network/question_sheet.hpp"
@@ -201,7 +200,7 @@ struct PartitionState {
   Tick cursor = 0;       // everything before has happened
   Tick next_edge = 0;    // the first edge of the clock after the present time, as a number of clocks
   Tick count_until = 0;  // deliveries up to here are counted at once
-  std::span<Mailbox> outboxes{};
+  Mail mail;             // what left in the present window, or in the one before
 
   // Routers.
   PortBlocks ports;                        // output ports
@@ -240,7 +239,7 @@ struct PartitionState {
   std::vector<std::uint32_t> mailed_to;  // [packet]: the input VC, of those
   TimeSlots mailed_credits;              // lists in credit_pool
   std::vector<PooledCredit> credit_pool;
-  std::uint32_t free_credit = kNil;
+  std::vector<std::uint32_t> unused_credits;
   BusyTimes busy;
   HostEvents far_hosts;  // beyond what slots reach
   HostEvents alarms;     // of programs
@@ -290,6 +289,7 @@ struct PartitionState {
   std::vector<std::uint32_t> best_requests;  // [output port]: key of the one that is to be served
 
  private:
+  void reserve();
   void build_ports();
 };
 

@@ -193,27 +193,28 @@ class Soundness {
       if (asked.spec.flag("keep_transitions")) check_row(archive, rows + i * asked.rows.bytes(), asked);
     }
   }
-  // What travels with mailed packets is read by PacketStore::unpack() without a look at the end.
-  static void check_baggage(const Archive& archive, const PartitionState& s, const Mailbox& box) {
-    const std::byte* at = box.baggage.data();
-    std::size_t left = box.baggage.size();
+  // What travels with a mailed packet is read by PacketStore::unpack() without a look at the end. Returns
+  // where that of the next one begins.
+  static std::size_t check_baggage(const Archive& archive, const PartitionState& s, const Mail& mail,
+                                   const Mail::SentPacket& sent) {
+    const std::byte* at = mail.baggage.data() + sent.baggage;
+    std::size_t left = mail.baggage.size() - sent.baggage;
     const auto part_of = [&](std::size_t size) {
       archive.require(size <= left, "the baggage of a packet is missing");
       left -= size;
       return std::exchange(at, at + size);
     };
-    for (const Mailbox::SentPacket& sent : box.packets) {
-      if (s.store.with_paths) {
-        PathRecord path;
-        std::memcpy(&path, part_of(sizeof(PathRecord)), sizeof(PathRecord));
-        archive.require(path.length <= PathRecord::kLongest, "a path is too long");
-      }
-      if (s.store.with_messages) {
-        MessagePart part;
-        std::memcpy(static_cast<void*>(&part), part_of(sizeof(MessagePart)), sizeof(MessagePart));
-        check_part(archive, s, sent.packet, part);
-      }
-      if (!s.store.open) continue;
+    if (s.store.with_paths) {
+      PathRecord path;
+      std::memcpy(&path, part_of(sizeof(PathRecord)), sizeof(PathRecord));
+      archive.require(path.length <= PathRecord::kLongest, "a path is too long");
+    }
+    if (s.store.with_messages) {
+      MessagePart part;
+      std::memcpy(static_cast<void*>(&part), part_of(sizeof(MessagePart)), sizeof(MessagePart));
+      check_part(archive, s, sent.packet, part);
+    }
+    if (s.store.open) {
       std::uint32_t count = 0;
       std::memcpy(&count, part_of(sizeof(count)), sizeof(count));
       archive.require(count <= s.store.open->most(), "too many decisions are open");
@@ -221,13 +222,14 @@ class Soundness {
       const bool keeps = s.plan.decisions->spec.flag("keep_transitions");
       const std::byte* const rows = part_of(keeps ? count * s.plan.decisions->rows.bytes() : 0);
       check_open(archive, s, sent.packet, count, heads, rows);
-      if (!s.plan.decisions->spec.flag("keep_feedback")) continue;
-      const std::byte* const note = part_of(sizeof(HopNote));
-      archive.require(
-          note[offsetof(HopNote, chosen)] <= std::byte{1} && note[offsetof(HopNote, asked)] <= std::byte{1},
-          "a flag is neither 0 nor 1");
+      if (s.plan.decisions->spec.flag("keep_feedback")) {
+        const std::byte* const note = part_of(sizeof(HopNote));
+        archive.require(
+            note[offsetof(HopNote, chosen)] <= std::byte{1} && note[offsetof(HopNote, asked)] <= std::byte{1},
+            "a flag is neither 0 nor 1");
+      }
     }
-    archive.require(left == 0, "there is more baggage than packets");
+    return mail.baggage.size() - left;
   }
 
  private:
@@ -521,17 +523,18 @@ class Soundness {
       require(credit.host < s_.num_hosts, "a host does not exist");
     });
     std::vector<std::uint8_t> seen(s_.credit_pool.size());
-    const auto walk = [&](std::uint32_t i, bool used) {
-      for (; i != kNil; i = s_.credit_pool[i].next) {
-        require(i < seen.size() && seen[i] == 0, "credits go in a circle");
-        seen[i] = 1;
-        if (!used) continue;
+    const auto once = [&](std::uint32_t i) {
+      require(i < seen.size() && seen[i] == 0, "a credit is in two lists");
+      seen[i] = 1;
+    };
+    for (const std::uint32_t first : s_.mailed_credits.heads()) {
+      for (std::uint32_t i = first; i != kNil; i = s_.credit_pool[i].next) {
+        once(i);
         check_credit(archive_, s_, s_.credit_pool[i].credit, 0);
         check_feedback(archive_, s_, s_.credit_pool[i].feedback);
       }
-    };
-    for (const std::uint32_t first : s_.mailed_credits.heads()) walk(first, true);
-    walk(s_.free_credit, false);
+    }
+    for (const std::uint32_t unused : s_.unused_credits) once(unused);
   }
 
   void check_hosts() {
@@ -737,8 +740,14 @@ class Soundness {
 
 void require_sound(const Archive& archive, const PartitionState& s) { Soundness{archive, s}.check(); }
 
-void require_sound(const Archive& archive, const PartitionState& to, const Mailbox& box) {
-  for (const Mailbox::SentPacket& sent : box.packets) {
+void require_sound(const Archive& archive, const Mail& mail, std::span<const Partition> all) {
+  const auto receiver = [&](std::uint32_t to) -> const PartitionState& {
+    archive.require(to < all.size(), "mail is for no partition");
+    return all[to].state();
+  };
+  std::size_t baggage = 0;
+  for (const Mail::SentPacket& sent : mail.packets) {
+    const PartitionState& to = receiver(sent.to);
     Soundness::check_packet(archive, to, sent.packet, sent.times, kLatest);
     archive.require(sent.input_vc < to.input_vcs.size() &&
                         to.index_of_input(sent.input_vc) < to.plan.input_vcs &&
@@ -747,14 +756,25 @@ void require_sound(const Archive& archive, const PartitionState& to, const Mailb
     Packet packet = sent.packet;
     ++packet.hops;
     Soundness::check_way(archive, to.plan, packet, to.first_router + to.router_of_input(sent.input_vc));
+    if (!to.store.has_baggage()) continue;
+    archive.require(sent.baggage == baggage, "the baggage of a packet is missing");
+    baggage = Soundness::check_baggage(archive, to, mail, sent);
   }
-  for (const Credit& credit : box.credits) Soundness::check_credit(archive, to, credit, 0);
-  archive.require(box.feedback.empty() || box.feedback.size() == box.credits.size(), "a report is missing");
-  for (const Feedback& feedback : box.feedback) Soundness::check_feedback(archive, to, feedback);
-  for (const Acknowledgement& heard : box.acknowledgements)
-    Soundness::check_acknowledgement(archive, to, heard);
-  archive.require(box.messages == 0 || to.programs != nullptr, "messages go to no program");
-  Soundness::check_baggage(archive, to, box);
+  archive.require(baggage == mail.baggage.size(), "there is more baggage than packets");
+  for (const Mail::SentCredit& sent : mail.credits) {
+    Soundness::check_credit(archive, receiver(sent.to), sent.credit, 0);
+  }
+  archive.require(mail.feedback.empty() || mail.feedback.size() == mail.credits.size(),
+                  "a report is missing");
+  for (std::size_t i = 0; i < mail.feedback.size(); ++i) {
+    Soundness::check_feedback(archive, receiver(mail.credits[i].to), mail.feedback[i]);
+  }
+  for (const Mail::SentAcknowledgement& sent : mail.acknowledgements) {
+    Soundness::check_acknowledgement(archive, receiver(sent.to), sent.acknowledgement);
+  }
+  archive.require(mail.messages.empty() ||
+                      (all.front().state().programs != nullptr && mail.messages.size() == all.size()),
+                  "messages go to no program");
 }
 
 }  // namespace dragonfly

@@ -6,15 +6,17 @@
 // and nothing worse happens.
 #pragma once
 
+#include <span>
+
 #include "core/archive.hpp"
-#include "network/mailbox.hpp"
-#include "network/partition_state.hpp"
+#include "network/mail.hpp"
+#include "network/partition.hpp"
 
 namespace dragonfly {
 
 // Both throw ConfigError. Of a partition that was just read:
 void require_sound(const Archive& archive, const PartitionState& s);
-// Of what waits for it in a mailbox:
-void require_sound(const Archive& archive, const PartitionState& to, const Mailbox& box);
+// Of what one of these partitions sends to the others:
+void require_sound(const Archive& archive, const Mail& mail, std::span<const Partition> all);
 
 }  // namespace dragonfly
