@@ -287,8 +287,7 @@ void Blueprint::number_ports() {
     edge_depth =
         static_cast<std::uint32_t>(std::bit_ceil(static_cast<std::uint64_t>(longest / timing.clock) + 3));
   }
-  quick_crossbar =
-      edge_depth == 1 && ready_words == 1 && radix <= 64 && arbitration != Arbitration::kRoundRobin;
+  quick_crossbar = edge_depth == 1 && radix <= 64 && arbitration != Arbitration::kRoundRobin;
 }
 
 // Into partitions.

@@ -18,8 +18,9 @@ bool is_plain(const PartitionState& s) noexcept {
 
 GoOn loop_of(const PartitionState& s) noexcept {
   if (!is_plain(s)) return go_on_any();
-  const Routers routers = s.plan.shared_output ? Routers::kShared : Routers::kQueued;
-  if (routers == Routers::kQueued && (!s.plan.quick_crossbar || s.store.with_through)) return go_on_any();
+  const Routers queued = s.plan.ready_words == 1 ? Routers::kQueued : Routers::kWide;
+  const Routers routers = s.plan.shared_output ? Routers::kShared : queued;
+  if (routers == queued && (!s.plan.quick_crossbar || s.store.with_through)) return go_on_any();
   const bool arrival = s.plan.decide_on_arrival;
   if (s.trackers.any()) {
     return s.asking || s.plan.learner != nullptr ? go_on_any() : go_on_tracking(routers, arrival);

@@ -35,7 +35,8 @@ enum class Deciders : std::uint8_t {
 // What routers are like.
 enum class Routers : std::uint8_t {
   kQueued,  // an output queue per VC, a quick crossbar (Blueprint::quick_crossbar) without a pipeline behind
-            // it
+            // it, at most 64 input VCs
+  kWide,    // the same with more of them
   kShared,  // one output queue per port
   kAny,
 };
@@ -78,14 +79,15 @@ struct EventLoop {
   static bool shared_output(const State& s) noexcept {
     return mode.routers == Routers::kAny ? s.plan.shared_output : mode.routers == Routers::kShared;
   }
-  static constexpr bool kQueued = mode.routers == Routers::kQueued;
+  static constexpr bool kFew = mode.routers == Routers::kQueued;
+  static constexpr bool kQueued = kFew || mode.routers == Routers::kWide;
   static constexpr bool kDesk = mode.deciders == Deciders::kDesk;
   static bool quick_crossbar(const State& s) noexcept { return kQueued || s.plan.quick_crossbar; }
   static bool with_through(const State& s) noexcept { return !kQueued && s.store.with_through; }
   static std::uint32_t edge_depth(const State& s) noexcept { return kQueued ? 1U : s.plan.edge_depth; }
-  static std::uint32_t ready_words(const State& s) noexcept { return kQueued ? 1U : s.plan.ready_words; }
+  static std::uint32_t ready_words(const State& s) noexcept { return kFew ? 1U : s.plan.ready_words; }
   static std::uint32_t input_shift(const State& s) noexcept {
-    return kQueued ? kFewInputVcsShift : s.plan.input_shift;
+    return kFew ? kFewInputVcsShift : s.plan.input_shift;
   }
   static std::uint32_t router_of(const State& s, std::uint32_t input_vc) noexcept {
     return input_vc >> input_shift(s);
@@ -126,6 +128,8 @@ struct EventLoop {
 
   // The allocator.
   static void clock_edge(State& s, std::uint32_t router, Tick now);
+  static std::uint32_t take_requests(State& s, std::uint32_t router);
+  static void serve(State& s, std::uint32_t router, const std::uint64_t* keys, std::uint32_t count, Tick now);
   static void quick_edge(State& s, std::uint32_t router, Tick now);
   static void slow_edge(State& s, std::uint32_t router, Tick now);
   static void round_robin_edge(State& s, std::uint32_t router, Tick now);

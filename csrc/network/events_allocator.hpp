@@ -38,6 +38,10 @@ template <Mode mode>
 // pass over the input VCs that ask is all there is, in the order of the arbitration.
 template <Mode mode>
 [[gnu::noinline]] void EventLoop<mode>::quick_edge(State& s, std::uint32_t router, Tick now) {
+  if (ready_words(s) > 1) {
+    serve(s, router, s.keys.data(), take_requests(s, router), now);
+    return;
+  }
   std::uint64_t asking = std::exchange(s.ready[router], 0);
   if (asking == 0) return;
   const std::uint32_t first = router << input_shift(s);
@@ -68,13 +72,41 @@ template <Mode mode>
     for (; at > 0 && next < keys[at - 1]; --at) keys[at] = keys[at - 1];
     keys[at] = next;
   }
+  serve(s, router, keys.data(), count, now);
+}
+
+// Those that ask, from here on no more: their keys in order, in `keys`. Returns how many.
+template <Mode mode>
+[[gnu::always_inline]] inline std::uint32_t EventLoop<mode>::take_requests(State& s, std::uint32_t router) {
+  std::uint64_t* const keys = s.keys.data();
+  std::uint32_t count = 0;
+  for (std::uint32_t word = 0; word < ready_words(s); ++word) {
+    std::uint64_t bits = std::exchange(s.ready[router * ready_words(s) + word], 0);
+    for (; bits != 0; bits &= bits - 1) {
+      const std::uint64_t key =
+          allocator_key(s, router, word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits)));
+      std::uint32_t at = count++;
+      for (; at > 0 && key < keys[at - 1]; --at) keys[at] = keys[at - 1];
+      keys[at] = key;
+    }
+  }
+  return count;
+}
+
+// Where all ports are free at every edge: those that ask, in the order of their keys.
+template <Mode mode>
+[[gnu::always_inline]] inline void EventLoop<mode>::serve(State& s, std::uint32_t router,
+                                                          const std::uint64_t* keys, std::uint32_t count,
+                                                          Tick now) {
+  const std::uint16_t* const wanted = &s.wanted[router << input_shift(s)];
+  std::uint64_t* const ready = &s.ready[router * ready_words(s)];
   // Of those served at one edge, the first counts as the one served last (SST/Merlin fills its list
   // of who is next from behind): two hosts that send in phase to one port take turns.
   std::uint32_t stamp = s.served[router] += count;
   const InputIndex* const places = s.plan.input_index.data();
   std::uint64_t inputs_used = 0;
   std::uint64_t outputs_used = 0;
-  std::uint64_t again = 0;
+  std::uint64_t again = 0;  // kFew: a bit of each
   for (std::uint32_t i = 0; i < count; ++i) {
     const auto index = static_cast<std::uint32_t>(keys[i] & 0xffff);
     const std::uint16_t to = wanted[index];
@@ -82,7 +114,9 @@ template <Mode mode>
     const std::uint64_t output_bit = std::uint64_t{1} << port_of(to);
     if (((inputs_used & input_bit) | (outputs_used & output_bit)) != 0) {
       if ((inputs_used & input_bit) == 0 && refuse(s, router, index, Refusal::kTaken, now)) continue;
-      again |= std::uint64_t{1} << index;
+      const std::uint64_t bit = std::uint64_t{1} << (index % 64);
+      if constexpr (!kFew) ready[index / 64] |= bit;
+      again |= bit;
       continue;
     }
     if (!try_grant(s, router, index, to, stamp, now)) continue;
@@ -91,7 +125,7 @@ template <Mode mode>
     outputs_used |= output_bit;
   }
   if (again == 0) return;
-  s.ready[router] |= again;
+  if constexpr (kFew) *ready |= again;
   plan_edge(s, router, s.next_edge);
 }
 
@@ -139,19 +173,9 @@ template <Mode mode>
 // crossbar input, its crossbar output and the space behind are free.
 template <Mode mode>
 [[gnu::noinline]] void EventLoop<mode>::slow_edge(State& s, std::uint32_t router, Tick now) {
-  std::uint64_t* const keys = s.keys.data();
-  std::uint32_t asking = 0;
-  for (std::uint32_t word = 0; word < ready_words(s); ++word) {
-    std::uint64_t bits = std::exchange(s.ready[router * ready_words(s) + word], 0);
-    for (; bits != 0; bits &= bits - 1) {
-      const std::uint64_t key =
-          allocator_key(s, router, word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits)));
-      std::uint32_t at = asking++;
-      for (; at > 0 && key < keys[at - 1]; --at) keys[at] = keys[at - 1];
-      keys[at] = key;
-    }
-  }
-  std::uint32_t stamp = s.served[router] += asking;  // as in quick_edge()
+  const std::uint64_t* const keys = s.keys.data();
+  const std::uint32_t asking = take_requests(s, router);
+  std::uint32_t stamp = s.served[router] += asking;  // as in serve()
   Tick retry = kNever;
   for (std::uint32_t i = 0; i < asking; ++i) {
     const auto index = static_cast<std::uint32_t>(keys[i] & 0xffff);

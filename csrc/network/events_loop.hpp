@@ -188,6 +188,10 @@ GoOn loop_for(Routers routers, bool on_arrival) noexcept {
       return go_on_any();
     }
   }
+  if (routers == Routers::kWide) {
+    return on_arrival ? &EventLoop<Mode{who, Routers::kWide, true}>::go_on
+                      : &EventLoop<Mode{who, Routers::kWide, false}>::go_on;
+  }
   return on_arrival ? &EventLoop<Mode{who, Routers::kQueued, true}>::go_on
                     : &EventLoop<Mode{who, Routers::kQueued, false}>::go_on;
 }
