@@ -222,7 +222,7 @@ class Neural(ScoringPolicy):
         True
     """
 
-    variants: ClassVar[NamedVariants] = {"neural-v1": {}}
+    variants: ClassVar[NamedVariants] = {"neural-v1": {}, "neural-v2": {}}
 
     @property
     def network(self) -> MlpNetwork:

@@ -119,6 +119,7 @@ _LOOKS = {
     "lia": Look(_GOLD, "X"),
     "ad2": Look(_GOLD, "<", "dash"),
     "neural-v1": Look(_GOLD, "P", "dot"),
+    "neural-v2": Look(_GOLD, "s", "dashdot"),
 }
 
 

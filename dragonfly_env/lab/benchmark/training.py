@@ -21,7 +21,7 @@ from dragonfly_env.lab.benchmark.suite import BenchmarkCase, Suite
 from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.sweeps.progress import spell_seconds
 from dragonfly_env.sweeps.scenario import PolicyChoice
-from dragonfly_env.traffic import Adversarial, Schedule, Traffic
+from dragonfly_env.traffic import Adversarial, ClosedLoop, Schedule, Traffic
 
 _TRACK = "steady"
 _STEADY = ("latency", "accepted-load")  # what an episode shows from its beginning on
@@ -84,6 +84,31 @@ def why_in_test_split(suite: Suite, label: str, offset: int | None, load: float,
     return ""
 
 
+def why_workload_in_test_split(suite: Suite, workload: ClosedLoop, topology: Dragonfly) -> str:
+    """Why a workload must not be trained on, or an empty string: a case of the test split, whatever the size, a program
+    or a size that only the test split has.
+
+    Args:
+        suite: Its tracks of makespans have the test split.
+        workload: The workload.
+        topology: The system.
+    """
+    cases = [case for track in suite.tracks for listed in track.cases.values() for case in listed]
+    cases = [case for case in cases if isinstance(case.traffic.traffic, ClosedLoop)]
+    train = [case for case in cases if case.split == "train"]
+    hosts = topology.num_hosts
+    if hosts not in {int(case.hosts) for case in train} and hosts in {int(case.hosts) for case in cases}:
+        return f"{suite.name} has workloads on {hosts} hosts in its test split only"
+    programs = {type(case.traffic.traffic) for case in train}
+    for case in cases:
+        program = type(workload)
+        if case.split == "test" and isinstance(case.traffic.traffic, program) and program not in programs:
+            return f"{workload.spec} is a program of the test split of {suite.name} ({case.name})"
+        if case.split == "test" and case.traffic.traffic == workload:
+            return f"{workload.spec} is a case of the test split of {suite.name} ({case.name})"
+    return ""
+
+
 def trained_on_test_split(suite: Suite, metadata: Mapping[str, Any]) -> str:
     """Why an agent is no candidate for a suite's test split, by what its file says of its training; empty if it says
     nothing of the kind.
@@ -96,6 +121,11 @@ def trained_on_test_split(suite: Suite, metadata: Mapping[str, Any]) -> str:
         try:
             config = SimulationConfig.from_dict(json.loads(json.dumps(told)))
         except (ConfigError, TypeError, ValueError):  # of somebody's own, who says it otherwise
+            continue
+        traffic = config.traffic_object
+        if isinstance(traffic, ClosedLoop):
+            if reason := why_workload_in_test_split(suite, traffic, config.topology):
+                return reason
             continue
         for pattern, load in _phases(config):
             offset = pattern.offset if isinstance(pattern, Adversarial) else None

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 import numpy.typing as npt
 
@@ -21,7 +22,7 @@ import dragonfly_env as dfe
 from dragonfly_env.baselines import MlpNetwork
 from dragonfly_env.lab.neural.network import Layer
 from dragonfly_env.lab.neural.settings import TrainingSettings
-from dragonfly_env.lab.neural.tasks import latency_ns, seed_of
+from dragonfly_env.lab.neural.tasks import cost, seed_of
 from dragonfly_env.sweeps.run import Point
 
 Doubles = npt.NDArray[np.float64]
@@ -53,14 +54,12 @@ class Evolution:
         """As it is now."""
         return changed(self.origin, self.change)
 
-    def advance(
-        self, tasks: Sequence[Point], best_ns: Mapping[str, float], settings: TrainingSettings
-    ) -> float:
+    def advance(self, tasks: Sequence[Point], best: Mapping[str, float], settings: TrainingSettings) -> float:
         """One generation.
 
         Args:
             tasks: All cases; some are drawn.
-            best_ns: By their names: the latency of the best reference policy.
+            best: By their names: the cost of the best reference policy.
             settings: Of the training.
 
         Returns:
@@ -76,7 +75,7 @@ class Evolution:
         costs = np.array(
             [
                 [
-                    cost(changed(self.origin, self.change + sign * one), some, best_ns, generation)
+                    loss(changed(self.origin, self.change + sign * one), some, best, generation)
                     for sign in (1, -1)
                 ]
                 for one in noise
@@ -121,23 +120,26 @@ def changed(network: MlpNetwork, change: Doubles) -> MlpNetwork:
     return dataclasses.replace(network, layers=tuple(layers))
 
 
-def cost(network: MlpNetwork, tasks: Sequence[Point], best_ns: Mapping[str, float], number: int) -> float:
-    """The mean over cases of the logarithm of latency over that of the best reference; above 0 it counts twice.
+def loss(network: MlpNetwork, tasks: Sequence[Point], best: Mapping[str, float], number: int) -> float:
+    """The mean over cases of the logarithm of the cost over that of the best reference; above 0 it counts twice.
 
     Args:
         network: What routes.
         tasks: The cases.
-        best_ns: See ``Evolution.advance``.
+        best: See ``Evolution.advance``.
         number: Of the runs' seeds.
     """
     ratios = [
-        min(math.log(ns / best_ns[name]), _WORST) for name, ns in latencies(network, tasks, number).items()
+        min(math.log(value / best[name]), _WORST) for name, value in costs_of(network, tasks, number).items()
     ]
     return float(np.mean([ratio + max(ratio, 0.0) for ratio in ratios]))
 
 
-def latencies(network: MlpNetwork, tasks: Sequence[Point], number: int) -> dict[str, float]:
-    """Mean latency in ns, by case, of a network that runs in the core."""
+def costs_of(network: MlpNetwork, tasks: Sequence[Point], number: int, workers: int = 1) -> dict[str, float]:
+    """By case, see ``cost``, of a network that runs in the core; so many runs at a time, with the same results."""
     with tempfile.TemporaryDirectory(prefix="dragonfly-env-neural-") as folder:
         policy = dfe.baselines.Mlp(weights=str(network.save(Path(folder) / "tried")))
-        return {task.traffic_label: latency_ns(task, policy, seed_of(task, number)) for task in tasks}
+        costs = joblib.Parallel(workers)(
+            joblib.delayed(cost)(task, policy, seed_of(task, number)) for task in tasks
+        )
+    return {task.traffic_label: value for task, value in zip(tasks, costs, strict=True)}

@@ -1,4 +1,5 @@
-"""What a network is trained on, and by what it is chosen: scenarios listed in ``mixture.toml``.
+"""What a network is trained on, and by what it is chosen: scenarios listed in ``mixture.toml``, and workloads and
+overload listed in ``applications.toml``.
 
 They are the trainer's own, so that a network sees more than the cases of a suite. None of them is a case of the
 suite's test split, nor has its pattern, its load of a known pattern, or a size that only occurs there: that is
@@ -8,6 +9,7 @@ checked whenever a mixture is read.
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
 from typing import Any
@@ -19,10 +21,10 @@ from dragonfly_env.checks.documents import parse_toml
 from dragonfly_env.checks.values import check_integer, config_error
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.lab.benchmark.suite import Suite
-from dragonfly_env.lab.benchmark.training import why_in_test_split
+from dragonfly_env.lab.benchmark.training import why_in_test_split, why_workload_in_test_split
 from dragonfly_env.sweeps.run import Point
 from dragonfly_env.sweeps.scenario import Table, parse_loads
-from dragonfly_env.traffic import Adversarial, DemandMatrix, Pattern, parse_traffic
+from dragonfly_env.traffic import Adversarial, ClosedLoop, DemandMatrix, Pattern, parse_traffic
 
 KINDS = ("groups", "routers")
 """Whose destinations are drawn: those of whole groups, or of each router."""
@@ -75,7 +77,8 @@ def matched_routers(topology: Dragonfly, offset: int, seed: int) -> DemandMatrix
     return DemandMatrix(matrix)
 
 
-_FILE = "mixture.toml"
+_STEADY = "mixture.toml"
+_APPLICATIONS = "applications.toml"
 _MOST_SEED = 2**31 - 1
 
 
@@ -117,7 +120,7 @@ class Mixture:
                 _within(task, (task.warmup_ns + task.measure_ns) * window_share)
                 for task in tasks
                 if (not hosts or task.config.topology.num_hosts in hosts)
-                and (not patterns or task.traffic_label.split(" ")[0] in patterns)
+                and (not patterns or _pattern_name(task) in patterns)
             )
 
         left = Mixture(some(self.training), some(self.validation))
@@ -126,14 +129,26 @@ class Mixture:
         return left
 
 
-def own_mixture(suite: Suite) -> Mixture:
-    """That of ``neural-v1``."""
-    text = resources.files(__package__).joinpath(_FILE).read_text(encoding="utf-8")
-    return Mixture.from_dict(parse_toml(text, _FILE), suite)
+def own_mixture(suite: Suite, *, applications: bool) -> Mixture:
+    """That of the package.
+
+    Args:
+        suite: None of its test split may be in it.
+        applications: Whether workloads and overload are in it, as for ``neural-v2``.
+    """
+    files = (_STEADY, _APPLICATIONS) if applications else (_STEADY,)
+    blocks: dict[str, list[Any]] = {"training": [], "validation": []}
+    for file in files:
+        text = resources.files(__package__).joinpath(file).read_text(encoding="utf-8")
+        for part, listed in parse_toml(text, file).items():
+            blocks[part] += listed
+    return Mixture.from_dict(blocks, suite)
 
 
 def _within(task: Point, duration_ns: float) -> Point:
-    """With a third of a run before anything counts, in whole picoseconds."""
+    """With a third of a run before anything counts, in whole picoseconds. Workloads run to their end."""
+    if task.closed_loop:
+        return task
     warmup_ns = round(duration_ns / 3, 3)
     return dataclasses.replace(task, warmup_ns=warmup_ns, measure_ns=round(duration_ns - warmup_ns, 3))
 
@@ -144,8 +159,16 @@ def _block(part: str, value: object, suite: Suite) -> Iterator[Point]:
     network = table.text("network", "")
     topology = _topology(table)
     duration_ns = table.time_ns("duration_ns", 0.0, 1.0)
-    rows = table.items("traffic")
+    rows, workloads = table.items("traffic"), table.items("workloads")
     table.finish()
+    for text in workloads:
+        workload = parse_traffic(str(text))
+        if not isinstance(workload, ClosedLoop):
+            raise config_error(f"{part}.workloads", text, "must be workloads, which run to their end")
+        if reason := why_workload_in_test_split(suite, workload, topology):
+            raise config_error("mixture", str(text), f"must not be in it: {reason}")
+        label = f"{text}, {topology.num_hosts} hosts, {network}"
+        yield _task(label, topology, network, duration_ns, traffic=workload)
     for row in rows:
         choice = Table(row, f"{part}.traffic")
         label, pattern, offset = _pattern(choice, topology)
@@ -154,22 +177,25 @@ def _block(part: str, value: object, suite: Suite) -> Iterator[Point]:
         for load in loads:
             if reason := why_in_test_split(suite, label, offset, load, topology):
                 raise config_error("mixture", f"{label} {load:g}", f"must not be in it: {reason}")
-            task = Point(
-                policy_label="min",
-                traffic_label=f"{label} {load:g}, {topology.num_hosts} hosts, {network}",
-                config=dfe.SimulationConfig(
-                    topology=topology,
-                    network=dfe.NetworkConfig.preset(network),
-                    traffic=pattern,
-                    load=load,
-                    injection="bernoulli",
-                    policy="min",
-                    seed=1,
-                ),
-                warmup_ns=0.0,
-                measure_ns=duration_ns,
+            name = f"{label} {load:g}, {topology.num_hosts} hosts, {network}"
+            yield _task(
+                name, topology, network, duration_ns, traffic=pattern, load=load, injection="bernoulli"
             )
-            yield _within(task, duration_ns)
+
+
+def _task(label: str, topology: Dragonfly, network: str, duration_ns: float, **traffic: Any) -> Point:
+    config = dfe.SimulationConfig(
+        topology=topology, network=dfe.NetworkConfig.preset(network), policy="min", seed=1, **traffic
+    )
+    task = Point(
+        policy_label="min", traffic_label=label, config=config, warmup_ns=0.0, measure_ns=duration_ns
+    )
+    return _within(task, duration_ns)
+
+
+def _pattern_name(task: Point) -> str:
+    """``adv+3``, ``matched:6/1``; of a workload its program alone: ``halo3d``."""
+    return re.split(r"[:,]" if task.closed_loop else " ", task.traffic_label)[0]
 
 
 def _topology(table: Table) -> dfe.Dragonfly:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from types import MappingProxyType
 from typing import Any
 
 from dragonfly_env.checks.outside import check_items
 from dragonfly_env.checks.values import check_integer, check_real, config_error, unknown_name
-from dragonfly_env.config.rows import choice, integer, normalise, real, setting
+from dragonfly_env.config.rows import boolean, choice, integer, normalise, real, setting
 from dragonfly_env.lab.neural.network import FEATURES, NONMINIMAL_KINDS, SCALES
 from dragonfly_env.lab.neural.nonminimal_penalty import DIRECT_DEMAND, KIND, OWN_DEMAND, NonminimalPenalties
 
@@ -81,6 +82,9 @@ class TrainingSettings:
         _list_of("whole numbers", _whole(2, 16)),
         "nonminimal_kinds",
         "So many of each kind are tried with the best network in the end; the best number is kept. None: not tried.",
+    )
+    applications: bool = boolean(
+        False, doc="Whether workloads and overload are in the mixture, next to steady traffic."
     )
     hosts: tuple[int, ...] = setting(
         (), _SIZES, "hosts", "Sizes of the mixture's scenarios that are used; none: all."
@@ -206,3 +210,18 @@ class TrainingSettings:
         for name in needed:
             if name not in self.features:
                 raise config_error("features", self.features, f"must have {name!r} unless {unless}")
+
+
+RECIPES = MappingProxyType(
+    {
+        "neural-v1": TrainingSettings(),
+        "neural-v2": TrainingSettings(
+            applications=True,
+            features=(*FEATURES, "hops"),
+            scope="progressive",
+            wait_weights=(0.0, 0.0, 0.4),
+            wait_squares=(0.0,),
+        ),
+    }
+)
+"""How the networks of the package were trained, by their names."""

@@ -22,8 +22,16 @@ def seed_of(task: Point, *numbers: int) -> int:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6], "little")
 
 
-def latency_ns(task: Point, policy: dfe.Policy, seed: int) -> float:
-    """Mean latency of a run, generated to delivered; infinite if nothing arrived."""
+def cost(task: Point, policy: dfe.Policy, seed: int) -> float:
+    """What counts in a run, less being better: the makespan of a workload in ns, 1 / accepted load where all hosts
+    offer what their links carry, else the mean latency in ns. Infinite if it is not complete, or nothing arrived.
+    """
     config = task.config.replace(policy=policy, seed=seed)
-    mean = dfe.simulate(config, warmup_ns=task.warmup_ns, measure_ns=task.measure_ns).latency_mean_ns
-    return mean if math.isfinite(mean) and mean > 0 else math.inf
+    metrics = dfe.simulate(config, warmup_ns=task.warmup_ns, measure_ns=task.measure_ns)
+    if task.closed_loop:
+        value = metrics.makespan_ns
+    elif task.load == 1:
+        value = 1 / metrics.accepted_load if metrics.accepted_load > 0 else math.inf
+    else:
+        value = metrics.latency_mean_ns
+    return value if math.isfinite(value) and value > 0 else math.inf

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 import numpy.typing as npt
 from matplotlib.figure import Figure
@@ -22,19 +23,22 @@ from dragonfly_env.baselines import MlpNetwork
 from dragonfly_env.checks.files import make_folders, replacing, write_text
 from dragonfly_env.checks.interruption import uninterrupted
 from dragonfly_env.checks.values import config_error
-from dragonfly_env.lab.neural.evolution import Evolution, latencies
+from dragonfly_env.lab.neural.evolution import Evolution, costs_of
 from dragonfly_env.lab.neural.mixture import Mixture
 from dragonfly_env.lab.neural.network import untrained
 from dragonfly_env.lab.neural.nonminimal_penalty import with_nonminimal_penalty
 from dragonfly_env.lab.neural.prediction import Samples, collect, fit, together
 from dragonfly_env.lab.neural.settings import TrainingSettings
-from dragonfly_env.lab.neural.tasks import latency_ns, seed_of
+from dragonfly_env.lab.neural.tasks import cost, seed_of
 from dragonfly_env.plots.style import grid
 from dragonfly_env.sweeps.run import Point
 
 Tell = Callable[[str], object]
 REFERENCES = ("lia", "ad2", "ugal-ideal", "q-adaptive-queue", "tpr", "vlb-gl")
 """Policies that set the measure of a scenario: those that lead somewhere in the mixture."""
+
+WORKLOAD_REFERENCES = ("ad0", "ad1", "ad2", "ad3", "q-adaptive-fast", "min")
+"""The same of workloads."""
 
 _CURVE = "curve.csv"
 _PICTURE = "curve.png"
@@ -43,7 +47,9 @@ _EVERY = 10  # generations between two files
 _SEEDS_APART = 10**6  # numbers of runs that only measure
 
 
-def train_network(mixture: Mixture, folder: Path, settings: TrainingSettings, tell: Tell = print) -> Path:
+def train_network(
+    mixture: Mixture, folder: Path, settings: TrainingSettings, tell: Tell = print, workers: int = 1
+) -> Path:
     """Train a network on a mixture of scenarios; its validation part chooses among rounds and generations, and whether
     non-minimal paths get a penalty and a second stage.
 
@@ -53,6 +59,7 @@ def train_network(mixture: Mixture, folder: Path, settings: TrainingSettings, te
             done again.
         settings: How long, and on what.
         tell: Is told of every step.
+        workers: So many scenarios run at a time; the result is the same.
 
     Returns:
         The file of the result.
@@ -68,7 +75,7 @@ def train_network(mixture: Mixture, folder: Path, settings: TrainingSettings, te
     names = [task.traffic_label for task in (*tasks, *mixture.validation)]
     _claim(folder, {"scenarios": names, **dataclasses.asdict(settings)})
     tell(f"{len(tasks)} scenarios to learn from, {len(watched)} to choose by")
-    best_ns = _references(folder, (*watched, *(tasks if settings.generations else ())), tell)
+    best = _references(folder, (*watched, *(tasks if settings.generations else ())), tell, workers)
     network = untrained(
         settings.features,
         settings.hidden_units,
@@ -78,8 +85,8 @@ def train_network(mixture: Mixture, folder: Path, settings: TrainingSettings, te
     )
     reached: list[tuple[float, str, MlpNetwork]] = []
     for round_ in range(settings.rounds):
-        network = _predict(folder, tasks, network, settings, round_, tell)
-        ratio = _note(folder, "prediction", str(round_), network, watched, best_ns, tell)
+        network = _predict(folder, tasks, network, settings, round_, tell, workers)
+        ratio = _note(folder, "prediction", str(round_), network, watched, best, tell, workers)
         reached.append((ratio, f"round {round_}", network))
     evolution = Evolution.of(network)
     while (generation := evolution.moments[2]) < settings.generations:
@@ -89,11 +96,11 @@ def train_network(mixture: Mixture, folder: Path, settings: TrainingSettings, te
         if evolution.moments[2] > generation:
             continue
         while evolution.moments[2] < until:
-            evolution.advance(tasks, best_ns, settings)
+            evolution.advance(tasks, best, settings)
         _write(folder, evolution)
         tell(f"generations {generation} to {evolution.moments[2]}: {time.process_time() - begun:.0f} CPU-s")
         number = str(evolution.moments[2])
-        ratio = _note(folder, "evolution", number, evolution.network, watched, best_ns, tell)
+        ratio = _note(folder, "evolution", number, evolution.network, watched, best, tell, workers)
         reached.append((ratio, f"generation {number}", evolution.network))
     with replacing(folder / _PICTURE) as temporary:
         curve(folder / _CURVE).savefig(temporary, dpi=100, format="png")
@@ -103,7 +110,11 @@ def train_network(mixture: Mixture, folder: Path, settings: TrainingSettings, te
         tried = f"{first[1]}, penalty {settings.nonminimal_penalty:g}"
         penalised = with_nonminimal_penalty(first[2], settings.penalties)
         penalties.append(
-            (_note(folder, "non-minimal penalty", tried, penalised, watched, best_ns, tell), tried, penalised)
+            (
+                _note(folder, "non-minimal penalty", tried, penalised, watched, best, tell, workers),
+                tried,
+                penalised,
+            )
         )
     second = min(penalties, key=operator.itemgetter(0))
     looks = [second]
@@ -111,7 +122,9 @@ def train_network(mixture: Mixture, folder: Path, settings: TrainingSettings, te
         if count > second[2].nonminimal_candidates:
             tried = f"{second[1]}, {count} of each kind"
             wider = dataclasses.replace(second[2], nonminimal_candidates=count, second_stage=True)
-            looks.append((_note(folder, "second stage", tried, wider, watched, best_ns, tell), tried, wider))
+            looks.append(
+                (_note(folder, "second stage", tried, wider, watched, best, tell, workers), tried, wider)
+            )
     return min(looks, key=operator.itemgetter(0))[2].save(folder / _RESULT)
 
 
@@ -128,18 +141,20 @@ def _claim(folder: Path, what: dict[str, Any]) -> None:
     write_text(text + "\n", file)
 
 
-def _references(folder: Path, tasks: Sequence[Point], tell: Tell) -> dict[str, float]:
-    """The latency of the best reference in every case."""
+def _references(folder: Path, tasks: Sequence[Point], tell: Tell, workers: int) -> dict[str, float]:
+    """The cost of the best reference in every case."""
     file = folder / "references.json"
     known: dict[str, dict[str, float]] = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
     for task in tasks:
         if task.traffic_label not in known:
-            known[task.traffic_label] = {
-                name: latency_ns(task, dfe.make_policy(name), seed_of(task, 0)) for name in REFERENCES
-            }
+            names = WORKLOAD_REFERENCES if task.closed_loop else REFERENCES
+            costs = joblib.Parallel(workers)(
+                joblib.delayed(cost)(task, dfe.make_policy(name), seed_of(task, 0)) for name in names
+            )
+            known[task.traffic_label] = dict(zip(names, costs, strict=True))
             write_text(json.dumps(known, indent=1) + "\n", file)
-            best = min(known[task.traffic_label], key=known[task.traffic_label].__getitem__)
-            tell(f"{task.traffic_label}: {best} {known[task.traffic_label][best]:.0f} ns")
+            best = min(names, key=known[task.traffic_label].__getitem__)
+            tell(f"{task.traffic_label}: {best} {known[task.traffic_label][best]:.4g}")
     return {task.traffic_label: min(known[task.traffic_label].values()) for task in tasks}
 
 
@@ -150,14 +165,19 @@ def _predict(
     settings: TrainingSettings,
     round_: int,
     tell: Tell,
+    workers: int,
 ) -> MlpNetwork:
     file = folder / f"round-{round_:02d}.npz"
     if file.exists():
         return MlpNetwork.load(file)
-    begun = time.process_time()
+    begun, spent_s = time.process_time(), 0.0
     collected = folder / f"transitions-{round_:02d}.npz"
     if not collected.exists():
-        x, y, w = together([collect(task, network if round_ else None, settings, round_) for task in tasks])
+        parts = joblib.Parallel(workers)(
+            joblib.delayed(_timed)(task, network if round_ else None, settings, round_) for task in tasks
+        )
+        spent_s = sum(cpu_s for _, cpu_s in parts) if workers > 1 else 0.0
+        x, y, w = together([samples for samples, _ in parts])
         _save_arrays(collected, x=x, y=y, w=w)
     kept = []
     for older in range(max(0, round_ + 1 - settings.kept_rounds), round_ + 1):
@@ -168,9 +188,17 @@ def _predict(
     fitted.save(file)
     tell(
         f"round {round_}: {len(samples[1])} transitions, mean loss {error:.4f}, "
-        f"{time.process_time() - begun:.0f} CPU-s"
+        f"{time.process_time() - begun + spent_s:.0f} CPU-s"
     )
     return fitted
+
+
+def _timed(
+    task: Point, network: MlpNetwork | None, settings: TrainingSettings, round_: int
+) -> tuple[Samples, float]:
+    """The samples of a scenario, and the CPU time that they took."""
+    begun = time.process_time()
+    return collect(task, network, settings, round_), time.process_time() - begun
 
 
 def _note(
@@ -179,8 +207,9 @@ def _note(
     number: str,
     network: MlpNetwork,
     tasks: Sequence[Point],
-    best_ns: dict[str, float],
+    best: dict[str, float],
     tell: Tell,
+    workers: int,
 ) -> float:
     """A row of the curve: the ratios to the best reference, on runs of their own. Returns their geometric mean."""
     file = folder / _CURVE
@@ -189,8 +218,8 @@ def _note(
     for known in rows:
         if (known["stage"], known["number"]) == (stage, number):
             return float(known["geometric_mean"])
-    measured = latencies(network, tasks, _SEEDS_APART)
-    ratios = {name: ns / best_ns[name] for name, ns in measured.items()}
+    measured = costs_of(network, tasks, _SEEDS_APART, workers)
+    ratios = {name: value / best[name] for name, value in measured.items()}
     logs = np.log(np.array(list(ratios.values())))
     row = {
         "stage": stage,

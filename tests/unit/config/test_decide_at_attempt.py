@@ -81,7 +81,7 @@ def own_decision(policy: str) -> str:
     """What ``by-policy`` is for this policy."""
     if policy == "lia":
         return "attempt"
-    once = policy in ("acor", "pb-acor", "mlp", "neural-v1") or policy_class(policy).learns
+    once = policy in ("acor", "pb-acor", "mlp", "neural-v1", "neural-v2") or policy_class(policy).learns
     return "head" if once else "attempt-same-path"
 
 

@@ -1,4 +1,4 @@
-"""How ``neural-v1`` is trained: on what, that it learns, and that it goes on where it stopped."""
+"""How the networks of the package are trained: on what, that it learns, and that it goes on where it stopped."""
 
 from __future__ import annotations
 
@@ -14,15 +14,25 @@ import pytest
 import dragonfly_env as dfe
 from dragonfly_env.baselines import MlpNetwork
 from dragonfly_env.lab.benchmark import find_suite
-from dragonfly_env.lab.neural import FEATURES, SCALES, Mixture, TrainingSettings, own_mixture, train_network
+from dragonfly_env.lab.benchmark.training import trained_on_test_split
+from dragonfly_env.lab.neural import (
+    FEATURES,
+    RECIPES,
+    SCALES,
+    Mixture,
+    TrainingSettings,
+    own_mixture,
+    train_network,
+)
 from dragonfly_env.lab.neural.evolution import changed, num_changes
 from dragonfly_env.lab.neural.mixture import matched_routers, random_demands
 from dragonfly_env.lab.neural.network import scores_of, untrained
 from dragonfly_env.lab.neural.prediction import chosen, collect, fit
+from dragonfly_env.lab.neural.tasks import cost
 from dragonfly_env.lab.neural.training import curve
 
 SUITE = find_suite("dragonfly-v1")
-MIXTURE = own_mixture(SUITE)
+MIXTURE = own_mixture(SUITE, applications=True)
 SMALL = TrainingSettings(
     hosts=(72,),
     patterns=("adv+1",),
@@ -60,6 +70,8 @@ def test_no_scenario_of_the_mixture_is_in_the_test_split() -> None:
         case.traffic.label for listed in track.cases.values() for case in listed if case.split == "train"
     }
     for task in (*MIXTURE.training, *MIXTURE.validation):
+        if task.closed_loop:
+            continue  # below
         label = task.traffic_label.split(" ")[0]
         assert label not in {case.traffic.label for case in held_out} - trained
         assert task.config.topology.num_hosts not in (2550, 5256, 16512)
@@ -86,6 +98,59 @@ def test_no_scenario_of_the_mixture_is_in_the_test_split() -> None:
 def test_a_scenario_of_the_test_split_is_refused_by_any_name(pattern: str, load: float, hosts: int) -> None:
     with pytest.raises(dfe.ConfigError, match="test split"):
         Mixture.from_dict(row(pattern, load, hosts), SUITE)
+
+
+def of_workloads(*workloads: str, hosts: int = 342) -> dict[str, Any]:
+    """A mixture of them, as TOML gives it."""
+    block = {"network": "lia", "hosts": hosts, "duration_ns": 100_000, "workloads": list(workloads)}
+    return {"training": [block]}
+
+
+@pytest.mark.parametrize(
+    ("workload", "hosts", "reason"),
+    [
+        ("graph500:scale=12", 342, "a program of the test split"),
+        ("all-to-all:placement=random,message_bytes=2048", 72, "a case of the test split"),
+        ("halo3d", 1056, "on 1056 hosts in its test split only"),
+    ],
+)
+def test_a_workload_of_the_test_split_is_refused(workload: str, hosts: int, reason: str) -> None:
+    with pytest.raises(dfe.ConfigError, match=reason):
+        Mixture.from_dict(of_workloads(workload, hosts=hosts), SUITE)
+    config = dfe.SimulationConfig(topology=str(hosts), traffic=workload)
+    assert reason in trained_on_test_split(SUITE, {"scenarios": [config.to_dict()]})
+
+
+def test_a_workload_of_the_train_split_may_be_trained_on() -> None:
+    tasks = Mixture.from_dict(of_workloads("all-to-all:message_bytes=512", "halo3d"), SUITE).training
+    assert [task.traffic_label for task in tasks] == [
+        "all-to-all:message_bytes=512, 342 hosts, lia",
+        "halo3d, 342 hosts, lia",
+    ]
+    assert all(task.closed_loop and task.warmup_ns == 0 for task in tasks)
+    assert {task.traffic_label for task in MIXTURE.only((342,), ("halo3d",), 0.1).training} >= {
+        tasks[1].traffic_label
+    }
+    config = dfe.SimulationConfig(topology="342", traffic="halo3d")
+    assert trained_on_test_split(SUITE, {"scenarios": [config.to_dict()]}) == ""
+    with pytest.raises(dfe.ConfigError, match=r"workloads = 'uniform'.*to their end"):
+        Mixture.from_dict(of_workloads("uniform"), SUITE)
+
+
+def test_what_counts_is_latency_accepted_load_or_makespan() -> None:
+    (workload,) = Mixture.from_dict(of_workloads("halo3d", hosts=72), SUITE).training
+    steady, overload = (
+        Mixture.from_dict(row("adv+3", load, hosts=72), SUITE).training[0] for load in (0.3, 1.0)
+    )
+    policy = dfe.make_policy("min")
+    costs = [cost(task, policy, 7) for task in (steady, overload, workload)]
+    runs = [
+        dfe.simulate(task.config.replace(seed=7), warmup_ns=task.warmup_ns, measure_ns=task.measure_ns)
+        for task in (steady, overload, workload)
+    ]
+    assert costs == [runs[0].latency_mean_ns, 1 / runs[1].accepted_load, runs[2].makespan_ns]
+    short = dataclasses.replace(workload, measure_ns=1000.0)
+    assert cost(short, policy, 7) == np.inf  # not complete
 
 
 def test_a_system_may_be_described_by_its_shape() -> None:
@@ -264,6 +329,28 @@ def test_transitions_are_paths_taken_with_their_times_to_delivery() -> None:
     # Nothing is faster than the links that it takes: less than the path on idle links is impossible.
     idle = x[:, FEATURES.index("candidate_time_packets")] * SCALES["candidate_time_packets"]
     assert (np.exp(y) > 0.5 * idle).all()
+
+
+def test_recipes_say_how_the_networks_of_the_package_were_trained() -> None:
+    for name, recipe in RECIPES.items():
+        network = dfe.make_policy(name).network
+        assert network.scope == recipe.scope
+        assert set(recipe.features) <= set(network.features) <= set(SCALES)
+        assert len(own_mixture(SUITE, applications=recipe.applications).training) == (
+            len(MIXTURE.training) if recipe.applications else 81
+        )
+
+
+def test_training_with_two_workers_gives_the_same_weights(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    settings = dataclasses.replace(SMALL, generations=0, patterns=("adv+1", "halo3d"))
+    one, two = (
+        MlpNetwork.load(train_network(MIXTURE, tmp_path / str(workers), settings, str, workers))
+        for workers in (1, 2)
+    )
+    assert alike(one, two)
+    ended = [(tmp_path / str(workers) / "curve.csv").read_text(encoding="utf-8") for workers in (1, 2)]
+    assert ended[0] == ended[1]
 
 
 def test_training_goes_on_where_it_stopped_and_gives_the_same_weights(tmp_path: Path) -> None:
