@@ -202,14 +202,16 @@ class Mlp(_WithNetwork):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Neural(ScoringPolicy):
-    """A small neural network that comes with its weights scores a shortest path and non-minimal paths of four kinds.
+    """A small neural network that comes with its weights scores a shortest path and non-minimal paths of some kinds.
 
-    It was trained on a mixture of scenarios that shares nothing with the test split of the suite ``dragonfly-v1``. It
-    scores one candidate path after the other with the same weights, so it runs on every size of system. What it sees
-    does not depend on the size either: occupancies of the router's own port and of the global link by which the path
-    leaves the group, and the time that the path takes on idle links. It also sees how much the group offers to the
-    destination group, which links its packets crossed lately and how full those make them, what acknowledgements tell,
-    and how long the packet has waited. How it was trained, how good it is and where it fails: ``docs/neural.md``.
+    ``neural-v1`` decides at the source router, ``neural-v2`` also behind it, and knows paths by another router of a
+    group. Both were trained on a mixture of scenarios that shares nothing with the test split of the suite
+    ``dragonfly-v1``. They score one candidate path after the other with the same weights, so they run on every size of
+    system. What they see does not depend on the size either: occupancies of the router's own port and of the global
+    link by which the path leaves the group, and the time that the path takes on idle links. They also see how much the
+    group offers to the destination group, which links its packets crossed lately and how full those make them, what
+    acknowledgements tell, and how long the packet has waited. How they were trained, how good they are and where they
+    fail: ``docs/neural.md``.
 
     Source: this project.
 

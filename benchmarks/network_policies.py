@@ -58,7 +58,7 @@ def measure(effort: Effort, report: Report) -> list[Result]:
         Packet-hops per CPU-second over those of ``ugal-n`` in the same round.
     """
     with tempfile.TemporaryDirectory(prefix="dragonfly-env-bench-") as folder:
-        policies = {_REFERENCE: dfe.make_policy(_REFERENCE), "neural-v1": dfe.make_policy("neural-v1")}
+        policies = {name: dfe.make_policy(name) for name in (_REFERENCE, "neural-v1", "neural-v2")}
         for number, (name, (action, scope)) in enumerate(_KINDS.items()):
             file = _network(action, scope).save(Path(folder) / f"network-{number}")
             policies[name] = dfe.make_policy("mlp", weights=str(file))

@@ -4,7 +4,7 @@ A non-minimal path takes two global links instead of one. While the group's pack
 global links carry, all of them could; beyond that a non-minimal path takes room from others, and in overload it costs
 throughput. Times to delivery do not show it: queues are as long for those who cause them as for the others. And where a
 group asks for less than the direct links carry, no packet needs a non-minimal path; the training hardly knows that, as
-such light traffic is not in it.
+such light traffic is not in it. Paths inside a group, of kind ``l``, take no global link more, and cost nothing here.
 
 Source: this project. That non-minimal paths cost throughput where shortest paths would do: Kim et al., ISCA 2008,
 section 4.
@@ -28,6 +28,7 @@ HALF_DEMAND, HALF_SHARE, HALF_AGE_NS = 4.0, 1.0, 1000.0
 """Of what is shown as x / (x + half): links, shares, ns."""
 YOUNG_NS, OLD_NS = 2000.0, 4000.0
 """A packet that is ``OLD_NS`` old when it asks its first router tells that hosts offer more than is carried."""
+_LAST_OUTSIDE = 4.0  # of the numbers of kinds, as KIND shows them; 5 is "l"
 _STEEP = 10.0  # a tenth of what rules a penalty out is enough
 
 
@@ -68,20 +69,22 @@ def with_nonminimal_penalty(network: MlpNetwork, penalties: NonminimalPenalties)
         penalties: The three, and where they are 0.
 
     Returns:
-        A network with the features ``SHARE`` and ``AGE``, six units more in the first hidden layer, and three more in
-        each of the others.
+        A network with the features ``SHARE`` and ``AGE``, six units more in the first hidden layer (seven if it knows
+        paths of kind ``l``), and three more in each of the others.
     """
     features = (*network.features, *(name for name in (SHARE, AGE) if name not in network.features))
     free, full = _shown(penalties.free_share, HALF_SHARE), _shown(1.0, HALF_SHARE)
     young, old = _shown(YOUNG_NS, HALF_AGE_NS), _shown(OLD_NS, HALF_AGE_NS)
-    units = (  # what each reads, times what, plus what
+    units = [  # what each reads, times what, plus what
         (SHARE, 1 / (full - free), -free / (full - free)),
         (AGE, -1 / (old - young), old / (old - young)),
         (KIND, -SCALES[KIND], 1.0),  # 1 on shortest paths, 0 on non-minimal paths
         (DIRECT_DEMAND, 1 / _shown(penalties.free_demand, HALF_DEMAND), -1.0),
         (DIRECT_DEMAND, -1 / _shown(penalties.light_demand, HALF_DEMAND), 1.0),
         (OWN_DEMAND, 1 / _shown(penalties.own_demand, HALF_DEMAND), -1.0),
-    )
+    ]
+    if "l" in network.nonminimal_kinds:
+        units.append((KIND, SCALES[KIND], -_LAST_OUTSIDE))  # 1 on paths inside a group
     (first, first_bias), (second, second_bias), *others = network.layers
     first = np.concatenate([first, np.zeros((len(features) - len(first), first.shape[1]), np.float32)])
     first, first_bias = _wider(first, first_bias, len(units))
@@ -97,7 +100,8 @@ def with_nonminimal_penalty(network: MlpNetwork, penalties: NonminimalPenalties)
             [-_STEEP, -_STEEP, 0],
             [0, 0, 1],
             [0, 0, -_STEEP],
-        ]
+            [-_STEEP, -_STEEP, -_STEEP],
+        ][: len(units)]
     )
     layers: list[Layer] = [(first, first_bias), (second, second_bias)]
     for weights, biases in others[:-1]:

@@ -219,6 +219,7 @@ RECIPES = MappingProxyType(
             applications=True,
             features=(*FEATURES, "hops"),
             scope="progressive",
+            rounds=6,
             wait_weights=(0.0, 0.0, 0.4),
             wait_squares=(0.0,),
         ),

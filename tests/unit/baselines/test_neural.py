@@ -1,4 +1,4 @@
-"""The policy that comes with its weights, and the features that it was given."""
+"""The policies that come with their weights, and the features that they were given."""
 
 from __future__ import annotations
 
@@ -16,38 +16,53 @@ from dragonfly_env.lab.neural.mixture import matched_routers
 from tests.parity.cases import config_of, native, play
 
 WEIGHTS = Path(dfe.baselines.__file__).resolve().parent / "weights"
-FILE = WEIGHTS / "neural-v1.npz"
+SCOPES = {"neural-v1": "source", "neural-v2": "progressive"}
+each = pytest.mark.parametrize("name", SCOPES)
 
 
-def test_a_name_is_enough() -> None:
-    policy = dfe.make_policy("neural-v1")
-    assert policy == Neural()
-    assert policy.to_dict() == {"name": "neural-v1"}
-    assert (policy.scope, policy.action) == ("source", "path")
-    assert "neural-v1" in dfe.policies()
+def file_of(name: str) -> Path:
+    """Its weights."""
+    return WEIGHTS / f"{name}.npz"
 
 
-def test_the_weights_are_small_and_those_that_the_page_tells_of() -> None:
-    told = json.loads((WEIGHTS / "neural-v1.json").read_text(encoding="utf-8"))
-    assert FILE.stat().st_size <= 200_000
-    assert told["sha256"] == hashlib.sha256(FILE.read_bytes()).hexdigest()
-    assert told["suite"] == "dragonfly-v1"
-    assert told["command"].startswith("python -m dragonfly_env.lab.neural")
+@each
+def test_a_name_is_enough(name: str) -> None:
+    policy = dfe.make_policy(name)
+    assert policy == Neural(name=name)
+    assert policy.to_dict() == {"name": name}
+    assert (policy.scope, policy.action) == (SCOPES[name], "path")
+    assert name in dfe.policies()
 
 
-def test_it_runs_as_the_network_in_its_file() -> None:
+@each
+def test_the_weights_are_small_and_those_that_the_page_tells_of(name: str) -> None:
+    told = json.loads((WEIGHTS / f"{name}.json").read_text(encoding="utf-8"))
+    file = file_of(name)
+    assert file.stat().st_size <= 200_000
+    assert told["sha256"] == hashlib.sha256(file.read_bytes()).hexdigest()
+    assert (told["name"], told["suite"]) == (name, "dragonfly-v1")
+    assert told["command"].startswith(f"python -m dragonfly_env.lab.neural --recipe {name}")
+    assert dfe.make_policy(name).training_cpu_s == told["cpu_seconds_of_rounds"] > 0
+
+
+@each
+def test_it_runs_as_the_network_in_its_file(name: str) -> None:
     config = config_of(load=0.45)
-    ours, theirs = (native(config, policy, 3000.0) for policy in (Neural(), Mlp(weights=str(FILE))))
+    ours, theirs = (
+        native(config, policy, 3000.0) for policy in (Neural(name=name), Mlp(weights=str(file_of(name))))
+    )
     assert ours.trace_hash() == theirs.trace_hash()
     assert 0 < ours.metrics().minimal_fraction < 1
 
 
+@each
 @pytest.mark.parametrize("system", ["72", "342"])
-def test_core_and_reference_decide_alike_on_every_size(system: str) -> None:
+def test_core_and_reference_decide_alike_on_every_size(name: str, system: str) -> None:
     config = config_of(topology=dfe.Dragonfly.preset(system), load=0.4, network="lia")
-    env = dfe.BatchedRoutingEnv.for_policy(config, Neural(), duration_ns=1500.0)
-    play(env, Neural())
-    assert env.trace_hash() == native(config, Neural(), 1500.0).trace_hash()
+    policy = Neural(name=name)
+    env = dfe.BatchedRoutingEnv.for_policy(config, policy, duration_ns=1500.0)
+    play(env, policy)
+    assert env.trace_hash() == native(config, policy, 1500.0).trace_hash()
 
 
 def env_of(network: str, *features: str) -> dfe.BatchedRoutingEnv:

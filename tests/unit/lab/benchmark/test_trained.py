@@ -34,11 +34,12 @@ def test_a_training_is_told_in_a_few_words(cost: TrainingCost, text: str) -> Non
     assert cost.describe() == text
 
 
-def test_heuristics_have_no_training_and_the_shipped_network_has_one() -> None:
+def test_heuristics_have_no_training_and_the_shipped_networks_have_one() -> None:
     assert training_cost(PolicyChoice.parse("ugal-n")).describe() == "-"
-    shipped = training_cost(PolicyChoice.parse("neural-v1"))
-    assert shipped.cpu_s == dfe.baselines.Neural().training_cpu_s > 0
-    assert math.isnan(shipped.decisions)
+    for name in ("neural-v1", "neural-v2"):
+        shipped = training_cost(PolicyChoice.parse(name))
+        assert shipped.cpu_s == dfe.baselines.Neural(name=name).training_cpu_s > 0
+        assert math.isnan(shipped.decisions)
 
 
 @pytest.mark.parametrize(
