@@ -18,7 +18,7 @@ from dragonfly_env.baselines._mlp_arithmetic import best_legal, drawn_legal, for
 from dragonfly_env.baselines.mlp_network import FIELD, MlpNetwork, digest
 from dragonfly_env.checks.outside import check_path
 from dragonfly_env.checks.values import check_text, config_error
-from dragonfly_env.config.rows import setting
+from dragonfly_env.config.rows import integer, setting
 from dragonfly_env.decisions.layout import OCCUPANCY_FEATURES
 from dragonfly_env.policies import NamedVariants, Policy
 
@@ -224,7 +224,9 @@ class Neural(ScoringPolicy):
         True
     """
 
-    variants: ClassVar[NamedVariants] = {"neural-v1": {}, "neural-v2": {}}
+    variants: ClassVar[NamedVariants] = {"neural-v1": {"version": 1}, "neural-v2": {"version": 2}}
+
+    version: int = integer(1, 1, 2, doc="Which network of the package.")
 
     @property
     def network(self) -> MlpNetwork:

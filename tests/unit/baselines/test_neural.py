@@ -28,7 +28,7 @@ def file_of(name: str) -> Path:
 @each
 def test_a_name_is_enough(name: str) -> None:
     policy = dfe.make_policy(name)
-    assert policy == Neural(name=name)
+    assert policy == Neural(version=int(name[-1]))
     assert policy.to_dict() == {"name": name}
     assert (policy.scope, policy.action) == (SCOPES[name], "path")
     assert name in dfe.policies()
@@ -49,7 +49,7 @@ def test_the_weights_are_small_and_those_that_the_page_tells_of(name: str) -> No
 def test_it_runs_as_the_network_in_its_file(name: str) -> None:
     config = config_of(load=0.45)
     ours, theirs = (
-        native(config, policy, 3000.0) for policy in (Neural(name=name), Mlp(weights=str(file_of(name))))
+        native(config, policy, 3000.0) for policy in (dfe.make_policy(name), Mlp(weights=str(file_of(name))))
     )
     assert ours.trace_hash() == theirs.trace_hash()
     assert 0 < ours.metrics().minimal_fraction < 1
@@ -59,7 +59,7 @@ def test_it_runs_as_the_network_in_its_file(name: str) -> None:
 @pytest.mark.parametrize("system", ["72", "342"])
 def test_core_and_reference_decide_alike_on_every_size(name: str, system: str) -> None:
     config = config_of(topology=dfe.Dragonfly.preset(system), load=0.4, network="lia")
-    policy = Neural(name=name)
+    policy = dfe.make_policy(name)
     env = dfe.BatchedRoutingEnv.for_policy(config, policy, duration_ns=1500.0)
     play(env, policy)
     assert env.trace_hash() == native(config, policy, 1500.0).trace_hash()

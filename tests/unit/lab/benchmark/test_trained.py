@@ -38,7 +38,7 @@ def test_heuristics_have_no_training_and_the_shipped_networks_have_one() -> None
     assert training_cost(PolicyChoice.parse("ugal-n")).describe() == "-"
     for name in ("neural-v1", "neural-v2"):
         shipped = training_cost(PolicyChoice.parse(name))
-        assert shipped.cpu_s == dfe.baselines.Neural(name=name).training_cpu_s > 0
+        assert shipped.cpu_s == dfe.make_policy(name).training_cpu_s > 0
         assert math.isnan(shipped.decisions)
 
 
