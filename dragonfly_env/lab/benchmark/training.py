@@ -99,14 +99,19 @@ def why_workload_in_test_split(suite: Suite, workload: ClosedLoop, topology: Dra
     hosts = topology.num_hosts
     if hosts not in {int(case.hosts) for case in train} and hosts in {int(case.hosts) for case in cases}:
         return f"{suite.name} has workloads on {hosts} hosts in its test split only"
-    programs = {type(case.traffic.traffic) for case in train}
+    programs = {_program(case.traffic.traffic) for case in train}
     for case in cases:
-        program = type(workload)
-        if case.split == "test" and isinstance(case.traffic.traffic, program) and program not in programs:
+        if case.split != "test":
+            continue
+        if _program(workload) == _program(case.traffic.traffic) not in programs:
             return f"{workload.spec} is a program of the test split of {suite.name} ({case.name})"
-        if case.split == "test" and case.traffic.traffic == workload:
+        if workload == case.traffic.traffic:
             return f"{workload.spec} is a case of the test split of {suite.name} ({case.name})"
     return ""
+
+
+def _program(workload: Traffic) -> str:
+    return workload.spec.partition(":")[0]
 
 
 def trained_on_test_split(suite: Suite, metadata: Mapping[str, Any]) -> str:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.baselines import MlpNetwork, Neural
-from dragonfly_env.lab.neural import FEATURES, SCALES, TrainingSettings
+from dragonfly_env.baselines import MlpNetwork
+from dragonfly_env.lab.neural import FEATURES, RECIPES, SCALES
 from dragonfly_env.lab.neural.network import Floats, scores_of, untrained
 from dragonfly_env.lab.neural.nonminimal_penalty import (
     AGE,
@@ -103,6 +103,17 @@ def test_shortest_paths_pay_nothing_and_no_one_pays_where_nonminimal_paths_are_n
         assert np.abs(penalties(network, 2, age_ns=age_ns, demanded_links=6.0)).max() < 1e-5
 
 
+def test_a_path_inside_a_group_costs_nothing() -> None:
+    """It takes no global link more: kind 5, which only networks know that decide behind the source router."""
+    network = untrained(FEATURES, (16, 16), 3, "progressive")
+    for age_ns, asked in ((0.0, 1.0), (1e6, 1.0), (0.0, 0.0), (1e6, 0.0)):
+        assert np.abs(penalties(network, 5, age_ns=age_ns, demanded_links=asked)).max() < 1e-5
+    others = penalties(network, 4, age_ns=1e6, demanded_links=0.0)
+    source_alone = untrained(FEATURES, (16, 16), 3)
+    np.testing.assert_allclose(others, penalties(source_alone, 4, age_ns=1e6, demanded_links=0.0), atol=1e-5)
+    assert others.max() > 1
+
+
 def test_what_the_penalty_reads_is_shown_as_it_reads_it() -> None:
     config = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), traffic="adv+1", load=0.2)
     env = dfe.BatchedRoutingEnv(config, features=(DIRECT_DEMAND, OWN_DEMAND, SHARE, AGE), duration_ns=100)
@@ -122,22 +133,23 @@ def test_a_network_that_sees_the_share_already_is_not_shown_it_twice() -> None:
     assert penalised(untrained(FEATURES, (16, 16), 3)).features == after.features
 
 
-def test_what_ships_has_the_penalty_that_the_settings_name() -> None:
+@pytest.mark.parametrize("name", RECIPES)
+def test_what_ships_has_the_penalty_that_the_settings_name(name: str) -> None:
     """Take the penalty off and put it on again: the same network."""
-    shipped, settings = Neural().network, TrainingSettings()
+    shipped, settings = dfe.make_policy(name).network, RECIPES[name]
     (first, first_bias), (second, second_bias), (last, bias) = shipped.layers
-    seen = len(FEATURES)
+    seen, units = len(settings.features), 6 + ("l" in shipped.nonminimal_kinds)
     without = dataclasses.replace(
         shipped,
-        features=FEATURES,
-        scale=tuple(SCALES[name] for name in FEATURES),
+        features=settings.features,
+        scale=tuple(SCALES[name] for name in settings.features),
         layers=(
-            (first[:seen, :-6], first_bias[:-6]),
-            (second[:-6, :-3], second_bias[:-3]),
+            (first[:seen, :-units], first_bias[:-units]),
+            (second[:-units, :-3], second_bias[:-3]),
             (last[:-3], bias),
         ),
     )
-    assert shipped.features == (*FEATURES, SHARE, AGE)
+    assert shipped.features == (*settings.features, SHARE, AGE)
     again = with_nonminimal_penalty(without, settings.penalties)
     for ours, theirs in zip(again.layers, shipped.layers, strict=True):
         np.testing.assert_array_equal(ours[0], theirs[0])
