@@ -159,6 +159,8 @@ class Mlp(Policy):
 class NeuralV1(Policy):
     avoid_destination_group: bool | None = ...
 
+NeuralV2 = NeuralV1
+
 @dataclass(frozen=True, kw_only=True)
 class QRouting(Policy):
     alpha: float = ...
