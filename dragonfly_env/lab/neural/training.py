@@ -264,7 +264,7 @@ _TICKS = (0.8, 0.9, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0)
 
 
 def curve(file: Path) -> Figure:
-    """Latency over that of the best reference, by round: a panel per network, a line per validation scenario.
+    """Costs over those of the best reference, by round: a panel per network, a line per validation scenario.
 
     Args:
         file: ``curve.csv`` of a training.
@@ -304,7 +304,7 @@ def curve(file: Path) -> Figure:
         panel.xaxis.set_major_locator(MaxNLocator(integer=True))
         panel.set_title(f"network {network}", fontsize=10)
         panel.set_xlabel("round")
-    axes[0][0].set_ylabel("latency / best reference")
+    axes[0][0].set_ylabel("over the best reference")
     figure.legend(lines.values(), lines.keys(), loc="outside lower center", ncols=4, fontsize=8)
     return figure
 
