@@ -351,8 +351,13 @@ std::uint64_t in_source_queues(State& s, Tick now) {
     }
     if (limit == 0) {
       SourceCursor& cursor = s.backlog_cursor[host];
+      const std::uint32_t alike = s.drawn_packets;
+      if (alike > 0 && sender.cursor.message > cursor.message) {  // what is sent need not be walked through
+        cursor = sender.cursor;
+        s.backlog_count[host] = sender.number - (sender.left > 0 ? alike - sender.left : 0U);
+      }
       while (cursor.time_ps < kNever && plan.to_tick(cursor.time_ps) <= until) {
-        s.backlog_count[host] += plan.source.describe(id, cursor).packets;
+        s.backlog_count[host] += alike > 0 ? alike : plan.source.describe(id, cursor).packets;
         plan.source.advance(id, cursor);
       }
       total += s.backlog_count[host] - sender.number;
