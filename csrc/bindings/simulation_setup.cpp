@@ -156,8 +156,6 @@ SimulationSetup simulation_setup(const py::dict& given, const std::vector<std::s
   if (topology == nullptr) throw ConfigError{"topology", "None", "must be given"};
   const auto source = member<SourceHandle>(given, "source");
   require_same_topology("traffic", *source.topology, *topology);
-  const auto threads = member<std::uint32_t>(given, "threads");
-  check_threads(threads);
   PolicyChoice policy = policy_choice("policy", member<py::dict>(given, "policy"));
   SimulationSetup setup{
       .topology = topology,
@@ -168,11 +166,12 @@ SimulationSetup simulation_setup(const py::dict& given, const std::vector<std::s
       .policy_parameters = std::move(policy.parameters),
       .job_policies = job_policies(given, source.workload.get()),
       .later_policies = later_policies(given),
-      .threads = threads,
       .options = {.seed = member<std::uint64_t>(given, "seed"),
                   .source_queue_packets = member<std::uint32_t>(given, "source_queue_packets"),
                   .lose_when_full = member<bool>(given, "lose_when_full"),
-                  .record = record_options(given)}};
+                  .record = record_options(given),
+                  .threads = member<std::uint32_t>(given, "threads")}};
+  check_threads(setup.options.threads);
   // For tests: results do not depend on it.
   if (given.contains("hosts_per_partition")) {
     setup.options.hosts_per_partition = member<std::uint32_t>(given, "hosts_per_partition");

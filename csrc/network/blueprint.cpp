@@ -14,10 +14,24 @@ namespace {
 // run can only be interrupted between windows, and shall stop within a second.
 constexpr Tick kPacketsPerWindow = 750'000;
 // The state of so many hosts fits the caches next to the processor; with fewer of them, fewer events share
-// the work for each time. Where decisions come from outside, partitions are larger: the smaller they are, the
-// fewer decisions wait at the same time.
-constexpr std::uint32_t kHostsPerPartition = 256;
+// the work for each time, and more packets go by mail. A network that fits as a whole is not cut for one
+// thread. Several threads need partitions enough to share them out evenly, but no smaller ones than pay.
+constexpr std::uint32_t kHostsPerPartition = 512;
+constexpr std::uint32_t kHostsOfOnePartition = 1'100;
+constexpr std::uint32_t kHostsWorthAThread = 256;
+constexpr std::uint32_t kPartitionsPerThread = 4;
+// Where decisions come from outside: the smaller partitions are, the fewer decisions wait at the same time.
+// What waits at the same time is one batch, so the number of threads must not matter.
 constexpr std::uint32_t kHostsPerPartitionOutside = 600;
+
+std::uint32_t usual_hosts_per_partition(std::uint32_t hosts, const NetworkOptions& options) {
+  if (options.decisions) return kHostsPerPartitionOutside;
+  if (options.threads > 1) {
+    return std::clamp(hosts / (kPartitionsPerThread * options.threads), kHostsWorthAThread,
+                      kHostsPerPartition);
+  }
+  return hosts <= kHostsOfOnePartition ? hosts : kHostsPerPartition;
+}
 
 PathBudget union_of(const PathBudget& x, const PathBudget& y) {
   return {.detours = x.detours || y.detours,
@@ -256,7 +270,7 @@ Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params, 
 
   window = std::clamp<Tick>(kPacketsPerWindow * timing.packet[0] / topology.num_hosts(), 1, timing.lookahead);
 
-  const std::uint32_t usual = options.decisions ? kHostsPerPartitionOutside : kHostsPerPartition;
+  const std::uint32_t usual = usual_hosts_per_partition(topology.num_hosts(), options);
   cut(options.hosts_per_partition > 0 ? options.hosts_per_partition : usual);
 }
 

@@ -41,6 +41,7 @@ struct NetworkOptions {
   RecordOptions record{};
   std::optional<DecisionSpec> decisions{};  // packets may be routed from outside
   bool warms_up = false;                    // ... after a time in which the policy routes them
+  std::uint32_t threads = 1;                // that share the partitions; results do not depend on it
   // About so many in each partition; 0: as many as are fast. Results do not depend on it.
   std::uint32_t hosts_per_partition = 0;
 };

@@ -15,9 +15,9 @@ bool any(const std::vector<Stop>& stops, Stop why) { return std::ranges::find(st
 
 }  // namespace
 
-Network::Network(std::unique_ptr<Blueprint> blueprint, std::uint32_t threads)
+Network::Network(std::unique_ptr<Blueprint> blueprint)
     : plan_{(require_memory(*blueprint), std::move(blueprint))},
-      pool_{std::min(threads, plan_->num_partitions())} {
+      pool_{std::min(plan_->options.threads, plan_->num_partitions())} {
   const std::uint32_t n = plan_->num_partitions();
   if (plan_->learner != nullptr) plan_->learner->prepare(plan_->topology, plan_->hop_times);
   partitions_.reserve(n);

@@ -29,7 +29,7 @@ enum class RunGoal : std::uint8_t { kInstant, kCompletion };
 
 class Network {
  public:
-  Network(std::unique_ptr<Blueprint> blueprint, std::uint32_t threads);
+  explicit Network(std::unique_ptr<Blueprint> blueprint);
 
   // Runs everything up to and including the instant `until`. `keep_going` is asked between windows
   // and may end the run early (false); the network is then at an earlier instant, in good order.

@@ -76,7 +76,7 @@ RoutingEnvironment::RoutingEnvironment(std::vector<SimulationSetup> setups, Time
       pool_{std::clamp<std::uint32_t>(threads, 1, static_cast<std::uint32_t>(setups.size()))} {
   const auto count = static_cast<std::uint32_t>(setups.size());
   for (SimulationSetup& setup : setups) {
-    if (count > 1) setup.threads = std::max(1U, threads / count);
+    if (count > 1) setup.options.threads = std::max(1U, threads / count);
     networks_.push_back(std::make_unique<AskedNetwork>(std::move(setup), warmup_ps, duration_ps));
     if (networks_.size() > 1) require_one_layout(plan(), networks_.back()->plan(), networks_.size() - 1);
   }

@@ -61,8 +61,8 @@ Simulation::Simulation(SimulationSetup setup)
     : setup_{std::move(setup)},
       policy_{policy_of(setup_, setup_.policy, setup_.policy_parameters)},
       background_{background_policy(setup_)},
-      network_{std::make_unique<Network>(make_blueprint(setup_, *policy_, job_policies_, background_.get()),
-                                         setup_.threads)} {}
+      network_{
+          std::make_unique<Network>(make_blueprint(setup_, *policy_, job_policies_, background_.get()))} {}
 
 Requirements requirements_of(const SimulationSetup& setup) {
   const auto policy = policy_of(setup, setup.policy, setup.policy_parameters);

@@ -31,7 +31,6 @@ struct SimulationSetup {
   std::vector<PolicyChoice> job_policies;
   std::vector<PolicyChoice> later_policies{};  // that set_policy() may choose: Blueprint
   std::optional<PolicyChoice> background{};    // Blueprint::background
-  std::uint32_t threads = 1;
   NetworkOptions options;
 };
 

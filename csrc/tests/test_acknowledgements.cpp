@@ -195,11 +195,10 @@ class Looking final : public PerQuestion<Looking> {
 
 // A run with what was heard.
 struct Run {
-  Run(Looking& policy, SimulationSetup setup_in, std::uint32_t threads = 1)
+  Run(Looking& policy, SimulationSetup setup_in)
       : setup{std::move(setup_in)},
-        network{
-            std::make_unique<Blueprint>(*setup.topology, setup.network, policy, *setup.source, setup.options),
-            threads} {}
+        network{std::make_unique<Blueprint>(*setup.topology, setup.network, policy, *setup.source,
+                                            setup.options)} {}
   void run_to(TimePs until) { network.run(plan().to_tick(until), &always); }
   [[nodiscard]] const Blueprint& plan() { return network.blueprint(); }
   // Of all partitions, one after the other.
@@ -324,16 +323,20 @@ TEST(word_comes_exactly_one_delay_after_the_delivery_from_any_partition) {
 }
 
 TEST(threads_and_slices_change_nothing_of_what_is_heard) {
-  const auto setup = [] { return small_system(kWide, "min", "uniform", 0.05, InjectionKind::kPoisson); };
+  const auto setup = [](std::uint32_t threads) {
+    SimulationSetup all = small_system(kWide, "min", "uniform", 0.05, InjectionKind::kPoisson);
+    all.options.threads = threads;
+    return all;
+  };
   constexpr TimePs kWhole = 5'000 * kNs;
   Looking policy{true};
-  Run whole{policy, setup()};
+  Run whole{policy, setup(1)};
   CHECK_EQ(whole.network.partitions().size(), 3U);
   whole.run_to(kWhole);
   const std::vector<Acknowledgement> heard = whole.heard();
   CHECK(heard.size() > 1'000);
   for (const std::uint32_t threads : {1U, 2U, 3U}) {
-    Run pieces{policy, setup(), threads};
+    Run pieces{policy, setup(threads)};
     for (TimePs now = 0, step = 100; now < kWhole; step = step * 7 % 90'001 + 100) {
       now = std::min(now + step, kWhole);
       pieces.run_to(now);

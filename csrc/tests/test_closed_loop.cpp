@@ -98,7 +98,7 @@ TEST(threads_pieces_and_interruptions_change_nothing_of_a_workload) {
       jobs.push_back({endless, part(30, 9)});
     }
     all.workload = std::make_shared<const Workload>(hosts, std::move(jobs));
-    all.threads = threads;
+    all.options.threads = threads;
     Simulation simulation{std::move(all)};
     CHECK_EQ(simulation.num_partitions(), 3);
     for (TimePs done = 0; piece > 0 && done < 5'000 * kNs; done += piece) simulation.run(piece, &always);

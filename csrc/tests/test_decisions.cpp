@@ -21,7 +21,7 @@ SimulationSetup setup(const DragonflyParams& shape, const std::string& decide_at
   SimulationSetup all = small_system(shape, "ugal-n", "adv+1", 0.6);
   all.network.decide_at = decide_at;
   all.network.routing_delay_ps = routing_delay_ps;
-  all.threads = threads;
+  all.options.threads = threads;
   return all;
 }
 

@@ -64,7 +64,7 @@ TEST(pieces_interruptions_and_threads_change_nothing) {
   for (const PolicyInfo& policy : policy_registry()) {
     const auto make = [&policy](std::uint32_t threads) {
       SimulationSetup all = small_system(kWide, policy.name, "uniform", 0.05, InjectionKind::kPoisson);
-      all.threads = threads;
+      all.options.threads = threads;
       return Simulation{std::move(all)};
     };
     constexpr TimePs kWhole = 1'500 * kNs;

@@ -23,7 +23,7 @@ SimulationSetup setup(const DragonflyParams& shape, const std::string& decide_at
   SimulationSetup all = small_system(shape, "min", "adv+1", 0.4);
   all.network.decide_at = decide_at;
   all.network.routing_delay_ps = routing_delay_ps;
-  all.threads = threads;
+  all.options.threads = threads;
   DecisionSpec spec = usual_questions();
   spec.forced_too = forced_too;
   spec.options["keep_transitions"] = 0;

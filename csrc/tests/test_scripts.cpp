@@ -79,7 +79,7 @@ Simulation run_of(const std::vector<Rank>& ranks, ScriptRun run, std::uint32_t t
   jobs[0].hosts = first_hosts(count);
   auto workload = std::make_shared<const Workload>(topology->num_hosts(), std::move(jobs));
   SimulationSetup setup = closed_system(std::move(topology), std::move(workload));
-  setup.threads = threads;
+  setup.options.threads = threads;
   return Simulation{std::move(setup)};
 }
 

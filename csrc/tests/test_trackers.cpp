@@ -149,9 +149,8 @@ struct Counted {
   Counted(const std::vector<std::string>& events, SimulationSetup setup_in)
       : policy{events},
         setup{std::move(setup_in)},
-        network{
-            std::make_unique<Blueprint>(*setup.topology, setup.network, policy, *setup.source, setup.options),
-            1} {}
+        network{std::make_unique<Blueprint>(*setup.topology, setup.network, policy, *setup.source,
+                                            setup.options)} {}
   void run_to(TimePs until) { network.run(network.blueprint().to_tick(until), &always); }
   [[nodiscard]] const Counting& counts() {
     return static_cast<const Counting&>(*network.partitions()[0].trackers().numbers().trackers[0]);
