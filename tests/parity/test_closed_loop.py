@@ -31,11 +31,11 @@ def test_an_exchange_is_the_same_run_whether_the_core_decides_or_a_reference(nam
 
 @pytest.mark.parametrize("threads", [2, 3, 8])
 def test_threads_and_views_change_nothing_of_an_exchange(threads: int) -> None:
-    topology = dfe.Dragonfly(p=101, a=3, h=1, g=3)  # a partition per group
+    topology = dfe.Dragonfly(p=101, a=3, h=1, g=3)  # with several threads, a partition per group
     config = config_of(topology=topology, traffic="all-to-all:message_bytes=128")
     limit_ns = 6_000.0
     inside = dfe.Simulation(config)
-    assert inside.num_partitions == 3
+    assert dfe.Simulation(config.replace(threads=threads)).num_partitions == 3
     inside.run_to_completion(limit_ns=limit_ns)
     env = dfe.BatchedRoutingEnv.for_policy(
         config.replace(threads=threads), dfe.make_policy("min"), duration_ns=limit_ns, transitions=False
@@ -125,7 +125,7 @@ def test_jobs_next_to_other_traffic_end_at_the_same_time_who_decides(
     own = dfe.Job("nek5000:gap_ns=300,scale=0.02", hosts=6, placement="random-groups", seed=3)
     endless = dfe.Job("nek5000:gap_ns=100,scale=0.1", hosts=40, iterations="endless", placement="random")
     config = config_of(
-        topology=dfe.Dragonfly(p=101, a=3, h=1, g=3),  # a partition per group
+        topology=dfe.Dragonfly(p=101, a=3, h=1, g=3),  # with several threads, a partition per group
         jobs=[own, endless] if beside == "endless" else [own],
         traffic="uniform" if beside == "sources" else None,
         injection="poisson" if beside == "sources" else "auto",
