@@ -212,3 +212,21 @@ def test_ctrl_c_stops_a_run_which_may_then_go_on() -> None:
     assert simulation.time_ns == stopped + 100
     m = simulation.metrics()
     assert m.packets_generated == m.packets_delivered + m.packets_in_flight
+
+
+@pytest.mark.parametrize("message_packets", [1, 3])
+@pytest.mark.parametrize("load", [0.3, 1.0])
+@pytest.mark.parametrize("injection", ["periodic", "bernoulli", "poisson"])
+def test_what_waits_in_source_queues_does_not_depend_on_how_often_it_is_counted(
+    injection: str, load: float, message_packets: int
+) -> None:
+    cfg = config(traffic="adv+1", load=load, injection=injection, message_packets=message_packets)
+    often, once = dfe.Simulation(cfg), dfe.Simulation(cfg)
+    for _ in range(20):
+        often.run(250.0)
+        often.metrics()
+    once.run(5_000.0)
+    m = once.metrics()
+    assert often.metrics().to_dict() == m.to_dict()
+    if injection == "periodic":  # each host at regular times, from a random one on
+        assert m.packets_generated == pytest.approx(72 * load * 5_000.0 / 32.0, abs=72 * message_packets)
