@@ -13,6 +13,7 @@ from typing import Any
 
 from dragonfly_env.checks.archives import open_archive, read_member, write_archive
 from dragonfly_env.checks.documents import parse_json
+from dragonfly_env.checks.files import refusing
 from dragonfly_env.checks.outside import check_path, parsing
 from dragonfly_env.checks.values import config_error
 
@@ -36,10 +37,8 @@ def write_agent(path: str | Path, header: Mapping[str, Any], members: Mapping[st
     """
     target = check_path("agent", path)
     text = json.dumps({"format": FORMAT, **header}, indent=1, allow_nan=False)
-    try:
+    with refusing("agent", target, "must be writable"):
         target.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise config_error("agent", str(target), f"must be writable ({error.strerror})") from error
     write_archive(target, {_HEADER: text.encode(), **members}, "agent")
 
 

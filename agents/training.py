@@ -22,7 +22,7 @@ import numpy as np
 from dragonfly_env.agents.evaluation import Evaluation, evaluate_over_seeds, make_env
 from dragonfly_env.agents.protocol import Learner
 from dragonfly_env.checks.extras import how_to_install
-from dragonfly_env.checks.files import without_link
+from dragonfly_env.checks.files import refusing, without_link
 from dragonfly_env.checks.outside import check_items, check_path, parsing
 from dragonfly_env.checks.values import MAX_SEED, check_integer, check_real, check_time_ns, config_error
 from dragonfly_env.config.help import takes_all_of
@@ -255,7 +255,9 @@ def train(
         clock = _Clock()
         decisions, simulated_ns, learned = decisions_before, 0.0, False
         if folder is not None:
-            _make(folder)  # before anything is learned: not every learner's save() would
+            # Before anything is learned: not every learner's save() would.
+            with refusing("checkpoint_dir", folder, "must be a folder that can be made and written to"):
+                folder.mkdir(parents=True, exist_ok=True)
         try:
             for number, episode in zip(schedule.numbers, _episodes(agent, config, schedule), strict=False):
                 clock.stop()
@@ -353,14 +355,6 @@ class _Clock:
 
     def start(self) -> None:
         self._since = time.perf_counter()
-
-
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        allowed = f"must be a folder that can be made and written to ({error.strerror})"
-        raise config_error("checkpoint_dir", str(folder), allowed) from error
 
 
 def _open_log(folder: str | Path | None) -> Callable[[Progress | None], None] | None:

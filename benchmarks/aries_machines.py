@@ -16,13 +16,15 @@ import numpy as np
 import dragonfly_env as dfe
 from dragonfly_env.jobs import Job, Milc, Motif
 from dragonfly_env.jobs.workload import expand_jobs
-from dragonfly_env.lab.papers.aries import QUICK
+from dragonfly_env.lab.papers import find_paper
 from dragonfly_env.lab.papers.aries_open import DISPERSED
 from dragonfly_env.lab.papers.aries_points import NODES_PER_HOST, in_the_mix
 from dragonfly_env.lab.papers.job_metrics import JOB_METRICS_OF_ROW
 from dragonfly_env.lab.papers.paired import reduction
 from dragonfly_env.sweeps.measure import measure
 from dragonfly_env.sweeps.run import Point, Run
+
+QUICK = find_paper("aries").effort("quick")
 
 MACHINES = ("theta-m8", "theta")
 LEAST_SCALE = 1e-5

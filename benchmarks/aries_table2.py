@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from dragonfly_env.lab.papers.aries import QUICK
+from dragonfly_env.checks.values import parse_assignment
+from dragonfly_env.jobs.program import PAPER_SHARES
+from dragonfly_env.lab.papers import find_paper
 from dragonfly_env.lab.papers.aries_points import (
     ANYWHERE,
-    APPLICATIONS,
     BOTH,
     RANDOM_TIES_OF_MODES,
     in_the_mix,
@@ -26,7 +27,8 @@ from dragonfly_env.lab.papers.job_metrics import JOB_METRICS_OF_ROW
 from dragonfly_env.lab.papers.paired import reduction
 from dragonfly_env.sweeps.measure import measure
 from dragonfly_env.sweeps.run import Point
-from dragonfly_env.sweeps.scenario import parse_assignment
+
+QUICK = find_paper("aries").effort("quick")
 
 
 def points_of(
@@ -49,7 +51,7 @@ def points_of(
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("applications", nargs="*", default=APPLICATIONS, help="all, unless named")
+    parser.add_argument("applications", nargs="*", default=tuple(PAPER_SHARES), help="all, unless named")
     parser.add_argument("--seeds", type=int, default=4, help="placements, phases and mixes")
     parser.add_argument("--placements", nargs="+", default=ANYWHERE, help="in turn, one for each seed")
     parser.add_argument(

@@ -80,24 +80,24 @@ def open_own(file: Path) -> int:
     return os.open(without_link(file), os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
 
 
-def make_folders(first: Path, *within: Path, field: str = "results folder") -> None:
+def make_folders(first: Path, *within: Path) -> None:
     """Make folders and prove that files can be written there.
 
     Args:
         first: As the user named it.
         *within: Folders in it that the package names. They must not be links.
-        field: Name for the message.
 
     Raises:
         ConfigError: If one cannot be made or written to.
     """
+    field = "results folder"
     check_folder(field, first)
-    with _refusing(field, first, _FOLDER):
+    with refusing(field, first, _FOLDER):
         first.mkdir(parents=True, exist_ok=True)
     for folder in (first, *within):
         if folder is not first:
             refuse_link(field, folder)
-        with _refusing(field, first, _FOLDER):
+        with refusing(field, first, _FOLDER):
             folder.mkdir(exist_ok=True)
             _new_file(folder / "_").unlink()
 
@@ -119,7 +119,7 @@ def check_folder(field: str, path: object) -> Path:
         ConfigError: If the name is too long, something else has it, or the permission is missing.
     """
     folder = check_path(field, path)
-    with _refusing(field, folder, _FOLDER):
+    with refusing(field, folder, _FOLDER):
         _check_place(folder, _LONGEST_NAME)
     return folder
 
@@ -131,7 +131,7 @@ def check_file(field: str, path: object) -> Path:
         ConfigError: If the name is too long, a folder has it, or the permission is missing.
     """
     file = check_path(field, path)
-    with _refusing(field, file, _FILE):
+    with refusing(field, file, _FILE):
         if _is_stream(file):
             return file
         if not file.name:
@@ -194,7 +194,7 @@ def working_directory() -> Path:
     Raises:
         ConfigError: If it has been deleted.
     """
-    with _refusing("working directory", Path(), "must exist"):
+    with refusing("working directory", Path(), "must exist"):
         return _here()
 
 
@@ -206,8 +206,12 @@ def _here() -> Path:
 
 
 @contextmanager
-def _refusing(field: str, path: Path, allowed: str) -> Iterator[None]:
-    """Turn `OSError` into the refusal of a path."""
+def refusing(field: str, path: Path, allowed: str) -> Iterator[None]:
+    """Turn `OSError` into the refusal of a path.
+
+    Raises:
+        ConfigError: ``field`` with ``path``, what is ``allowed``, and the reason in brackets.
+    """
     try:
         yield
     except ConfigError:

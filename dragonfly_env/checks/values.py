@@ -217,3 +217,39 @@ def duration_ps_of(field: str, value: object, *, above_0: bool = False) -> int:
     if above_0 and duration_ps == 0:
         raise config_error(field, value, "must be above 0")
     return duration_ps
+
+
+def parse_value(text: str) -> int | float | bool | str:
+    """The value in ``name=value`` on a command line: an integer, a number, true or false, or the text
+    itself.
+    """
+    lowered = text.strip().lower()
+    if lowered in ("true", "false"):
+        return lowered == "true"
+    for kind in (int, float):
+        try:
+            return kind(lowered)
+        except ValueError:
+            continue
+    return text.strip()
+
+
+def parse_assignment(text: str, field: str) -> tuple[str, int | float | bool | str]:
+    """``name=value`` as a pair.
+
+    Raises:
+        ConfigError: If there is no ``=`` or no name.
+    """
+    name, sign, value = text.partition("=")
+    if not sign or not name.strip() or not value.strip():
+        raise config_error(field, text, "must have the form name=value")
+    return name.strip(), parse_value(value)
+
+
+def parse_assignments(text: str, field: str) -> dict[str, int | float | bool | str]:
+    """``name=value`` pairs, separated by commas.
+
+    Raises:
+        ConfigError: As `parse_assignment`.
+    """
+    return dict(parse_assignment(part, field) for part in text.split(",") if part.strip())

@@ -24,7 +24,13 @@ import typer
 from rich.text import Text
 
 from dragonfly_env.checks.files import check_folder
-from dragonfly_env.checks.values import check_integer, config_error
+from dragonfly_env.checks.values import (
+    check_integer,
+    config_error,
+    parse_assignment,
+    parse_assignments,
+    parse_value,
+)
 from dragonfly_env.cli.console import note
 from dragonfly_env.config.groups import Grid
 from dragonfly_env.config.network import NetworkConfig
@@ -37,9 +43,7 @@ from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.sweeps.scenario import (
     DEFAULT_TOPOLOGY,
     PolicyChoice,
-    parse_assignment,
     parse_loads,
-    parse_value,
 )
 
 if TYPE_CHECKING:
@@ -54,21 +58,15 @@ Given: TypeAlias = Mapping[str, Any]
 _MEANINGS = {row.name: row for row in describe(SimulationConfig)}
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Option:
-    """One option: the name of its argument, its type with Typer's description, and what it is if not given."""
-
-    name: str
-    type: Any
-    default: Any = None
+Option: TypeAlias = inspect.Parameter
+"""One option: the name of its argument, its type with Typer's description, and what it is if not given."""
 
 
 def _option(
     name: str, kind: Any, *flags: str, text: str, panel: str, default: Any = None, **more: Any
 ) -> Option:
-    return Option(
-        name, Annotated[kind, typer.Option(*flags, help=text, rich_help_panel=panel, **more)], default
-    )
+    described = Annotated[kind, typer.Option(*flags, help=text, rich_help_panel=panel, **more)]
+    return Option(name, Option.KEYWORD_ONLY, default=default, annotation=described)
 
 
 def _by_default(text: str, default: object) -> str:
@@ -400,7 +398,7 @@ ENGINE = (
 def training(topology: str, traffic: str, load: float) -> tuple[Option, ...]:
     """Those of `train`, with its own defaults."""
     return (
-        dataclasses.replace(_topology_option(topology), default=topology),
+        _topology_option(topology).replace(default=topology),
         _ARRANGEMENT,
         *_NETWORK,
         *_one_traffic(traffic, load),
@@ -454,19 +452,8 @@ def taking(**lists: Sequence[Option]) -> Callable[[Callable[..., None]], Callabl
 
     def dress(command: Callable[..., None]) -> Callable[..., None]:
         bare = inspect.signature(command, eval_str=True)
-        parameters: list[inspect.Parameter] = []
-        for own in bare.parameters.values():
-            parameters += (
-                [own]
-                if own.name not in lists
-                else [
-                    inspect.Parameter(
-                        one.name, inspect.Parameter.KEYWORD_ONLY, default=one.default, annotation=one.type
-                    )
-                    for one in lists[own.name]
-                ]
-            )
-        every = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters]
+        parameters = (one for own in bare.parameters.values() for one in lists.get(own.name, [own]))
+        every = [parameter.replace(kind=Option.KEYWORD_ONLY) for parameter in parameters]
 
         @functools.wraps(command)
         def called(**given: Any) -> None:
@@ -616,7 +603,7 @@ def make_topology(topology: str | None, arrangement: str | None) -> Dragonfly:
 def _topology(text: str) -> dict[str, Any]:
     if "=" not in text:
         return {"preset": text.strip()}
-    given = dict(parse_assignment(part, "--topology") for part in text.split(",") if part.strip())
+    given = parse_assignments(text, "--topology")
     of_grid = {field.name: given.pop(field.name) for field in dataclasses.fields(Grid) if field.name in given}
     return {**given, "group": Grid(**of_grid)} if of_grid else given  # type: ignore[arg-type]  # it checks them
 

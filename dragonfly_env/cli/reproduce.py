@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from dragonfly_env.checks.values import check_choice
+from dragonfly_env.checks.values import check_choice, parse_assignment
 from dragonfly_env.cli import options
 from dragonfly_env.cli.comparison import resumable, tell_failures, this_command
 from dragonfly_env.cli.console import console, note, show
@@ -160,8 +160,6 @@ def reproduce(
 
 
 def _settings(pairs: list[str]) -> dict[str, int | float | bool | str]:
-    from dragonfly_env.sweeps.scenario import parse_assignment
-
     return dict(parse_assignment(pair, "--learner") for pair in pairs)
 
 

@@ -250,7 +250,7 @@ def _episodes(duration_ns: float, episode_ns: float) -> int:
 
 def _parse_settings(learner: LearnerSource, texts: Sequence[str]) -> dict[str, Any]:
     """``name=value`` pairs; a list is written ``64,64``."""
-    from dragonfly_env.sweeps.scenario import parse_assignment, parse_value
+    from dragonfly_env.checks.values import parse_assignment, parse_value
 
     lists = learner.list_settings()
     settings: dict[str, Any] = {}
@@ -434,17 +434,14 @@ HEURISTICS = ("min", "val-g", "ugal-n", "par", "neural-v1")
 """The strongest under uniform and under adversarial traffic, and the best that is learned."""
 
 
-def heuristics_on(
-    config: SimulationConfig | Sequence[SimulationConfig], names: Sequence[str] = HEURISTICS
-) -> dict[str, Evaluation]:
+def heuristics_on(config: SimulationConfig | Sequence[SimulationConfig]) -> dict[str, Evaluation]:
     """Each heuristic, measured as a training's evaluations are; those that cannot run on the network are left out.
 
     Args:
         config: What the agent is trained on; means over several.
-        names: Of the policies.
     """
     measured = {}
-    for name in names:
+    for name in HEURISTICS:
         try:
             measured[name] = evaluate_over_seeds(
                 name, config, EVALUATION_SEEDS, warmup_ns=EVALUATION_WARMUP_NS, measure_ns=EVALUATION_NS

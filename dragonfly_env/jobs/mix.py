@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from dragonfly_env.checks.outside import check_mapping
+from dragonfly_env.checks.values import parse_assignments
 from dragonfly_env.config.rows import integer, normalise, real, reject_unknown, time_ns
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.jobs.job import ENDLESS, Job, as_policy
-from dragonfly_env.jobs.parse import assignments
 from dragonfly_env.jobs.program import Motif
 from dragonfly_env.policies import Policy
 
@@ -155,4 +155,4 @@ class BackgroundMix:
 def parse_mix(text: str) -> BackgroundMix:
     """From ``"background-mix:fill=0.8,policy=ad0"``."""
     _, _, rest = text.partition(":")
-    return BackgroundMix.from_settings(dict(assignments("job", rest)))
+    return BackgroundMix.from_settings(parse_assignments(rest, "job"))

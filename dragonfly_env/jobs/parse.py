@@ -8,7 +8,7 @@ from typing import Any
 
 from dragonfly_env import _core
 from dragonfly_env.checks.outside import check_mapping
-from dragonfly_env.checks.values import check_text, config_error, unknown_name
+from dragonfly_env.checks.values import check_text, config_error, parse_assignments, unknown_name
 from dragonfly_env.jobs import programs as _programs  # noqa: F401 - they register themselves
 from dragonfly_env.jobs.operations import Operation
 from dragonfly_env.jobs.program import Motif, Program
@@ -84,7 +84,7 @@ def parse_program(program: object) -> Program:
     if name == "file":
         return OperationText.read(rest)
     if name in Motif.classes:
-        return Motif.classes[name].from_settings(dict(assignments("program", rest)))
+        return Motif.classes[name].from_settings(parse_assignments(rest, "program"))
     if name not in programs():
         raise unknown_name("program", name, (*programs(), "file:PATH"))
     return RegisteredJob(text)
@@ -108,25 +108,3 @@ def _text_settings(table: dict[str, Any]) -> dict[str, Any]:
         if name not in ("jitter", "piece_bytes"):
             raise config_error(name, value, "is no setting of a written program, only jitter and piece_bytes")
     return table
-
-
-def assignments(field: str, text: str) -> list[tuple[str, int | float | bool | str]]:
-    """``name=value`` pairs, separated by commas."""
-    pairs = []
-    for part in filter(str.strip, text.split(",")):
-        name, sign, value = part.partition("=")
-        if not sign or not value.strip():
-            raise config_error(field, part, "must have the form name=value")
-        pairs.append((name.strip(), _value(value.strip())))
-    return pairs
-
-
-def _value(text: str) -> int | float | bool | str:
-    if text in ("true", "false"):
-        return text == "true"
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text

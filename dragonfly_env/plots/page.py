@@ -20,8 +20,7 @@ import plotly.graph_objects as go
 from plotly.offline import get_plotlyjs
 from plotly.subplots import make_subplots
 
-from dragonfly_env.checks.files import write_text
-from dragonfly_env.checks.values import config_error
+from dragonfly_env.checks.files import refusing, write_text
 from dragonfly_env.plots.loads import latency_limit_ns, load_limits
 from dragonfly_env.plots.style import LABEL_POINTS, looks, wrapped
 from dragonfly_env.sweeps.results import Results
@@ -122,11 +121,9 @@ def write_page(results: Results, path: Path, pictures: Mapping[str, Path]) -> Pa
         "PROVENANCE": _provenance(results.table),
     }
     page = re.sub(r"\{\{([A-Z]+)\}\}", lambda match: parts[match[1]], template)
-    try:
+    with refusing("page", path, "must be writable"):
         path.parent.mkdir(parents=True, exist_ok=True)
         write_text(page, path)
-    except OSError as error:
-        raise config_error("page", str(path), f"must be writable ({error.strerror})") from error
     return path
 
 

@@ -29,6 +29,7 @@ from joblib.externals.loky.process_executor import BrokenProcessPool
 
 import dragonfly_env as dfe
 from dragonfly_env.agents import OtherNetworkWarning
+from dragonfly_env.checks.documents import read_json
 from dragonfly_env.checks.files import open_own
 from dragonfly_env.checks.outside import check_items, check_path
 from dragonfly_env.checks.values import check_bool, check_instance, check_integer, check_text, config_error
@@ -39,7 +40,7 @@ from dragonfly_env.sweeps.progress import Reporter, Silent
 from dragonfly_env.sweeps.requirements import check_runs, fitting_workers
 from dragonfly_env.sweeps.run import Point, Run, in_order
 from dragonfly_env.sweeps.scenario import Scenario
-from dragonfly_env.sweeps.storage import ResultsFolder, check_columns, read_json, table_of, write_json
+from dragonfly_env.sweeps.storage import ResultsFolder, check_columns, table_of, write_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -548,7 +549,7 @@ def _arrived(
     for run_id in [*pending]:
         done, failed = files.run_file(run_id), files.failure(run_id)
         if failed.name in there:
-            told = read_json(failed, "failure")
+            told = read_json(failed, "failure", allowed="cannot be read")
             failed.unlink()
             run = pending.pop(run_id)
             yield run, Failure(run, str(told["error"]), str(told["details"]))

@@ -25,6 +25,8 @@ from dragonfly_env.checks.values import (
     check_text,
     check_time_ns,
     config_error,
+    parse_assignments,
+    parse_value,
     unknown_name,
 )
 from dragonfly_env.config.network import NetworkConfig
@@ -122,33 +124,6 @@ class Table:
             raise unknown_name(f"field of {self._where}" if self._where else "field", name, self._known)
 
 
-def parse_value(text: str) -> int | float | bool | str:
-    """The value in ``name=value`` on a command line: an integer, a number, true or false, or the text
-    itself.
-    """
-    lowered = text.strip().lower()
-    if lowered in ("true", "false"):
-        return lowered == "true"
-    for kind in (int, float):
-        try:
-            return kind(lowered)
-        except ValueError:
-            continue
-    return text.strip()
-
-
-def parse_assignment(text: str, field: str) -> tuple[str, int | float | bool | str]:
-    """``name=value`` as a pair.
-
-    Raises:
-        ConfigError: If there is no ``=`` or no name.
-    """
-    name, sign, value = text.partition("=")
-    if not sign or not name.strip() or not value.strip():
-        raise config_error(field, text, "must have the form name=value")
-    return name.strip(), parse_value(value)
-
-
 _LEAST_PERCENT = 2  # what is less was hardly meant as a percentage
 
 
@@ -226,10 +201,7 @@ class PolicyChoice:
             if not _is_built_in(spec):
                 return cls._of_agent(spec, label)
             name, _, settings = spec.partition(":")
-            pairs = [
-                parse_assignment(part, "policy parameter") for part in settings.split(",") if part.strip()
-            ]
-            name, parameters = name.strip(), dict(pairs)
+            name, parameters = name.strip(), parse_assignments(settings, "policy parameter")
         else:
             table = Table(value, "policies")
             label, agent = table.optional_text("label"), table.optional_text("agent")

@@ -32,8 +32,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 import dragonfly_env as dfe
-from dragonfly_env.checks import documents
-from dragonfly_env.checks.documents import parse_json
+from dragonfly_env.checks.documents import parse_json, read_json
 from dragonfly_env.checks.files import TEMPORARY, make_folders, open_own, replacing, write_text
 from dragonfly_env.checks.outside import parsing
 from dragonfly_env.checks.values import config_error
@@ -147,7 +146,7 @@ class ResultsFolder:
         """
         if not self.manifest.exists():
             return None
-        manifest = read_json(self.manifest, "results")
+        manifest = read_json(self.manifest, "results", allowed="cannot be read")
         if not isinstance(manifest, dict):
             raise config_error("results", str(self.manifest), "must be what a sweep wrote")
         return manifest
@@ -260,19 +259,6 @@ def _with_seeds(table: pa.Table) -> pa.Table:
     if place < 0 or not pa.types.is_integer(table.schema.types[place]):
         return table
     return table.set_column(place, "seed", table["seed"].cast(_SEED))
-
-
-def read_json(file: Path, what: str) -> Any:
-    """The content of a file.
-
-    Args:
-        file: As `write_json` wrote it.
-        what: What it is called in the message.
-
-    Raises:
-        ConfigError: If it is missing or damaged.
-    """
-    return documents.read_json(file, what, allowed="cannot be read")
 
 
 def write_json(content: Mapping[str, Any], target: Path) -> None:

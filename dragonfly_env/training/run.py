@@ -22,6 +22,7 @@ import pyarrow as pa
 import dragonfly_env as dfe
 from dragonfly_env.agents.protocol import Learner
 from dragonfly_env.agents.training import Progress, train
+from dragonfly_env.checks.documents import read_json
 from dragonfly_env.checks.files import make_folders, refuse_link, without_link
 from dragonfly_env.checks.outside import check_mapping
 from dragonfly_env.checks.values import check_integer, check_real, check_time_ns, config_error
@@ -32,7 +33,6 @@ from dragonfly_env.sweeps.run import without_places
 from dragonfly_env.sweeps.storage import (
     METADATA_KEY,
     hold,
-    read_json,
     read_rows,
     write_json,
     write_table,
@@ -87,7 +87,7 @@ class TrainingFolder:
         """
         if not self.state.exists():
             return None
-        state = read_json(self.state, "training")
+        state = read_json(self.state, "training", allowed="cannot be read")
         if not isinstance(state, dict) or not {"plan", "progress"} <= state.keys():
             raise config_error("training", str(self.state), "must be what an earlier training wrote")
         return state

@@ -22,7 +22,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from PIL import Image
 
-from dragonfly_env.checks.files import replacing
+from dragonfly_env.checks.files import refusing, replacing
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.view.page import check_comparable
 from dragonfly_env.view.recording import Recording
@@ -75,12 +75,10 @@ def write_animation(recordings: Sequence[Recording], path: Path) -> Path:
     palette = pictures[-1].quantize(_COLOURS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
     indexed = [picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures]
     options: dict[str, Any] = {"duration": durations, "loop": 0, "optimize": True}
-    try:
+    with refusing("animation", path, "must be writable"):
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path, stream=True) as temporary:
             indexed[0].save(temporary, "GIF", save_all=True, append_images=indexed[1:], **options)
-    except OSError as error:
-        raise config_error("animation", str(path), f"must be writable ({error.strerror})") from error
     return path
 
 

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 import dragonfly_env as dfe
-from dragonfly_env.checks.files import write_text
+from dragonfly_env.checks.files import refusing, write_text
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.config.groups import Grid
 from dragonfly_env.view.recording import Recording
@@ -73,11 +73,9 @@ def write_view(recordings: Sequence[Recording], path: Path) -> Path:
     }
     template = page.joinpath("view.html").read_text(encoding="utf-8")
     text = re.sub(r"\{\{([A-Z]+)\}\}", lambda match: parts[match[1]], template)
-    try:
+    with refusing("page", path, "must be writable"):
         path.parent.mkdir(parents=True, exist_ok=True)
         write_text(text, path, stream=True)
-    except OSError as error:
-        raise config_error("page", str(path), f"must be writable ({error.strerror})") from error
     return path
 
 
