@@ -8,19 +8,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from dragonfly_env.checks.values import config_error
-from dragonfly_env.plots.style import (
-    LABEL_POINTS,
-    TITLE_POINTS,
-    at_load,
-    broken,
-    grid,
-    lines_of,
-    looks,
-    representative_load,
-)
+from dragonfly_env.plots.style import looks, policy_grid
 from dragonfly_env.sweeps.results import Results
-
-_TITLE_IN, _LABEL_IN = 1.6, 1.5  # of the width and the height of a panel
 
 
 def fairness_figure(results: Results, load: float | None = None) -> Figure:
@@ -38,25 +27,13 @@ def fairness_figure(results: Results, load: float | None = None) -> Figure:
     if "router_accepted_load" not in results.table.columns:
         raise config_error("arrays", False, "must be true in the sweep for results per router")
     look = looks(results.policies)
-    titles = {policy: broken(policy, _TITLE_IN, TITLE_POINTS) for policy in results.policies}
-    shown = {traffic: representative_load(results, traffic, load) for traffic in results.traffic}
-    names = {traffic: at_load(traffic, at, _LABEL_IN, LABEL_POINTS) for traffic, at in shown.items()}
-    figure, axes = grid(
-        2.15,
-        2.2,
-        len(results.traffic),
-        len(results.policies),
-        lines=lines_of(titles.values()),
-        lines_beside=lines_of(names.values()) + 1,
-        sharey="row",
-    )
+    figure, axes, shown = policy_grid(results, load, (2.15, 2.2), "accepted load", 1.5, sharey="row")
     for row, traffic in zip(axes, results.traffic, strict=True):
         chosen = shown[traffic]
         rows = results.table[results.table["traffic"] == traffic]
         rows = rows[np.isclose(rows["load"], chosen)]
         for panel, policy in zip(row, results.policies, strict=True):
             loads = _by_group(rows[rows["policy"] == policy])
-            panel.set_title(titles[policy] if row is axes[0] else "", fontsize=TITLE_POINTS)
             panel.grid(visible=False, axis="x")
             if loads is None:
                 panel.text(
@@ -74,7 +51,6 @@ def fairness_figure(results: Results, load: float | None = None) -> Figure:
             panel.set_xticks(slots[:: max(1, len(slots) // 8)])
             panel.tick_params(axis="x", labelsize=7)
             panel.set_xlabel(f"router of its group (Jain {_jain(loads):.3f})", fontsize=7.5)
-        row[0].set_ylabel(f"{names[traffic]}\naccepted load")
         row[0].set_ylim(bottom=0.0)
     return figure
 

@@ -13,20 +13,9 @@ from matplotlib.ticker import MaxNLocator
 
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.config.topology import Dragonfly
-from dragonfly_env.plots.style import (
-    HEAT,
-    LABEL_POINTS,
-    MISSING,
-    TITLE_POINTS,
-    at_load,
-    broken,
-    grid,
-    lines_of,
-    representative_load,
-)
+from dragonfly_env.plots.style import HEAT, MISSING, TITLE_POINTS, policy_grid
 from dragonfly_env.sweeps.results import Results
 
-_TITLE_IN, _LABEL_IN = 1.6, 1.6  # of the width and the height of a panel
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 ToMap = Callable[[Integers, Integers, Floats], Floats]
@@ -92,7 +81,9 @@ def _heat_maps(
     column_label: str,
     edges: tuple[float, ...] = (),
 ) -> Figure:
-    chosen = {traffic: representative_load(results, traffic, load) for traffic in results.traffic}
+    figure, axes, chosen = policy_grid(
+        results, load, (2.3, 2.25), row_label, 1.6, key=True, sharex=True, sharey=True
+    )
     maps: dict[tuple[str, str], Floats] = {}
     for traffic in results.traffic:
         rows = results.table[results.table["traffic"] == traffic]
@@ -103,30 +94,15 @@ def _heat_maps(
                 maps[traffic, policy] = _mean_map(kept, to_map)
     highest = max((float(np.nanmax(values)) for values in maps.values()), default=1.0)
     top = math.ceil(highest * 10 - 1e-9) / 10 or 1.0  # full tenths, so that bars of two figures compare
-    titles = {policy: broken(policy, _TITLE_IN, TITLE_POINTS) for policy in results.policies}
-    names = {traffic: at_load(traffic, at, _LABEL_IN, LABEL_POINTS) for traffic, at in chosen.items()}
-    figure, axes = grid(
-        2.3,
-        2.25,
-        len(results.traffic),
-        len(results.policies),
-        lines=lines_of(titles.values()),
-        lines_beside=lines_of(names.values()) + 1,
-        key=True,
-        sharex=True,
-        sharey=True,
-    )
     image = None
     for row, traffic in zip(axes, results.traffic, strict=True):
         for panel, policy in zip(row, results.policies, strict=True):
             panel.grid(visible=False)
-            title = titles[policy] if row is axes[0] else ""
             if (traffic, policy) not in maps:
                 panel.text(0.5, 0.5, "no run", ha="center", transform=panel.transAxes, color="#777777")
-                panel.set_title(title, fontsize=TITLE_POINTS)
                 continue
             values = maps[traffic, policy]
-            panel.set_title(title, fontsize=TITLE_POINTS, pad=16)
+            panel.set_title(panel.get_title(), fontsize=TITLE_POINTS, pad=16)
             told = f"mean {np.nanmean(values):.2f}, highest {np.nanmax(values):.2f}"
             panel.text(0.5, 1.02, told, ha="center", va="bottom", transform=panel.transAxes, fontsize=7)
             panel.set_facecolor(MISSING)
@@ -137,7 +113,6 @@ def _heat_maps(
                 panel.axvline(edge, color="#56b4e9", linewidth=1.2)
             if row is axes[-1]:
                 panel.set_xlabel(column_label, fontsize=8)
-        row[0].set_ylabel(f"{names[traffic]}\n{row_label}")
     if image is not None:
         panels = [panel for row in axes for panel in row]
         figure.colorbar(

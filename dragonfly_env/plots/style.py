@@ -17,7 +17,7 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.legend import Legend
 from matplotlib.textpath import text_to_path
 
-from dragonfly_env.checks.files import replacing
+from dragonfly_env.checks.files import refusing, replacing
 from dragonfly_env.checks.values import config_error, unknown_name
 from dragonfly_env.sweeps.results import Results, aggregate
 from dragonfly_env.sweeps.storage import KEYS
@@ -28,6 +28,8 @@ _DPI = 150
 _MOST_LINES = 8
 TITLE_POINTS = 10.0
 LABEL_POINTS = 9.0
+_LEGEND_POINTS = 7.0
+_PANEL_TITLE_IN = 1.6  # of the width of a panel of one policy
 _LINE_IN = 0.17  # from one line of text to the next
 _KEY_IN = 0.8
 _HINTING = 1.05  # by so much a line may be wider on the screen
@@ -189,6 +191,40 @@ def grid(
         return figure, [list(row) for row in axes]
 
 
+def policy_grid(
+    results: Results,
+    load: float | None,
+    size: tuple[float, float],
+    label: str,
+    label_in: float,
+    **options: Any,
+) -> tuple[Figure, list[list[Axes]], dict[str, float]]:
+    """A row of panels per traffic, at one load, and a column per policy.
+
+    Args:
+        results: Runs.
+        load: As of `representative_load`.
+        size: Of a panel.
+        label: Of the vertical axes.
+        label_in: How much of the height a traffic may take there.
+        **options: For `grid`.
+
+    Returns:
+        The figure, its panels, and the load of each traffic.
+    """
+    chosen = {traffic: representative_load(results, traffic, load) for traffic in results.traffic}
+    titles = [broken(policy, _PANEL_TITLE_IN, TITLE_POINTS) for policy in results.policies]
+    names = [at_load(traffic, at, label_in, LABEL_POINTS) for traffic, at in chosen.items()]
+    figure, axes = grid(
+        *size, len(names), len(titles), lines=lines_of(titles), lines_beside=lines_of(names) + 1, **options
+    )
+    for panel, title in zip(axes[0], titles, strict=True):
+        panel.set_title(title, fontsize=TITLE_POINTS)
+    for row, name in zip(axes, names, strict=True):
+        row[0].set_ylabel(f"{name}\n{label}")
+    return figure, axes, chosen
+
+
 def broken(label: str, inches: float, points: float) -> str:
     """A policy's label for titles and ticks: its parameters on lines of their own, none wider than it may be."""
     return wrapped(label.replace(":", "\n").replace(",", "\n"), inches, points)
@@ -267,28 +303,30 @@ def policy_legend(figure: Figure, axes: Axes, *, below: bool = False) -> None:
     fitting_legend(figure, handles, "outside lower center" if below else "outside upper center")
 
 
-def legend_above(panel: Axes, inches: float, *, title: str = "", points: float = 7.0) -> int:
+def legend_above(panel: Axes, inches: float, *, title: str = "") -> int:
     """A legend above a panel, in as many columns as there is room for, so that it covers no data.
 
     Args:
         panel: Its artists with labels are listed.
         inches: The width of the panel.
         title: Of the legend.
-        points: The size of the font.
 
     Returns:
         The number of its lines.
     """
     handles, labels = panel.get_legend_handles_labels()
-    entry = max((text_width(label, points) for label in labels), default=0.0) + 5.0 * points / 72.0
+    entry = (
+        max((text_width(label, _LEGEND_POINTS) for label in labels), default=0.0)
+        + 5.0 * _LEGEND_POINTS / 72.0
+    )
     columns = max(1, min(len(labels), int(inches / entry)))
     with mpl.rc_context(RC):
         panel.legend(
             handles,
             labels,
-            fontsize=points,
+            fontsize=_LEGEND_POINTS,
             title=title or None,
-            title_fontsize=points + 1,
+            title_fontsize=_LEGEND_POINTS + 1,
             loc="lower center",
             bbox_to_anchor=(0.5, 1.0),
             borderaxespad=0.2,
@@ -339,15 +377,12 @@ def save(figure: Figure, folder: Path, name: str, formats: Sequence[str] = ("png
         if kind not in FORMATS:
             raise unknown_name("format", kind, FORMATS)
     paths = [folder / f"{name}.{kind}" for kind in formats]
-    try:
+    with refusing("figure folder", folder, "must be writable"), mpl.rc_context(RC):
         folder.mkdir(parents=True, exist_ok=True)
-        with mpl.rc_context(RC):
-            for kind, path in zip(formats, paths, strict=True):
-                metadata = {"Date": None} if kind == "svg" else None
-                with replacing(path) as temporary:
-                    figure.savefig(temporary, dpi=_DPI, metadata=metadata, format=kind)
-    except OSError as error:
-        raise config_error("figure folder", str(folder), f"must be writable ({error.strerror})") from error
+        for kind, path in zip(formats, paths, strict=True):
+            metadata = {"Date": None} if kind == "svg" else None
+            with replacing(path) as temporary:
+                figure.savefig(temporary, dpi=_DPI, metadata=metadata, format=kind)
     return paths
 
 
