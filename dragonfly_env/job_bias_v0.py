@@ -44,7 +44,8 @@ from typing import Any
 from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 
 from dragonfly_env.envs.defaults import with_config
-from dragonfly_env.envs.job_bias import AecJobBias, FloatArray, ParallelJobBias
+from dragonfly_env.envs.intervals import FloatArray
+from dragonfly_env.envs.job_bias import AecJobBias, ParallelJobBias
 from dragonfly_env.envs.registration import JOB_BIAS as ENV_ID
 from dragonfly_env.envs.views import GivenConfig
 

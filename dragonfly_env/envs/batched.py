@@ -122,15 +122,15 @@ class BatchedRoutingEnv(Copied, CoreOwner):
         )
 
     def _build(self, made: tuple[Made, ...]) -> _core.RoutingEnvironment:
-        options, configs = self._options, [one.config for one in made]
-        runs = [
-            {**one.to_core(), "decisions": options.spec(config.network, config.topology)}
-            for one, config in zip(made, configs, strict=True)
-        ]
-        times_ps = options.warmup_ps, options.duration_ps
+        runs = [self._record(one) for one in made]
+        times_ps = self._options.warmup_ps, self._options.duration_ps
         if len(runs) == 1:
             return _core.RoutingEnvironment(runs[0], *times_ps)
-        return _core.RoutingEnvironment.several(runs, *times_ps, max(one.threads for one in configs))
+        return _core.RoutingEnvironment.several(runs, *times_ps, max(one.config.threads for one in made))
+
+    def _record(self, made: Made) -> dict[str, Any]:
+        network, topology = made.config.network, made.config.topology
+        return {**made.to_core(), "decisions": self._options.spec(network, topology)}
 
     def _layout_of(self, core: _core.RoutingEnvironment, config: SimulationConfig) -> Layout:
         return Layout(

@@ -18,6 +18,7 @@ Version history: v0, the first one.
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -39,7 +40,7 @@ from dragonfly_env.config.rows import reject_unknown
 from dragonfly_env.decisions.actions import as_index
 from dragonfly_env.envs.copies import alone
 from dragonfly_env.envs.defaults import BIAS_DURATION_NS, WARMUP_NS, changing_config
-from dragonfly_env.envs.intervals import IntervalEnv
+from dragonfly_env.envs.intervals import Figures, FloatArray, IntervalEnv
 from dragonfly_env.envs.render import RENDER_MODES
 from dragonfly_env.errors import IllegalActionError
 from dragonfly_env.metrics import Metrics
@@ -50,21 +51,8 @@ from dragonfly_env.simulation.config import SimulationConfig
 
 __all__ = ["BiasControl", "biased_policies"]
 
-FloatArray = npt.NDArray[np.float32]
-
 _ACTIONS = ("discrete", "box")
 _MOST_PACKETS = highest("ugal-n", "bias_packets")
-_SETTINGS = (
-    "config",
-    "action",
-    "biases_packets",
-    "interval_ns",
-    "duration_ns",
-    "warmup_ns",
-    "reward_scale_ns",
-    "throughput_weight",
-    "render_mode",
-)
 DEFAULT_BIASES = (-20.0, -10.0, -5.0, 0.0, 5.0, 10.0, 20.0)
 
 # Of observations.
@@ -133,7 +121,12 @@ class BiasControl(IntervalEnv, gymnasium.Env[FloatArray, Any]):
         render_mode: str | None = None,
         **fields: Any,
     ) -> None:
-        reject_unknown(SimulationConfig, fields, "BiasControl", extra=_SETTINGS)
+        reject_unknown(
+            SimulationConfig,
+            fields,
+            "BiasControl",
+            extra=[*inspect.signature(BiasControl.__init__).parameters][1:-1],
+        )
         self._set_up(
             changing_config() if config is None else config,
             fields,
@@ -152,7 +145,7 @@ class BiasControl(IntervalEnv, gymnasium.Env[FloatArray, Any]):
             latency_scale_ns=self._reward_scale_ns,
             longest_ns=self._warmup_ns + self._duration_ns,
         )
-        self.observation_space = gymnasium.spaces.Box(self._window.low, self._window.high, dtype=np.float32)
+        self.observation_space = self._window.space()
         self.action_space = (
             gymnasium.spaces.Discrete(len(self._biases))
             if self._discrete
@@ -347,11 +340,11 @@ def _check_biases(biases: object) -> npt.NDArray[np.float64]:
     return values
 
 
-class WindowFeatures:
+class WindowFeatures(Figures):
     """Names, bounds and values of the observation of ``BiasControl``.
 
     Latencies are in units of ``latency_scale_ns``, loads and fractions are as ``Metrics`` has them,
-    ``packets_in_flight`` is per host. Values beyond a bound are set to it; figures without a value are 0.
+    ``packets_in_flight`` is per host.
 
     Args:
         config: What is simulated.
@@ -375,17 +368,14 @@ class WindowFeatures:
             "packets_in_flight": (0.0, _MOST_IN_FLIGHT),
         }
         self._classes = config.topology.link_classes[1:]
-        bounds |= {
+        links = {
             f"{kind.replace('-', '_')}_link_{name}": (0.0, 1.0)
             for kind in self._classes
             for name in _LINK_FIGURES
         }
-        self.names = tuple(bounds)
-        """(F,) what each figure is."""
-        self.low: npt.NDArray[np.float32] = np.array([low for low, _ in bounds.values()], np.float32)
-        self.high: npt.NDArray[np.float32] = np.array([high for _, high in bounds.values()], np.float32)
+        super().__init__(bounds | links)
 
-    def observe(self, metrics: Metrics, *, bias: float, latency_ns: float) -> npt.NDArray[np.float32]:
+    def observe(self, metrics: Metrics, *, bias: float, latency_ns: float) -> FloatArray:
         """The vector of one window.
 
         Args:
@@ -409,5 +399,4 @@ class WindowFeatures:
             metrics.packets_in_flight / self._num_hosts,
             *(getattr(totals[kind], name) for kind in self._classes for name in _LINK_FIGURES),
         ]
-        known = np.array([0.0 if math.isnan(value) else value for value in values], np.float32)
-        return np.clip(known, self.low, self.high)
+        return self.vector(values)

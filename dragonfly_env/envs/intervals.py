@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+from gymnasium import spaces
 from gymnasium.utils import seeding
 
 from dragonfly_env.checks.values import MAX_SEED, check_integer, check_time_ns, config_error, ns_to_ps
@@ -18,6 +21,29 @@ from dragonfly_env.errors import StateError
 from dragonfly_env.metrics import Metrics
 from dragonfly_env.simulation import Simulation
 from dragonfly_env.simulation.config import SimulationConfig
+
+FloatArray = npt.NDArray[np.float32]
+
+
+class Figures:
+    """What is observed: named figures and their bounds.
+
+    Args:
+        bounds: The lowest and the highest value of each.
+    """
+
+    def __init__(self, bounds: Mapping[str, tuple[float, float]]) -> None:
+        self.names = tuple(bounds)
+        self.low, self.high = np.array(list(bounds.values()), np.float32).T.copy()
+
+    def vector(self, values: Sequence[float]) -> FloatArray:
+        """(F,) the values as an observation: set to the bounds where they are beyond; 0 for none. A new array."""
+        known = np.nan_to_num(np.array(values, np.float64), nan=0.0, posinf=math.inf, neginf=-math.inf)
+        return np.clip(known, self.low, self.high).astype(np.float32)
+
+    def space(self) -> spaces.Space[Any]:
+        """A new space of them."""
+        return spaces.Box(self.low, self.high, dtype=np.float32)
 
 
 class IntervalEnv(Copied):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from gymnasium import spaces
 from pettingzoo.utils.env import AECEnv, ParallelEnv
 
@@ -18,9 +18,9 @@ from dragonfly_env.config.help import constructed_like
 from dragonfly_env.decisions.actions import as_index
 from dragonfly_env.envs.copies import alone
 from dragonfly_env.envs.defaults import JOB_BIAS_DURATION_NS, WARMUP_NS, jobs_config
-from dragonfly_env.envs.intervals import IntervalEnv
+from dragonfly_env.envs.intervals import Figures, FloatArray, IntervalEnv
 from dragonfly_env.envs.render import RENDER_MODES
-from dragonfly_env.envs.views import Info, check_settings
+from dragonfly_env.envs.views import AecBooks, Info, check_settings
 from dragonfly_env.errors import ConfigError, IllegalActionError, StateError
 from dragonfly_env.jobs import Job
 from dragonfly_env.metrics import Metrics
@@ -32,13 +32,10 @@ from dragonfly_env.simulation.config import SimulationConfig
 
 __all__ = ["AecJobBias", "ParallelJobBias"]
 
-FloatArray = npt.NDArray[np.float32]
-
 MODES = ("ad0", "ad1", "ad2", "ad3")
 REWARDS = ("job", "team")
 _MOST_MODES = 64
 _FIELDS = frozenset(field.name for field in dataclasses.fields(SimulationConfig))
-_OWN = ("config", "modes", "reward", "interval_ns", "duration_ns", "warmup_ns", "render_mode")
 _METADATA = {"name": "job_bias_v0", "render_modes": list(RENDER_MODES), "render_fps": 4}
 
 # Beyond these a figure says nothing more.
@@ -82,7 +79,7 @@ class JobView(IntervalEnv):
         render_mode: str | None = None,
         **fields: Any,
     ) -> None:
-        check_settings(fields, _FIELDS.union(_OWN))
+        check_settings(fields, _FIELDS.union(inspect.signature(JobView.__init__).parameters))
         self._set_up(
             jobs_config() if config is None else config,
             fields,
@@ -103,16 +100,14 @@ class JobView(IntervalEnv):
         self._index = {name: i for i, name in enumerate(self.possible_agents)}
         names = [policy.name for policy in self._modes]
         self._figures = JobFigures(self._config, len(self._jobs), names, self._interval_ns)
-        high = self._figures.high
         # Own objects for every agent: they are seeded and sampled one by one.
         self.observation_spaces: dict[str, spaces.Space[Any]] = {
-            name: spaces.Box(np.zeros_like(high), high, dtype=np.float32) for name in self.possible_agents
+            name: self._figures.view.space() for name in self.possible_agents
         }
         self.action_spaces: dict[str, spaces.Space[Any]] = {
             name: spaces.Discrete(len(self._modes)) for name in self.possible_agents
         }
-        top = self._figures.state_high
-        self.state_space = spaces.Box(np.zeros_like(top), top, dtype=np.float32)
+        self.state_space = self._figures.state.space()
         self._reading: Counters | None = None
         self._window: Counters | None = None
         self._chosen: list[int | None] = [None] * len(self._jobs)
@@ -127,12 +122,12 @@ class JobView(IntervalEnv):
     @property
     def layout(self) -> tuple[str, ...]:
         """The name of each figure of an observation."""
-        return self._figures.names
+        return self._figures.view.names
 
     @property
     def state_layout(self) -> tuple[str, ...]:
         """The name of each figure of the state."""
-        return self._figures.state_names
+        return self._figures.state.names
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """``Box (F,) float32``: the same object at every call.
@@ -451,7 +446,7 @@ class ParallelJobBias(JobView, ParallelEnv[str, FloatArray, int]):
 
 
 @constructed_like(JobView)
-class AecJobBias(JobView, AECEnv[str, FloatArray, int]):
+class AecJobBias(JobView, AecBooks, AECEnv[str, FloatArray, int]):
     """The jobs choose one after the other; the interval runs when all have. See ``dragonfly_env.job_bias_v0``.
 
     Example:
@@ -470,11 +465,7 @@ class AecJobBias(JobView, AECEnv[str, FloatArray, int]):
     def __init__(self, config: SimulationConfig | Mapping[str, Any] | None = None, **settings: Any) -> None:
         super().__init__(config, **settings)
         self.agent_selection = self.possible_agents[0]
-        self.rewards: dict[str, float] = {}
-        self._cumulative_rewards: dict[str, float] = {}
-        self.terminations: dict[str, bool] = {}
-        self.truncations: dict[str, bool] = {}
-        self.infos: dict[str, Info] = {}
+        self._open_books()
         self._answers: dict[str, int] = {}
 
     @alone
@@ -497,10 +488,7 @@ class AecJobBias(JobView, AECEnv[str, FloatArray, int]):
         """
         self._begin(seed, options)
         names = self.agents
-        self.rewards = dict.fromkeys(names, 0.0)
-        self._cumulative_rewards = dict.fromkeys(names, 0.0)
-        self.terminations = dict.fromkeys(names, False)
-        self.truncations = dict.fromkeys(names, False)
+        self._open_books(names)
         self.infos = {name: self._info(name) for name in names}
         self._answers = {}
         self.agent_selection = names[0]
@@ -629,12 +617,11 @@ class AecJobBias(JobView, AECEnv[str, FloatArray, int]):
             >>> job_bias_v0.raw_env().close()
         """
         super().close()
-        self.rewards, self._cumulative_rewards, self.infos = {}, {}, {}
-        self.terminations, self.truncations = {}, {}
+        self._open_books()
 
 
 class JobFigures:
-    """Names, bounds and values of the observations of ``job_bias_v0``.
+    """Observations of ``job_bias_v0``: ``view`` of one job, and the ``state`` of the machine.
 
     Args:
         config: What is simulated; its jobs are the agents, then those of a mix.
@@ -647,8 +634,8 @@ class JobFigures:
         self._interval_ns = interval_ns
         self._topology = config.topology
         self._packet_time_ns = config.network.packet_time_ns
-        self._hosts = [len(one.hosts) for one in config.placed_jobs()[:jobs]]
         placed = config.placed_jobs()[:jobs]
+        self._hosts = [len(one.hosts) for one in placed]
         names = dict.fromkeys(name for one in placed for name in one.operation_names[1:])
         self._operations = tuple(names)
         tiles = {}
@@ -661,14 +648,10 @@ class JobFigures:
         bounds |= {f"{name}_share": _MOST_SHARE for name in self._operations}
         bounds |= {"message_mean": _MOST_TIME}
         self._modes = len(modes)
-        self.names = tuple(bounds)
-        """(F,) what each figure is."""
-        self.high: FloatArray = np.array(list(bounds.values()), np.float32)
-        """(F,) the highest value of each; the lowest is 0."""
-        state = {"accepted_load": _MOST_RATE, **tiles}
-        self.state_names = tuple(state)
-        """(S,) the same of the whole machine."""
-        self.state_high: FloatArray = np.array(list(state.values()), np.float32)
+        self.view = Figures({name: (0.0, high) for name, high in bounds.items()})
+        self.state = Figures(
+            {name: (0.0, high) for name, high in {"accepted_load": _MOST_RATE, **tiles}.items()}
+        )
 
     def accepted_load(self, window: Counters, job: int) -> float:
         """Packets that reached hosts of a job from one another, as a share of what their links could bring."""
@@ -697,12 +680,12 @@ class JobFigures:
             *shares,
             row.messages.mean_ns / self._interval_ns,
         ]
-        return _bounded(values, self.high)
+        return self.view.vector(values)
 
     def of_machine(self, window: Counters) -> FloatArray:
         """(S,) the global view. A new array."""
         values = [self.machine_load(window), *self._of_tiles(window, window.tiles)]
-        return _bounded(values, self.state_high)
+        return self.state.vector(values)
 
     def _of_tiles(self, window: Counters, tiles: TileTable) -> list[float]:
         """By class: flits as a share of what the links could carry, and stalls per flit."""
@@ -724,8 +707,3 @@ class JobFigures:
 
     def _load(self, window: Counters, packets: int, hosts: int) -> float:
         return packets * self._packet_time_ns / (hosts * window.duration_ns) if window.duration_ns else 0.0
-
-
-def _bounded(values: Sequence[float], high: FloatArray) -> FloatArray:
-    known = np.nan_to_num(np.array(values, np.float64), nan=0.0, posinf=math.inf)
-    return np.clip(known, 0.0, high).astype(np.float32)

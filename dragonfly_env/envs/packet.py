@@ -522,28 +522,22 @@ class PacketEnv(BatchedRoutingEnv):
             self._core.follow(row)
             return self._take_batch()
 
-    def _build(self, made: tuple[Made, ...]) -> _core.RoutingEnvironment:
-        config = made[0].config
+    def _record(self, made: Made) -> dict[str, Any]:
+        config = made.config
         if self._resumes_with is not None:
-            (policy,) = self._resumes_with
-            self._in_core = None if policy is None else policy.for_run(config).to_core()
-            self._begun_with = policy
-            return self._with_background(made[0], self._in_core)
-        self._in_core = self._runs_in_core(config)
-        self._inside = self._in_core is not None
-        if not self._inside:
-            self._require_reference(
-                "would see other candidates, features or virtual channels here than in the core"
-            )
-        self._begun_with = self._background.built_in if self._inside else None
-        return self._with_background(made[0], self._in_core)
-
-    def _with_background(self, made: Made, background: _core.PolicyRecord | None) -> _core.RoutingEnvironment:
-        options, config = self._options, made.config
-        run = {**made.to_core(), "decisions": options.spec(config.network, config.topology)}
-        if background is not None:
-            run["background"] = background
-        return _core.RoutingEnvironment(run, options.warmup_ps, options.duration_ps)
+            (self._begun_with,) = self._resumes_with
+            known = self._begun_with
+            self._in_core = None if known is None else known.for_run(config).to_core()
+        else:
+            self._in_core = self._runs_in_core(config)
+            self._inside = self._in_core is not None
+            if not self._inside:
+                self._require_reference(
+                    "would see other candidates, features or virtual channels here than in the core"
+                )
+            self._begun_with = self._background.built_in if self._inside else None
+        run = super()._record(made)
+        return run if self._in_core is None else {**run, "background": self._in_core}
 
     def _episode(self) -> dict[str, Any] | None:
         episode = super()._episode()

@@ -132,11 +132,8 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
     def _resume(self, episode: dict[str, Any], trusted: bool, changes: Mapping[str, Any]) -> None:
         super()._resume(episode, trusted, changes)
         self._cycle = check_integer("snapshot", episode["cycle"], 0, MAX_SEED)
-        self._legal = self._check_turns().masks_of_all()
-
-    def _check_turns(self) -> Turns:
         assert self._turns is not None
-        return self._turns
+        self._legal = self._turns.masks_of_all()
 
     @property
     def round_batch(self) -> DecisionBatch:

@@ -180,10 +180,9 @@ class RouterMultiAgentEnv(TurnsView, MultiAgentEnv):
         observations, infos = self._show_last() if over else self._show(turns)
         shown = np.flatnonzero(self._acted) if over else turns.agents
         if over:
-            last = [{"metrics": self._env.metrics(scenario)} for scenario in range(self._env.num_scenarios)]
-            of_agents = np.searchsorted(self._env.first_agents, shown, side="right") - 1
-            for info, scenario in zip(infos.values(), of_agents.tolist(), strict=True):
-                info |= last[scenario]
+            last = self._metrics()
+            for info, agent in zip(infos.values(), shown.tolist(), strict=True):
+                info |= last[agent]
         rewards: dict[str, float] = dict(zip(observations, self._owed[shown].tolist(), strict=True))
         self._owed[shown] = 0.0
         terminations: dict[str, bool] = dict.fromkeys((*observations, "__all__"), False)
@@ -259,11 +258,6 @@ class RouterMultiAgentEnv(TurnsView, MultiAgentEnv):
                 f"{self._env.num_actions - 1}; nothing has changed"
             )
         return np.array(given, np.int64)
-
-    def _check_open(self, call: str) -> Turns:
-        if self._turns is None:
-            raise self._not_begun(call)
-        return self._turns
 
 
 def _seed_of_copy(seed: int, env_config: object) -> int | None:

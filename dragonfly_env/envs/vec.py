@@ -426,8 +426,3 @@ class RouterVecEnv(TurnsView, VecEnv):
 
     def _slots(self, indices: Indices) -> list[int]:
         return list(self._get_indices(indices))
-
-    def _check_open(self, call: str) -> Turns:
-        if self._turns is None:
-            raise self._not_begun(call)
-        return self._turns

@@ -7,7 +7,7 @@ import inspect
 import operator
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -203,6 +203,18 @@ class CoreView(Copied):
 
     def _saved_ns(self) -> float:
         return self._env._saved_ns()
+
+
+class AecBooks:
+    """What PettingZoo keeps of every agent in an environment in which they act one after the other."""
+
+    def _open_books(self, names: Sequence[str] = ()) -> None:
+        """Begin with these agents."""
+        self.rewards: dict[str, float] = dict.fromkeys(names, 0.0)
+        self._cumulative_rewards: dict[str, float] = dict.fromkeys(names, 0.0)
+        self.terminations: dict[str, bool] = dict.fromkeys(names, False)
+        self.truncations: dict[str, bool] = dict.fromkeys(names, False)
+        self.infos: dict[str, Info] = {}
 
 
 class Form:
@@ -527,6 +539,18 @@ class TurnsView(CoreView):
     _illegal: Any
     """(num_agents,) illegal actions in this episode; a list or an array of integers."""
 
+    def _check_open(self, call: str) -> Turns:
+        if self._turns is None:
+            raise self._not_begun(call)
+        return self._turns
+
+    def _metrics(self) -> list[Info]:
+        """(num_agents,) what the last info of an episode says of it: the metrics of the agent's network."""
+        infos: list[Info] = []
+        for scenario, config in enumerate(self._env.configs):
+            infos += [{"metrics": self._env.metrics(scenario)}] * config.topology.num_routers
+        return infos
+
     def _episode(self) -> dict[str, Any] | None:
         if self._turns is None:
             return None
@@ -722,13 +746,6 @@ class RouterView(TurnsView):
         self._renderer.reset()
         return turns
 
-    def _metrics(self) -> list[Info]:
-        """(num_agents,) what the last info of an episode says of it: the metrics of the agent's network."""
-        infos: list[Info] = []
-        for scenario, config in enumerate(self._env.configs):
-            infos += [{"metrics": self._env.metrics(scenario)}] * config.topology.num_routers
-        return infos
-
     def _episode(self) -> dict[str, Any] | None:
         episode = super()._episode()
         return None if episode is None else {**episode, "agents": list(self.agents), "closed": self._closed}
@@ -741,9 +758,7 @@ class RouterView(TurnsView):
     def _check_open(self, call: str) -> Turns:
         if self._closed:
             raise StateError(f"{call}: this environment is closed")
-        if self._turns is None:
-            raise self._not_begun(call)
-        return self._turns
+        return super()._check_open(call)
 
     def _check_running(self) -> Turns:
         turns = self._check_open("step()")
