@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from dragonfly_env.metrics.jobs import JobMetrics
     from dragonfly_env.sweeps.measure import Runnable
     from dragonfly_env.sweeps.run import Run
-if TYPE_CHECKING:
-    from dragonfly_env.sweeps.run import Run
 
 
 # (heading, column, divisor, form, unit) of the table; what is not here is in --json.
@@ -135,6 +133,7 @@ def simulate(
     dragonfly-env simulate --topology 342 --job milc:hosts=64,scale=0.01 --job nek5000:hosts=64 --to-completion
     """
     from dragonfly_env.jobs.workload import parse_jobs
+    from dragonfly_env.sweeps.measure import simulate_run
     from dragonfly_env.sweeps.scenario import LONGEST_NS, Scenario
 
     given = options.with_traffic(given)
@@ -146,13 +145,16 @@ def simulate(
     if packet_log is not None:
         _check_log(packet_log)
         run = dataclasses.replace(run, config=run.config.replace(packet_log=True))
-    measured = _simulate(run)
+    with _progress_bar(expected_seconds(run)) as progress:
+        simulation, metrics, provenance = simulate_run(run, progress=progress)
+    cpu = provenance["measured_cpu_seconds"]
+    provenance["packet_hops_per_cpu_s"] = metrics.packet_hops / cpu if cpu > 0 else None
     try:
         if packet_log is not None:
-            _write_log(measured.log, packet_log)
+            _write_log(_log_table(simulation, run), packet_log)
             note(Text(f"packet log: {packet_log}"))
     finally:  # a full disk does not take away what was measured
-        _show(run, measured, as_json)
+        _show(run, metrics, provenance, as_json)
 
 
 def _check_completable(traffic: str, jobs: Sequence[Job | BackgroundMix], measure_ns: float | None) -> None:
@@ -170,15 +172,15 @@ def _check_completable(traffic: str, jobs: Sequence[Job | BackgroundMix], measur
         raise config_error("--measure-ns", measure_ns, "must be left out with --to-completion")
 
 
-def _show(run: Run, measured: _Measured, as_json: bool) -> None:
-    results, provenance = measured.results, measured.provenance
+def _show(run: Run, metrics: Metrics, provenance: Mapping[str, Any], as_json: bool) -> None:
+    results = metrics.to_dict()
     if as_json:
-        jobs = {"jobs": [one.to_dict() for one in measured.jobs]} if measured.jobs else {}
+        jobs = {"jobs": [one.to_dict() for one in metrics.jobs]} if metrics.jobs else {}
         show(json.dumps({"results": results, **jobs, **provenance}, indent=2, allow_nan=False))
     else:
         show(_table(run, results))
-        if measured.jobs:
-            show(job_table(measured.jobs))
+        if metrics.jobs:
+            show(job_table(metrics.jobs))
         speed = provenance["packet_hops_per_cpu_s"]
         seconds = provenance["measured_cpu_seconds"]
         if speed is not None:
@@ -188,40 +190,6 @@ def _show(run: Run, measured: _Measured, as_json: bool) -> None:
                     style="dim",
                 )
             )
-
-
-@dataclasses.dataclass(slots=True)
-class _Measured:
-    """What came of a run.
-
-    Attributes:
-        results: `Metrics.to_dict`.
-        jobs: What was measured of each.
-        provenance: What made them.
-        log: One row per packet, if the configuration sets ``packet_log``.
-    """
-
-    results: dict[str, Any] = dataclasses.field(default_factory=dict)
-    jobs: tuple[JobMetrics, ...] = ()
-    provenance: dict[str, Any] = dataclasses.field(default_factory=dict)
-    log: pa.Table = None
-
-
-def _simulate(run: Run) -> _Measured:
-    """Do a run; a bar shows the progress of one that takes long."""
-    from dragonfly_env.sweeps.measure import measure
-
-    measured = _Measured()
-
-    def inspect(simulation: Runnable, metrics: Metrics) -> None:
-        measured.results, measured.jobs = metrics.to_dict(), metrics.jobs
-        if run.config.packet_log:
-            measured.log = _log_table(simulation, run)
-
-    with _progress_bar(expected_seconds(run)) as progress:
-        row, measured.provenance = measure(run, progress=progress, inspect=inspect)
-    measured.provenance["packet_hops_per_cpu_s"] = row["packet_hops_per_cpu_s"]
-    return measured
 
 
 @contextmanager

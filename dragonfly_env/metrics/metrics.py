@@ -36,6 +36,16 @@ IntArray = npt.NDArray[np.int64]
 
 _GROUP_ARRAYS = ("group_latency_sum_ps", "group_delivered")
 _EXPECTED = ("demanded_load", "destination_load_max")
+_FIGURES = (
+    *("duration_ns", "offered_load", "accepted_load", *_EXPECTED, "saturated", "stationary"),
+    *("packets_generated", "packets_lost", "packets_injected", "packets_delivered"),
+    *("packets_in_network", "packets_in_source_queues", "packets_in_flight", "packet_hops"),
+    *("latency_mean_ns", "latency_min_ns"),
+)
+_PERCENTILES = (50.0, 95.0, 99.0, 99.9)
+_MORE_FIGURES = (
+    *("latency_max_ns", "network_latency_mean_ns", "hops_mean", "minimal_fraction", "makespan_ns"),
+)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -449,35 +459,10 @@ class Metrics:
             >>> row["duration_ns"], row["makespan_ns"]
             (5000.0, None)
         """
-        row: dict[str, int | float | None] = {
-            "duration_ns": self.duration_ns,
-            "offered_load": self.offered_load,
-            "accepted_load": self.accepted_load,
-            "demanded_load": self.demanded_load,
-            "destination_load_max": self.destination_load_max,
-            "saturated": self.saturated,
-            "stationary": self.stationary,
-            "packets_generated": self.packets_generated,
-            "packets_lost": self.packets_lost,
-            "packets_injected": self.packets_injected,
-            "packets_delivered": self.packets_delivered,
-            "packets_in_network": self.packets_in_network,
-            "packets_in_source_queues": self.packets_in_source_queues,
-            "packets_in_flight": self.packets_in_flight,
-            "packet_hops": self.packet_hops,
-            "latency_mean_ns": self.latency_mean_ns,
-            "latency_min_ns": self.latency_min_ns,
-            "latency_p50_ns": self.latency_percentile_ns(50),
-            "latency_p95_ns": self.latency_percentile_ns(95),
-            "latency_p99_ns": self.latency_percentile_ns(99),
-            "latency_p99_9_ns": self.latency_percentile_ns(99.9),
-            "latency_max_ns": self.latency_max_ns,
-            "network_latency_mean_ns": self.network_latency_mean_ns,
-            "hops_mean": self.hops_mean,
-            "minimal_fraction": self.minimal_fraction,
-        }
+        row: dict[str, int | float | None] = {name: getattr(self, name) for name in _FIGURES}
+        row |= {f"latency_p{q:g}_ns".replace(".", "_"): self.latency_percentile_ns(q) for q in _PERCENTILES}
+        row |= {name: getattr(self, name) for name in _MORE_FIGURES}
         row |= {
-            "makespan_ns": self.makespan_ns,
             "messages_delivered": None if self.messages is None else self.messages.delivered,
             "message_latency_mean_ns": self.message_latency_mean_ns,
             "message_latency_p50_ns": self.message_latency_percentile_ns(50),

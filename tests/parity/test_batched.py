@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.sweeps.agent_simulation import AgentSimulation
+from dragonfly_env.sweeps.measure import AgentSimulation
 from tests.parity.cases import PRESETS, SHAPES, config_of, config_of_shape, decided_once, native, play
 from tests.parity.rules import act, in_numpy
 from tests.ready import ready
