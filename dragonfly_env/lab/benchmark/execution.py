@@ -93,8 +93,7 @@ class Benchmark(Work):
     @property
     def kinds(self) -> dict[str, str]:
         """The kind of every reference policy, by its label."""
-        specs = self.suite.reference_specs
-        return {PolicyChoice.parse(spec).label: self.suite.kind_of(spec) for spec in specs}
+        return {PolicyChoice.parse(spec).label: kind for spec, kind in self.suite.reference_specs.items()}
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -185,8 +184,7 @@ class Benchmark(Work):
     @property
     def shown(self) -> dict[str, str]:
         """The kind of every policy that is published and is no reference, by its label."""
-        specs = self.suite.shown_specs
-        return {PolicyChoice.parse(spec).label: self.suite.kind_of(spec) for spec in specs}
+        return {PolicyChoice.parse(spec).label: kind for spec, kind in self.suite.shown_specs.items()}
 
     def measured(
         self, track: Track, case: BenchmarkCase, label: str

@@ -21,8 +21,7 @@ from rich.table import Table
 from rich.text import Text
 
 import dragonfly_env as dfe
-from dragonfly_env.checks.files import replacing, write_text
-from dragonfly_env.checks.values import config_error
+from dragonfly_env.checks.files import refusing, replacing, write_text
 from dragonfly_env.lab.benchmark.execution import Benchmark
 from dragonfly_env.lab.benchmark.figures import WORST, heat_map, ratios_of
 from dragonfly_env.lab.benchmark.scores import CLOSE, TRAINING, Scores
@@ -353,16 +352,13 @@ def write_reports(work: Benchmark, scores: Scores, command: str) -> dict[str, Pa
         ConfigError: If the folder cannot be written to.
     """
     folder = work.folder
-    try:
+    with refusing("results folder", folder, "must be a writable folder"):
         folder.mkdir(parents=True, exist_ok=True)
         with replacing(folder / SCORES_NAME) as temporary, temporary.open("wb") as file:
             scores.table.to_parquet(file, index=False)  # pyarrow takes only names in UTF-8
         write_text(as_markdown(work, scores, command), folder / LEADERBOARD_NAME)
         picture = save(heat_map(scores), folder, FIGURE_NAME)[0]
         write_page(work, scores, folder / PAGE_NAME)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise config_error("results folder", str(folder), f"must be a writable folder ({reason})") from error
     return {
         "scores": folder / SCORES_NAME,
         "leaderboard": folder / LEADERBOARD_NAME,

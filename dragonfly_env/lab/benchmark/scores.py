@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
@@ -339,6 +339,7 @@ def score(
             case = outcome.case
             rows.append(
                 {
+                    **{one.name: getattr(outcome, one.name) for one in fields(Outcome)},
                     "track": outcome.track.name,
                     "split": case.split,
                     "case": case.name,
@@ -346,19 +347,9 @@ def score(
                     "network": case.network,
                     "traffic": case.traffic.label,
                     "load": case.load,
-                    "policy": outcome.policy,
                     "kind": kinds.get(outcome.policy, ""),
-                    "seeds": outcome.seeds,
-                    "value": outcome.value,
                     "values": list(outcome.values),
-                    "bound": outcome.bound,
                     "over_bound": _over(outcome.value, outcome.bound, outcome.track.more_is_better),
-                    "link_class": outcome.link_class,
-                    "reason": outcome.reason,
-                    "ci95": outcome.ci95,
-                    "p99_ns": outcome.p99_ns,
-                    "accepted_load": outcome.accepted_load,
-                    "saturated": outcome.saturated,
                     "ratio": _ratio(outcome, best),
                     "best_reference": "" if best is None else best.policy,
                     **{f"ratio_{kind}": _ratio(outcome, other) for kind, other in best_of.items()},

@@ -181,20 +181,15 @@ class Suite:
         )
         return replace(self, tracks=tracks)
 
-    def kind_of(self, spec: str) -> str:
-        """The kind of a reference policy or of one that is shown, or an empty string."""
-        kinds = {**self.references, **self.shown}
-        return next((kind for kind, specs in kinds.items() if spec in specs), "")
+    @property
+    def reference_specs(self) -> dict[str, str]:
+        """All reference policies, each with its kind."""
+        return {spec: kind for kind, specs in self.references.items() for spec in specs}
 
     @property
-    def reference_specs(self) -> tuple[str, ...]:
-        """All reference policies."""
-        return tuple(spec for specs in self.references.values() for spec in specs)
-
-    @property
-    def shown_specs(self) -> tuple[str, ...]:
-        """All policies that are published and are no references."""
-        return tuple(spec for specs in self.shown.values() for spec in specs)
+    def shown_specs(self) -> dict[str, str]:
+        """All policies that are published and are no references, each with its kind."""
+        return {spec: kind for kind, specs in self.shown.items() for spec in specs}
 
     @classmethod
     def from_dict(cls, settings: Mapping[str, Any]) -> Suite:
