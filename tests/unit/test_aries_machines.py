@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.aries_machines import MACHINES, in_the_mix_of
-from dragonfly_env.lab.papers.aries import QUICK
+from dragonfly_env.lab.papers import find_paper
 from dragonfly_env.lab.papers.aries_points import in_the_mix
+
+QUICK = find_paper("aries").effort("quick")
 
 
 def test_hosts_of_both_machines_send_the_same_bytes_and_compute_as_long() -> None:

@@ -11,16 +11,13 @@ verdicts = judge_all(paper.claims(), work.findings(), decides_all=work.effort.de
 from __future__ import annotations
 
 from dragonfly_env.checks.values import unknown_name
-from dragonfly_env.lab.papers.aries import ARIES
-from dragonfly_env.lab.papers.execution import Reproduction
-from dragonfly_env.lab.papers.hpdc21 import HPDC21
-from dragonfly_env.lab.papers.paper import Effort, Paper, PaperFigure
-from dragonfly_env.lab.papers.taco25 import TACO25
+from dragonfly_env.lab.papers.paper import Effort, Paper, PaperFigure, Reproduction
+from dragonfly_env.lab.papers.reading import read_paper
 from dragonfly_env.lab.papers.verdicts import Verdict, judge_all
 
 __all__ = ["PAPERS", "Effort", "Paper", "PaperFigure", "Reproduction", "Verdict", "find_paper", "judge_all"]
 
-PAPERS: tuple[Paper, ...] = (HPDC21, TACO25, ARIES)
+PAPERS: tuple[Paper, ...] = tuple(map(read_paper, ("hpdc21", "taco25", "aries")))
 """Every paper that can be reproduced."""
 
 

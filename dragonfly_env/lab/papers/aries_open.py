@@ -6,7 +6,8 @@ kind of runs of its own, which no claim names.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from collections.abc import Mapping
+from dataclasses import fields, replace
 from typing import Any
 
 from matplotlib.figure import Figure
@@ -19,31 +20,6 @@ from dragonfly_env.lab.papers.paired import COMPARISONS, Comparison, of_pair
 from dragonfly_env.lab.papers.paper import Effort, Settings
 from dragonfly_env.plots.style import grid
 from dragonfly_env.sweeps.run import Point
-
-
-@dataclass(frozen=True, slots=True)
-class OpenVariant:
-    """What differs from the usual runs.
-
-    Attributes:
-        modes: Parameters of all modes (docs/aries.md says what is known of each).
-        fill: Of the machine, by the mix.
-        messages: The watched job's and the mix's are so many times as large.
-        mix_messages: The mix's alone, on top of that.
-        network: Settings of the network.
-        only_milc: Whether the other experiments are left out: they do not have what differs, or would take too long.
-    """
-
-    modes: Settings = ()
-    fill: float | None = None
-    messages: float = 1.0
-    mix_messages: float = 1.0
-    network: Settings = ()
-    only_milc: bool = False
-
-
-def _modes(**parameters: Any) -> OpenVariant:
-    return OpenVariant(modes=tuple(sorted(parameters.items())))
 
 
 def _small_packets() -> Settings:
@@ -68,36 +44,12 @@ def _small_buffers() -> Settings:
     return (("links", links),)
 
 
-VARIANTS: dict[str, OpenVariant] = {
-    "as in the preset": OpenVariant(),
-    "level_empty=0": _modes(level_empty=0),
-    "levels=16": _modes(levels_near=16, levels_far=16),
-    "levels=32": _modes(levels_near=32, levels_far=32),
-    "levels=48": _modes(levels_near=48, levels_far=48),
-    "wire_share=0": _modes(wire_share=0),
-    "ties=random": _modes(ties="random"),
-    "levels=32, ties=random": _modes(levels_near=32, levels_far=32, ties="random"),
-    "gateways=any": _modes(gateways="any"),
-    "gateways=any, levels=48": _modes(gateways="any", levels_near=48, levels_far=48),
-    "gateways=any, level_empty=2": _modes(gateways="any", level_empty=2),
-    "gateways=any, ties=random": _modes(gateways="any", ties="random"),
-    "decide=source": _modes(decide="source"),
-    "in_group=false": _modes(in_group=False),
-    "in_destination_group=true": _modes(in_destination_group=True),
-    "later_nonminimal=any": _modes(later_nonminimal="any"),
-    "buffers / 4": OpenVariant(network=_small_buffers()),
-    "packets of 64 bytes": OpenVariant(network=_small_packets(), only_milc=True),
-    "fill=0.6": OpenVariant(fill=0.6),
-    "fill=1": OpenVariant(fill=1.0),
-    "messages x 5": OpenVariant(messages=5.0, only_milc=True),
-    "mix's messages x 5": OpenVariant(mix_messages=5.0, only_milc=True),
-}
-"""By name."""
+_NETWORKS = {"": (), "packets of 64 bytes": _small_packets(), "small buffers": _small_buffers()}
+"""What differs from the usual network, by the name that a variant has for it."""
 
 DISPERSED = ("random-routers", "groups=6")
 """Where milc stands: on one group its messages have no way between groups to choose."""
 
-_SEEDS = {"milc": 8, "hacc": 2, "stalls": 2}  # the other two hardly differ from placement to placement
 _SHOWN = (
     ("milc", "reduction", "run_time", "AR01: 1 - AD3 / AD0, milc in the mix", (0.05, 0.20)),
     ("hacc", "reduction", "run_time", "AR04: the same, hacc on two groups", (-0.10, -0.005)),
@@ -111,32 +63,53 @@ _SHOWN = (
 )
 
 
-FEW_SEEDS = {f"{experiment}, {name}": seeds for experiment, seeds in _SEEDS.items() for name in VARIANTS}
-"""Seeds that are enough, by kind of runs."""
+def open_points(effort: Effort, variants: Mapping[str, Mapping[str, Any]]) -> tuple[Point, ...]:
+    """Up to three experiments for every variant, with the sizes of a quick run.
+
+    Args:
+        effort: Of the reproduction.
+        variants: By name; see ``_points``.
+    """
+    return tuple(point for name, one in variants.items() for point in _points(effort, name, **one))
 
 
-def open_points(effort: Effort) -> tuple[Point, ...]:
-    """Up to three experiments for every variant, with the sizes of a quick run; none in one."""
-    if not effort.decides:
-        return ()
-    return tuple(point for name, variant in VARIANTS.items() for point in _points(effort, name, variant))
+def _points(
+    effort: Effort,
+    name: str,
+    *,
+    modes: Mapping[str, Any] | None = None,
+    fill: float | None = None,
+    messages: float = 1.0,
+    mix_messages: float = 1.0,
+    network: str = "",
+    only_milc: bool = False,
+) -> tuple[Point, ...]:
+    """The experiments of a variant.
 
-
-def _points(effort: Effort, name: str, variant: OpenVariant) -> tuple[Point, ...]:
+    Args:
+        effort: Of the reproduction.
+        name: Of the variant.
+        modes: Parameters of all modes (docs/aries.md says what is known of each).
+        fill: Of the machine, by the mix.
+        messages: The watched job's and the mix's are so many times as large.
+        mix_messages: The mix's alone, on top of that.
+        network: A key of ``_NETWORKS``.
+        only_milc: Whether the other experiments are left out: they do not have what differs, or would take too long.
+    """
     quick = SIZES["quick"]
-    size = replace(quick, scale=variant.messages * quick.scale)
-    filling = {} if variant.fill is None else {"fill": variant.fill}
-    mix = mix_of(size, **{**filling, "scale": variant.mix_messages * size.scale})
+    size = replace(quick, scale=messages * quick.scale)
+    filling = {} if fill is None else {"fill": fill}
+    mix = mix_of(size, **{**filling, "scale": mix_messages * size.scale})
     common: dict[str, Any] = {
         "sizing": size,
-        "modes": [replace(mode, settings=variant.modes) for mode in BOTH],
-        "network": dict(variant.network),
+        "modes": [replace(mode, settings=tuple((modes or {}).items())) for mode in BOTH],
+        "network": dict(_NETWORKS[network]),
     }
     mixed = {"mix": mix, "packet_log": False, **common}
     points = in_the_mix(effort, "milc", label=f"milc, {name}", placements=DISPERSED, **mixed)
-    if not variant.only_milc:
+    if not only_milc:
         points += in_the_mix(effort, "hacc", label=f"hacc, {name}", placements=("groups=2",), **mixed)
-    if not variant.only_milc and variant.fill is None:
+    if not only_milc and fill is None:
         label = f"stalls, {name}"
         points += ensemble(
             effort, "milc", "consecutive", copies=8, hosts=2 * JOB_HOSTS, label=label, **common
@@ -144,12 +117,17 @@ def _points(effort: Effort, name: str, variant: OpenVariant) -> tuple[Point, ...
     return points
 
 
+def _variants(findings: Findings, figure: str) -> list[str]:
+    labels = (point.traffic_label for point in findings.points[figure])
+    return list(dict.fromkeys(label.partition(", ")[2] for label in labels))
+
+
 def sweep_of(findings: Findings, figure: str) -> dict[str, dict[str, Comparison]]:
     """By experiment and variant: what was simulated of them."""
     found: dict[str, dict[str, Comparison]] = {}
     for experiment, relation, metric, *_ in _SHOWN:
         found[experiment] = {}
-        for name in VARIANTS:
+        for name in _variants(findings, figure):
             try:
                 pair = of_pair(findings, figure, f"{experiment}, {name}", metric, ("ad3", "ad0"))
             except NotFoundYetError:
@@ -159,19 +137,14 @@ def sweep_of(findings: Findings, figure: str) -> dict[str, dict[str, Comparison]
 
 
 def open_panels(findings: Findings, figure: str) -> Figure:
-    """One panel per claim, its bounds shaded, with 95 % intervals.
-
-    Raises:
-        NotFoundYetError: If nothing of it was simulated.
-    """
+    """One panel per claim, its bounds shaded, with 95 % intervals."""
     findings.simulated(figure)
     found = sweep_of(findings, figure)
-    names = [name for name in VARIANTS if any(name in some for some in found.values())]
+    names = [name for name in _variants(findings, figure) if any(name in some for some in found.values())]
     drawn, axes = grid(3.6, 4.2, 1, len(_SHOWN), sharey=True)
     for panel, (experiment, _, _, title, bounds) in zip(axes[0], _SHOWN, strict=True):
         for name, one in found[experiment].items():
-            error = [[one.mean - one.low], [one.high - one.mean]] if one.low == one.low else None
-            panel.errorbar(one.mean, names.index(name), xerr=error, fmt="o", color=COLOURS[0], capsize=3)
+            panel.errorbar(one.mean, names.index(name), xerr=one.bars, fmt="o", color=COLOURS[0], capsize=3)
         panel.axvspan(*bounds, color="#f0e6c8", zorder=0, label="met")
         panel.axvline(1.0 if experiment == "stalls" else 0.0, color="#999999", linestyle="--", linewidth=1.0)
         panel.set_title(title, fontsize=9)

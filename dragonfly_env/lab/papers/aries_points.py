@@ -15,12 +15,11 @@ from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.jobs import BackgroundMix, Job, Motif
 from dragonfly_env.jobs.program import PAPER_SHARES
-from dragonfly_env.lab.papers.paper import Effort, Routing, Settings, Variant
+from dragonfly_env.lab.papers.paper import Effort, Routing, Settings
 from dragonfly_env.policies import Policy, make_policy
 from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.sweeps.run import Point
 
-APPLICATIONS = ("milc", "milc-reorder", "nek5000", "hacc", "qbox", "rayleigh")
 MODES = tuple(Routing(name) for name in ("ad0", "ad1", "ad2", "ad3"))
 AD0, AD3 = MODES[0], MODES[3]
 BOTH = (AD0, AD3)
@@ -45,16 +44,8 @@ _MILC_GAPS_NS = {(32, 0.001): 3718.0, (32, 0.02): 24_287.0, (64, 0.02): 18_834.0
 # Of all modes. AD0 makes "both minimal and non-minimal paths equally available" (section II-D).
 RANDOM_TIES_OF_MODES: Settings = (("levels_far", 32.0), ("levels_near", 32.0), ("ties", "random"))
 _EXCHANGES = "ad1"  # Cray's default for MPI_Alltoall[v]
-RANDOM_TIES = Variant(
-    name="random-ties",
-    summary="where both sides are alike a packet goes either way at random (usually: the minimal path); 32 levels "
-    "make a full tile (usually: 64); all-to-all operations have AD1 in every run, Cray's default (usually: those "
-    "of the watched application change their mode with the rest of it).",
-)
-"""What the paper and public sources leave open about Aries, read in another way than the presets do: who wins where
-both sides are alike, how wide a level is, and whether jobs under AD3 change the mode of their all-to-all operations,
-too. ``aries_open`` tries the same and more one by one.
-"""
+RANDOM_TIES = "random-ties"
+"""The name of a variant, see ``aries.toml``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +125,7 @@ def _point(
         packet_log: Whether latencies of hosts are noted.
     """
     size = sizing or SIZES[effort.name]
-    if effort.variant == RANDOM_TIES.name:
+    if effort.variant == RANDOM_TIES:
         routing = replace(
             routing, settings=tuple({**dict(RANDOM_TIES_OF_MODES), **dict(routing.settings)}.items())
         )
@@ -176,6 +167,10 @@ def mix_of(sizing: Sizing, **changes: Any) -> BackgroundMix:
     return BackgroundMix.from_settings({**settings, **changes})
 
 
+def _of(hosts: int) -> str:
+    return "" if hosts == JOB_HOSTS else f" of {hosts}"
+
+
 def in_the_mix(
     effort: Effort,
     name: str,
@@ -194,7 +189,7 @@ def in_the_mix(
     return tuple(
         _point(
             effort,
-            label or f"{name} in the mix",
+            label or f"{name}{_of(hosts)} in the mix",
             mode,
             [watched(name, hosts, size)],
             size,
@@ -236,7 +231,7 @@ def ensemble(
     return tuple(
         _point(
             effort,
-            label or f"{copies} {name}, {placement}",
+            label or f"{copies} {name}{_of(hosts)}, {placement}",
             mode,
             jobs,
             sizing,

@@ -174,18 +174,22 @@ def read_rows_of(folder: Path, run_ids: Mapping[Point, Sequence[str]]) -> dict[P
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
-    """What became of a statement.
+class Measured:
+    """What was measured for a claim.
 
     Attributes:
-        value: The number; of an ordering 1 if it holds, else 0.
-        details: What was measured, for the report.
-        sure: Whether more runs could not turn it.
+        mean: Over seeds; of an ordering 1 if it holds, else 0.
+        ci95: Half the width of its 95 % confidence interval; NaN with one seed.
+        ordering: ``holds`` or ``reversed``, if the claim says who is better; else empty.
+        details: More, for the report.
+        uncertain: Whether the interval reaches over a bound, so that more runs might turn the verdict.
     """
 
-    value: float
-    details: str
-    sure: bool = True
+    mean: float
+    ci95: float = math.nan
+    ordering: str = ""
+    details: str = ""
+    uncertain: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,19 +227,19 @@ class Evidence:
         return {point.policy_label: self.mean(point, column) / per for point in self.points(load=load)}
 
 
-STATEMENTS: dict[str, Callable[[Evidence], Statement]] = {}
+STATEMENTS: dict[str, Callable[[Evidence], Measured]] = {}
 """By the name of the metric of claims."""
 
 
-def statement(measure: Callable[[Evidence], Statement]) -> Callable[[Evidence], Statement]:
+def statement(measure: Callable[[Evidence], Measured]) -> Callable[[Evidence], Measured]:
     """Make a function the measure of the claims whose metric has its name."""
     STATEMENTS[measure.__name__] = measure
     return measure
 
 
-def ordering(holds: bool, details: str, sure: bool = True) -> Statement:
-    """The statement of an ordering."""
-    return Statement(float(holds), details, bool(sure))
+def ordering(holds: bool, details: str, sure: bool = True) -> Measured:
+    """Of an ordering; ``sure``: more runs could not turn it."""
+    return Measured(float(holds), math.nan, "holds" if holds else "reversed", details, not sure)
 
 
 def listed(values: dict[str, float], form: str, unit: str = "") -> str:

@@ -19,7 +19,7 @@ from dragonfly_env.lab.papers.findings import (
     Evidence,
     Findings,
     FloatArray,
-    Statement,
+    Measured,
     listed,
     ordering,
     statement,
@@ -120,16 +120,6 @@ def table_size(hosts: int, policy: str) -> TableSize:
     return TableSize(rows, ports, tables.nbytes // routers)
 
 
-def table_memory_ratio() -> tuple[float, str]:
-    """The larger of the ratios on the paper's two systems, and the sizes."""
-    ratios, sizes = [], []
-    for hosts in SYSTEMS:
-        whole, two_level = (table_size(hosts, policy) for policy in (WHOLE, TWO_LEVEL))
-        ratios.append(two_level.bytes / whole.bytes)
-        sizes.append(f"{hosts:,} hosts: {two_level.bytes:,} of {whole.bytes:,} bytes per router")
-    return max(ratios), "; ".join(sizes)
-
-
 _SIMILAR = 0.25
 """Relative: what "similar" and "slightly less" are taken to mean."""
 _SAME = 0.005  # accepted loads that differ by less are equal: then latency decides
@@ -149,16 +139,16 @@ def _of_rivals(seen: Evidence, column: str) -> dict[str, float]:
 
 
 @statement
-def largest_saving(seen: Evidence) -> Statement:
+def largest_saving(seen: Evidence) -> Measured:
     """The largest saving of mean latency over the reference, of all loads ("up to 75 %"), and those at the others."""
     own, other = (_by_load(seen, policy) for policy in (seen.claim.policy, seen.claim.reference))
     savings = {load: 1.0 - own[load] / other[load] for load in own if load in other}
     details = ", ".join(f"load {load:g}: {saving:.1%}" for load, saving in savings.items())
-    return Statement(max(savings.values()), details)
+    return Measured(max(savings.values()), details=details)
 
 
 @statement
-def lowest_mean(seen: Evidence) -> Statement:
+def lowest_mean(seen: Evidence) -> Measured:
     """1 if the policy has the lowest mean latency of all rivals at every load, or at the claim's."""
     own = _by_load(seen, seen.claim.policy)
     rivals = [_by_load(seen, rival) for rival in seen.claim.rivals]
@@ -168,14 +158,14 @@ def lowest_mean(seen: Evidence) -> Statement:
 
 
 @statement
-def lowest_tail(seen: Evidence) -> Statement:
+def lowest_tail(seen: Evidence) -> Measured:
     """1 if the policy has the lowest 99th percentile of all rivals."""
     tails = _of_rivals(seen, "latency_p99_ns")
     return ordering(min(tails, key=tails.__getitem__) == seen.claim.policy, listed(tails, ".2f", "us"))
 
 
 @statement
-def alike_and_below(seen: Evidence) -> Statement:
+def alike_and_below(seen: Evidence) -> Measured:
     """1 if the first rival's mean latency is similar to the policy's and both are below those of the other rivals."""
     means = _of_rivals(seen, "latency_mean_ns")
     own, similar, *others = means.values()
@@ -184,7 +174,7 @@ def alike_and_below(seen: Evidence) -> Statement:
 
 
 @statement
-def tails_slightly_below(seen: Evidence) -> Statement:
+def tails_slightly_below(seen: Evidence) -> Measured:
     """1 if the 95th and 99th percentiles of the policy are slightly less than those of the first rival."""
     own, other = (seen.point(policy) for policy in (seen.claim.policy, seen.claim.rivals[0]))
     columns = {"95th": "latency_p95_ns", "99th": "latency_p99_ns"}
@@ -194,7 +184,7 @@ def tails_slightly_below(seen: Evidence) -> Statement:
 
 
 @statement
-def convergence_order(seen: Evidence) -> Statement:
+def convergence_order(seen: Evidence) -> Measured:
     """1 if Q-adaptive settles sooner under uniform traffic than under ADV+1, and there sooner than under ADV+4."""
     points = {
         traffic: seen.point(seen.claim.policy, traffic=traffic, load=load)
@@ -206,9 +196,14 @@ def convergence_order(seen: Evidence) -> Statement:
 
 
 @statement
-def table_memory(seen: Evidence) -> Statement:
+def table_memory(seen: Evidence) -> Measured:
     """The larger of the ratios of the tables' sizes on the paper's two systems."""
-    return Statement(*table_memory_ratio())
+    ratios, sizes = [], []
+    for hosts in SYSTEMS:
+        whole, two_level = (table_size(hosts, policy) for policy in (WHOLE, TWO_LEVEL))
+        ratios.append(two_level.bytes / whole.bytes)
+        sizes.append(f"{hosts:,} hosts: {two_level.bytes:,} of {whole.bytes:,} bytes per router")
+    return Measured(max(ratios), details="; ".join(sizes))
 
 
 # Q-routing with a limit of hops (``maxQ``, section 2.3.2): is there a value that serves every traffic?
@@ -246,7 +241,7 @@ def _limits(seen: Evidence) -> dict[str, dict[int, Point]]:
 
 
 @statement
-def hop_limit_ordering(seen: Evidence) -> Statement:
+def hop_limit_ordering(seen: Evidence) -> Measured:
     """1 if uniform traffic wants a smaller limit than both adversarial ones, and ADV+4 fares worse than ADV+1.
 
     Worse: it accepts less, or as much at a higher latency; at every limit that leaves a choice.
@@ -271,7 +266,7 @@ def _is_worse(seen: Evidence, point: Point, other: Point) -> bool:
 
 
 @statement
-def large_limit_is_worse(seen: Evidence) -> Statement:
+def large_limit_is_worse(seen: Evidence) -> Measured:
     """1 if the largest limit of hops has a larger latency and accepts less than the best, under every traffic."""
     described, holds = [], True
     for traffic, points in _limits(seen).items():

@@ -16,8 +16,8 @@ from dragonfly_env.lab.papers.findings import (
     Evidence,
     Findings,
     FloatArray,
+    Measured,
     NotFoundYetError,
-    Statement,
     ordering,
     statement,
 )
@@ -52,7 +52,7 @@ def _pair(seen: Evidence, traffic: str, metric: str = "run_time") -> tuple[Float
 
 def _all(
     found: dict[str, Comparison], low: float = 0.0, high: float = math.inf, holds: bool = True
-) -> Statement:
+) -> Measured:
     """1 if all means are between two numbers, and ``holds``; sure if all intervals are on one side of them."""
     return ordering(
         holds and all(low < one.mean < high for one in found.values()),
@@ -66,7 +66,7 @@ def _listed(found: dict[str, Comparison]) -> str:
 
 
 @statement
-def rank_of_reductions(seen: Evidence) -> Statement:
+def rank_of_reductions(seen: Evidence) -> Measured:
     """AR23: reorder >= milc > qbox > nek5000 > rayleigh ~ 0 > hacc (table II)."""
     order = ("milc-reorder", "milc", "qbox", "nek5000", "rayleigh", "hacc")
     found = {name: reduction(*_pair(seen, f"{name} in the mix")) for name in order}
@@ -76,7 +76,7 @@ def rank_of_reductions(seen: Evidence) -> Statement:
 
 
 @statement
-def tails_lower(seen: Evidence) -> Statement:
+def tails_lower(seen: Evidence) -> Measured:
     """AR30: the 95th percentile of run times is lower, of milc and milc-reorder (figure 2)."""
     found = {name: tail_ratio(*_pair(seen, f"{name} in the mix")) for name in ("milc", "milc-reorder")}
     stated = _all(found, -math.inf, 1.0)
@@ -84,7 +84,7 @@ def tails_lower(seen: Evidence) -> Statement:
 
 
 @statement
-def better_anywhere(seen: Evidence) -> Statement:
+def better_anywhere(seen: Evidence) -> Measured:
     """AR28: milc on 128 and on 256 nodes is faster, compact as well as dispersed (figure 3)."""
     found: dict[str, Comparison] = {}
     for label in ("milc in the mix", "milc of 16 in the mix"):
@@ -94,7 +94,7 @@ def better_anywhere(seen: Evidence) -> Statement:
 
 
 @statement
-def same_preference_anywhere(seen: Evidence) -> Statement:
+def same_preference_anywhere(seen: Evidence) -> Measured:
     """AR29: which mode is better does not depend on how many groups a job spans (section II-F).
 
     It is sure where both intervals have no zero.
@@ -121,7 +121,7 @@ def _by_spread(seen: Evidence, label: str) -> dict[str, Comparison]:
 
 
 @statement
-def rises_with_bias(seen: Evidence) -> Statement:
+def rises_with_bias(seen: Evidence) -> Measured:
     """AR08: the time rises with the bias towards minimal paths, AD0 to AD3 (section V-B)."""
     times = {mode: _metric(seen, "run_time", seen.claim.traffic, mode) for mode in ("ad0", "ad2", "ad3")}
     steps = {
@@ -162,7 +162,7 @@ def _pooled(findings: Findings, points: Iterable[Point]) -> FloatArray:
 
 
 @statement
-def best_of_modes(seen: Evidence) -> Statement:
+def best_of_modes(seen: Evidence) -> Measured:
     """AR09: AD3 has the lowest mean z-score and the smallest range, AD2 the next mean, AD1 is before AD0 (figure 9)."""
     scores = normalised(seen.findings, seen.claim.figure)
     means = {mode: float(np.mean(values)) for mode, values in scores.items()}
@@ -190,7 +190,7 @@ def _means(found: dict[str, FloatArray]) -> str:
 
 
 @statement
-def between_controlled(seen: Evidence) -> Statement:
+def between_controlled(seen: Evidence) -> Measured:
     """AR40: stalls per flit of isolated and of production runs lie between controlled compact and dispersed ones."""
     found = _ratios(seen, (COMPACT, DISPERSED, "milc alone", "milc in the mix"), "ad0")
     low, high = sorted((found[COMPACT].mean(), found[DISPERSED].mean()))
@@ -201,7 +201,7 @@ def between_controlled(seen: Evidence) -> Statement:
 
 
 @statement
-def above_controlled(seen: Evidence) -> Statement:
+def above_controlled(seen: Evidence) -> Measured:
     """AR41: under AD3 among AD0 jobs they lie above controlled runs where all have AD3."""
     found = _ratios(seen, (COMPACT, DISPERSED, "milc in the mix"), "ad3")
     top = max(found[COMPACT].mean(), found[DISPERSED].mean())
@@ -211,7 +211,7 @@ def above_controlled(seen: Evidence) -> Statement:
 
 
 @statement
-def reordering_helps(seen: Evidence) -> Statement:
+def reordering_helps(seen: Evidence) -> Measured:
     """AR53: milc-reorder is faster than milc under both modes (table II)."""
     found = {}
     for mode in ("ad0", "ad3"):
@@ -224,7 +224,7 @@ def reordering_helps(seen: Evidence) -> Statement:
 
 
 @statement
-def all_percentiles_lower(seen: Evidence) -> Statement:
+def all_percentiles_lower(seen: Evidence) -> Measured:
     """AR44: every percentile of the latencies of hosts is lower, the tail (from 99 on) by 20 to 30 % (figure 14)."""
     traffic = seen.claim.traffic
     found = {f"p{q:g}": reduction(*_pair(seen, traffic, f"nic_latency_p{q:g}")) for q in PERCENTILES}

@@ -5,16 +5,19 @@ Claims name these functions. Each raises `NotFoundYetError` if something that it
 
 from __future__ import annotations
 
+import functools
+import re
 from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from dragonfly_env.lab.papers.claims import Claim
 from dragonfly_env.lab.papers.findings import (
     Evidence,
     Findings,
     FloatArray,
+    Measured,
     NotFoundYetError,
-    Statement,
     listed,
     ordering,
     statement,
@@ -72,12 +75,12 @@ def _spreads(seen: Evidence, *policies: str) -> dict[str, float]:
     return {policy: float(np.mean(of.max(axis=1) / of.min(axis=1))) for policy, of in loads.items()}
 
 
-def _of_spreads(holds: bool, spreads: dict[str, float]) -> Statement:
+def _of_spreads(holds: bool, spreads: dict[str, float]) -> Measured:
     return ordering(holds, "max / min of a router: " + listed(spreads, ".3f"))
 
 
 @statement
-def fairness_ranking(seen: Evidence) -> Statement:
+def fairness_ranking(seen: Evidence) -> Measured:
     """1 if the policy serves routers the least evenly, the rivals less so, and the reference all alike."""
     claim = seen.claim
     spreads = _spreads(seen, claim.policy, *claim.rivals, claim.reference)
@@ -87,7 +90,7 @@ def fairness_ranking(seen: Evidence) -> Statement:
 
 
 @statement
-def spreads_of_oblivious(seen: Evidence) -> Statement:
+def spreads_of_oblivious(seen: Evidence) -> Measured:
     """1 if the policy and the rivals serve routers unevenly, and all other policies of the figure evenly.
 
     Evenly: the highest load of a router is less than 5 percent above the lowest.
@@ -99,23 +102,23 @@ def spreads_of_oblivious(seen: Evidence) -> Statement:
 
 
 @statement
-def uneven_as_reference(seen: Evidence) -> Statement:
+def uneven_as_reference(seen: Evidence) -> Measured:
     """1 if the policy serves routers unevenly, as the reference does."""
     spreads = _spreads(seen)
     return _of_spreads(min(spreads[seen.claim.policy], spreads[seen.claim.reference]) >= _FAIR, spreads)
 
 
 @statement
-def all_accepted(seen: Evidence) -> Statement:
+def all_accepted(seen: Evidence) -> Measured:
     """The lowest load of a router that the policy accepts, as a fraction of what is offered."""
     (point,) = seen.points(seen.claim.policy)
     loads = loads_of_routers(seen.findings, point).mean(axis=0)
     details = f"routers {loads.min():.4f} to {loads.max():.4f} of {point.load:g}"
-    return Statement(float(loads.min() / point.load), details)
+    return Measured(float(loads.min() / point.load), details=details)
 
 
 @statement
-def first_hop_at_gateway(seen: Evidence) -> Statement:
+def first_hop_at_gateway(seen: Evidence) -> Measured:
     """1 if of the non-minimal paths of the router that owns the minimal links most have the first local hop, and of
     those of every other router most have not.
     """
@@ -140,7 +143,7 @@ def first_hop_at_gateway(seen: Evidence) -> Statement:
 
 def _falls(
     seen: Evidence, wanted: Mapping[str, bool], adversarial: bool = False, named: bool = True
-) -> Statement:
+) -> Measured:
     """Whether the throughput of each policy falls, or does not, from its highest value to that at the highest load.
 
     Args:
@@ -168,7 +171,7 @@ def _after_peak(seen: Evidence, policy: str) -> dict[str, tuple[float, float]]:
 
 
 @statement
-def falls_past_saturation(seen: Evidence) -> Statement:
+def falls_past_saturation(seen: Evidence) -> Measured:
     """1 if the policy's throughput falls past saturation under every adversarial pattern, and the reference's does
     not.
     """
@@ -176,7 +179,7 @@ def falls_past_saturation(seen: Evidence) -> Statement:
 
 
 @statement
-def all_fall_past_saturation(seen: Evidence) -> Statement:
+def all_fall_past_saturation(seen: Evidence) -> Measured:
     """1 if the throughput of the policy and of every rival falls past saturation, and that of the reference,
     if there is one, does not.
     """
@@ -186,17 +189,17 @@ def all_fall_past_saturation(seen: Evidence) -> Statement:
 
 
 @statement
-def only_one_falls(seen: Evidence) -> Statement:
+def only_one_falls(seen: Evidence) -> Measured:
     """1 if past saturation the throughput of the policy falls and that of no rival does."""
     claim = seen.claim
     return _falls(seen, {claim.policy: True, **dict.fromkeys(claim.rivals, False)}, named=False)
 
 
 @statement
-def peak_throughput(seen: Evidence) -> Statement:
+def peak_throughput(seen: Evidence) -> Measured:
     """The highest throughput over loads."""
     ((peak, last),) = _after_peak(seen, seen.claim.policy).values()
-    return Statement(peak, f"{last:.3f} at the highest load")
+    return Measured(peak, details=f"{last:.3f} at the highest load")
 
 
 def _throughputs(seen: Evidence) -> dict[str, dict[str, float]]:
@@ -209,7 +212,7 @@ def _throughputs(seen: Evidence) -> dict[str, dict[str, float]]:
 
 
 @statement
-def lowest_throughput(seen: Evidence) -> Statement:
+def lowest_throughput(seen: Evidence) -> Measured:
     """1 if at the claim's load the policy's throughput is the lowest under every adversarial pattern."""
     found = _throughputs(seen)
     holds = all(min(loads, key=loads.__getitem__) == seen.claim.policy for loads in found.values())
@@ -219,7 +222,7 @@ def lowest_throughput(seen: Evidence) -> Statement:
 
 
 @statement
-def falls_to_reference(seen: Evidence) -> Statement:
+def falls_to_reference(seen: Evidence) -> Measured:
     """1 if at the claim's load the policy's throughput is that of the reference under every adversarial pattern.
 
     To 3 percent, either way.
@@ -248,7 +251,7 @@ def _carried(seen: Evidence) -> list[Point]:
 
 
 @statement
-def lowest_latency(seen: Evidence) -> Statement:
+def lowest_latency(seen: Evidence) -> Measured:
     """1 if at the claim's load no policy of the figure has a latency below the policy's, to 1 percent."""
     latencies = _latencies(seen, seen.claim.load)
     holds = latencies[seen.claim.policy] <= _NOISE * min(latencies.values())
@@ -256,7 +259,7 @@ def lowest_latency(seen: Evidence) -> Statement:
 
 
 @statement
-def lower_latency(seen: Evidence) -> Statement:
+def lower_latency(seen: Evidence) -> Measured:
     """1 if at the claim's load the policy's latency is below the reference's by more than 1 percent."""
     latencies = _latencies(seen, seen.claim.load)
     pair = {name: latencies[name] for name in (seen.claim.policy, seen.claim.reference)}
@@ -265,7 +268,7 @@ def lower_latency(seen: Evidence) -> Statement:
 
 
 @statement
-def lowest_over_loads(seen: Evidence) -> Statement:
+def lowest_over_loads(seen: Evidence) -> Measured:
     """1 if at every load that the policy carries no policy of the figure has a latency below its, to 3 percent."""
     described, holds = [], True
     for load in sorted(point.load for point in _carried(seen)):
@@ -277,7 +280,7 @@ def lowest_over_loads(seen: Evidence) -> Statement:
 
 
 @statement
-def base_latency_order(seen: Evidence) -> Statement:
+def base_latency_order(seen: Evidence) -> Measured:
     """1 if at the claim's load the four Valiant policies have latencies in the order of their hops."""
     latencies = _only(_latencies(seen, seen.claim.load), _is_valiant)
     middle = [latencies["vlb-lg"], latencies["vlb-gl"]]
@@ -286,7 +289,7 @@ def base_latency_order(seen: Evidence) -> Statement:
 
 
 @statement
-def competitive(seen: Evidence) -> Statement:
+def competitive(seen: Evidence) -> Measured:
     """1 if at the claim's load every policy is within 10 percent of the best: in latency, or at load 1 in
     throughput.
     """
@@ -299,7 +302,7 @@ def competitive(seen: Evidence) -> Statement:
 
 
 @statement
-def best_or_close(seen: Evidence) -> Statement:
+def best_or_close(seen: Evidence) -> Measured:
     """1 if the policy is within 5 percent of the best: in latency at every load that it carries, and in throughput at
     the highest load.
     """
@@ -318,7 +321,7 @@ def best_or_close(seen: Evidence) -> Statement:
 
 
 @statement
-def negligible(seen: Evidence) -> Statement:
+def negligible(seen: Evidence) -> Measured:
     """1 if the latencies of the policy and its rivals differ by at most 3 percent at every load."""
     names, ratios = (seen.claim.policy, *seen.claim.rivals), {}
     for load in sorted(point.load for point in seen.points(seen.claim.policy)):
@@ -343,67 +346,58 @@ def _only(values: dict[str, float], which: Callable[[str], bool]) -> dict[str, f
     return {policy: value for policy, value in values.items() if which(policy)}
 
 
-def _by_speedup(
-    holds: Callable[[dict[str, float], list[float], list[float]], bool],
-) -> Callable[[Evidence], Statement]:
-    """A statement about makespans: by policy, those of Valiant policies, those of adaptive ones."""
+def _of_makespans(
+    holds: Callable[[Claim, dict[str, float], list[float], list[float]], bool],
+) -> Callable[[Evidence], Measured]:
+    """A statement about a claim's makespans: by policy, those of Valiant policies, those of adaptive ones."""
 
-    def measure(seen: Evidence) -> Statement:
+    @functools.wraps(holds)
+    def measure(seen: Evidence) -> Measured:
         times = seen.by_policy("makespan_ns")
         groups = (list(_only(times, which).values()) for which in (_is_valiant, _is_adaptive))
         speedups = {policy: times["min"] / time for policy, time in times.items()}
-        return ordering(holds(times, *groups), "speed-up over min: " + listed(speedups, ".3f"))
+        return ordering(holds(seen.claim, times, *groups), "speed-up over min: " + listed(speedups, ".3f"))
 
-    return measure
+    return statement(measure)
 
 
-@statement
-def valiant_faster(seen: Evidence) -> Statement:
+@_of_makespans
+def valiant_faster(_: Claim, times: dict[str, float], valiant: list[float], adaptive: list[float]) -> bool:
     """1 if all four Valiant policies complete before MIN."""
-    return _by_speedup(lambda times, valiant, adaptive: max(valiant) < times["min"])(seen)
+    return max(valiant) < times["min"]
 
 
-@statement
-def valiant_slower(seen: Evidence) -> Statement:
+@_of_makespans
+def valiant_slower(_: Claim, times: dict[str, float], valiant: list[float], adaptive: list[float]) -> bool:
     """1 if all four Valiant policies complete after MIN."""
-    return _by_speedup(lambda times, valiant, adaptive: min(valiant) > times["min"])(seen)
+    return min(valiant) > times["min"]
 
 
-@statement
-def adaptive_fastest(seen: Evidence) -> Statement:
+@_of_makespans
+def adaptive_fastest(_: Claim, times: dict[str, float], valiant: list[float], adaptive: list[float]) -> bool:
     """1 if some Valiant policy completes before MIN, and every adaptive one before the fastest Valiant one."""
-    return _by_speedup(
-        lambda times, valiant, adaptive: min(valiant) < times["min"] and max(adaptive) < min(valiant)
-    )(seen)
+    return min(valiant) < times["min"] and max(adaptive) < min(valiant)
 
 
-@statement
-def completes_first(seen: Evidence) -> Statement:
+@_of_makespans
+def completes_first(claim: Claim, times: dict[str, float], *_: list[float]) -> bool:
     """1 if the policy completes before all others."""
-    own = seen.claim.policy
-    return _by_speedup(
-        lambda times, valiant, adaptive: times[own] < min(_only(times, lambda policy: policy != own).values())
-    )(seen)
+    return times[claim.policy] < min(_only(times, lambda policy: policy != claim.policy).values())
 
 
-@statement
-def competitive_completion(seen: Evidence) -> Statement:
+@_of_makespans
+def competitive_completion(claim: Claim, times: dict[str, float], *_: list[float]) -> bool:
     """1 if the rivals complete alike, the policy not later than the faster of them, and before the reference.
 
     Alike, and not later: to 3 percent.
     """
-    claim = seen.claim
-
-    def holds(times: dict[str, float], valiant: list[float], adaptive: list[float]) -> bool:
-        rivals = [times[rival] for rival in claim.rivals]
-        latest = max(*rivals, times[claim.policy])
-        return latest <= _EQUAL * min(rivals) and times[claim.policy] < times[claim.reference]
-
-    return _by_speedup(holds)(seen)
+    rivals = [times[rival] for rival in claim.rivals]
+    latest = max(*rivals, times[claim.policy])
+    return latest <= _EQUAL * min(rivals) and times[claim.policy] < times[claim.reference]
 
 
 @statement
-def only_one_improves(seen: Evidence) -> Statement:
+def only_one_improves(seen: Evidence) -> Measured:
     """1 if the policy completes before the reference, and no other policy does."""
     times = seen.by_policy("makespan_ns")
     faster = {policy for policy, time in times.items() if time < times[seen.claim.reference]}
@@ -411,7 +405,7 @@ def only_one_improves(seen: Evidence) -> Statement:
 
 
 @statement
-def halo_ranking(seen: Evidence) -> Statement:
+def halo_ranking(seen: Evidence) -> Measured:
     """1 if the policy is as fast as the reference, faster than its rivals, adaptive policies are faster than oblivious
     ones, and every Valiant one is slower than MIN.
     """
@@ -451,7 +445,7 @@ def _means_around(seen: Evidence, since_ns: tuple[float, float]) -> dict[str, fl
     }
 
 
-def _ranked_after_change(seen: Evidence, first: tuple[str, ...], lowest: bool) -> Statement:
+def _ranked_after_change(seen: Evidence, first: tuple[str, ...], lowest: bool) -> Measured:
     """1 if these policies have the lowest (or the highest) latencies 181 to 210 ns after the change."""
     latencies = _means_around(seen, AFTER_NS)
     ranked = sorted(latencies, key=lambda policy: latencies[policy] * (1 if lowest else -1))
@@ -459,25 +453,25 @@ def _ranked_after_change(seen: Evidence, first: tuple[str, ...], lowest: bool) -
 
 
 @statement
-def lowest_after_change(seen: Evidence) -> Statement:
+def lowest_after_change(seen: Evidence) -> Measured:
     """1 if policy and reference have the lowest latencies of the packets generated 181 to 210 ns after the change."""
     return _ranked_after_change(seen, (seen.claim.policy, seen.claim.reference), lowest=True)
 
 
 @statement
-def lowest_alone_after_change(seen: Evidence) -> Statement:
+def lowest_alone_after_change(seen: Evidence) -> Measured:
     """1 if the policy has the lowest latency of the packets generated 181 to 210 ns after the change."""
     return _ranked_after_change(seen, (seen.claim.policy,), lowest=True)
 
 
 @statement
-def highest_after_change(seen: Evidence) -> Statement:
+def highest_after_change(seen: Evidence) -> Measured:
     """1 if policy and reference have the highest latencies of the packets generated 181 to 210 ns after the change."""
     return _ranked_after_change(seen, (seen.claim.policy, seen.claim.reference), lowest=False)
 
 
 @statement
-def lower_before_change(seen: Evidence) -> Statement:
+def lower_before_change(seen: Evidence) -> Measured:
     """1 if before the change the latencies of the policy and the rivals are below the reference's."""
     latencies, claim = _means_around(seen, _BEFORE_NS), seen.claim
     holds = all(latencies[name] < latencies[claim.reference] for name in (claim.policy, *claim.rivals))
@@ -485,7 +479,7 @@ def lower_before_change(seen: Evidence) -> Statement:
 
 
 @statement
-def quartile_range_below(seen: Evidence) -> Statement:
+def quartile_range_below(seen: Evidence) -> Measured:
     """1 if of the packets generated 181 to 210 ns after the change the latencies of the policy and of every rival lie
     closer together than the reference's, from the first to the third quartile: by more than 20 percent.
     """
@@ -495,3 +489,138 @@ def quartile_range_below(seen: Evidence) -> Statement:
         ranges[point.policy_label] = third - first
     holds = all(ranges[name] < _CLEARLY * ranges[claim.reference] for name in (claim.policy, *claim.rivals))
     return ordering(holds, "third less first quartile: " + listed(ranges, ",.0f", "ns"))
+
+
+# Non-minimal paths without the second local hop under ADV+i: sections 3.2.2 and 6.1.2.
+
+_WINDOW_NS = 200.0
+_PACKET_NS = 10.0
+
+
+def offset_of(point: Point) -> int:
+    """The i of ADV+i."""
+    found = re.fullmatch(r"adv\+(\d+)", point.traffic_label)
+    assert found is not None
+    return int(found.group(1))
+
+
+def shares_of(traffic: str) -> dict[int, float]:
+    """By offset: the share of the packets of a pattern ADV+i, or of a weighted mixture of such patterns."""
+    found = re.findall(r"adv\+(\d+)(?:=([0-9.]+))?", traffic)
+    shares = {int(offset): float(weight or 1.0) for offset, weight in found}
+    total = sum(shares.values())
+    return {offset: share / total for offset, share in shares.items()}
+
+
+def remote_counters(findings: Findings, point: Point) -> dict[int, FloatArray]:
+    """By type k of local links: (seeds,) packets of a router in a window that would use them without the second local
+    hop, as equation 3 of the paper computes it. Type 0 is no link.
+    """
+    topology = point.config.topology
+    packets = findings.values(point, "accepted_load") * topology.p * _WINDOW_NS / _PACKET_NS
+    counters: dict[int, FloatArray] = {}
+    for offset, share in shares_of(point.traffic_label).items():
+        k, m = divmod(offset, topology.h)
+        for link, part in ((k, 1.0 - m / topology.h), (k + 1, m / topology.h)):
+            if link > 0 and part > 0.0:
+                counters[link] = counters.get(link, np.zeros_like(packets)) + packets * share * part
+    return counters
+
+
+def remote_counter(findings: Findings, point: Point) -> FloatArray:
+    """(seeds,) packets of a router in a window that share the most loaded type of local link: the larger of the two of
+    ADV+(k h + m), k and k + 1 (section 4.3.2).
+    """
+    counters = remote_counters(findings, point)
+    return max(counters.values(), key=lambda counter: float(counter.mean()))
+
+
+@statement
+def knee(seen: Evidence) -> Measured:
+    """The remote counter at which -G- saturates: the mean over the offsets up to h at which it does."""
+    points = _all_offsets(seen, seen.claim.policy)
+    counters = {point.traffic_label: float(remote_counter(seen.findings, point).mean()) for point in points}
+    details = ", ".join(f"{traffic} {counter:.1f}" for traffic, counter in counters.items())
+    return Measured(float(np.mean(list(counters.values()))), details=details)
+
+
+@statement
+def mixture_knee(seen: Evidence) -> Measured:
+    """The most loaded remote counter at which -G- saturates under the claim's mixture of two destination groups."""
+    (point,) = seen.points(seen.claim.policy)
+    found = remote_counters(seen.findings, point)
+    counters = {link: float(counter.mean()) for link, counter in sorted(found.items())}
+    accepted = float(np.mean(seen.findings.values(point, "accepted_load")))
+    details = ", ".join(f"R_{link} {counter:.1f}" for link, counter in counters.items())
+    return Measured(max(counters.values()), details=f"{details}; accepted load {accepted:.3f}")
+
+
+def _all_offsets(seen: Evidence, policy: str) -> tuple[Point, ...]:
+    """All offsets of a policy."""
+    return seen.findings.select(seen.claim.figure, hosts=seen.claim.hosts, policy=policy)
+
+
+def _by_offset(seen: Evidence, policy: str) -> tuple[dict[int, float], int]:
+    """(accepted load by offset, ascending; h)."""
+    points = _all_offsets(seen, policy)
+    found = {
+        offset_of(point): float(np.mean(seen.findings.values(point, "accepted_load"))) for point in points
+    }
+    return dict(sorted(found.items())), points[0].config.topology.h
+
+
+@statement
+def minima_at_multiples(seen: Evidence) -> Measured:
+    """1 if the throughput of -G- has its minima at multiples of h, and only there; at large offsets one next to it, as
+    the paper's footnote 1 explains.
+    """
+    points, h = _by_offset(seen, seen.claim.policy)
+    values, offsets = np.array(list(points.values())), np.array(list(points))
+    inner = np.flatnonzero((values[1:-1] <= values[:-2]) & (values[1:-1] < values[2:])) + 1
+    minima = offsets[inner]
+    beside = np.minimum(minima % h, h - minima % h)
+    found = np.unique(np.rint(minima / h).astype(int) * h)
+    holds = bool((beside <= 1).all()) and set(np.arange(h, offsets[-1], h)) <= set(found)
+    bounds = f"{values.min():.3f} to {values.max():.3f}"
+    return ordering(holds, f"minima at i = {', '.join(map(str, minima))}; throughput {bounds}")
+
+
+@statement
+def maxima_between_multiples(seen: Evidence) -> Measured:
+    """1 if between two multiples of h the throughput of -G- is highest at the offset in the middle, or, at large
+    offsets, next to it, as the paper's footnote 1 explains.
+    """
+    points, h = _by_offset(seen, seen.claim.policy)
+    found, holds = [], True
+    for low in range(h, max(points) - h + 1, h):
+        between = {offset: points[offset] for offset in range(low, low + h + 1)}
+        highest = max(between, key=lambda offset: between[offset])
+        holds &= abs(highest - (low + h / 2)) <= 1
+        found.append(f"{highest} ({between[highest]:.3f})")
+    return ordering(holds and bool(found), f"maxima at i = {', '.join(found)}")
+
+
+@statement
+def first_offsets_are_higher(seen: Evidence) -> Measured:
+    """1 if below h, where part of the packets need no local hop, -G- accepts more than at the same place above h."""
+    points, h = _by_offset(seen, seen.claim.policy)
+    places = range(1, h // 2 + 1)
+    described = ", ".join(f"i = {m}: {points[m]:.3f}, {h + m}: {points[h + m]:.3f}" for m in places)
+    return ordering(all(points[m] > points[h + m] for m in places), described)
+
+
+@statement
+def progressively_lower(seen: Evidence) -> Measured:
+    """1 if from i = 1 to h the throughput never rises by more than 1 percent, and from h / 2 on falls with every
+    step, while the reference's is always within 5 percent of one half.
+
+    Below h / 2 the busiest type of link carries less than half of a global link's packets, so that -G- reaches
+    the limit of one half as well.
+    """
+    claim = seen.claim
+    (own, h), (other, _) = _by_offset(seen, claim.policy), _by_offset(seen, claim.reference)
+    steps = [(offset, own[offset] / own[offset - 1]) for offset in range(2, h + 1)]
+    holds = all(ratio < (1.0 if offset > h // 2 else 1.01) for offset, ratio in steps)
+    holds &= all(0.475 <= other[offset] <= 0.525 for offset in range(1, h + 1))
+    fell, steady = (", ".join(f"{of[offset]:.3f}" for offset in range(1, h + 1)) for of in (own, other))
+    return ordering(holds, f"i = 1 to {h}: {claim.policy} {fell}; {claim.reference} {steady}")

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
-from dragonfly_env.lab.papers import hpdc21_orderings, job_orderings, lia_orderings, offsets  # noqa: F401  # statements
+from dragonfly_env.lab.papers import hpdc21_orderings, job_orderings, lia_orderings  # noqa: F401  # statements
 from dragonfly_env.lab.papers.claims import Claim
-from dragonfly_env.lab.papers.findings import STATEMENTS, Evidence, Findings, FloatArray, NotFoundYetError
+from dragonfly_env.lab.papers.findings import (
+    STATEMENTS,
+    Evidence,
+    Findings,
+    FloatArray,
+    Measured,
+    NotFoundYetError,
+)
 from dragonfly_env.lab.papers.hpdc21_orderings import settling_latency, settling_throughput
 from dragonfly_env.lab.papers.job_metrics import JOB_METRICS
 from dragonfly_env.lab.papers.paired import COMPARISONS, compare_claim
@@ -18,25 +24,6 @@ from dragonfly_env.sweeps.results import mean_and_ci95
 from dragonfly_env.sweeps.run import Point
 
 _BELOW_US = 2.0
-
-
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """What was measured for a claim.
-
-    Attributes:
-        mean: Over seeds.
-        ci95: Half the width of its 95 % confidence interval; NaN with one seed.
-        ordering: ``holds`` or ``reversed``, if the claim says who is better; else empty.
-        details: More, for the report.
-        uncertain: Whether the interval reaches over a bound, so that more runs might turn the verdict.
-    """
-
-    mean: float
-    ci95: float
-    ordering: str = ""
-    details: str = ""
-    uncertain: bool = False
 
 
 def _column(name: str, scale: float = 1.0) -> Callable[[Findings, Point], FloatArray]:
@@ -78,9 +65,7 @@ def measure_claim(claim: Claim, findings: Findings) -> Measured:
         paired, ordering, details = compare_claim(claim, findings)
         return Measured(paired.mean, paired.half, ordering, details, "uncertain" in details)
     if claim.metric in STATEMENTS:
-        found = STATEMENTS[claim.metric](Evidence(findings, claim))
-        ordering = ("holds" if found.value == 1.0 else "reversed") if claim.relation == "ordering" else ""
-        return Measured(found.value, math.nan, ordering, found.details, not found.sure)
+        return STATEMENTS[claim.metric](Evidence(findings, claim))
     own = _values(claim, findings, claim.policy)
     if not claim.reference:
         return Measured(*mean_and_ci95(own.tolist()))

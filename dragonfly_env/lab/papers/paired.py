@@ -44,6 +44,11 @@ class Comparison:
         """Half of the interval's width."""
         return (self.high - self.low) / 2.0
 
+    @property
+    def bars(self) -> list[list[float]] | None:
+        """Of the interval, for an error bar; None if there is none."""
+        return None if math.isnan(self.low) else [[self.mean - self.low], [self.high - self.mean]]
+
     def sure(self, bound_low: float, bound_high: float) -> bool:
         """Whether the interval is on one side of both bounds, as the mean is."""
         if math.isnan(self.low):

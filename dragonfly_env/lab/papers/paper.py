@@ -5,19 +5,18 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from typing import Any
 
 from matplotlib.figure import Figure
 
 from dragonfly_env.checks.values import check_choice, check_real, config_error, unknown_name
-from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.lab.papers.claims import Claim, read_claims
-from dragonfly_env.lab.papers.findings import Findings
-from dragonfly_env.policies import Policy, make_policy
-from dragonfly_env.simulation.config import SimulationConfig
+from dragonfly_env.lab.papers.findings import Findings, read_rows_of
+from dragonfly_env.lab.work import Work
+from dragonfly_env.policies import Policy, make_policy, policy_class
 from dragonfly_env.sweeps.run import Point, Run
-from dragonfly_env.traffic import parse_traffic
 
 Settings = tuple[tuple[str, Any], ...]
 """(name, value) pairs."""
@@ -46,19 +45,15 @@ class Effort:
 
     name: str
     seeds: int
-    warmup_ns: float
-    learner_warmup_ns: float
-    measure_ns: float
-    transient_ns: float
     decides: bool
+    warmup_ns: float = 0.0
+    learner_warmup_ns: float = 0.0
+    measure_ns: float = 0.0
+    transient_ns: float = 0.0
     conditions: str = ""
     injection: str = ""
     learner_settings: Settings = ()
     variant: str = "usual"
-
-    def warmup_of(self, learns: bool) -> float:
-        """The warm-up of a policy that learns, or not."""
-        return self.learner_warmup_ns if learns else self.warmup_ns
 
     def shortened(self, share: float, field: str = "share") -> Effort:
         """The same with shorter warm-ups and windows: what a machine can do that has no day for it.
@@ -89,13 +84,16 @@ class Routing:
         label: Its name in figures and claims.
         name: Its name in the registry; empty: the label.
         settings: Parameters that differ from the defaults, as (name, value) pairs.
-        learns: Whether it needs the long warm-up.
     """
 
     label: str
     name: str = ""
     settings: Settings = ()
-    learns: bool = False
+
+    @property
+    def learns(self) -> bool:
+        """Whether it needs the long warm-up."""
+        return policy_class(self.name or self.label).learns
 
     def policy(self, effort: Effort) -> Policy:
         """The policy, with what the effort changes in learners."""
@@ -117,66 +115,21 @@ class Setup:
 
     arrangement: str
     network: str
-    source_queue_packets: int | None
+    source_queue_packets: int | None = None
     source_queue_full: str = "stall"
     injection: str = "periodic"
+
+    def sources(self, effort: Effort) -> dict[str, Any]:
+        """Fields of the configuration of open-loop traffic."""
+        return {
+            "injection": effort.injection or self.injection,
+            "source_queue_packets": self.source_queue_packets,
+            "source_queue_full": self.source_queue_full,
+        }
 
     def topology(self, hosts: int) -> Dragonfly:
         """The system with this many hosts."""
         return Dragonfly.preset(str(hosts), arrangement=self.arrangement)
-
-    def point(
-        self,
-        effort: Effort,
-        hosts: int,
-        traffic: str,
-        load: float,
-        routing: Routing,
-        *,
-        warmup_ns: float | None = None,
-        measure_ns: float | None = None,
-        schedule: tuple[Step, ...] = (),
-        network: Mapping[str, Any] | None = None,
-        **more: Any,
-    ) -> Point:
-        """A simulation up to its seed.
-
-        Args:
-            effort: Its windows, unless there are others, and what it does unlike the paper.
-            hosts: Size of the system.
-            traffic: A pattern or workload, or the name of a schedule.
-            load: Offered load; of a schedule its first; of a workload that runs to its end nothing.
-            routing: The policy.
-            warmup_ns: Simulated time before measuring; None: the effort's.
-            measure_ns: Simulated time that is measured; None: the effort's.
-            schedule: Steps, if the traffic changes.
-            network: What differs from the network of the paper.
-            more: Further fields of the configuration: ``series_bin_ns``, ``packet_log``.
-
-        Raises:
-            ConfigError: If a setting is impossible.
-        """
-        if schedule or not parse_traffic(traffic).is_closed_loop:
-            more |= {
-                "load": load,
-                "injection": effort.injection or self.injection,
-                "source_queue_packets": self.source_queue_packets,
-                "source_queue_full": self.source_queue_full,
-            }
-        return Point(
-            config=SimulationConfig(
-                topology=self.topology(hosts),
-                network=NetworkConfig.preset(self.network, **(network or {})),
-                traffic=[list(step) for step in schedule] or traffic,
-                policy=routing.policy(effort),
-                seed=1,
-                **more,
-            ),
-            policy_label=routing.label,
-            traffic_label=traffic,
-            warmup_ns=effort.warmup_of(routing.learns) if warmup_ns is None else warmup_ns,
-            measure_ns=effort.measure_ns if measure_ns is None else measure_ns,
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,17 +161,6 @@ class PaperFigure:
         return self.drawn(findings, self.name)
 
 
-def figure(
-    name: str,
-    title: str,
-    simulated: Callable[[Effort], tuple[Point, ...]],
-    drawn: Callable[..., Figure],
-    **how: Any,
-) -> PaperFigure:
-    """A figure; ``how`` are further arguments of ``drawn``."""
-    return PaperFigure(name=name, title=title, simulated=simulated, drawn=functools.partial(drawn, **how))
-
-
 @functools.cache
 def _points(figure: PaperFigure, effort: Effort) -> tuple[Point, ...]:
     return figure.simulated(effort)
@@ -237,14 +179,16 @@ class Variant:
     Attributes:
         name: On the command line; points follow from it (`Effort.variant`).
         summary: What it assumes, a sentence for the report.
+        arbitration_prefix: What comes before the name of the arbitration, in points that the paper's file lists.
     """
 
     name: str
     summary: str
+    arbitration_prefix: str = ""
 
 
 USUAL = Variant(name="usual", summary="")
-"""As the paper's points are written."""
+"""The first variant of every paper goes by this name, too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -280,12 +224,12 @@ class Paper:
         setup: What all of its simulations share.
         efforts: Ways to reproduce it, by name.
         figures: Its figures, in order.
-        few_seeds: Kinds of runs (by their traffic's label) for which fewer seeds than an effort's are enough.
+        variants: Its model variants, the usual one first.
+        few_seeds: Kinds of runs (by their traffic's label, ``*`` for anything) for which fewer seeds than an effort's
+            are enough.
         rule: When a claim is met, for the report.
         interpretations: How terms and gaps of the paper were read, one sentence each, for the report.
-        other_variants: Further model variants.
         published: Systems, windows and seeds of the paper.
-        usual: The usual variant.
     """
 
     name: str
@@ -293,11 +237,10 @@ class Paper:
     setup: Setup
     efforts: tuple[Effort, ...]
     figures: tuple[PaperFigure, ...]
+    variants: tuple[Variant, ...]
     few_seeds: Mapping[str, int] = field(default_factory=dict, hash=False)
     interpretations: tuple[str, ...] = ()
-    other_variants: tuple[Variant, ...] = ()
     published: PublishedSetting = PUBLISHED
-    usual: Variant = USUAL
     rule: str = (
         "Met: within 2 % (throughput, hops and their ratios), 8 % (latencies, their ratios, times) or 0.02 (gaps "
         'between throughputs, savings, speed-ups) of the published number, to both sides, unless the paper says "at '
@@ -306,9 +249,9 @@ class Paper:
     )
 
     @property
-    def variants(self) -> tuple[Variant, ...]:
-        """Every variant, the usual one first."""
-        return (self.usual, *self.other_variants)
+    def usual(self) -> Variant:
+        """The usual variant."""
+        return self.variants[0]
 
     def claims(self) -> tuple[Claim, ...]:
         """What its text states in numbers."""
@@ -316,7 +259,8 @@ class Paper:
 
     def runs(self, point: Point, effort: Effort) -> tuple[Run, ...]:
         """The runs of a point."""
-        return runs_of(point, min(effort.seeds, self.few_seeds.get(point.traffic_label, effort.seeds)))
+        enough = (few for kind, few in self.few_seeds.items() if fnmatchcase(point.traffic_label, kind))
+        return runs_of(point, min(effort.seeds, next(enough, effort.seeds)))
 
     def effort(self, name: str) -> Effort:
         """The effort with this name."""
@@ -351,3 +295,74 @@ class Paper:
         if not names or "all" in names:
             return self.figures
         return tuple(figure for figure in self.figures if figure.name in names)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reproduction(Work):
+    """A paper, the part of it that is wanted, and how.
+
+    Attributes:
+        paper: What to reproduce.
+        figures: Which of its figures.
+        effort: How long.
+        injection: ``periodic`` or ``bernoulli``; empty: as published.
+        learner_settings: Parameters for every policy that learns, to see what they change.
+        only_claims: Simulate only what the claims need; figures that show more are not drawn.
+        variant: The model variant: how the paper's open points are modelled.
+    """
+
+    paper: Paper
+    figures: tuple[PaperFigure, ...]
+    effort: Effort
+    injection: str = ""
+    learner_settings: Mapping[str, Any] = field(default_factory=dict)
+    only_claims: bool = False
+    variant: Variant = USUAL
+
+    def __post_init__(self) -> None:
+        """A paper may name its usual variant; points follow from the effort alone."""
+        variant = self.paper.usual if self.variant is USUAL else self.variant
+        effort = replace(
+            self.effort,
+            injection=self.injection or self.paper.setup.injection,
+            learner_settings=tuple(sorted(self.learner_settings.items())),
+            variant=variant.name,
+        )
+        object.__setattr__(self, "variant", variant)
+        object.__setattr__(self, "effort", effort)
+
+    @property
+    def title(self) -> str:
+        """The paper."""
+        return self.paper.reference
+
+    def wanted(self, figure: PaperFigure) -> tuple[Point, ...]:
+        """The points of a figure that are simulated: all, or what the claims need."""
+        points = figure.points(self.effort)
+        if not self.only_claims:
+            return points
+        claims = [claim for claim in self.paper.claims() if claim.quick or self.effort.decides]
+        return tuple(point for point in points if any(claim.needs(figure.name, point) for claim in claims))
+
+    def claims(self) -> tuple[Claim, ...]:
+        """What the paper claims of the wanted figures, and of those that the folder holds already."""
+        shown = {figure.name for figure in self.figures}
+        for figure in self.paper.figures:
+            names = (figure.name, *(f"{figure.name}-{variant.name}" for variant in self.paper.variants))
+            if any((self.folder / f"{name}.png").exists() for name in names):
+                shown.add(figure.name)
+        return tuple(claim for claim in self.paper.claims() if claim.figure in shown)
+
+    def runs(self) -> tuple[Run, ...]:
+        """Every run of the wanted figures, once."""
+        points = dict.fromkeys(point for figure in self.figures for point in self.wanted(figure))
+        runs = (run for point in points for run in self.paper.runs(point, self.effort))
+        return tuple({run.id: run for run in runs}.values())
+
+    def findings(self) -> Findings:
+        """What the folder holds, of all figures of the paper."""
+        points = {figure.name: figure.points(self.effort) for figure in self.paper.figures}
+        every = dict.fromkeys(point for some in points.values() for point in some)
+        ids = {point: [run.id for run in self.paper.runs(point, self.effort)] for point in every}
+        rows = read_rows_of(self.folder, ids)
+        return Findings(points=points, rows=rows, name=self.paper.reference, claims=self.paper.claims())

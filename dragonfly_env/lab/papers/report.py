@@ -18,10 +18,9 @@ from rich.table import Table
 from rich.text import Text
 
 import dragonfly_env as dfe
-from dragonfly_env.checks.files import write_text
-from dragonfly_env.checks.values import config_error
+from dragonfly_env.checks.files import refusing, write_text
 from dragonfly_env.lab.papers.claims import EXPLANATIONS
-from dragonfly_env.lab.papers.execution import Reproduction
+from dragonfly_env.lab.papers.paper import Reproduction
 from dragonfly_env.lab.papers.verdicts import (
     DEVIATES,
     EXCLUDED,
@@ -106,13 +105,10 @@ def write_reports(judged: Sequence[Judged], pictures: Mapping[str, str], command
     """
     folder = judged[0].work.folder
     table, page = folder / "claims.csv", folder / "claims.md"
-    try:
+    with refusing("results folder", folder, "must be a writable folder"):
         folder.mkdir(parents=True, exist_ok=True)
         for path, text in ((table, as_csv(judged)), (page, as_markdown(judged, pictures, command))):
             write_text(text, path)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise config_error("results folder", str(folder), f"must be a writable folder ({reason})") from error
     return table, page
 
 

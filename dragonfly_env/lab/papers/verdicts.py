@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from dragonfly_env.lab.papers.claims import NOTHING_TRIED, Claim
-from dragonfly_env.lab.papers.findings import Findings, NotFoundYetError, steps_of
-from dragonfly_env.lab.papers.measurements import Measured, measure_claim
+from dragonfly_env.lab.papers.findings import Findings, Measured, NotFoundYetError, steps_of
+from dragonfly_env.lab.papers.measurements import measure_claim
 from dragonfly_env.lab.papers.paired import COMPARISONS
 from dragonfly_env.lab.papers.paper import PUBLISHED, USUAL, PublishedSetting
 from dragonfly_env.sweeps.run import Point

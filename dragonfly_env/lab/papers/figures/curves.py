@@ -36,11 +36,7 @@ _METRICS = ("latency_mean", "throughput", "hops_mean")
 
 
 def load_curves(findings: Findings, figure: str) -> Figure:
-    """The figure, with the paper's letters and what its text states as points.
-
-    Raises:
-        NotFoundYetError: If nothing of it was simulated.
-    """
+    """The figure, with the paper's letters and what its text states as points."""
     results = findings.results(figure)
     drawn = load_figure(results)
     colours = {name: look.colour for name, look in looks(results.policies).items()}

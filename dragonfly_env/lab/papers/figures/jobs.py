@@ -63,11 +63,7 @@ def _boxes(panel: Axes, names: list[str], values: list[FloatArray]) -> None:
 
 
 def run_time_boxes(findings: Findings, figure: str) -> Figure:
-    """Times of all watched jobs by mode, one panel per kind of runs, over the mean of AD0.
-
-    Raises:
-        NotFoundYetError: If nothing of it was simulated.
-    """
+    """Times of all watched jobs by mode, one panel per kind of runs, over the mean of AD0."""
     groups = _by_traffic(findings, figure)
     columns = min(4, len(groups))
     drawn, axes = grid(2.4, 2.7, -(-len(groups) // columns), columns)
@@ -116,11 +112,7 @@ def _next_to_published(panel: Axes, pairs: list[tuple[str, float, float, Any]], 
 
 
 def reductions(findings: Findings, figure: str) -> Figure:
-    """By how much AD3 shortens run and MPI time of each application, next to what was published.
-
-    Raises:
-        NotFoundYetError: If nothing of it was simulated.
-    """
+    """By how much AD3 shortens run and MPI time of each application, next to what was published."""
     drawn, axes = grid(5.2, 3.2, 1, 2)
     shown = 0
     for panel, metric, title in zip(axes[0], ("run_time", "mpi_time"), ("run time", "MPI time"), strict=True):
@@ -133,8 +125,7 @@ def reductions(findings: Findings, figure: str) -> Figure:
             except NotFoundYetError:
                 continue
             found = reduction(*pair)
-            error = [[found.mean - found.low], [found.high - found.mean]] if found.low == found.low else None
-            pairs.append((claim.traffic.split()[0], claim.published, found.mean, error))
+            pairs.append((claim.traffic.split()[0], claim.published, found.mean, found.bars))
         shown += len(pairs)
         _next_to_published(panel, pairs, "measured, 95 %")
         panel.axhline(0.0, color="black", linewidth=0.8)
@@ -146,11 +137,7 @@ def reductions(findings: Findings, figure: str) -> Figure:
 
 
 def shares(findings: Findings, figure: str) -> Figure:
-    """The MPI shares of isolated runs, next to those of table I that computing times were calibrated to.
-
-    Raises:
-        NotFoundYetError: If nothing of it was simulated.
-    """
+    """The MPI shares of isolated runs, next to those of table I that computing times were calibrated to."""
     points = findings.simulated(figure)
     stated = {claim.traffic: claim.published for claim in findings.claims if claim.metric == "mpi_share"}
     drawn, axes = grid(5.2, 2.9, 1, 1)
@@ -166,11 +153,7 @@ def shares(findings: Findings, figure: str) -> Figure:
 
 
 def operation_bars(findings: Findings, figure: str) -> Figure:
-    """What ranks spend their time in, run by run and mode by mode (stacked).
-
-    Raises:
-        NotFoundYetError: If nothing of it was simulated.
-    """
+    """What ranks spend their time in, run by run and mode by mode (stacked)."""
     groups = _by_traffic(findings, figure)
     drawn, axes = grid(4.4, 2.9, 1, len(groups))
     labelled: set[str] = set()
@@ -202,11 +185,7 @@ def operation_bars(findings: Findings, figure: str) -> Figure:
 
 
 def z_scores(findings: Findings, figure: str) -> Figure:
-    """Run times of all applications in controlled runs, normalised per application.
-
-    Raises:
-        NotFoundYetError: If nothing of it was simulated.
-    """
+    """Run times of all applications in controlled runs, normalised per application."""
     scores = normalised(findings, figure)
     drawn, axes = grid(4.6, 3.2, 1, 1)
     _boxes(axes[0][0], list(MODES), [scores[mode] for mode in MODES])
@@ -255,9 +234,6 @@ def _bars(panel: Axes, findings: Findings, points: tuple[Point, ...], metrics: d
 def tile_bars(findings: Findings, figure: str, *, of_job: bool = False) -> Figure:
     """Stalls, flits and their ratio by rank, one row of panels per kind of runs: of the whole machine, or of the
     routers of the watched jobs.
-
-    Raises:
-        NotFoundYetError: If nothing of it was simulated.
     """
     points = findings.simulated(figure)
     kinds = tuple(dict.fromkeys(point.traffic_label for point in points))
@@ -285,11 +261,7 @@ def tile_bars(findings: Findings, figure: str, *, of_job: bool = False) -> Figur
 
 
 def ratios_of_runs(findings: Findings, figure: str) -> Figure:
-    """Stalls per flit on the network tiles of the jobs' routers: how many runs are below, one panel per mode.
-
-    Raises:
-        NotFoundYetError: If nothing of it was simulated.
-    """
+    """Stalls per flit on the network tiles of the jobs' routers: how many runs are below, one panel per mode."""
     points = findings.simulated(figure)
     modes = tuple(dict.fromkeys(point.policy_label for point in points))
     drawn, axes = grid(4.2, 2.9, 1, len(modes))
@@ -308,11 +280,7 @@ def ratios_of_runs(findings: Findings, figure: str) -> Figure:
 
 
 def latency_percentiles(findings: Findings, figure: str) -> Figure:
-    """Percentiles of the latencies of hosts (means over 10 us), before and after, with 95 % intervals.
-
-    Raises:
-        NotFoundYetError: If nothing of it was simulated.
-    """
+    """Percentiles of the latencies of hosts (means over 10 us), before and after, with 95 % intervals."""
     points = findings.simulated(figure)
     drawn, axes = grid(7.0, 3.0, 1, 1)
     _bars(axes[0][0], findings, points, {f"nic_latency_p{q:g}": f"{q:g}" for q in PERCENTILES})

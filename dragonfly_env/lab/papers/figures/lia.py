@@ -13,8 +13,13 @@ from matplotlib.lines import Line2D
 
 from dragonfly_env.lab.papers.figures.panels import legend_handles, letter, mark, means_of, published_of
 from dragonfly_env.lab.papers.findings import Findings, FloatArray
-from dragonfly_env.lab.papers.lia_orderings import loads_of_routers, path_loads_of_routers
-from dragonfly_env.lab.papers.offsets import offset_of, remote_counter, remote_counters
+from dragonfly_env.lab.papers.lia_orderings import (
+    loads_of_routers,
+    offset_of,
+    path_loads_of_routers,
+    remote_counter,
+    remote_counters,
+)
 from dragonfly_env.plots.style import fitting_legend, grid, looks, policy_legend
 from dragonfly_env.simulation.path_kinds import PATH_KINDS
 from dragonfly_env.sweeps.run import Point
@@ -28,11 +33,7 @@ _POINT: dict[str, Any] = {
 
 
 def offset_curves(findings: Findings, figure: str) -> Figure:
-    """Throughput over the offset; dotted: multiples of h.
-
-    Raises:
-        NotFoundYetError: If nothing of it was simulated.
-    """
+    """Throughput over the offset; dotted: multiples of h."""
     points = findings.simulated(figure)
     policies = tuple(dict.fromkeys(point.policy_label for point in points))
     look = looks(policies)
@@ -63,11 +64,7 @@ def offset_curves(findings: Findings, figure: str) -> Figure:
 
 
 def saturation_counters(findings: Findings, figure: str) -> Figure:
-    """The remote counter at which non-minimal paths -G- saturate, by offset; dashed: what theory says.
-
-    Raises:
-        NotFoundYetError: If nothing of it was simulated.
-    """
+    """The remote counter at which non-minimal paths -G- saturate, by offset; dashed: what theory says."""
     points = findings.simulated(figure)
     drawn, panel = _counters(findings, "knee")
     means, halves = means_of(remote_counter(findings, point) for point in points)
@@ -76,11 +73,7 @@ def saturation_counters(findings: Findings, figure: str) -> Figure:
 
 
 def mixture_counters(findings: Findings, figure: str) -> Figure:
-    """The remote counters at which -G- saturates under mixtures of two destinations; dashed: what theory says.
-
-    Raises:
-        NotFoundYetError: If nothing of it was simulated.
-    """
+    """The remote counters at which -G- saturates under mixtures of two destinations; dashed: what theory says."""
     points = [point for point in findings.simulated(figure) if point.policy_label == "vlb-g"]
     drawn, panel = _counters(findings, "mixture_knee")
     labels, heights = [], []
@@ -107,11 +100,7 @@ def _counters(findings: Findings, metric: str) -> tuple[Figure, Axes]:
 
 
 def switch_loads(findings: Findings, figure: str) -> Figure:
-    """One line per policy over the routers of a group, each the mean over all groups.
-
-    Raises:
-        NotFoundYetError: If nothing of it was simulated.
-    """
+    """One line per policy over the routers of a group, each the mean over all groups."""
     points = findings.simulated(figure)
     look = looks([point.policy_label for point in points])
     drawn, axes = grid(5.6, 3.4, 1, 1)
@@ -158,11 +147,7 @@ def _of_a_group(panel: Axes, point: Point, what: str, routers: int) -> None:
 
 
 def speedups(findings: Findings, figure: str) -> Figure:
-    """Makespan of MIN over that of every other policy, one panel per workload.
-
-    Raises:
-        NotFoundYetError: If nothing of it was simulated.
-    """
+    """Makespan of MIN over that of every other policy, one panel per workload."""
     points = findings.simulated(figure)
     workloads = tuple(dict.fromkeys(point.traffic_label for point in points))
     look = looks(tuple(dict.fromkeys(point.policy_label for point in points)))

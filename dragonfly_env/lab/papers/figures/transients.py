@@ -109,11 +109,7 @@ def _finish(axes: Axes, title: str, filled: bool) -> None:
 
 
 def after_change(findings: Findings, figure: str) -> Figure:
-    """Mean latency of the packets that were generated in each bin around a change of the traffic; one panel per change.
-
-    Raises:
-        NotFoundYetError: If nothing of it was simulated.
-    """
+    """Mean latency of the packets that were generated in each bin around a change of traffic; a panel per change."""
     points = findings.simulated(figure)
     changes = tuple(dict.fromkeys(point.traffic_label for point in points))
     look = looks(tuple(dict.fromkeys(point.policy_label for point in points)))
@@ -142,9 +138,6 @@ def after_change(findings: Findings, figure: str) -> Figure:
 def quartiles_after_change(findings: Findings, figure: str) -> Figure:
     """A bar per policy from the first to the third quartile of the packets generated 181 to 210 ns after the change,
     and their mean: figure 17 (c) of TACO 2025.
-
-    Raises:
-        NotFoundYetError: If nothing of it was simulated.
     """
     points = findings.simulated(figure)
     drawn, axes = grid(5.6, 3.4, 1, 1)

@@ -11,16 +11,17 @@ from typer.testing import CliRunner
 
 import dragonfly_env as dfe
 from dragonfly_env.cli import app
-from dragonfly_env.lab.papers import aries_points
-from dragonfly_env.lab.papers.aries import ARIES, FULL, QUICK
-from dragonfly_env.lab.papers.aries_open import VARIANTS
-from dragonfly_env.lab.papers.aries_points import APPLICATIONS, SIZES, Sizing, watched
+from dragonfly_env.lab.papers import aries_points, find_paper
+from dragonfly_env.lab.papers.aries_points import SIZES, Sizing, watched
 from dragonfly_env.lab.papers.claims import Claim
 from dragonfly_env.lab.papers.findings import STATEMENTS
 from dragonfly_env.lab.papers.job_metrics import JOB_METRICS
 from dragonfly_env.lab.papers.paired import COMPARISONS
 from dragonfly_env.lab.papers.paper import Effort
 from dragonfly_env.sweeps.run import Point
+
+ARIES = find_paper("aries")
+QUICK, FULL = ARIES.efforts
 
 CLAIMS = ARIES.claims()
 EFFORTS = (QUICK, FULL)
@@ -122,7 +123,7 @@ def test_before_and_after_all_jobs_change() -> None:
     assert points_of("fig13", QUICK)[0].run(1).id == production.id
 
 
-@pytest.mark.parametrize("name", APPLICATIONS)
+@pytest.mark.parametrize("name", aries_points.PAPER_SHARES)
 def test_watched_jobs_take_about_as_long_as_each_other(name: str) -> None:
     for size in SIZES.values():
         job = watched(name, 32, size)
@@ -135,7 +136,9 @@ def test_open_parameters_are_tried_in_a_full_run_only() -> None:
     points = points_of("open", FULL)
     labels = [point.traffic_label for point in points if point.policy_label == "ad3"]
     assert len(labels) == len(set(labels)) == len(points) / 2
-    assert {label.partition(", ")[2] for label in labels if label.startswith("milc")} == set(VARIANTS)
+    variants = [label.partition(", ")[2] for label in labels if label.startswith("milc")]
+    assert variants[0] == "as in the preset"
+    assert len(variants) > 20
     runs = [point.run(1) for point in points if point.traffic_label == "milc, ties=random"]
     for run in runs:
         for one in run.config.placed_jobs():

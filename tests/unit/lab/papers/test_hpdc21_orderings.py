@@ -8,13 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dragonfly_env.lab.papers.findings import Findings
-from dragonfly_env.lab.papers.hpdc21 import FULL, HPDC21, QUICK
+from dragonfly_env.lab.papers import find_paper
+from dragonfly_env.lab.papers.findings import Findings, Measured
 from dragonfly_env.lab.papers.hpdc21_orderings import hop_limit
-from dragonfly_env.lab.papers.measurements import Measured, measure_claim
+from dragonfly_env.lab.papers.measurements import measure_claim
 from dragonfly_env.lab.papers.paper import Effort
 from dragonfly_env.lab.papers.verdicts import DEVIATES, MET, judge
 from dragonfly_env.sweeps.run import Point
+
+HPDC21 = find_paper("hpdc21")
+QUICK, FULL = HPDC21.efforts
 
 CLAIMS = {found.id: found for found in HPDC21.claims()}
 Make = Callable[[Point], dict[str, Any]]

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dragonfly_env.lab.papers.aries import ARIES, FULL
-from dragonfly_env.lab.papers.findings import Findings
+from dragonfly_env.lab.papers import find_paper
+from dragonfly_env.lab.papers.findings import Findings, Measured
 from dragonfly_env.lab.papers.job_metrics import JOB_METRICS_OF_ROW, PERCENTILES
-from dragonfly_env.lab.papers.measurements import Measured, measure_claim
+from dragonfly_env.lab.papers.measurements import measure_claim
 from dragonfly_env.lab.papers.paired import reduction, spread_ratio, tail_ratio
 from dragonfly_env.lab.papers.verdicts import (
     DEVIATES,
@@ -27,6 +27,9 @@ from dragonfly_env.lab.papers.verdicts import (
 )
 from dragonfly_env.sweeps.results import mean_and_ci95
 from dragonfly_env.sweeps.run import Point
+
+ARIES = find_paper("aries")
+FULL = ARIES.effort("full")
 
 CLAIMS = {found.id: found for found in ARIES.claims()}
 SEEDS = 6

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.lab.papers import Paper, Reproduction
-from dragonfly_env.lab.papers.aries import ARIES
+from dragonfly_env.lab.papers import Paper, Reproduction, find_paper
 from dragonfly_env.lab.papers.findings import steps_of
-from dragonfly_env.lab.papers.hpdc21 import HPDC21
-from dragonfly_env.lab.papers.taco25 import TACO25
+
+ARIES = find_paper("aries")
+HPDC21 = find_paper("hpdc21")
+TACO25 = find_paper("taco25")
 
 PAPERS = (HPDC21, TACO25)
 

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dragonfly_env.lab.papers import Paper
+from dragonfly_env.lab.papers import Paper, find_paper
 from dragonfly_env.lab.papers.figures.panels import LABEL, RELATIVE_LABEL, legend_handles, published_of
 from dragonfly_env.lab.papers.findings import Findings
-from dragonfly_env.lab.papers.hpdc21 import HPDC21
-from dragonfly_env.lab.papers.taco25 import TACO25
 from dragonfly_env.sweeps.run import Point
+
+HPDC21 = find_paper("hpdc21")
+TACO25 = find_paper("taco25")
 
 MEASURED = {
     "accepted_load": 0.4,

@@ -14,17 +14,19 @@ from typer.testing import CliRunner, Result
 
 import dragonfly_env.lab.papers as reproduce
 from dragonfly_env.cli import app
-from dragonfly_env.lab.papers import Paper, judge_all
+from dragonfly_env.lab.papers import Paper, find_paper, judge_all
 from dragonfly_env.lab.papers.claims import RELATIONS, Claim
 from dragonfly_env.lab.papers.figures.boxes import box_of
 from dragonfly_env.lab.papers.findings import STATEMENTS, Findings
-from dragonfly_env.lab.papers.hpdc21 import FULL, HPDC21, QUICK
 from dragonfly_env.lab.papers.hpdc21_orderings import settling_time_us
 from dragonfly_env.lab.papers.measurements import METRICS
 from dragonfly_env.lab.papers.verdicts import DEVIATES, INPUT, MET, NOT_RUN
 from dragonfly_env.sweeps import runner
 from dragonfly_env.sweeps.measure import measure
 from dragonfly_env.sweeps.run import Run
+
+HPDC21 = find_paper("hpdc21")
+QUICK, FULL = HPDC21.efforts
 
 CLAIMS = HPDC21.claims()
 TINY_NS = 2_000.0

@@ -14,15 +14,19 @@ from typer.testing import CliRunner
 import dragonfly_env as dfe
 import dragonfly_env.lab.papers as reproduce
 from dragonfly_env.cli import app
+from dragonfly_env.lab.papers import find_paper
 from dragonfly_env.lab.papers.claims import RELATIONS, Claim
-from dragonfly_env.lab.papers.findings import STATEMENTS, Findings
-from dragonfly_env.lab.papers.measurements import METRICS, Measured, measure_claim
-from dragonfly_env.lab.papers.offsets import offset_of
+from dragonfly_env.lab.papers.findings import STATEMENTS, Findings, Measured
+from dragonfly_env.lab.papers.lia_orderings import offset_of
+from dragonfly_env.lab.papers.measurements import METRICS, measure_claim
 from dragonfly_env.lab.papers.paper import Effort
 from dragonfly_env.lab.papers.report import variants_in
-from dragonfly_env.lab.papers.taco25 import FULL, QUICK, TACO25, size_of
 from dragonfly_env.lab.papers.verdicts import DEVIATES, judge
 from dragonfly_env.sweeps.run import Point
+
+TACO25 = find_paper("taco25")
+QUICK, FULL = TACO25.efforts
+HOSTS = {"quick": 1056, "full": 5256}
 
 CLAIMS = TACO25.claims()
 EFFORTS = (QUICK, FULL)
@@ -59,13 +63,13 @@ def test_every_claim_of_the_paper_is_there_for_both_sizes() -> None:
 def test_every_claim_says_how_it_is_measured(found: Claim) -> None:
     assert found.metric in {**METRICS, **STATEMENTS}
     assert found.relation in RELATIONS
-    assert found.quick == (found.hosts == size_of(QUICK)[0])
+    assert found.quick == (found.hosts == HOSTS["quick"])
     assert found.describe()
 
 
 @pytest.mark.parametrize("found", CLAIMS, ids=lambda found: found.id)
 def test_every_claim_finds_its_simulations(found: Claim) -> None:
-    effort = next(effort for effort in EFFORTS if size_of(effort)[0] == found.hosts)
+    effort = next(effort for effort in EFFORTS if HOSTS[effort.name] == found.hosts)
     figure = next(figure for figure in TACO25.figures if figure.name == found.figure)
     for policy in (found.policy, found.reference, *found.rivals):
         fitting = [
@@ -86,7 +90,7 @@ def test_every_simulation_can_be_done_with_the_settings_of_the_paper(effort: Eff
             config = point.run(1).config
             assert config.network.decide_at == "by-policy"
             assert not config.network.arbitration.startswith("transit-first")  # section 5.1: round-robin
-            assert config.topology == dfe.Dragonfly.preset(str(size_of(effort)[0]), arrangement="palmtree")
+            assert config.topology == dfe.Dragonfly.preset(str(HOSTS[effort.name]), arrangement="palmtree")
             if not point.closed_loop:
                 assert (config.injection, config.source_queue_full) == ("bernoulli", "lose")
 

@@ -10,14 +10,16 @@ from typing import Any, TypeAlias
 import numpy as np
 import pytest
 
-from dragonfly_env.lab.papers import PAPERS
+from dragonfly_env.lab.papers import PAPERS, find_paper
 from dragonfly_env.lab.papers.claims import Claim
-from dragonfly_env.lab.papers.findings import STATEMENTS, Findings, NotFoundYetError, steps_of
-from dragonfly_env.lab.papers.measurements import Measured, measure_claim
-from dragonfly_env.lab.papers.offsets import offset_of, shares_of
-from dragonfly_env.lab.papers.taco25 import QUICK, TACO25
+from dragonfly_env.lab.papers.findings import STATEMENTS, Findings, Measured, NotFoundYetError, steps_of
+from dragonfly_env.lab.papers.lia_orderings import offset_of, shares_of
+from dragonfly_env.lab.papers.measurements import measure_claim
 from dragonfly_env.simulation.path_kinds import PATH_KINDS
 from dragonfly_env.sweeps.run import Point
+
+TACO25 = find_paper("taco25")
+QUICK = TACO25.effort("quick")
 
 CLAIMS = {claim.id: claim for claim in TACO25.claims()}
 VALIANT = ("vlb-lgl", "vlb-lg", "vlb-gl", "vlb-g")

@@ -10,12 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from dragonfly_env.lab.papers import PAPERS, Paper, Reproduction, judge_all
+from dragonfly_env.lab.papers import PAPERS, Paper, Reproduction, find_paper, judge_all
 from dragonfly_env.lab.papers.claims import EXPLANATIONS, NOTHING_TRIED, Claim, _claim
-from dragonfly_env.lab.papers.findings import Findings
-from dragonfly_env.lab.papers.measurements import Measured
+from dragonfly_env.lab.papers.findings import Findings, Measured
 from dragonfly_env.lab.papers.report import COLUMNS, Judged, as_csv, as_markdown, summary, tally
-from dragonfly_env.lab.papers.taco25 import QUICK, TACO25
 from dragonfly_env.lab.papers.verdicts import (
     DEVIATES,
     FITTED,
@@ -24,6 +22,9 @@ from dragonfly_env.lab.papers.verdicts import (
     Verdict,
     judge,
 )
+
+TACO25 = find_paper("taco25")
+QUICK = TACO25.effort("quick")
 
 CLAIMS = [found for paper in PAPERS for found in paper.claims()]
 TESTED = [found for found in CLAIMS if found.relation not in ("input", "excluded")]
