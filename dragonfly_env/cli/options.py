@@ -63,9 +63,11 @@ Option: TypeAlias = inspect.Parameter
 
 
 def _option(
-    name: str, kind: Any, *flags: str, text: str, panel: str, default: Any = None, **more: Any
+    name: str, kind: Any, panel: str, text: str, *, flags: str = "", default: Any = None, **more: Any
 ) -> Option:
-    described = Annotated[kind, typer.Option(*flags, help=text, rich_help_panel=panel, **more)]
+    """One option, ``--name`` unless ``flags``, separated by spaces, begin with another one."""
+    names = flags.split() if flags.startswith("--") else ["--" + name.replace("_", "-"), *flags.split()]
+    described = Annotated[kind, typer.Option(*names, help=text, rich_help_panel=panel, **more)]
     return Option(name, Option.KEYWORD_ONLY, default=default, annotation=described)
 
 
@@ -73,131 +75,38 @@ def _by_default(text: str, default: object) -> str:
     return f"{text} [dim]\\[default: {default}][/dim]"
 
 
-def _of_simulation(name: str, kind: Any, panel: str, *, flag: str | None = None, **more: Any) -> Option:
+def _of_simulation(name: str, kind: Any, panel: str, **more: Any) -> Option:
     """An option that is a field of `SimulationConfig`, which has its meaning and default."""
     row = _MEANINGS[name]
-    flag = flag or "--" + name.replace("_", "-")
     default = "none" if row.default is None else row.default
     unit = f", in {row.unit}" if row.unit else ""
     text = _by_default(row.doc[:-1].replace("``", "") + unit + ".", more.pop("default", default))
-    return _option(name, kind | None, flag, text=text, panel=panel, **more)
+    return _option(name, kind | None, panel, text, **more)
 
 
 def _topology_option(default: str) -> Option:
-    return _option(
-        "topology",
-        str | None,
-        "--topology",
-        "-t",
-        metavar="NAME|p=..,a=..,h=..",
-        text=_by_default(
-            "A published system by its hosts (72, 342, 1056, 2550, 5256, 16512, 83232, 279040) or its name (theta, "
-            "cori, edison, theta-m8, cori-m8), or your own: [bold]p[/bold] hosts per router, [bold]a[/bold] routers "
-            "per group, [bold]h[/bold] global ports per router, and if you like [bold]g[/bold] groups and "
-            "[bold]trunking[/bold] links per pair of groups; for groups that are grids [bold]rows[/bold], "
-            "[bold]columns[/bold] and [bold]column_links[/bold] in the place of a.",
-            default,
-        ),
-        panel=SYSTEM,
+    text = (
+        "A published system by its hosts (72, 342, 1056, 2550, 5256, 16512, 83232, 279040) or its name (theta, "
+        "cori, edison, theta-m8, cori-m8), or your own: [bold]p[/bold] hosts per router, [bold]a[/bold] routers "
+        "per group, [bold]h[/bold] global ports per router, and if you like [bold]g[/bold] groups and "
+        "[bold]trunking[/bold] links per pair of groups; for groups that are grids [bold]rows[/bold], "
+        "[bold]columns[/bold] and [bold]column_links[/bold] in the place of a."
     )
+    metavar = "NAME|p=..,a=..,h=.."
+    return _option("topology", str | None, SYSTEM, _by_default(text, default), flags="-t", metavar=metavar)
 
 
-_ARRANGEMENT = _option(
-    "arrangement",
-    str | None,
-    "--arrangement",
-    text=_by_default(
-        "Which global port leads to which group: palmtree, palmtree-plus, absolute, relative, circulant or xc.",
-        "palmtree",
-    ),
-    panel=SYSTEM,
-)
-_NETWORK = (
-    _option(
-        "network",
-        str | None,
-        "--network",
-        "-n",
-        text=_by_default(
-            "Links, routers and buffers: "
-            + "; ".join(f"[bold]{name}[/bold], {MEANINGS[name]}" for name in NetworkConfig.presets())
-            + ".",
-            "default",
-        ),
-        panel=SYSTEM,
-    ),
-    _option(
-        "network_settings",
-        list[str] | None,
-        "--set",
-        metavar="FIELD=VALUE",
-        text="A field of the network that differs from the preset, e.g. --set global_latency_ns=200; may be repeated. "
-        "'dragonfly-env info q-adaptive' lists them.",
-        panel=SYSTEM,
-    ),
-)
-_SOURCES = (
-    _of_simulation("injection", str, LOAD),
-    _of_simulation(
-        "source_queue_packets",
-        str,
-        LOAD,
-        flag="--source-queue",
-        metavar=f"PACKETS|{UNBOUNDED}",
-        default=UNBOUNDED,
-    ),
-    _of_simulation("message_packets", int, LOAD),
-)
-_TIMES = (
-    _option(
-        "warmup_ns",
-        float | None,
-        "--warmup-ns",
-        text=_by_default("Simulated time before measuring, in ns. Near saturation 300000 is needed.", 100000),
-        panel=TIME,
-    ),
-    _option(
-        "measure_ns",
-        float | None,
-        "--measure-ns",
-        text=_by_default("Simulated time that is measured, in ns.", 100000),
-        panel=TIME,
-    ),
-)
-_THREADS = _of_simulation("threads", int, MACHINE)
+def _loads_option(default: str | None = None) -> Option:
+    text = "Offered load as a fraction of the host links' bandwidth, or a range with both ends; repeat."
+    text = text if default is None else _by_default(text, default)
+    metavar = "LOAD|START:STOP:STEP"
+    return _option("loads", list[str] | None, LOAD, text, flags="--load -l", metavar=metavar)
 
 
-def _runs_at_a_time(*, engines: bool = True) -> Option:
+def _workers_option(*, engines: bool = True) -> Option:
     elsewhere = "; with another engine, on the whole cluster" if engines else ""
-    text = f"Runs at a time, each in its own process{elsewhere}."
-    return _option(
-        "workers",
-        int | None,
-        "--workers",
-        "-j",
-        text=_by_default(text, "one per processor"),
-        panel=MACHINE,
-    )
-
-
-_DRY_RUN = _option(
-    "dry_run",
-    bool,
-    "--dry-run",
-    text="Check every run, say how many there are and how long they take with how much memory, and stop.",
-    panel=MACHINE,
-    default=False,
-)
-
-
-_REDO = _option(
-    "redo",
-    bool,
-    "--redo",
-    text="Do finished runs again instead of keeping them.",
-    panel=MACHINE,
-    default=False,
-)
+    text = _by_default(f"Runs at a time, each in its own process{elsewhere}.", "one per processor")
+    return _option("workers", int | None, MACHINE, text, flags="-j")
 
 
 def _one_traffic(traffic: str | None, load: float | None) -> tuple[Option, ...]:
@@ -206,92 +115,83 @@ def _one_traffic(traffic: str | None, load: float | None) -> tuple[Option, ...]:
     if load is None:
         loads = _by_default(loads, 0.5)
     if traffic is None:
-        text = _by_default(
-            f"{text} Next to --job: what hosts without one send.", "uniform; none next to --job"
-        )
+        more = "Next to --job: what hosts without one send."
+        text = _by_default(f"{text} {more}", "uniform; none next to --job")
     return (
-        _option(
-            "traffic",
-            str if traffic else str | None,
-            "--traffic",
-            text=text,
-            panel=LOAD,
-            default=traffic,
-        ),
-        _option(
-            "loads",
-            float if load else float | None,
-            "--load",
-            "-l",
-            text=loads,
-            panel=LOAD,
-            default=load,
-        ),
+        _option("traffic", str if traffic else str | None, LOAD, text, default=traffic),
+        _option("loads", float if load else float | None, LOAD, loads, flags="--load -l", default=load),
     )
 
 
-_COMPARED = (
+_ARRANGEMENT = _option(
+    "arrangement",
+    str | None,
+    SYSTEM,
+    _by_default(
+        "Which global port leads to which group: palmtree, palmtree-plus, absolute, relative, circulant or xc.",
+        "palmtree",
+    ),
+)
+_PRESETS = "; ".join(f"[bold]{name}[/bold], {MEANINGS[name]}" for name in NetworkConfig.presets())
+_NETWORK = (
     _option(
-        "traffic",
+        "network",
+        str | None,
+        SYSTEM,
+        _by_default(f"Links, routers and buffers: {_PRESETS}.", "default"),
+        flags="-n",
+    ),
+    _option(
+        "network_settings",
         list[str] | None,
-        "--traffic",
-        text="A traffic pattern, e.g. uniform or adv+1; repeat for several. Next to --job: what hosts without one "
-        "send; if it is left out, nothing.",
-        panel=LOAD,
+        SYSTEM,
+        "A field of the network that differs from the preset, e.g. --set global_latency_ns=200; may be repeated. "
+        "'dragonfly-env info q-adaptive' lists them.",
+        flags="--set",
+        metavar="FIELD=VALUE",
     ),
-    _option(
-        "loads",
-        list[str] | None,
-        "--load",
-        "-l",
-        metavar="LOAD|START:STOP:STEP",
-        text="Offered load as a fraction of the host links' bandwidth, or a range with both ends; repeat.",
-        panel=LOAD,
-    ),
-    _option(
-        "seeds",
-        list[int] | None,
-        "--seed",
-        "-s",
-        text=_by_default(
-            "Seed of the random streams; repeat for several: then means have confidence intervals.", 1
-        ),
-        panel=TIME,
-    ),
+)
+_QUEUE = {"flags": "--source-queue", "metavar": f"PACKETS|{UNBOUNDED}", "default": UNBOUNDED}
+_SOURCES = (
+    _of_simulation("injection", str, LOAD),
+    _of_simulation("source_queue_packets", str, LOAD, **_QUEUE),
+    _of_simulation("message_packets", int, LOAD),
+)
+_WARMUP = "Simulated time before measuring, in ns. Near saturation 300000 is needed."
+_TIMES = (
+    _option("warmup_ns", float | None, TIME, _by_default(_WARMUP, 100000)),
+    _option("measure_ns", float | None, TIME, _by_default("Simulated time that is measured, in ns.", 100000)),
+)
+_THREADS = _of_simulation("threads", int, MACHINE)
+_DRY_RUN = _option(
+    "dry_run",
+    bool,
+    MACHINE,
+    "Check every run, say how many there are and how long they take with how much memory, and stop.",
+    default=False,
+)
+_REDO = _option("redo", bool, MACHINE, "Do finished runs again instead of keeping them.", default=False)
+_PROGRAM = "PROGRAM:hosts=N[,FIELD=..]"
+_JOB = _option(
+    "job",
+    list[str] | None,
+    LOAD,
+    "A job, e.g. milc:hosts=32,policy=ugal-n,scale=0.25: fields of the job (iterations, placement and so on) and "
+    "settings of its program. Jobs that end start after the warm-up. Repeat for several. "
+    "'dragonfly-env info' lists programs.",
+    metavar=_PROGRAM,
+    show_default=False,
 )
 
 TOPOLOGY = (_topology_option(DEFAULT_TOPOLOGY), _ARRANGEMENT)
 """Of `info`."""
-
-_JOB = _option(
-    "job",
-    list[str] | None,
-    "--job",
-    metavar="PROGRAM:hosts=N[,FIELD=..]",
-    text="A job, e.g. milc:hosts=32,policy=ugal-n,scale=0.25: fields of the job (iterations, placement and so on) and "
-    "settings of its program. Jobs that end start after the warm-up. Repeat for several. "
-    "'dragonfly-env info' lists programs.",
-    panel=LOAD,
-    show_default=False,
-)
 
 SIMULATE = (_JOB, *_one_traffic(None, 0.5), *TOPOLOGY, *_NETWORK, *_SOURCES, *_TIMES, _THREADS)
 """Of one run."""
 
 BOUNDS = (
     _one_traffic("uniform", None)[0],
-    _option(
-        "loads",
-        list[str] | None,
-        "--load",
-        "-l",
-        metavar="LOAD|START:STOP:STEP",
-        text=_by_default(
-            "Offered load as a fraction of the host links' bandwidth, or a range with both ends; repeat.",
-            "25, 50, 75 and 90 % of the most load",
-        ),
-        panel=LOAD,
-    ),
+    _loads_option("25, 50, 75 and 90 % of the most load"),
     *TOPOLOGY,
     *_NETWORK,
 )
@@ -304,7 +204,23 @@ MACHINE_ONLY = (*TOPOLOGY, *_NETWORK, _THREADS)
 """Of `calibrate`."""
 
 COMPARE = (
-    *_COMPARED,
+    _option(
+        "traffic",
+        list[str] | None,
+        LOAD,
+        "A traffic pattern, e.g. uniform or adv+1; repeat for several. Next to --job: what hosts without one "
+        "send; if it is left out, nothing.",
+    ),
+    _loads_option(),
+    _option(
+        "seeds",
+        list[int] | None,
+        TIME,
+        _by_default(
+            "Seed of the random streams; repeat for several: then means have confidence intervals.", 1
+        ),
+        flags="--seed -s",
+    ),
     *TOPOLOGY,
     *_NETWORK,
     *_SOURCES,
@@ -314,13 +230,13 @@ COMPARE = (
     _option(
         "arrays",
         bool | None,
-        "--arrays/--no-arrays",
-        text=_by_default(
+        TIME,
+        _by_default(
             "Keep results per router, link and time bin, some megabytes per run of a large system. The figures of "
             "fairness, links and series need them.",
             "arrays",
         ),
-        panel=TIME,
+        flags="--arrays/--no-arrays",
     ),
 )
 """Of `sweep` and `evaluate`: what is run."""
@@ -330,66 +246,56 @@ COMPARE_WITH_JOBS = (
     _option(
         "programs",
         list[str] | None,
-        "--program",
-        metavar="PROGRAM:hosts=N[,FIELD=..]",
-        text="A job as of --job, of which each run has one, in addition to every --job: repeat to compare programs.",
-        panel=LOAD,
+        LOAD,
+        "A job as of --job, of which each run has one, in addition to every --job: repeat to compare programs.",
+        flags="--program",
+        metavar=_PROGRAM,
     ),
     _option(
         "placements",
         list[str] | None,
-        "--placement",
-        text="Where the jobs of --program are, or those of --job if there are none: consecutive, random, "
+        LOAD,
+        "Where the jobs of --program are, or those of --job if there are none: consecutive, random, "
         "random-routers, groups=N; each in runs of its own. Repeat for several.",
-        panel=LOAD,
+        flags="--placement",
     ),
     *COMPARE,
 )
 """Of `sweep`: jobs are those of every run."""
 
+_PLOTS = "Draw figures and the page at the end."
 FOLDER = (
-    _runs_at_a_time(),
+    _workers_option(),
     # What --workers was called; next to --job it would be taken for jobs of the simulated machine.
-    _option("jobs", int | None, "--jobs", text="The same as --workers.", panel=MACHINE, hidden=True),
+    _option("jobs", int | None, MACHINE, "The same as --workers.", hidden=True),
     _DRY_RUN,
     _REDO,
-    _option(
-        "plots",
-        bool,
-        "--plots/--no-plots",
-        text="Draw figures and the page at the end.",
-        panel=MACHINE,
-        default=True,
-    ),
+    _option("plots", bool, MACHINE, _PLOTS, flags="--plots/--no-plots", default=True),
 )
 """Of `sweep` and `evaluate`: how it is run."""
-
 
 ENGINE = (
     _option(
         "engine",
         str,
-        "--engine",
-        text="Who does the runs: local (processes of this machine), or ray, dask or slurm: a cluster whose machines "
+        MACHINE,
+        "Who does the runs: local (processes of this machine), or ray, dask or slurm: a cluster whose machines "
         "all see the results folder under the same name. Each needs its extra.",
-        panel=MACHINE,
         default="local",
     ),
     _option(
         "address",
         str | None,
-        "--address",
-        text="The cluster: of Ray auto or HOST:PORT, of Dask tcp://HOST:8786; Slurm needs none, and local tries it "
+        MACHINE,
+        "The cluster: of Ray auto or HOST:PORT, of Dask tcp://HOST:8786; Slurm needs none, and local tries it "
         "without one.",
-        panel=MACHINE,
     ),
     _option(
         "slurm",
         list[str] | None,
-        "--slurm",
+        MACHINE,
+        "What each job requests of Slurm, e.g. --slurm partition=cpu --slurm timeout_min=240; repeat.",
         metavar="SETTING=VALUE",
-        text="What each job requests of Slurm, e.g. --slurm partition=cpu --slurm timeout_min=240; repeat.",
-        panel=MACHINE,
     ),
 )
 """Of commands whose runs other machines may do."""
@@ -397,14 +303,8 @@ ENGINE = (
 
 def training(topology: str, traffic: str, load: float) -> tuple[Option, ...]:
     """Those of `train`, with its own defaults."""
-    return (
-        _topology_option(topology).replace(default=topology),
-        _ARRANGEMENT,
-        *_NETWORK,
-        *_one_traffic(traffic, load),
-        *_SOURCES,
-        _THREADS,
-    )
+    of_topology = _topology_option(topology).replace(default=topology)
+    return (of_topology, _ARRANGEMENT, *_NETWORK, *_one_traffic(traffic, load), *_SOURCES, _THREADS)
 
 
 def suite(*, whole: str, seeds: str, folder: str, engines: bool) -> tuple[Option, ...]:
@@ -416,25 +316,13 @@ def suite(*, whole: str, seeds: str, folder: str, engines: bool) -> tuple[Option
         folder: Where results go by default.
         engines: Whether other machines may do the runs.
     """
+    runs = _by_default("Runs of each kind; from 2 on there are confidence intervals.", seeds)
+    filled = _by_default("The results folder.", folder)
     return (
-        _option("full", bool, "--full/--quick", text=whole, panel=TIME, default=False, show_default="quick"),
-        _option(
-            "seeds",
-            int | None,
-            "--seeds",
-            metavar="N",
-            text=_by_default("Runs of each kind; from 2 on there are confidence intervals.", seeds),
-            panel=TIME,
-        ),
-        _option(
-            "out",
-            Path | None,
-            "--out",
-            "-o",
-            text=_by_default("The results folder.", folder),
-            panel=MACHINE,
-        ),
-        _runs_at_a_time(engines=engines),
+        _option("full", bool, TIME, whole, flags="--full/--quick", default=False, show_default="quick"),
+        _option("seeds", int | None, TIME, runs, metavar="N"),
+        _option("out", Path | None, MACHINE, filled, flags="-o"),
+        _workers_option(engines=engines),
         _REDO,
         _DRY_RUN,
     )
