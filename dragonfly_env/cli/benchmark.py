@@ -14,7 +14,7 @@ from dragonfly_env.cli import options
 from dragonfly_env.cli.comparison import resumable, tell_failures
 from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.cli.guard import FAILED, guarded
-from dragonfly_env.cli.options import check_suite
+from dragonfly_env.cli.options import check_suite, option
 from dragonfly_env.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -43,43 +43,38 @@ def benchmark(
             show_default=False,
         ),
     ] = None,
-    suite: Annotated[str, typer.Option("--suite", help="The suite, with its version.")] = DEFAULT_SUITE,
+    suite: Annotated[str, option("--suite", "The suite, with its version.")] = DEFAULT_SUITE,
     tracks: Annotated[
         list[str] | None,
-        typer.Option(
-            "--track", help="Only this track (steady, saturation, transient, applications); repeat."
-        ),
+        option("--track", "Only this track (steady, saturation, transient, applications); repeat."),
     ] = None,
     splits: Annotated[
-        list[str] | None,
-        typer.Option("--split", help="Only the cases of this split: train or test."),
+        list[str] | None, option("--split", "Only the cases of this split: train or test.")
     ] = None,
-    hosts: Annotated[
-        list[int] | None, typer.Option("--hosts", help="Only cases of this size; repeat.")
-    ] = None,
+    hosts: Annotated[list[int] | None, option("--hosts", "Only cases of this size; repeat.")] = None,
     trained_anywhere: Annotated[
         bool,
-        typer.Option(
+        option(
             "--trained-anywhere",
-            help="Also measure agents that were trained on the test split; otherwise they are refused.",
+            "Also measure agents that were trained on the test split; otherwise they are refused.",
         ),
     ] = False,
     *,
     how: options.Given,
     measure_all: Annotated[
         bool,
-        typer.Option(
+        option(
             "--measure-all",
-            help="Run the references here, too, instead of taking their published results, which are the same.",
-            rich_help_panel=options.MACHINE,
+            "Run the references here, too, instead of taking their published results, which are the same.",
+            options.MACHINE,
         ),
     ] = False,
     no_runs: Annotated[
         bool,
-        typer.Option(
+        option(
             "--no-runs",
-            help="Simulate nothing: make the pages from what is there and what is published.",
-            rich_help_panel=options.MACHINE,
+            "Simulate nothing: make the pages from what is there and what is published.",
+            options.MACHINE,
         ),
     ] = False,
 ) -> None:
@@ -200,8 +195,8 @@ def _words(
     words = ["dragonfly-env", "benchmark", *(re.sub(r"[^=@,:]*/", "", spec) for spec in work.policies)]
     words += ["--suite", suite] if suite != DEFAULT_SUITE else []
     words += [f"--{work.effort}"]
-    for option, values in (("--track", work.tracks), ("--split", splits), ("--hosts", hosts)):
-        words += [word for value in values for word in (option, str(value))]
+    for flag, values in (("--track", work.tracks), ("--split", splits), ("--hosts", hosts)):
+        words += [word for value in values for word in (flag, str(value))]
     words += ["--seeds", str(work.seeds)] if work.seeds else []
     words += ["--trained-anywhere"] if trained_anywhere else []
     return " ".join(map(shlex.quote, words))

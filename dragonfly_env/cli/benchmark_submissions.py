@@ -14,7 +14,7 @@ from dragonfly_env.cli import options
 from dragonfly_env.cli.benchmark import DEFAULT_SUITE
 from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.cli.guard import guarded
-from dragonfly_env.cli.options import check_suite
+from dragonfly_env.cli.options import check_suite, option
 
 if TYPE_CHECKING:
     from dragonfly_env.lab.benchmark.suite import Effort
@@ -30,33 +30,29 @@ def benchmark_pack(
             "[bold]mine=agent.zip[/bold].",
         ),
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The file of the submission.")],
+    out: Annotated[Path, option("--out -o", "The file of the submission.")],
     results: Annotated[
         Path | None,
-        typer.Option(
-            "--results", help="The results folder with its runs. [dim]\\[default: results/SUITE-MODE][/dim]"
-        ),
+        option("--results", "The results folder with its runs. [dim]\\[default: results/SUITE-MODE][/dim]"),
     ] = None,
     training: Annotated[
         Path | None,
-        typer.Option(
+        option(
             "--training",
-            help="TOML file that declares the training. [dim]\\[default: the one next to the policy, or what a saved "
+            "TOML file that declares the training. [dim]\\[default: the one next to the policy, or what a saved "
             "agent says][/dim]",
         ),
     ] = None,
-    suite: Annotated[str, typer.Option("--suite", help="The suite, with its version.")] = DEFAULT_SUITE,
+    suite: Annotated[str, option("--suite", "The suite, with its version.")] = DEFAULT_SUITE,
     tracks: Annotated[
-        list[str] | None, typer.Option("--track", help="Only this track; repeat. Without it: all.")
+        list[str] | None, option("--track", "Only this track; repeat. Without it: all.")
     ] = None,
     full: Annotated[
-        bool, typer.Option("--full/--quick", help="The cases that were measured.", show_default="quick")
+        bool, option("--full/--quick", "The cases that were measured.", show_default="quick")
     ] = False,
     seeds: Annotated[
         int | None,
-        typer.Option(
-            "--seeds", metavar="N", help="Runs of each case. [dim]\\[default: quick 1, full 5][/dim]"
-        ),
+        option("--seeds", "Runs of each case. [dim]\\[default: quick 1, full 5][/dim]", metavar="N"),
     ] = None,
 ) -> None:
     """Pack a measured policy into one file, with its training and its results, so that others can verify it.
@@ -97,23 +93,18 @@ def benchmark_verify(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A submission.")],
     run_code: Annotated[
         bool,
-        typer.Option(
+        option(
             "--run-code",
-            help="Allow the source code in it to run on this machine, with all your rights. Read it first.",
+            "Allow the source code in it to run on this machine, with all your rights. Read it first.",
         ),
     ] = False,
-    share: Annotated[
-        float, typer.Option("--share", help="The share of its runs that are done again; 1: all.")
-    ] = 0.1,
+    share: Annotated[float, option("--share", "The share of its runs that are done again; 1: all.")] = 0.1,
     seed: Annotated[
         int | None,
-        typer.Option(
-            "--seed", help="Of the choice of these runs. [dim]\\[default: another one each time][/dim]"
-        ),
+        option("--seed", "Of the choice of these runs. [dim]\\[default: another one each time][/dim]"),
     ] = None,
     workers: Annotated[
-        int | None,
-        typer.Option("--workers", "-j", help="Runs at a time. [dim]\\[default: one per processor][/dim]"),
+        int | None, option("--workers -j", "Runs at a time. [dim]\\[default: one per processor][/dim]")
     ] = None,
 ) -> None:
     """Check a submission: its hashes, its training against the test split, and a random part of its runs, bit by bit.

@@ -6,7 +6,6 @@ import json
 import math
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
 from rich import box
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -15,7 +14,7 @@ from rich.text import Text
 from dragonfly_env.cli import options
 from dragonfly_env.cli.console import show
 from dragonfly_env.cli.guard import guarded
-from dragonfly_env.cli.options import scenario_settings
+from dragonfly_env.cli.options import option, scenario_settings
 
 if TYPE_CHECKING:
     from dragonfly_env.bounds import Bounds
@@ -29,15 +28,9 @@ _SHARES = (0.25, 0.5, 0.75, 0.9)
 @options.taking(given=options.BOUNDS)
 def bounds(
     seed: Annotated[
-        int,
-        typer.Option(
-            "--seed",
-            "-s",
-            help="Seed of what a pattern fixes once: a permutation, hot hosts.",
-            rich_help_panel=options.LOAD,
-        ),
+        int, option("--seed -s", "Seed of what a pattern fixes once: a permutation, hot hosts.", options.LOAD)
     ] = 1,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
+    as_json: Annotated[bool, option("--json", "Print one JSON object instead of tables.")] = False,
     *,
     given: options.Given,
 ) -> None:

@@ -14,7 +14,7 @@ from dragonfly_env.checks.files import check_file
 from dragonfly_env.cli import options
 from dragonfly_env.cli.console import note, show
 from dragonfly_env.cli.guard import guarded
-from dragonfly_env.cli.options import scenario_settings
+from dragonfly_env.cli.options import option, scenario_settings
 
 
 @guarded
@@ -26,54 +26,35 @@ def calibrate(
             metavar="[PROGRAM]...", help="Programs of jobs; without any: all of them.", show_default=False
         ),
     ] = None,
-    hosts: Annotated[
-        int, typer.Option("--hosts", help="Hosts of the job.", rich_help_panel=options.SYSTEM)
-    ] = 32,
+    hosts: Annotated[int, option("--hosts", "Hosts of the job.", options.SYSTEM)] = 32,
     scale: Annotated[
-        float,
-        typer.Option(
-            "--scale",
-            help="Size of messages, as a multiple of the application's.",
-            rich_help_panel=options.LOAD,
-        ),
+        float, option("--scale", "Size of messages, as a multiple of the application's.", options.LOAD)
     ] = 1.0,
     share: Annotated[
         float | None,
-        typer.Option(
+        option(
             "--share",
-            help="The share of the time that ranks shall spend in operations; without it: the paper's, by program.",
+            "The share of the time that ranks shall spend in operations; without it: the paper's, by program.",
+            options.LOAD,
             show_default=False,
-            rich_help_panel=options.LOAD,
         ),
     ] = None,
     stands_for: Annotated[
         int,
-        typer.Option(
+        option(
             "--stands-for",
-            help="Nodes that a host stands for, for programs that have this setting (milc): 8 on theta-m8.",
-            rich_help_panel=options.LOAD,
+            "Nodes that a host stands for, for programs that have this setting (milc): 8 on theta-m8.",
+            options.LOAD,
         ),
     ] = 1,
-    iterations: Annotated[
-        int, typer.Option("--iterations", help="Of each run.", rich_help_panel=options.TIME)
-    ] = 3,
+    iterations: Annotated[int, option("--iterations", "Of each run.", options.TIME)] = 3,
     policy: Annotated[
-        str,
-        typer.Option(
-            "--policy", "-p", metavar="NAME", help="The routing policy.", rich_help_panel=options.SYSTEM
-        ),
+        str, option("--policy -p", "The routing policy.", options.SYSTEM, metavar="NAME")
     ] = "min",
-    seed: Annotated[
-        int, typer.Option("--seed", "-s", help="Seed of the random streams.", rich_help_panel=options.TIME)
-    ] = 1,
+    seed: Annotated[int, option("--seed -s", "Seed of the random streams.", options.TIME)] = 1,
     out: Annotated[
         Path | None,
-        typer.Option(
-            "--out",
-            "-o",
-            help="Write the results into this file, next to what it has.",
-            rich_help_panel=options.MACHINE,
-        ),
+        option("--out -o", "Write the results into this file, next to what it has.", options.MACHINE),
     ] = None,
     *,
     given: options.Given,

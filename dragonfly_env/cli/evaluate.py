@@ -11,7 +11,7 @@ from dragonfly_env.checks.files import check_folder
 from dragonfly_env.cli import options
 from dragonfly_env.cli.comparison import compare
 from dragonfly_env.cli.guard import guarded
-from dragonfly_env.cli.options import ENGINE, scenario_settings, trained_with
+from dragonfly_env.cli.options import ENGINE, option, scenario_settings, trained_with
 
 
 @guarded
@@ -30,13 +30,11 @@ def evaluate(
         ),
     ] = None,
     more_policies: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--policy", "-p", metavar="POLICY", help="Another one, as above.", rich_help_panel=options.SYSTEM
-        ),
+        list[str] | None, option("--policy -p", "Another one, as above.", options.SYSTEM, metavar="POLICY")
     ] = None,
     out: Annotated[
-        Path | None, options.folder("The results folder. [dim]\\[default: results/evaluate][/dim]")
+        Path | None,
+        option("--out -o", "The results folder. [dim]\\[default: results/evaluate][/dim]", options.MACHINE),
     ] = None,
     *,
     given: options.Given,

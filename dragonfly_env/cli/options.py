@@ -62,12 +62,17 @@ Option: TypeAlias = inspect.Parameter
 """One option: the name of its argument, its type with Typer's description, and what it is if not given."""
 
 
+def option(flags: str, text: str, panel: str | None = None, **more: Any) -> Any:
+    """An option of one command; ``flags`` are separated by spaces."""
+    return typer.Option(*flags.split(), help=text, rich_help_panel=panel, **more)
+
+
 def _option(
     name: str, kind: Any, panel: str, text: str, *, flags: str = "", default: Any = None, **more: Any
 ) -> Option:
     """One option, ``--name`` unless ``flags``, separated by spaces, begin with another one."""
-    names = flags.split() if flags.startswith("--") else ["--" + name.replace("_", "-"), *flags.split()]
-    described = Annotated[kind, typer.Option(*names, help=text, rich_help_panel=panel, **more)]
+    names = flags if flags.startswith("--") else f"--{name.replace('_', '-')} {flags}"
+    described = Annotated[kind, option(names, text, panel, **more)]
     return Option(name, Option.KEYWORD_ONLY, default=default, annotation=described)
 
 
@@ -356,11 +361,6 @@ def taking(**lists: Sequence[Option]) -> Callable[[Callable[..., None]], Callabl
         return called
 
     return dress
-
-
-def folder(help_text: str) -> Any:
-    """The option --out of a command that fills a folder."""
-    return typer.Option("--out", "-o", help=help_text, rich_help_panel=MACHINE)
 
 
 _MOST_SEEDS = 1000

@@ -12,6 +12,7 @@ from dragonfly_env.checks.files import check_folder
 from dragonfly_env.cli.comparison import tell_refused
 from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.cli.guard import guarded
+from dragonfly_env.cli.options import option
 
 
 @guarded
@@ -24,41 +25,35 @@ def plot(
     ],
     kind: Annotated[
         list[str] | None,
-        typer.Option(
-            "--kind",
-            "-k",
-            help="loads (latency, throughput and hops over load), distributions (box plots with p95 and p99), series "
+        option(
+            "--kind -k",
+            "loads (latency, throughput and hops over load), distributions (box plots with p95 and p99), series "
             "(over time; needs --series-bin-ns in the sweep), fairness (by router), global-links or ports (heat maps); "
             "repeat for several. [dim]\\[default: all that the results can show][/dim]",
         ),
     ] = None,
     out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", help="Where the files go. [dim]\\[default: next to the results][/dim]"),
+        Path | None, option("--out -o", "Where the files go. [dim]\\[default: next to the results][/dim]")
     ] = None,
     policy: Annotated[
-        list[str] | None, typer.Option("--policy", "-p", help="Only this policy; repeat for several.")
+        list[str] | None, option("--policy -p", "Only this policy; repeat for several.")
     ] = None,
     traffic: Annotated[
-        list[str] | None, typer.Option("--traffic", help="Only this traffic; repeat for several.")
+        list[str] | None, option("--traffic", "Only this traffic; repeat for several.")
     ] = None,
     load: Annotated[
         float | None,
-        typer.Option(
-            "--load",
-            "-l",
-            help="The load for figures that show only one. [dim]\\[default: the highest that some policies carry and "
+        option(
+            "--load -l",
+            "The load for figures that show only one. [dim]\\[default: the highest that some policies carry and "
             "others do not][/dim]",
         ),
     ] = None,
     formats: Annotated[
-        list[str] | None,
-        typer.Option("--format", "-f", help="png, svg or pdf; repeat. [dim]\\[default: png svg][/dim]"),
+        list[str] | None, option("--format -f", "png, svg or pdf; repeat. [dim]\\[default: png svg][/dim]")
     ] = None,
-    page: Annotated[
-        bool, typer.Option("--page/--no-page", help="Write index.html, a page with everything.")
-    ] = True,
-    table: Annotated[bool, typer.Option("--table", help="Print the tables that 'sweep' prints.")] = False,
+    page: Annotated[bool, option("--page/--no-page", "Write index.html, a page with everything.")] = True,
+    table: Annotated[bool, option("--table", "Print the tables that 'sweep' prints.")] = False,
 ) -> None:
     """Draw figures from the results of a sweep.
 

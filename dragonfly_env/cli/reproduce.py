@@ -13,7 +13,7 @@ from dragonfly_env.cli import options
 from dragonfly_env.cli.comparison import resumable, tell_failures, this_command
 from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.cli.guard import FAILED, guarded
-from dragonfly_env.cli.options import ENGINE, check_suite, engine_of
+from dragonfly_env.cli.options import ENGINE, check_suite, engine_of, option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,48 +55,48 @@ def reproduce(
     ] = None,
     injection: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--injection",
-            help="periodic or bernoulli, to see what changes; jobs have none. [dim]\\[default: as published: hpdc21 "
+            "periodic or bernoulli, to see what changes; jobs have none. [dim]\\[default: as published: hpdc21 "
             "periodic, taco25 bernoulli][/dim]",
         ),
     ] = None,
     learner: Annotated[
         list[str] | None,
-        typer.Option(
+        option(
             "--learner",
-            metavar="SETTING=VALUE",
-            help="A parameter of the learning policies that differs from the paper's, e.g. "
+            "A parameter of the learning policies that differs from the paper's, e.g. "
             "integer_values=true; repeat.",
+            metavar="SETTING=VALUE",
         ),
     ] = None,
     variant: Annotated[
         str,
-        typer.Option(
+        option(
             "--variant",
-            metavar="NAME",
-            help="The model variant, for what the paper leaves open. taco25: round-robin (the paper's "
+            "The model variant, for what the paper leaves open. taco25: round-robin (the paper's "
             "arbiters) or transit-first (the default of the authors' simulator); aries: usual, or random-ties (a "
             "packet goes either way where both are alike, levels are twice as wide, all-to-all operations keep AD1); "
             "all: every variant, next to each other in one table. Each has a folder of its own. "
             "[dim]\\[default: the first][/dim]",
+            metavar="NAME",
             show_default=False,
         ),
     ] = "usual",
     only_claims: Annotated[
         bool,
-        typer.Option(
+        option(
             "--only-claims",
-            help="Simulate only what the claims of the text need. Figures that show more are not drawn.",
+            "Simulate only what the claims of the text need. Figures that show more are not drawn.",
         ),
     ] = False,
     windows: Annotated[
         float,
-        typer.Option(
+        option(
             "--windows",
-            metavar="SHARE",
-            help="Of the warm-ups and measured windows, up to 1: --full with 0.2 simulates the paper's systems for a "
+            "Of the warm-ups and measured windows, up to 1: --full with 0.2 simulates the paper's systems for a "
             "fifth of the time. Not for aries, whose runs end with their jobs.",
+            metavar="SHARE",
         ),
     ] = 1.0,
     *,

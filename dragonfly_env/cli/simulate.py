@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
 from rich import box
 from rich.console import Group, RenderableType
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -23,7 +22,7 @@ from dragonfly_env.checks.values import config_error
 from dragonfly_env.cli import options
 from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.cli.guard import guarded
-from dragonfly_env.cli.options import scenario_settings
+from dragonfly_env.cli.options import option, scenario_settings
 from dragonfly_env.metrics.jobs import JobMetrics
 from dragonfly_env.metrics.steadiness import SATURATED_BELOW, STATIONARY_WITHIN, is_overloaded
 
@@ -77,42 +76,38 @@ _ROWS = (
 def simulate(
     policy: Annotated[
         str,
-        typer.Option(
-            "--policy",
-            "-p",
-            metavar="NAME[:SETTING=..]",
-            help="The routing policy, e.g. min or ugal-n:bias_packets=2 ('dragonfly-env info' lists them), or an agent "
+        option(
+            "--policy -p",
+            "The routing policy, e.g. min or ugal-n:bias_packets=2 ('dragonfly-env info' lists them), or an agent "
             "as of 'evaluate'.",
-            rich_help_panel=options.SYSTEM,
+            options.SYSTEM,
+            metavar="NAME[:SETTING=..]",
         ),
     ] = "min",
-    seed: Annotated[
-        int, typer.Option("--seed", "-s", help="Seed of the random streams.", rich_help_panel=options.TIME)
-    ] = 1,
+    seed: Annotated[int, option("--seed -s", "Seed of the random streams.", options.TIME)] = 1,
     to_completion: Annotated[
         bool,
-        typer.Option(
+        option(
             "--to-completion",
-            help="Closed-loop traffic such as all-to-all, or jobs: run to the end of them, however long it "
+            "Closed-loop traffic such as all-to-all, or jobs: run to the end of them, however long it "
             "takes. Without it such a run ends after --measure-ns at the latest.",
-            rich_help_panel=options.TIME,
+            options.TIME,
         ),
     ] = False,
     as_json: Annotated[
         bool,
-        typer.Option(
-            "--json",
-            help="Print one JSON object with results, configuration and provenance instead of a table.",
+        option(
+            "--json", "Print one JSON object with results, configuration and provenance instead of a table."
         ),
     ] = False,
     packet_log: Annotated[
         Path | None,
-        typer.Option(
+        option(
             "--packet-log",
-            metavar="FILE",
-            help="Write one row per delivered packet: source, destination, times, hops, kind of path (minimal, lgl, "
+            "Write one row per delivered packet: source, destination, times, hops, kind of path (minimal, lgl, "
             "lg, gl, g, l, prescribed), routers passed. Parquet, or CSV if FILE ends with .csv (routers separated by "
             "spaces).",
+            metavar="FILE",
         ),
     ] = None,
     *,

@@ -14,7 +14,7 @@ from dragonfly_env.checks.files import check_folder
 from dragonfly_env.cli import options
 from dragonfly_env.cli.comparison import compare
 from dragonfly_env.cli.guard import guarded
-from dragonfly_env.cli.options import ENGINE, scenario_settings
+from dragonfly_env.cli.options import ENGINE, option, scenario_settings
 
 
 @guarded
@@ -30,16 +30,19 @@ def sweep(
     ] = None,
     out: Annotated[
         Path | None,
-        options.folder("The results folder. [dim]\\[default: results/NAME, after the scenario's file][/dim]"),
+        option(
+            "--out -o",
+            "The results folder. [dim]\\[default: results/NAME, after the scenario's file][/dim]",
+            options.MACHINE,
+        ),
     ] = None,
     policy: Annotated[
         list[str] | None,
-        typer.Option(
-            "--policy",
-            "-p",
+        option(
+            "--policy -p",
+            "A routing policy, e.g. min or ugal-n:bias_packets=2; repeat for several.",
+            options.SYSTEM,
             metavar="NAME[:SETTING=..]",
-            help="A routing policy, e.g. min or ugal-n:bias_packets=2; repeat for several.",
-            rich_help_panel=options.SYSTEM,
         ),
     ] = None,
     *,

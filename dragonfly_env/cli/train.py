@@ -22,7 +22,7 @@ from dragonfly_env.cli import options
 from dragonfly_env.cli.comparison import this_command
 from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.cli.guard import guarded
-from dragonfly_env.cli.options import scenario_settings
+from dragonfly_env.cli.options import option, scenario_settings
 from dragonfly_env.errors import ConfigError, DeadlockError
 from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.sweeps.progress import Estimate, LiveBar, TimeLeft, spell_seconds
@@ -52,108 +52,98 @@ def train(
     ] = "deep-q",
     agent_settings: Annotated[
         list[str] | None,
-        typer.Option(
-            "--agent-setting",
-            "-a",
-            metavar="NAME=VALUE",
-            help="A setting of the agent, e.g. learning_rate=0.0005 or hidden_units=128,128; may be repeated. "
+        option(
+            "--agent-setting -a",
+            "A setting of the agent, e.g. learning_rate=0.0005 or hidden_units=128,128; may be repeated. "
             "'dragonfly-env info deep-q' lists them.",
-            rich_help_panel=AGENT,
+            AGENT,
+            metavar="NAME=VALUE",
         ),
     ] = None,
     seed: Annotated[
         list[int] | None,
-        typer.Option(
-            "--seed",
-            "-s",
-            help="Seed of the agent and of the traffic; repeat to train several agents, one after the other, each in a "
+        option(
+            "--seed -s",
+            "Seed of the agent and of the traffic; repeat to train several agents, one after the other, each in a "
             "folder seed-N of its own. [dim]\\[default: 1][/dim]",
-            rich_help_panel=AGENT,
+            AGENT,
         ),
     ] = None,
     suite: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--suite",
-            metavar="NAME",
-            help="Train on a mixture instead of --traffic and --load: what a benchmark suite (dragonfly-v1) trains on "
+            "Train on a mixture instead of --traffic and --load: what a benchmark suite (dragonfly-v1) trains on "
             "with this topology and network, all of it next to each other in every episode.",
-            rich_help_panel=options.LOAD,
+            options.LOAD,
+            metavar="NAME",
         ),
     ] = None,
     duration_ns: Annotated[
         float,
-        typer.Option(
+        option(
             "--duration-ns",
-            help="Simulated time to train for, in ns; rounded up to whole episodes. A longer one goes on with a "
+            "Simulated time to train for, in ns; rounded up to whole episodes. A longer one goes on with a "
             "finished training.",
-            rich_help_panel=DURATION,
+            DURATION,
         ),
     ] = DEFAULT_DURATION_NS,
     minutes: Annotated[
         float | None,
-        typer.Option(
+        option(
             "--minutes",
-            help="Stop after so many minutes of real time even if the duration is not reached. "
+            "Stop after so many minutes of real time even if the duration is not reached. "
             "[dim]\\[default: no limit][/dim]",
-            rich_help_panel=DURATION,
+            DURATION,
         ),
     ] = None,
     episode_ns: Annotated[
         float,
-        typer.Option(
+        option(
             "--episode-ns",
-            help="Simulated time of an episode, in ns: each starts with an empty network and a new seed.",
-            rich_help_panel=DURATION,
+            "Simulated time of an episode, in ns: each starts with an empty network and a new seed.",
+            DURATION,
         ),
     ] = DEFAULT_EPISODE_NS,
     warmup_ns: Annotated[
         float,
-        typer.Option(
+        option(
             "--warmup-ns",
-            help="Time at the beginning of every episode that --warmup-policy routes, in ns.",
-            rich_help_panel=DURATION,
+            "Time at the beginning of every episode that --warmup-policy routes, in ns.",
+            DURATION,
         ),
     ] = 0.0,
     warmup_policy: Annotated[
-        str,
-        typer.Option("--warmup-policy", help="The routing policy of that time.", rich_help_panel=DURATION),
+        str, option("--warmup-policy", "The routing policy of that time.", DURATION)
     ] = "min",
     evaluate_every: Annotated[
         int,
-        typer.Option(
+        option(
             "--evaluate-every",
+            "How often the agent is measured without exploring, on other seeds; 0: never.",
+            options.MACHINE,
             metavar="EPISODES",
-            help="How often the agent is measured without exploring, on other seeds; 0: never.",
-            rich_help_panel=options.MACHINE,
         ),
     ] = 10,
     checkpoint_every: Annotated[
         int,
-        typer.Option(
-            "--checkpoint-every",
-            metavar="EPISODES",
-            help="How often the agent is saved.",
-            rich_help_panel=options.MACHINE,
-        ),
+        option("--checkpoint-every", "How often the agent is saved.", options.MACHINE, metavar="EPISODES"),
     ] = 10,
     out: Annotated[
-        Path | None, options.folder("The folder of this training. [dim]\\[default: results/AGENT][/dim]")
+        Path | None,
+        option(
+            "--out -o", "The folder of this training. [dim]\\[default: results/AGENT][/dim]", options.MACHINE
+        ),
     ] = None,
     fresh: Annotated[
-        bool,
-        typer.Option(
-            "--fresh",
-            help="Forget the training that the folder holds, and begin anew.",
-            rich_help_panel=options.MACHINE,
-        ),
+        bool, option("--fresh", "Forget the training that the folder holds, and begin anew.", options.MACHINE)
     ] = False,
     tensorboard: Annotated[
         bool,
-        typer.Option(
+        option(
             "--tensorboard/--no-tensorboard",
-            help="Write event files into the folder 'tensorboard'.",
-            rich_help_panel=options.MACHINE,
+            "Write event files into the folder 'tensorboard'.",
+            options.MACHINE,
         ),
     ] = True,
     *,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
 from rich.text import Text
 
 from dragonfly_env.checks.files import check_file
@@ -13,7 +12,7 @@ from dragonfly_env.checks.values import config_error
 from dragonfly_env.cli import options
 from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.cli.guard import guarded
-from dragonfly_env.cli.options import scenario_settings, trained_with
+from dragonfly_env.cli.options import option, scenario_settings, trained_with
 
 if TYPE_CHECKING:
     from dragonfly_env.sweeps.run import Run
@@ -28,38 +27,27 @@ _MOST_POLICIES = 2
 def view(
     policy: Annotated[
         list[str] | None,
-        typer.Option(
-            "--policy",
-            "-p",
-            metavar="NAME[:SETTING=..]",
-            help="A routing policy, e.g. min or ugal-n:bias_packets=2, or an agent as of 'evaluate'; twice for two "
+        option(
+            "--policy -p",
+            "A routing policy, e.g. min or ugal-n:bias_packets=2, or an agent as of 'evaluate'; twice for two "
             "side by side. [dim]\\[default: min and ugal-n][/dim]",
-            rich_help_panel=options.SYSTEM,
+            options.SYSTEM,
+            metavar="NAME[:SETTING=..]",
         ),
     ] = None,
-    seed: Annotated[
-        int, typer.Option("--seed", "-s", help="Seed of the random streams.", rich_help_panel=options.TIME)
-    ] = 1,
+    seed: Annotated[int, option("--seed -s", "Seed of the random streams.", options.TIME)] = 1,
     frames: Annotated[
-        int,
-        typer.Option(
-            "--frames",
-            "-f",
-            help="Pictures that the measured time is cut into.",
-            rich_help_panel=options.TIME,
-        ),
+        int, option("--frames -f", "Pictures that the measured time is cut into.", options.TIME)
     ] = 60,
     animate: Annotated[
-        bool,
-        typer.Option("--animate", help="Write an animation (GIF, 800 pixels wide) instead of the page."),
+        bool, option("--animate", "Write an animation (GIF, 800 pixels wide) instead of the page.")
     ] = False,
     out: Annotated[
         Path | None,
-        typer.Option(
-            "--out",
-            "-o",
+        option(
+            "--out -o",
+            "The page or the animation. [dim]\\[default: results/view.html, or results/view.gif][/dim]",
             metavar="FILE",
-            help="The page or the animation. [dim]\\[default: results/view.html, or results/view.gif][/dim]",
         ),
     ] = None,
     *,
