@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from dragonfly_env.agents._sb3 import torch
+from dragonfly_env.agents._sb3 import one_thread, torch
 from dragonfly_env.agents._trained_on import LayoutFacts, network_of, warn_elsewhere
+from dragonfly_env.agents.protocol import IntArray
 from dragonfly_env.agents.storage import read_agent, read_header, uncompressed_bytes, write_agent
 from dragonfly_env.baselines import MlpNetwork
 from dragonfly_env.checks.archives import parse_npy, write_npy
@@ -30,7 +31,7 @@ from dragonfly_env.envs.options import NONMINIMAL_KINDS
 from dragonfly_env.errors import StateError
 
 if TYPE_CHECKING:
-    from dragonfly_env.agents._trained_on import LayoutFacts
+    from dragonfly_env.decisions.batch import DecisionBatch
     from dragonfly_env.envs.batched import BatchedRoutingEnv
 
 
@@ -66,6 +67,7 @@ class NetworkAgent(ABC):
         if not isinstance(self.settings, self.settings_class):
             raise config_error("settings", settings, f"must be {self.settings_class.__name__}")
         self.seed = check_integer("seed", seed, 0, _MOST_SEED)
+        self.training = False
         self.metadata: dict[str, Any] = {}
         self._facts: LayoutFacts | None = None
         self._layout: object = None  # the layout object that was checked last
@@ -109,6 +111,22 @@ class NetworkAgent(ABC):
         self._fit_layout(env.layout, env.num_actions)
         self._here = network_of(env.config)
         warn_elsewhere(self._trained_on, env.config, f"this {self.kind} agent")
+
+    def set_training(self, on: bool) -> None:
+        """See ``Learner.set_training``."""
+        self.training = bool(on)
+
+    def act(self, batch: DecisionBatch) -> IntArray:
+        """See ``Policy.act``.
+
+        Raises:
+            ConfigError: If the batch has another layout than that of the training.
+        """
+        self._fit_layout(batch.layout, batch.mask.shape[1])
+        if len(batch) == 0:
+            return np.zeros(0, dtype=np.int64)
+        with torch.no_grad(), one_thread():
+            return self._choose(batch)
 
     def save(self, path: str | Path) -> None:
         """See ``Learner.save``.
@@ -246,6 +264,10 @@ class NetworkAgent(ABC):
     @abstractmethod
     def _build(self, facts: LayoutFacts) -> None:
         """Make ``_network``, and what goes with it, for a layout."""
+
+    @abstractmethod
+    def _choose(self, batch: DecisionBatch) -> IntArray:
+        """Legal actions for one decision at least, whose layout fits."""
 
     @abstractmethod
     def _parts(self) -> dict[str, Any]:

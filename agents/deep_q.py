@@ -143,7 +143,6 @@ class DeepQAgent(ExportableAgent):
 
     def __init__(self, settings: DeepQSettings | None = None, *, seed: int = 0) -> None:
         super().__init__(settings, seed=seed)
-        self.training = False
         self._replay: TransitionBuffer | None = None
         self._decisions = 0  # made while exploring
         self._owed = 0  # transitions since the last gradient step
@@ -161,10 +160,6 @@ class DeepQAgent(ExportableAgent):
         done = min(1.0, self._decisions / self.settings.epsilon_decisions)
         return self.settings.epsilon_start + done * (self.settings.epsilon_end - self.settings.epsilon_start)
 
-    def set_training(self, on: bool) -> None:
-        """See ``Learner.set_training``."""
-        self.training = bool(on)
-
     def statistics(self) -> dict[str, float]:
         """Loss (running mean), share of random actions, gradient steps, transitions in the buffer."""
         return {
@@ -173,27 +168,6 @@ class DeepQAgent(ExportableAgent):
             "gradient_steps": float(self._steps),
             "buffer_transitions": float(self._replay.filled if self._replay is not None else 0),
         }
-
-    def act(self, batch: DecisionBatch) -> IntArray:
-        """See ``Policy.act``; in training a share ``epsilon`` of the actions is random.
-
-        Raises:
-            ConfigError: If the batch has another layout than that of the training.
-        """
-        self._fit_layout(batch.layout, batch.mask.shape[1])
-        if len(batch) == 0:
-            return np.zeros(0, dtype=np.int64)
-        network = self._network
-        acting = network.q_net_target if self.settings.averaged and not self.training else network.q_net
-        with torch.no_grad(), one_thread():
-            values = acting(torch.from_numpy(self._in_trained_units(batch.obs))).numpy()
-        actions = best_legal(values, batch.mask)
-        if self.training:
-            draws = batch.draws
-            random = draws[:, 0] < self.epsilon
-            actions = np.where(random, any_legal(batch.mask, draws[:, 1]), actions)
-            self._decisions += len(batch)
-        return actions
 
     def learn(self, transitions: Transitions) -> None:
         """See ``Learner.learn``: remember, then one gradient step per ``train_every_transitions``."""
@@ -223,6 +197,19 @@ class DeepQAgent(ExportableAgent):
             while self._owed >= settings.train_every_transitions:
                 self._owed -= settings.train_every_transitions
                 self._improve()
+
+    def _choose(self, batch: DecisionBatch) -> IntArray:
+        """The best actions; in training a share ``epsilon`` is random."""
+        network = self._network
+        acting = network.q_net_target if self.settings.averaged and not self.training else network.q_net
+        values = acting(torch.from_numpy(self._in_trained_units(batch.obs))).numpy()
+        actions = best_legal(values, batch.mask)
+        if self.training:
+            draws = batch.draws
+            random = draws[:, 0] < self.epsilon
+            actions = np.where(random, any_legal(batch.mask, draws[:, 1]), actions)
+            self._decisions += len(batch)
+        return actions
 
     def _improve(self) -> None:
         """One gradient step."""

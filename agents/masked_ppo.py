@@ -77,9 +77,6 @@ class MaskedPpoAgent(NetworkAgent):
     def __repr__(self) -> str:
         return f"<MaskedPpoAgent {self.scope}/{self.action} after {self._steps} steps>"
 
-    def set_training(self, on: bool) -> None:
-        """See ``Learner.set_training``; it trains in a loop of its own, ``episodes``."""
-
     def learn(self, transitions: Transitions) -> None:
         """Refuse: an on-policy method does not learn from single transitions.
 
@@ -99,25 +96,6 @@ class MaskedPpoAgent(NetworkAgent):
     def statistics(self) -> dict[str, float]:
         """What MaskablePPO logged about its last improvement, e.g. ``entropy_loss``."""
         return dict(self._statistics)
-
-    def act(self, batch: DecisionBatch) -> IntArray:
-        """See ``Policy.act``.
-
-        Raises:
-            ConfigError: If the batch has another layout than that of the training.
-        """
-        self._fit_layout(batch.layout, batch.mask.shape[1])
-        if len(batch) == 0:
-            return np.zeros(0, dtype=np.int64)
-        network, mask = self._average, np.array(batch.mask)
-        with torch.no_grad(), one_thread():
-            hidden = network.mlp_extractor.forward_actor(torch.from_numpy(self._in_trained_units(batch.obs)))
-            scores = network.action_net(hidden).numpy()[:, : mask.shape[1]]  # without idle
-        if not self.settings.sample:
-            return best_legal(scores, mask)
-        scores = np.where(mask, scores, -np.inf).astype(np.float64)
-        weights = np.exp(scores - scores.max(axis=1, keepdims=True))
-        return pick(weights, batch.draws[:, 0])
 
     def episodes(self, config: SimulationConfig | Several, schedule: Schedule) -> Iterator[Episode]:
         """Train by rollouts of all routers; an episode is reported after the rollout in which it was completed.
@@ -196,6 +174,16 @@ class MaskedPpoAgent(NetworkAgent):
                 yield watch.finished.pop(0)
         finally:
             vec.close()
+
+    def _choose(self, batch: DecisionBatch) -> IntArray:
+        network, mask = self._average, np.array(batch.mask)
+        hidden = network.mlp_extractor.forward_actor(torch.from_numpy(self._in_trained_units(batch.obs)))
+        scores = network.action_net(hidden).numpy()[:, : mask.shape[1]]  # without idle
+        if not self.settings.sample:
+            return best_legal(scores, mask)
+        scores = np.where(mask, scores, -np.inf).astype(np.float64)
+        weights = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return pick(weights, batch.draws[:, 0])
 
     def _build(self, facts: LayoutFacts) -> None:
         self._network, self._average = self._new_network(facts), self._new_network(facts)

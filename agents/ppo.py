@@ -253,7 +253,6 @@ class PpoAgent(ExportableAgent):
 
     def __init__(self, settings: PpoSettings | None = None, *, seed: int = 0) -> None:
         super().__init__(settings, seed=seed)
-        self.training = False
         self._average: Any = None  # of its weights; acts when it is evaluated
         self._optimizer: Any = None
         self._rows: ActionRows | None = None
@@ -266,7 +265,7 @@ class PpoAgent(ExportableAgent):
 
     def set_training(self, on: bool) -> None:
         """See ``Learner.set_training``. A rollout that was begun is forgotten: what follows is another episode."""
-        self.training = bool(on)
+        super().set_training(on)
         self._rollout.clear()
 
     def statistics(self) -> dict[str, float]:
@@ -274,27 +273,6 @@ class PpoAgent(ExportableAgent):
         were.
         """
         return {**self._statistics, "improvements": float(self._improvements)}
-
-    def act(self, batch: DecisionBatch) -> IntArray:
-        """See ``Policy.act``; in training actions are drawn.
-
-        Raises:
-            ConfigError: If the batch shows other features than those of the training.
-        """
-        self._fit_layout(batch.layout, batch.mask.shape[1])
-        if len(batch) == 0:
-            return np.zeros(0, dtype=np.int64)
-        assert self._rows is not None
-        network = self._network if self.training else self._average
-        mask = np.array(batch.mask)
-        with torch.no_grad(), one_thread():
-            logs = network.log_probabilities(self._rows.of(batch.obs), torch.from_numpy(mask)).numpy()
-        if not (self.training or self.settings.sample):
-            return best_legal(logs, mask)
-        actions = pick(np.exp(logs.astype(np.float64)), batch.draws[:, 0])
-        if self.training:
-            self._rollout.chosen(batch, logs[np.arange(len(actions)), actions])
-        return actions
 
     def learn(self, transitions: Transitions) -> None:
         """See ``Learner.learn``: one improvement per ``rollout_transitions``."""
@@ -312,6 +290,19 @@ class PpoAgent(ExportableAgent):
         if len(self._rollout) >= self.settings.batch_transitions:
             self._improve()
         self._rollout.clear()
+
+    def _choose(self, batch: DecisionBatch) -> IntArray:
+        """Drawn actions, in training and where the settings say so; else the likeliest."""
+        assert self._rows is not None
+        network = self._network if self.training else self._average
+        mask = np.array(batch.mask)
+        logs = network.log_probabilities(self._rows.of(batch.obs), torch.from_numpy(mask)).numpy()
+        if not (self.training or self.settings.sample):
+            return best_legal(logs, mask)
+        actions = pick(np.exp(logs.astype(np.float64)), batch.draws[:, 0])
+        if self.training:
+            self._rollout.chosen(batch, logs[np.arange(len(actions)), actions])
+        return actions
 
     def _improve(self) -> None:
         samples = self._rollout.take()
