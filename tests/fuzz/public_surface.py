@@ -47,9 +47,8 @@ NOT_CALLED: dict[str, str] = {
             "BatchedRoutingEnv.slots",
             "DecisionBatch.rows",
             "CoreLearner.act",
-            "DeepQAgent.act",
-            *("DeepQAgent.learn", "MaskedPpoAgent.act", "MaskedPpoAgent.learn", "Minimal.act"),
-            *("PpoAgent.act", "PpoAgent.learn"),
+            *("DeepQAgent.learn", "MaskedPpoAgent.learn", "Minimal.act"),
+            *("NetworkAgent.act", "PpoAgent.learn"),
             *("Lia.act", "ScoringPolicy.scores", "RandomPolicy.act", "Ugal.act", "Valiant.act"),
             "ScoringPolicy.act",
         ),
@@ -78,7 +77,7 @@ NOT_CALLED: dict[str, str] = {
         _SB3,
     ),
     **dict.fromkeys(
-        (f"{kind}Agent.set_training" for kind in ("DeepQ", "MaskedPpo", "Ppo")), "anything is true or false"
+        (f"{kind}Agent.set_training" for kind in ("Network", "Ppo")), "anything is true or false"
     ),
     "MaskedPpoAgent.episodes": "called by train(), which has looked at all of it",
     "Results.relabelled": "takes a function of the user, whose errors are the user's",
