@@ -14,7 +14,7 @@ from dragonfly_env.checks.values import MAX_SEED, check_integer, config_error
 from dragonfly_env.config.help import constructed_like
 from dragonfly_env.decisions.batch import DecisionBatch
 from dragonfly_env.envs.copies import alone
-from dragonfly_env.envs.views import AecBooks, GivenConfig, Info, IntArray, Observation, RouterView, Turns
+from dragonfly_env.envs.views import AecAgents, GivenConfig, Info, IntArray, Observation, RouterView, Turns
 from dragonfly_env.errors import IllegalActionError, StateError
 
 _EMPTY: tuple[str, ...] = ()
@@ -22,7 +22,7 @@ _PLAIN = (int, np.int64)
 
 
 @constructed_like(RouterView)
-class AecRoutingEnv(RouterView, AecBooks, AECEnv[str, Observation, int]):
+class AecRoutingEnv(RouterView, AecAgents, AECEnv[str, Observation, int]):
     """Routers act one at a time; see ``dragonfly_env.dragonfly_v0`` for settings and spaces.
 
     The order is that of the parallel view: in each round every router that still has packets decides about its
@@ -52,7 +52,7 @@ class AecRoutingEnv(RouterView, AecBooks, AECEnv[str, Observation, int]):
         self._next: list[int | None] = []
         self._idle_mask = np.zeros(self._idle + 1, np.int8)
         self._idle_mask[self._idle] = 1
-        self._open_books()
+        self._begin_agents()
 
     @alone
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
@@ -74,7 +74,7 @@ class AecRoutingEnv(RouterView, AecBooks, AECEnv[str, Observation, int]):
             0.2
         """
         turns = self._begin(seed, options)
-        self._open_books(self.possible_agents)
+        self._begin_agents(self.possible_agents)
         self._paid: tuple[str, ...] = _EMPTY
         self._rounds_before = 0
         self._over = False
@@ -192,7 +192,7 @@ class AecRoutingEnv(RouterView, AecBooks, AECEnv[str, Observation, int]):
             >>> dragonfly_v0.raw_env().close()
         """
         super().close()
-        self._open_books()
+        self._begin_agents()
 
     # The window.
 

@@ -20,7 +20,7 @@ from dragonfly_env.envs.copies import alone
 from dragonfly_env.envs.defaults import JOB_BIAS_DURATION_NS, WARMUP_NS, jobs_config
 from dragonfly_env.envs.intervals import Figures, FloatArray, IntervalEnv
 from dragonfly_env.envs.render import RENDER_MODES
-from dragonfly_env.envs.views import AecBooks, Info, check_settings
+from dragonfly_env.envs.views import AecAgents, Info, check_settings
 from dragonfly_env.errors import ConfigError, IllegalActionError, StateError
 from dragonfly_env.jobs import Job
 from dragonfly_env.metrics import Metrics
@@ -446,7 +446,7 @@ class ParallelJobBias(JobView, ParallelEnv[str, FloatArray, int]):
 
 
 @constructed_like(JobView)
-class AecJobBias(JobView, AecBooks, AECEnv[str, FloatArray, int]):
+class AecJobBias(JobView, AecAgents, AECEnv[str, FloatArray, int]):
     """The jobs choose one after the other; the interval runs when all have. See ``dragonfly_env.job_bias_v0``.
 
     Example:
@@ -465,7 +465,7 @@ class AecJobBias(JobView, AecBooks, AECEnv[str, FloatArray, int]):
     def __init__(self, config: SimulationConfig | Mapping[str, Any] | None = None, **settings: Any) -> None:
         super().__init__(config, **settings)
         self.agent_selection = self.possible_agents[0]
-        self._open_books()
+        self._begin_agents()
         self._answers: dict[str, int] = {}
 
     @alone
@@ -488,7 +488,7 @@ class AecJobBias(JobView, AecBooks, AECEnv[str, FloatArray, int]):
         """
         self._begin(seed, options)
         names = self.agents
-        self._open_books(names)
+        self._begin_agents(names)
         self.infos = {name: self._info(name) for name in names}
         self._answers = {}
         self.agent_selection = names[0]
@@ -617,7 +617,7 @@ class AecJobBias(JobView, AecBooks, AECEnv[str, FloatArray, int]):
             >>> job_bias_v0.raw_env().close()
         """
         super().close()
-        self._open_books()
+        self._begin_agents()
 
 
 class JobFigures:

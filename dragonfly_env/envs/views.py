@@ -205,10 +205,10 @@ class CoreView(Copied):
         return self._env._saved_ns()
 
 
-class AecBooks:
+class AecAgents:
     """What PettingZoo keeps of every agent in an environment in which they act one after the other."""
 
-    def _open_books(self, names: Sequence[str] = ()) -> None:
+    def _begin_agents(self, names: Sequence[str] = ()) -> None:
         """Begin with these agents."""
         self.rewards: dict[str, float] = dict.fromkeys(names, 0.0)
         self._cumulative_rewards: dict[str, float] = dict.fromkeys(names, 0.0)
