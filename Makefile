@@ -20,6 +20,8 @@ EXTRAS := build/extras-venv
 ENGINES := build/engines-venv
 FRAMEWORKS := build/frameworks-venv
 DOCS := build/docs-venv
+# Tests start many Pythons: where containers set this, each would compile every module anew.
+export PYTHONDONTWRITEBYTECODE :=
 ECOSYSTEMS := gymnasium*.py pettingzoo*.py rllib*.py sb3*.py
 
 native_sources := csrc/CMakeLists.txt $(shell find csrc -name '*.cpp' -not -path 'csrc/tests/*' -o -name '*.hpp' -not -path 'csrc/tests/*')
