@@ -21,6 +21,18 @@ GRIDS: dict[str, Shape] = {
     "one row": {"p": 1, "h": 2, "g": 3, "group": dfe.Grid(rows=1, columns=4, column_links=1)},
 }
 
+SHAPES: dict[str, Shape] = {
+    "trunked": (2, 4, 2, 5, 2),
+    "one pair of groups, eight links": (1, 4, 2, 2, 8),
+    "half of the groups": (2, 4, 2, 5, 1),
+    "two groups, one link": (2, 4, 2, 2, 1),
+    "one group": (2, 4, 2, 1, 1),
+    "one router per group": (2, 1, 4, 5, 1),
+    "many global links": (1, 2, 5, 11, 1),
+    **GRIDS,
+}
+"""Unlike a balanced network, each in its own way."""
+
 
 def topology_of(shape: Shape, arrangement: str = "palmtree") -> dfe.Dragonfly:
     """The topology of a row."""

@@ -6,20 +6,9 @@ from typing import Any
 
 import dragonfly_env as dfe
 from tests.ready import NETWORKS
-from tests.topologies import GRIDS, Shape, topology_of
+from tests.topologies import SHAPES, topology_of
 
 PRESETS = NETWORKS
-
-SHAPES: dict[str, Shape] = {
-    "trunked": (2, 4, 2, 5, 2),
-    "one pair of groups, eight links": (1, 4, 2, 2, 8),
-    "half of the groups": (2, 4, 2, 5, 1),
-    "two groups, one link": (2, 4, 2, 2, 1),
-    "one group": (2, 4, 2, 1, 1),
-    "one router per group": (2, 1, 4, 5, 1),
-    "many global links": (1, 2, 5, 11, 1),
-    **GRIDS,
-}
 
 
 def config_of(**changes: Any) -> dfe.SimulationConfig:
