@@ -99,4 +99,4 @@ def _accepted(traffic: str, load: float) -> float:
     config = dfe.SimulationConfig(
         topology=SMALL, network="aries", traffic=traffic, load=load, policy="min", source_queue_packets=20
     )
-    return dfe.simulate(config, warmup_ns=20_000, measure_ns=10_000).accepted_load
+    return dfe.simulate(config, warmup_ns=8_000, measure_ns=5_000).accepted_load

@@ -101,4 +101,4 @@ def _run(load: float, traffic: str, *, fast_hosts: bool = False) -> dfe.Metrics:
     config = dfe.SimulationConfig(
         topology=SMALL, network=network, traffic=traffic, load=load, policy="min", source_queue_packets=20
     )
-    return dfe.simulate(config, warmup_ns=60_000, measure_ns=60_000)
+    return dfe.simulate(config, warmup_ns=20_000, measure_ns=40_000)

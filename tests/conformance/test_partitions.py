@@ -30,8 +30,8 @@ def test_traffic_in_one_direction_never_runs_out_of_packets() -> None:
     )
     simulation = dfe.Simulation(config)
     assert simulation.num_partitions == 3
-    simulation.run(2_000_000)
-    assert simulation.metrics().packets_delivered > 200_000
+    simulation.run(400_000)
+    assert simulation.metrics().packets_delivered > 40_000
     simulation.check_invariants()
 
 

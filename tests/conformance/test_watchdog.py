@@ -90,6 +90,6 @@ def test_the_watchdog_is_silent_in_a_saturated_network(policy: str, preset: str,
         policy=ready(policy),
         traffic=traffic,
         load=1.0,
-        watchdog_ns=10_000,
+        watchdog_ns=4_000,
     )
-    dfe.Simulation(config).run(25_000)
+    dfe.Simulation(config).run(10_000)

@@ -69,7 +69,7 @@ class Row:
     @property
     def seeds(self) -> range:
         """More where a run is short."""
-        return range(1, 13) if self.periodic and self.hosts == 72 else range(1, 4)
+        return range(1, 6) if self.periodic and self.hosts == 72 else range(1, 4)
 
     @property
     def tolerances(self) -> dict[str, tuple[float, bool]]:
