@@ -52,14 +52,18 @@ def _dictionaries_are_expected(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("_dictionaries_are_expected")
 @pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("make", [dragonfly_v0.env, dragonfly_v0.raw_env])
-def test_api_checker(make: Callable[..., Any], variant: str) -> None:
-    api_test(make(**VARIANTS[variant]), num_cycles=200)
+def test_api_checker(variant: str) -> None:
+    api_test(dragonfly_v0.env(**VARIANTS[variant]), num_cycles=100)
+
+
+@pytest.mark.usefixtures("_dictionaries_are_expected")
+def test_api_checker_without_wrappers() -> None:
+    api_test(dragonfly_v0.raw_env(), num_cycles=100)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_parallel_api_checker(variant: str) -> None:
-    parallel_api_test(dragonfly_v0.parallel_env(**VARIANTS[variant]), num_cycles=200)
+    parallel_api_test(dragonfly_v0.parallel_env(**VARIANTS[variant]), num_cycles=100)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
