@@ -42,3 +42,9 @@ def share_of(cases: list[Case], choice: str) -> list[Case]:
     if share is None or int(share[1]) > int(share[2]):
         raise pytest.UsageError(f"--products {choice}: must be pairs, all, or a share such as 3/10")
     return cases[int(share[1]) - 1 :: int(share[2])]
+
+
+def in_turn(values: Sequence[Any], others: Sequence[Any], each: int = 1) -> list[tuple[Any, Any]]:
+    """Every value with one of the others, or with ``each``, which take turns: where not every pair matters."""
+    turns = itertools.cycle(others)
+    return [(value, next(turns)) for value in values for _ in range(each)]

@@ -45,7 +45,7 @@ def test_logged_routes_can_be_followed_again(policy: str, scheme: str, backgroun
     first = dfe.Simulation(
         dfe.SimulationConfig(topology=SMALL, policy=ready(policy), traffic="adv+1", load=1.0, packet_log=True)
     )
-    first.run(2000)
+    first.run(1000)
     assert first.drain()
     trace, routes = logged(first)
     tiny = dfe.NetworkConfig(
@@ -58,7 +58,7 @@ def test_logged_routes_can_be_followed_again(policy: str, scheme: str, backgroun
     second = dfe.Simulation(
         dfe.SimulationConfig(topology=SMALL, network=tiny, policy=background, traffic=trace, packet_log=True)
     )
-    second.run(5000)
+    second.run(2500)
     second.check_invariants()
     assert second.drain()
     second.check_invariants()

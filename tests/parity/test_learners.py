@@ -11,6 +11,7 @@ import dragonfly_env as dfe
 from dragonfly_env.agents import QAdaptive, QAdaptiveFast, QRouting, evaluate_policy
 from dragonfly_env.agents.reference_learners import ReferenceLearner
 from tests.parity.cases import PRESETS, config_of, play
+from tests.products import in_turn
 
 LEARNERS = [QAdaptive, QAdaptiveFast, QRouting]
 
@@ -48,28 +49,30 @@ def test_a_learner_learns_the_same_from_python(
 
 
 @pytest.mark.parametrize(
-    "parameters",
-    [
-        {"integer_values": True},
-        {"integer_values": True, "beta": 0.5, "initial_values": "path-time"},
-        {"next_value": "taken"},
-        {"initial_values": "path-time"},
-        {"rows": "group"},
-        {"rows": "router", "next_value": "taken"},
-        {"learn_until_ns": 2000.0, "epsilon": 1.0},
-        {"alpha": 1.0, "beta": 1.0, "epsilon": 1.0},
-        {"q_thld1": -5.0, "q_thld2": -5.0},
-        {"q_thld1": 1e9, "q_thld2": 0.0},
-        {"exploration": "least-occupied", "epsilon": 0.5},
-        {"occupancy_weight": 1.0},
-        {"queue_weight": 0.5},
-        {"queue_weight": 0.37, "occupancy_weight": 0.11, "initial_values": "path-time"},
-        {"occupancy_weight": 0.23, "exploration": "least-occupied", "next_value": "taken"},
-        {"source_ports": "global"},
-        {"source_ports": "global", "queue_weight": 2.0, "next_value": "taken", "rows": "router"},
-    ],
+    ("parameters", "network"),
+    in_turn(
+        [
+            {"integer_values": True},
+            {"integer_values": True, "beta": 0.5, "initial_values": "path-time"},
+            {"next_value": "taken"},
+            {"initial_values": "path-time"},
+            {"rows": "group"},
+            {"rows": "router", "next_value": "taken"},
+            {"learn_until_ns": 2000.0, "epsilon": 1.0},
+            {"alpha": 1.0, "beta": 1.0, "epsilon": 1.0},
+            {"q_thld1": -5.0, "q_thld2": -5.0},
+            {"q_thld1": 1e9, "q_thld2": 0.0},
+            {"exploration": "least-occupied", "epsilon": 0.5},
+            {"occupancy_weight": 1.0},
+            {"queue_weight": 0.5},
+            {"queue_weight": 0.37, "occupancy_weight": 0.11, "initial_values": "path-time"},
+            {"occupancy_weight": 0.23, "exploration": "least-occupied", "next_value": "taken"},
+            {"source_ports": "global"},
+            {"source_ports": "global", "queue_weight": 2.0, "next_value": "taken", "rows": "router"},
+        ],
+        ("default", "q-adaptive"),
+    ),
 )
-@pytest.mark.parametrize("network", ["default", "q-adaptive"])
 def test_parameters_of_q_adaptive_do_not_matter(parameters: dict[str, Any], network: str) -> None:
     check_equal(config_of(network=network), QAdaptive(**{"epsilon": 0.1, **parameters}))
 
@@ -97,13 +100,12 @@ def test_initial_values_follow_the_network(changes: dict[str, str], initial_valu
     check_equal(config_of(network=network), QAdaptive(epsilon=0.1, initial_values=initial_values))
 
 
-@pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("preset", ["default", "q-adaptive"])
 @pytest.mark.parametrize("learner", LEARNERS)
-def test_the_number_of_threads_does_not_matter(learner: Any, preset: str, threads: int) -> None:
+def test_the_number_of_threads_does_not_matter(learner: Any, preset: str) -> None:
     topology = dfe.Dragonfly.preset("1056", arrangement="absolute")
-    config = config_of(topology=topology, network=preset, traffic="uniform", threads=threads)
-    assert dfe.Simulation(config.replace(threads=2)).num_partitions > 1
+    config = config_of(topology=topology, network=preset, traffic="uniform", threads=2)
+    assert dfe.Simulation(config).num_partitions > 1
     check_equal(config, learner(epsilon=0.1), 1000.0)
 
 

@@ -11,6 +11,7 @@ import pytest
 import dragonfly_env as dfe
 from dragonfly_env.baselines import Mlp, MlpNetwork
 from tests.parity.cases import PRESETS, config_of, native, play
+from tests.products import in_turn
 from tests.ready import weights_file
 
 ACTIONS = ("path", "port")
@@ -63,10 +64,7 @@ def check_equal(config: dfe.SimulationConfig, policy: Mlp, duration_ns: float = 
     return alone.metrics()
 
 
-@pytest.mark.parametrize("output", OUTPUTS)
-@pytest.mark.parametrize("activation", ACTIVATIONS)
-@pytest.mark.parametrize("scoring", SCORINGS)
-@pytest.mark.parametrize("action", ACTIONS)
+@pytest.mark.product(action=ACTIONS, scoring=SCORINGS, activation=ACTIVATIONS, output=OUTPUTS)
 def test_core_and_reference_run_the_same_history(
     action: str, scoring: str, activation: str, output: str
 ) -> None:
@@ -108,8 +106,7 @@ def test_a_network_sees_every_feature_and_every_kind_of_nonminimal_path(action: 
         check_equal(config, policy)
 
 
-@pytest.mark.parametrize("network", PRESETS)
-@pytest.mark.parametrize("scope", ["source", "every", "progressive"])
+@pytest.mark.parametrize(("scope", "network"), in_turn(("source", "every", "progressive"), PRESETS, each=3))
 def test_a_second_stage_is_the_same_whether_all_is_drawn_before_or_not(scope: str, network: str) -> None:
     """The environment shows all non-minimal paths at once, the core draws the further ones where it needs them."""
     fields: dict[str, Any] = {

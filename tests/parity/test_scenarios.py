@@ -37,11 +37,11 @@ def hashes(env: dfe.BatchedRoutingEnv) -> list[int]:
 @pytest.mark.parametrize("name", REFERENCES)
 def test_every_policy_answers_several_networks_as_the_core_does_each_alone(name: str) -> None:
     policy = ready(name)
-    expected = [native(config, policy, 2_000.0).trace_hash() for config in scenarios()[:4]]
+    expected = [native(config, policy, 1_500.0).trace_hash() for config in scenarios()[:4]]
     assert len(set(expected)) == 4
-    for threads in (1, 2, 3, 8):
+    for threads in (1, 3):
         configs = [config.replace(threads=threads) for config in scenarios()[:4]]
-        env = dfe.BatchedRoutingEnv.for_policy(configs, policy, duration_ns=2_000.0)
+        env = dfe.BatchedRoutingEnv.for_policy(configs, policy, duration_ns=1_500.0)
         play(env, in_numpy(policy, env))
         assert hashes(env) == expected
 
