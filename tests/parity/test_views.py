@@ -6,6 +6,8 @@ What is registered is tested: a new policy needs no line here.
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -68,13 +70,25 @@ def through_aec(config: dfe.SimulationConfig, policy: dfe.Policy, duration_ns: f
 VIEWS = {"parallel": through_parallel, "aec": through_aec}
 
 
-@pytest.mark.product(name=REFERENCES, view=tuple(VIEWS), preset=PRESETS, decide_at=("arrival", "head"))
-def test_every_policy_runs_its_history_from_observations_alone(
-    name: str, view: str, preset: str, decide_at: str
-) -> None:
+DECIDE_AT = ("arrival", "head")
+
+
+def check_history(view: str, name: str, preset: str, decide_at: str) -> None:
     config = config_of(network=dfe.NetworkConfig.preset(preset, decide_at=decide_at))
     policy = ready(name)
     assert VIEWS[view](config, policy, 1_300.0) == native(config, policy, 1_300.0).trace_hash()
+
+
+@pytest.mark.product(name=REFERENCES, preset=PRESETS, decide_at=DECIDE_AT)
+def test_every_policy_runs_its_history_from_observations_alone(
+    name: str, preset: str, decide_at: str
+) -> None:
+    check_history("parallel", name, preset, decide_at)
+
+
+@pytest.mark.parametrize(("name", "network"), in_turn(REFERENCES, [*itertools.product(PRESETS, DECIDE_AT)]))
+def test_so_it_does_turn_by_turn(name: str, network: tuple[str, str]) -> None:
+    check_history("aec", name, *network)
 
 
 @pytest.mark.parametrize(("name", "view"), in_turn(REFERENCES, tuple(VIEWS)))
