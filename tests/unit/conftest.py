@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,3 +20,17 @@ def tiny(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(registry.AGENTS, "tiny", "tiny_learner:TinyLearner")
     monkeypatch.setitem(registry._SETTINGS, "tiny", "tiny_learner:TinySettings")
     monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def undrawn(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Figures are made and their files appear, empty: drawing takes most of the time of a command. For all tests of a
+    module but those marked with ``drawn``.
+    """
+    from matplotlib.figure import Figure
+
+    def touch(figure: Figure, file: Path, **options: Any) -> None:
+        file.touch()
+
+    if request.node.get_closest_marker("drawn") is None:
+        monkeypatch.setattr(Figure, "savefig", touch)

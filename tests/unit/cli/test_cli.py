@@ -24,6 +24,8 @@ from dragonfly_env.config.rows import describe
 from dragonfly_env.policies import policy_class
 from tests.unit.cli_arguments import SHORT, SWEEP
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 
 def run(*arguments: str) -> Result:
     """The command in this process."""
@@ -233,6 +235,7 @@ def test_simulate_writes_a_packet_log(tmp_path: Path) -> None:
     assert len(pd.read_parquet(log)) == json.loads(done.stdout)["results"]["packets_delivered"]
 
 
+@pytest.mark.drawn
 def test_sweep_writes_results_figures_and_page_and_prints_tables(tmp_path: Path) -> None:
     done = run(*SWEEP, "--out", str(tmp_path / "out"), "--jobs", "1")
     assert done.exit_code == 0, done.stderr

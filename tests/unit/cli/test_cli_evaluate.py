@@ -15,7 +15,7 @@ import dragonfly_env as dfe
 from dragonfly_env.cli import app
 from dragonfly_env.sweeps import load_results
 
-pytestmark = pytest.mark.usefixtures("tiny")
+pytestmark = pytest.mark.usefixtures("tiny", "undrawn")
 
 SYSTEM = ["--topology", "p=1,a=3,h=1", "--warmup-ns", "1000", "--measure-ns", "2000", "--jobs", "1"]
 LOAD = ["--traffic", "adv+1", "--load", "0.4"]
@@ -53,6 +53,7 @@ def rows(folder: str = "results/evaluate") -> pd.DataFrame:
     return pd.read_parquet(Path(folder) / "results.parquet")
 
 
+@pytest.mark.drawn
 def test_any_mixture_gives_the_rows_and_figures_of_a_sweep() -> None:
     agent = saved_agent("made/agent.zip", network="default")
     mixture = [

@@ -67,16 +67,18 @@ def test_no_one_need_read_the_messages(redirection: str, tmp_path: Path) -> None
     done = shell(redirection, *SIMULATE, "--json", cwd=tmp_path)
     assert done.returncode == 0
     assert json.loads(done.stdout)["results"]["packets_delivered"] > 0
-    assert shell(redirection, *SIMULATE, "--load", "2", cwd=tmp_path).returncode == 2
+
+
+def test_a_mistake_that_nobody_can_be_told_has_its_exit_code(tmp_path: Path) -> None:
+    assert shell("2>/dev/full", *SIMULATE, "--load", "2", cwd=tmp_path).returncode == 2
 
 
 @pytest.mark.parametrize("redirection", [">&-", "<&- >&-"])
 def test_a_closed_standard_output_is_noticed_before_anything_is_run(redirection: str, tmp_path: Path) -> None:
-    for arguments in (SIMULATE, SWEEP, ["info"]):
-        done = shell(redirection, *arguments, cwd=tmp_path)
-        assert done.returncode == 2
-        assert done.stderr.startswith("error: standard output is closed: ")
-        assert done.stderr.count("\n") == 1
+    done = shell(redirection, *SWEEP, cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: standard output is closed: ")
+    assert done.stderr.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
 
 
@@ -89,14 +91,13 @@ def test_file_names_that_are_no_text_can_be_printed(tmp_path: Path) -> None:
     folder = os.fsdecode(b"caf\xe9")
     done = shell("", *SWEEP[:-1], folder, "-j", "1", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    done = shell("", "plot", folder, "--no-page", cwd=tmp_path)
+    done = shell("", "plot", folder, "--kind", "loads", "--no-page", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert r"caf\udce9/loads.png" in done.stdout
 
 
 def test_a_process_that_only_uses_the_package_keeps_its_own_answer_to_ctrl_c(tmp_path: Path) -> None:
     code = "import signal; before = signal.getsignal(2); import dragonfly_env; assert signal.getsignal(2) is before"
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
     script = tmp_path / "mine.py"
     script.write_text(code)
     subprocess.run([sys.executable, str(script), "dragonfly-env"], check=True, timeout=300)

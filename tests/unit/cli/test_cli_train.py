@@ -22,7 +22,7 @@ from dragonfly_env.agents.registry import load_agent, read_metadata
 from dragonfly_env.cli import app
 from dragonfly_env.sweeps.storage import METADATA_KEY
 
-pytestmark = pytest.mark.usefixtures("tiny")
+pytestmark = pytest.mark.usefixtures("tiny", "undrawn")
 
 SHORT = [
     *("--topology", "p=1,a=3,h=1", "--load", "0.4", "--episode-ns", "2000", "--checkpoint-every", "2"),
@@ -52,6 +52,7 @@ def interrupt_after(monkeypatch: pytest.MonkeyPatch, learned: int) -> None:
     monkeypatch.setattr(tiny_learner.TinyLearner, "learn", learn)
 
 
+@pytest.mark.drawn
 def test_a_training_leaves_agent_course_and_provenance_behind() -> None:
     done = run(
         "tiny", *SHORT, "--duration-ns", "9000", "--out", "out", "-a", "exploration=0.5", "-a", "sizes=3,4"

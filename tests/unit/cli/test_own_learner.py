@@ -14,6 +14,8 @@ import dragonfly_env as dfe
 from dragonfly_env.agents import fit, load_agent
 from dragonfly_env.cli import app
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 # Its file is its own, and save() makes no folder.
 OWN = """
 import json
