@@ -146,7 +146,7 @@ def test_a_mode_is_ad_with_these_numbers(mode: str) -> None:
     assert len(hashes) == 1
 
 
-def routes(policy: dfe.Policy, traffic: str, load: float, *, run_ns: float = 4_000.0) -> list[list[int]]:
+def routes(policy: dfe.Policy, traffic: str, load: float, *, run_ns: float = 2_000.0) -> list[list[int]]:
     simulation = dfe.Simulation(
         dfe.SimulationConfig(
             topology=GRID, network="aries", policy=policy, traffic=traffic, load=load, packet_log=True, seed=2

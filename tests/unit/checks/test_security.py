@@ -22,7 +22,7 @@ def watch(event, arguments):
 sys.addaudithook(watch)
 from dragonfly_env.cli import app
 
-for arguments in (sys.argv[1:], ["plot", "out", "--table"]):
+for arguments in (sys.argv[1:], ["plot", "out", "--kind", "loads", "--table"]):
     try:
         app(arguments)
     except SystemExit as end:
