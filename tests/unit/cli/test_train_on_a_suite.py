@@ -14,9 +14,9 @@ from dragonfly_env.cli import app
 from dragonfly_env.lab.benchmark.suite import find_suite
 from dragonfly_env.lab.benchmark.training import training_scenarios
 
-pytestmark = pytest.mark.usefixtures("tiny")
+pytestmark = pytest.mark.usefixtures("tiny", "undrawn")
 
-SHORT = ("--episode-ns", "1500", "--evaluate-every", "0", "--no-tensorboard", "--suite", "dragonfly-v1")
+SHORT = ("--episode-ns", "500", "--evaluate-every", "0", "--no-tensorboard", "--suite", "dragonfly-v1")
 TINY = "tiny_learner:TinyLearner"
 
 
@@ -54,27 +54,27 @@ def test_a_network_that_a_suite_does_not_train_on_is_refused(topology: dfe.Drago
 
 
 def test_a_learner_is_trained_on_all_of_it_and_goes_on() -> None:
-    done = run("tiny", *SHORT, "--duration-ns", "3000", "--out", "out")
+    done = run("tiny", *SHORT, "--duration-ns", "1000", "--out", "out")
     assert done.exit_code == 0, done.output
     assert "scenarios next to each other: " in done.stderr
     made = read_metadata("out/agent.zip")
     config = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"))
     expected = training_scenarios(find_suite("dragonfly-v1"), config)
     assert [one["load"] for one in made["scenarios"]] == [one.load for one in expected]
-    alone = run("tiny", *SHORT[:-2], "--duration-ns", "3000", "--out", "alone")
+    alone = run("tiny", *SHORT[:-2], "--duration-ns", "1000", "--out", "alone")
     assert alone.exit_code == 0, alone.output
     rows, of_one = (pd.read_parquet(Path(folder) / "episodes.parquet") for folder in ("out", "alone"))
     assert rows["decisions"].iloc[-1] > 5 * of_one["decisions"].iloc[-1]
-    further = run("tiny", *SHORT, "--duration-ns", "4500", "--out", "out")
+    further = run("tiny", *SHORT, "--duration-ns", "1500", "--out", "out")
     assert further.exit_code == 0, further.output
     assert "going on after episode 2" in further.stderr
-    other = run("tiny", *SHORT[:-2], "--duration-ns", "4500", "--out", "out")
+    other = run("tiny", *SHORT[:-2], "--duration-ns", "1500", "--out", "out")
     assert other.exit_code == 2
     assert "holds a training with" in other.stderr
 
 
 def test_a_learner_of_ones_own_takes_a_suite_too() -> None:
-    done = run(TINY, *SHORT, "--duration-ns", "1500", "--out", "mine")
+    done = run(TINY, *SHORT, "--duration-ns", "500", "--out", "mine")
     assert done.exit_code == 0, done.output
     assert f"dragonfly-env evaluate {TINY}@mine/agent.zip" in done.stderr
 
