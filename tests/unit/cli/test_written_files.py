@@ -22,6 +22,8 @@ from dragonfly_env.lab.benchmark import Suite
 from tests.unit.cli_arguments import SHORT
 from tests.unit.lab.benchmark.tiny_suite import tiny as tiny_suite
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 SYSTEM = ("-t", "72", *SHORT)
 SWEEP = (*SYSTEM, "--traffic", "uniform", "-l", "0.2", "-j", "1")
 TRAIN = (
@@ -96,11 +98,27 @@ def prepared(tiny: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     Path("none.toml").write_text("scenarios = []\nseeds = []\ncpu_s = 0.0\n")
 
 
-def measured(name: str) -> None:
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What several tests need, made by the first of them."""
+    return tmp_path_factory.mktemp("kept")
+
+
+def once(kept: Path, name: str, *arguments: str) -> None:
+    """A folder that a command writes."""
+    if not (kept / name).exists():
+        done = CliRunner().invoke(app, [*arguments, name])
+        assert done.exit_code == 0, done.output
+        shutil.copytree(name, kept / name)
+    elif not Path(name).exists():
+        shutil.copytree(kept / name, name)
+
+
+def measured(name: str, kept: Path) -> None:
     if "measured" in EVERY[name]:
-        assert CliRunner().invoke(app, [*FOLDERS["sweep"], "measured"]).exit_code == 0
+        once(kept, "measured", *FOLDERS["sweep"])
     if "done" in EVERY[name]:
-        assert CliRunner().invoke(app, ["benchmark", "min", "-j", "1", "--out", "done"]).exit_code == 0
+        once(kept, "done", "benchmark", "min", "-j", "1", "--out")
 
 
 def contents(folder: Path) -> dict[str, tuple[bytes, int]]:
@@ -113,13 +131,17 @@ def folders(folder: Path) -> list[str]:
     return [str(path.relative_to(folder)) for path in sorted(folder.rglob("*")) if path.is_dir()]
 
 
-def written(name: str) -> tuple[str, dict[str, tuple[bytes, int]], list[str]]:
+def written(name: str, kept: Path) -> tuple[str, dict[str, tuple[bytes, int]], list[str]]:
     """Run a command once: what ``--out`` was, the files that it left in the folder ``first``, and the folders."""
-    measured(name)
-    Path("first").mkdir()
+    measured(name, kept)
     where = "first" if name in FOLDERS else "first/file.parquet"
-    done = run(name, where)
-    assert done.exit_code == 0, done.output
+    if (kept / name).exists():
+        shutil.copytree(kept / name, "first")
+    else:
+        Path("first").mkdir()
+        done = run(name, where)
+        assert done.exit_code == 0, done.output
+        shutil.copytree("first", kept / name)
     found = contents(Path("first"))
     assert found
     return where.replace("first", "second"), found, folders(Path("first"))
@@ -130,9 +152,9 @@ def test_every_command_is_among_those_that_are_tested() -> None:
 
 
 @pytest.mark.parametrize("name", EVERY)
-def test_links_where_files_are_to_be_are_not_followed(name: str) -> None:
+def test_links_where_files_are_to_be_are_not_followed(name: str, kept: Path) -> None:
     """Neither those that lead to a file, such as an intact one of an earlier run, nor those that lead nowhere."""
-    where, found, inside = written(name)
+    where, found, inside = written(name, kept)
     for there in (True, False):
         shutil.rmtree("second", ignore_errors=True)
         shutil.rmtree("elsewhere", ignore_errors=True)
@@ -154,8 +176,8 @@ def test_links_where_files_are_to_be_are_not_followed(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FOLDERS)
-def test_links_where_folders_of_a_commands_own_are_to_be_are_refused(name: str) -> None:
-    _, _, inside = written(name)
+def test_links_where_folders_of_a_commands_own_are_to_be_are_refused(name: str, kept: Path) -> None:
+    _, _, inside = written(name, kept)
     for folder in inside:
         shutil.rmtree("second", ignore_errors=True)
         Path("elsewhere").mkdir(exist_ok=True)
@@ -195,8 +217,8 @@ def test_a_packet_log_is_csv_if_its_name_says_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", EVERY)
-def test_a_folder_may_have_a_name_that_is_no_utf8(name: str) -> None:
-    measured(name)
+def test_a_folder_may_have_a_name_that_is_no_utf8(name: str, kept: Path) -> None:
+    measured(name, kept)
     where = NOT_UTF8 if name in FOLDERS else f"{NOT_UTF8}/file.parquet"
     done = run(name, where)
     assert done.exit_code == 0, done.output
@@ -213,8 +235,8 @@ def test_tensorboard_refuses_such_a_name_before_anything_is_learned() -> None:
 
 @pytest.mark.parametrize("where", ["x" * 300, "y/" * 3000 + "z", "file/x"])
 @pytest.mark.parametrize("name", EVERY)
-def test_a_path_that_cannot_be_is_refused_before_anything_runs(name: str, where: str) -> None:
-    measured(name)
+def test_a_path_that_cannot_be_is_refused_before_anything_runs(name: str, where: str, kept: Path) -> None:
+    measured(name, kept)
     Path("file").touch()
     before = sorted(Path().iterdir())
     done = run(name, where)
@@ -243,9 +265,9 @@ def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Non
 
 @pytest.mark.parametrize("name", EVERY)
 def test_a_deleted_working_directory_is_said_before_anything_runs(
-    name: str, nowhere: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+    name: str, nowhere: Callable[[], None], kept: Path
 ) -> None:
-    measured(name)
+    measured(name, kept)
     places = {
         "measured": str(Path("measured").resolve()),
         "own_learner.py:Own": f"{Path.cwd()}/own_learner.py:Own",
