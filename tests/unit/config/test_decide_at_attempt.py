@@ -90,7 +90,7 @@ def test_each_policy_can_decide_in_its_own_way(policy: str) -> None:
     hashes = {}
     for decide_at in ("by-policy", own_decision(policy), "attempt"):
         run = simulation(policy, decide_at=decide_at, traffic="adv+2")
-        run.run(3_000)
+        run.run(1_500)
         hashes[decide_at] = run.trace_hash()
     assert hashes["by-policy"] == hashes[own_decision(policy)]
     always_alike = ("lia", "min", "static-optimum")  # the last without a split
