@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import io
 import json
@@ -20,6 +21,8 @@ from dragonfly_env.cli import app
 from dragonfly_env.lab.benchmark import Suite, submission
 from dragonfly_env.lab.benchmark.submission import _seal, read_submission, verify
 from tests.unit.lab.benchmark.tiny_suite import tiny
+
+pytestmark = pytest.mark.usefixtures("undrawn")
 
 TRAINING = """
 seeds = [7]
@@ -87,9 +90,17 @@ def packed(policy: str, *more: str) -> Path:
     return Path("mine.zip")
 
 
+@functools.cache
+def network_bytes() -> bytes:
+    """Always the same, as a test below says, wherever it is made."""
+    return packed("net=mlp:weights=net.npz").read_bytes()
+
+
 @pytest.fixture
 def network() -> Path:
-    return packed("net=mlp:weights=net.npz")
+    file = Path("mine.zip")
+    file.write_bytes(network_bytes())
+    return file
 
 
 Change = Callable[[dict[str, Any], dict[str, bytes]], None]
