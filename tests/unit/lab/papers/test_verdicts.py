@@ -8,9 +8,10 @@ import math
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from dragonfly_env.lab.papers import PAPERS, Paper, Reproduction, find_paper, judge_all
+from dragonfly_env.lab.papers import PAPERS, Reproduction, find_paper, judge_all
 from dragonfly_env.lab.papers.claims import EXPLANATIONS, NOTHING_TRIED, Claim, _claim
 from dragonfly_env.lab.papers.findings import Findings, Measured
 from dragonfly_env.lab.papers.report import COLUMNS, Judged, as_csv, as_markdown, summary, tally
@@ -57,40 +58,32 @@ def possible(found: Claim) -> tuple[float, float]:
     return COMPARED.get(found.relation) or RANGES[found.unit]
 
 
-@pytest.mark.parametrize("found", TESTED, ids=lambda found: found.id)
-def test_every_claim_can_fail_and_can_be_met_or_is_not_decided(found: Claim) -> None:
-    if found.is_ordering:
-        assert judge(found, Measured(0.0, math.nan, "reversed")).verdict == DEVIATES
-        assert judge(found, Measured(1.0, math.nan, "holds")).verdict == MET
-        return
-    low, high = possible(found)
-    verdicts = {
-        judge(found, Measured(low + (high - low) * step / 100, math.nan)).verdict for step in range(101)
-    }
-    assert DEVIATES in verdicts
-    published = judge(found, Measured(found.published, math.nan)).verdict
-    assert published == (NOT_DECIDED if found.includes_no_effect else MET)
+def test_every_claim_can_fail_and_can_be_met_or_is_not_decided() -> None:
+    for found in TESTED:
+        if found.is_ordering:
+            assert judge(found, Measured(0.0, math.nan, "reversed")).verdict == DEVIATES, found.id
+            assert judge(found, Measured(1.0, math.nan, "holds")).verdict == MET, found.id
+            continue
+        verdicts = {
+            judge(found, Measured(value, math.nan)).verdict for value in np.linspace(*possible(found), 101)
+        }
+        assert DEVIATES in verdicts, found.id
+        published = judge(found, Measured(found.published, math.nan)).verdict
+        assert published == (NOT_DECIDED if found.includes_no_effect else MET), found.id
 
 
-@pytest.mark.parametrize("found", [one for one in TESTED if one.states_effect], ids=lambda found: found.id)
-@pytest.mark.parametrize("share", [0.0, -0.001])
-def test_no_effect_and_the_opposite_never_meet_a_claim_that_states_an_effect(
-    found: Claim, share: float
-) -> None:
-    assert found.neutral is not None
-    measured = found.neutral + share * (found.published - found.neutral)
-    assert judge(found, Measured(measured, math.nan)).verdict in (DEVIATES, NOT_DECIDED)
+def test_no_effect_and_the_opposite_never_meet_a_claim_that_states_an_effect() -> None:
+    for found in TESTED:
+        for share in (0.0, -0.001) if found.states_effect else ():
+            assert found.neutral is not None
+            measured = found.neutral + share * (found.published - found.neutral)
+            assert judge(found, Measured(measured, math.nan)).verdict in (DEVIATES, NOT_DECIDED), found.id
 
 
-@pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper.name)
-def test_a_published_number_has_two_bounds_unless_the_text_states_one(
-    paper: Paper,
-) -> None:
-    for found in paper.claims():
+def test_a_published_number_has_two_bounds_unless_the_text_states_one() -> None:
+    for found in CLAIMS:
         if found.relation in ("value", "ratio", "gap", "saving") and not found.is_ordering:
-            low, high = found.accepted
-            assert math.isfinite(low), found.id
-            assert math.isfinite(high), found.id
+            assert np.isfinite(found.accepted).all(), found.id
 
 
 @pytest.mark.parametrize(
@@ -212,9 +205,9 @@ def test_the_report_of_a_figure_lists_its_claims_only(tmp_path: Path) -> None:
 # ------------------------------------------------------------------------------------------------ the table
 
 
-@pytest.mark.parametrize("found", CLAIMS, ids=lambda found: found.id)
-def test_explanations_are_of_one_kind(found: Claim) -> None:
-    assert not found.explanation or found.explanation.startswith(EXPLANATIONS)
+def test_explanations_are_of_one_kind() -> None:
+    for found in CLAIMS:
+        assert not found.explanation or found.explanation.startswith(EXPLANATIONS), found.id
 
 
 ROW = {
