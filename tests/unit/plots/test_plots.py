@@ -136,36 +136,31 @@ def test_min_under_adversarial_traffic_uses_one_link_per_group(results: Results)
     assert [(int(a), int(b)) for a, b in used] == [(group, (group + 1) % 9) for group in range(9)]
 
 
-def test_time_series_need_bins(results: Results, tmp_path: Path) -> None:
-    columns = [name for name in results.table.columns if not name.startswith("series_")]
-    without = Results(
-        results.name, results.table[columns], results.policies, results.traffic, results.expected
-    )
+@pytest.mark.parametrize(
+    ("missing", "skipped"),
+    [
+        (("series_",), {"series"}),
+        (("series_", "link_", "router_accepted_load"), {"series", "fairness", "global-links", "ports"}),
+    ],
+)
+def test_results_without_arrays_are_drawn_as_far_as_they_go(
+    missing: tuple[str, ...], skipped: set[str], results: Results, tmp_path: Path
+) -> None:
+    one = results.select(policies=["min"], traffic=["adv+1"])
+    columns = [name for name in one.table.columns if not name.startswith(missing)]
+    without = dataclasses.replace(one, table=one.table[columns])
     drawn = draw(without, tmp_path, formats=["png"], page=False)
-    assert list(drawn.skipped) == ["series"]
+    assert set(drawn.skipped) == skipped
+    assert (tmp_path / "loads.png").exists()
     with pytest.raises(ConfigError, match="series_bin_ns"):
         draw(without, tmp_path, kinds=["series"])
-
-
-def test_results_without_arrays_are_drawn_as_far_as_they_go(results: Results, tmp_path: Path) -> None:
-    columns = [
-        name
-        for name in results.table.columns
-        if not name.startswith(("series_", "link_", "router_accepted_load"))
-    ]
-    without = Results(
-        results.name, results.table[columns], results.policies, results.traffic, results.expected
-    )
-    drawn = draw(without, tmp_path, formats=["png"])
-    assert set(drawn.skipped) == {"series", "fairness", "global-links", "ports"}
-    assert (tmp_path / "loads.png").exists()
 
 
 def test_an_unknown_kind_or_format_is_a_config_error(results: Results, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="did you mean 'fairness'"):
         draw(results, tmp_path, kinds=["fairnes"])
     with pytest.raises(ConfigError, match="format = 'gif'"):
-        draw(results, tmp_path, formats=["gif"])
+        draw(results, tmp_path, kinds=["fairness"], formats=["gif"])
 
 
 def test_the_page_needs_nothing_from_elsewhere(results: Results, tmp_path: Path) -> None:

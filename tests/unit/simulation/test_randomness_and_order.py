@@ -45,17 +45,15 @@ def common(a: Columns, b: Columns) -> tuple[Columns, Columns]:
     return {k: v[in_a] for k, v in a.items()}, {k: v[in_b] for k, v in b.items()}
 
 
-@pytest.mark.parametrize("injection", INJECTIONS)
-@pytest.mark.parametrize("traffic", TRAFFICS)
+@pytest.mark.product(policy=dfe.policies(), traffic=TRAFFICS, injection=INJECTIONS)
 def test_an_unbounded_queue_gives_every_policy_the_same_packets_at_the_same_times(
-    traffic: str, injection: str
+    policy: str, traffic: str, injection: str
 ) -> None:
     reference = packets_of("min", traffic=traffic, injection=injection)
     assert len(reference["src"]) > 1000
-    for policy in dfe.policies():
-        packets = packets_of(policy, traffic=traffic, injection=injection)
-        for name in ("src", "number", "dst", "created_ns"):
-            np.testing.assert_array_equal(packets[name], reference[name], err_msg=f"{policy}: {name}")
+    packets = packets_of(policy, traffic=traffic, injection=injection)
+    for name in ("src", "number", "dst", "created_ns"):
+        np.testing.assert_array_equal(packets[name], reference[name], err_msg=name)
 
 
 @pytest.mark.parametrize("traffic", TRAFFICS)
