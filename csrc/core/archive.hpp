@@ -92,8 +92,8 @@ class Archive {
   }
 
   // A list whose length follows from the configuration.
-  template <class T>
-  void fixed(std::vector<T>& list) {
+  template <class T, class Memory>
+  void fixed(std::vector<T, Memory>& list) {
     std::uint64_t size = list.size();
     raw(size);
     require(size == list.size(), "a list has another length than the configuration says");
@@ -138,8 +138,8 @@ class Archive {
 
   template <class T>
   struct ListOf : std::false_type {};
-  template <class T>
-  struct ListOf<std::vector<T>> : std::true_type {};
+  template <class T, class Memory>
+  struct ListOf<std::vector<T, Memory>> : std::true_type {};
   template <class T>
   struct ArrayOf : std::false_type {};
   template <class T, std::size_t n>
@@ -198,8 +198,8 @@ class Archive {
       archive_fields(*this, field);  // found by the type's namespace
     }
   }
-  template <class T>
-  void list(std::vector<T>& field) {
+  template <class T, class Memory>
+  void list(std::vector<T, Memory>& field) {
     const std::size_t size = length(field.size(), kWhole<T> ? sizeof(T) : 1);
     if (reads_) {
       if constexpr (kWhole<T>) {
@@ -215,8 +215,8 @@ class Archive {
     }
     items(field);
   }
-  template <class T>
-  void items(std::vector<T>& field) {
+  template <class T, class Memory>
+  void items(std::vector<T, Memory>& field) {
     if constexpr (kWhole<T>) {
       bytes(field.data(), field.size() * sizeof(T));
     } else {

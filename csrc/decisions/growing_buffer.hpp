@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "core/archive.hpp"
+#include "core/large_pages.hpp"
 
 namespace dragonfly {
 
@@ -19,7 +20,7 @@ class GrowingBuffer {
   void reserve(std::size_t items, std::size_t keep) {
     if (items <= capacity_) return;
     const std::size_t capacity = std::max(items, capacity_ + capacity_ / 2);
-    auto larger = std::make_shared_for_overwrite<T[]>(capacity);
+    auto larger = std::allocate_shared_for_overwrite<T[]>(LargePages<T>{}, capacity);
     std::copy_n(data_.get(), keep, larger.get());
     data_ = std::move(larger);
     capacity_ = capacity;

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <vector>
 
+#include "core/large_pages.hpp"
 #include "core/prefetch.hpp"
 #include "decisions/baggage.hpp"
 #include "decisions/records.hpp"
@@ -87,8 +88,8 @@ class OpenDecisions {
   std::uint32_t most_;
   std::size_t row_bytes_;
   bool notes_hops_;
-  std::vector<OpenDecision> heads_;
-  std::vector<std::byte> rows_;
+  LargeVector<OpenDecision> heads_;
+  LargeVector<std::byte> rows_;
   std::vector<HopNote> hops_;
 };
 

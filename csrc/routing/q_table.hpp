@@ -9,9 +9,9 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <new>
 
 #include "core/archive.hpp"
+#include "core/large_pages.hpp"
 #include "core/prefetch.hpp"
 
 namespace dragonfly {
@@ -36,8 +36,10 @@ class QTable {
     shape_ = shape;
     stride_ = shape.stride();
     const std::size_t size = std::size_t{shape.routers} * shape.rows * stride_;
-    values_ = {new (kLine) float[size], [](float* values) { ::operator delete[](values, kLine); }};
-    std::fill_n(values_.get(), size, std::numeric_limits<float>::infinity());
+    LargePages<float> memory;
+    values_ = {memory.allocate(size),
+               [size](float* values) { LargePages<float>{}.deallocate(values, size); }};
+    std::uninitialized_fill_n(values_.get(), size, std::numeric_limits<float>::infinity());
   }
   [[nodiscard]] const TableShape& shape() const noexcept { return shape_; }
 
@@ -77,7 +79,6 @@ class QTable {
 
  private:
   using Lanes = float __attribute__((vector_size(16)));
-  static constexpr std::align_val_t kLine{64};
 
   TableShape shape_;
   std::uint32_t stride_ = 0;
