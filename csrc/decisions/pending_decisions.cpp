@@ -12,21 +12,22 @@ void PendingDecisions::make_room() {
   if (decided_before_) before_.reserve(room, size_);
 }
 
-PacketFacts PendingDecisions::facts(std::uint32_t i) const noexcept {
+void PendingDecisions::write_facts(std::uint32_t i, PacketFacts& into) const noexcept {
   const PendingDecision& asked = pending(i);
-  return {.created_ns = plan_.to_ns(asked.created),
-          .arrived_ns = plan_.to_ns(time_until(asked.time, asked.arrived)),
-          .source_host = asked.source_host,
-          .destination_host = asked.destination_host,
-          .number = asked.number,
-          .source_router = plan_.paths.topology().router_of_host(asked.source_host),
-          .destination_router = asked.destination_router,
-          .destination_group = asked.destination_group,
-          .input_port = asked.input_port,
-          .minimal_action = asked.minimal_action,
-          .hops = asked.hops,
-          .vc = asked.vc,
-          .minimal = asked.minimal};
+  into.created_ns = plan_.to_ns(asked.created);
+  into.arrived_ns = plan_.to_ns(time_until(asked.time, asked.arrived));
+  into.source_host = asked.source_host;
+  into.destination_host = asked.destination_host;
+  into.number = asked.number;
+  into.source_router = plan_.paths.topology().router_of_host(asked.source_host);
+  into.destination_router = asked.destination_router;
+  into.destination_group = asked.destination_group;
+  into.input_port = asked.input_port;
+  into.minimal_action = asked.minimal_action;
+  into.hops = asked.hops;
+  into.vc = asked.vc;
+  into.minimal = asked.minimal;
+  std::ranges::fill(into.unused, std::uint8_t{0});
 }
 
 void PendingDecisions::archive(Archive& archive) {

@@ -84,7 +84,8 @@ class PendingDecisions {
   [[nodiscard]] const PendingDecision& pending(std::uint32_t i) const noexcept { return pending_.data()[i]; }
   // As DecisionPlan::rows has it.
   [[nodiscard]] const std::byte* row(std::uint32_t i) const noexcept { return rows_.data() + i * row_bytes_; }
-  [[nodiscard]] PacketFacts facts(std::uint32_t i) const noexcept;
+  // Where it goes is most likely in no cache: so nothing is kept in between.
+  void write_facts(std::uint32_t i, PacketFacts& into) const noexcept;
   [[nodiscard]] const Candidate* candidates(std::uint32_t i) const noexcept {
     return candidates_.data() + std::size_t{i} * plan_.num_candidates;
   }

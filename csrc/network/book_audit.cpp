@@ -6,7 +6,7 @@ namespace dragonfly {
 
 std::uint32_t BookAudit::length(std::uint32_t head) const {
   std::uint32_t length = 0;
-  for (std::uint32_t i = head; i != kNil; i = of_.store.next[i]) ++length;
+  for (std::uint32_t i = head; i != kNil; i = of_.store.queued[i].next) ++length;
   return length;
 }
 

@@ -82,6 +82,8 @@ struct EventLoop {
   static constexpr bool kFew = mode.routers == Routers::kQueued;
   static constexpr bool kQueued = kFew || mode.routers == Routers::kWide;
   static constexpr bool kDesk = mode.deciders == Deciders::kDesk;
+  // Whether queues are long enough to fetch what comes behind. Where all packets go minimally they are short.
+  static constexpr bool kLooksBehind = mode.deciders != Deciders::kNobody;
   static bool quick_crossbar(const State& s) noexcept { return kQueued || s.plan.quick_crossbar; }
   static bool with_through(const State& s) noexcept { return !kQueued && s.store.with_through; }
   static std::uint32_t edge_depth(const State& s) noexcept { return kQueued ? 1U : s.plan.edge_depth; }
@@ -104,6 +106,8 @@ struct EventLoop {
   static Tick next_due(const State& s, Tick end);
   static void step(State& s, Tick now);
   static void look_ahead(const State& s, Tick now);
+  static void touch_behind(const State& s, const Queued& queued, std::uint32_t packet);
+  static void touch_asked(const State& s, std::uint32_t packet);
 
   // Ports.
   static void take_credit(State& s, const Credit& credit, const Feedback& feedback, Tick now);
@@ -113,6 +117,8 @@ struct EventLoop {
   static void depart_all(State& s, Tick now);
   template <bool kFromHost>
   static void arrive(State& s, std::uint32_t packet, std::uint32_t input_vc, Tick now);
+  template <State::Departures kind>
+  static void touch_next(const State& s, const OutputPort& output, std::uint32_t packet);
   static std::uint32_t choose_ready_vc(const State& s, const OutputPort& output, Tick now,
                                        std::int32_t& earliest);
   static void send_away(State& s, const OutputPort& output, std::uint32_t packet, std::uint32_t input_vc,

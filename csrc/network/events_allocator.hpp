@@ -389,18 +389,18 @@ template <Mode mode>
     s.output_free[id] = busy_until;
   }
   input.last_served = stamp;
-  input.head = s.store.next[packet];
-  if (input.head != kNil) prefetch(&s.store.packets[input.head]);
+  input.head = s.store.queued[packet].next;
+  if (!on_arrival(s) && input.head != kNil) prefetch(&s.store.packets[input.head]);
   credit_upstream(s, router, index, packet, now);
   if (mode.tracks()) tell_listeners(s, router, index, packet, output, now);
 
-  if (with_through(s)) s.store.through[packet] = low_of(now + s.timing.crossbar_latency);
-  s.store.next[packet] = kNil;
+  if (with_through(s)) s.store.queued[packet].through = low_of(now + s.timing.crossbar_latency);
+  s.store.queued[packet].next = kNil;
   const bool was_empty = queue.queued == 0;
   if (was_empty) {
     queue.head = packet;
   } else {
-    s.store.next[queue.tail] = packet;
+    s.store.queued[queue.tail].next = packet;
   }
   queue.tail = packet;
   ++queue.queued;

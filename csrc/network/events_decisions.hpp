@@ -105,7 +105,9 @@ template <Mode mode>
     }
     plan_effect(s, input_vc, now + delay);
   }
-  s.store.hops[packet] = hop;
+  Queued& queued = s.store.queued[packet];
+  queued.hop = hop;
+  if (on_arrival(s)) queued.decided = low_of(now);
   if (on_arrival(s) && delay == 0 && s.input_vcs[input_vc].head == packet) make_ready(s, router, index, hop);
 }
 
@@ -275,7 +277,7 @@ void EventLoop<mode>::answer(State& s, const std::int32_t* actions) {
     Packet& packet = s.store.packets[asked.packet];
     if (desk.decided_before()) desk.undo(i, packet);
     const Hop hop = desk.answer(i, actions[i], packet, s.timing.credit_delay);
-    s.store.hops[asked.packet] = hop;
+    s.store.queued[asked.packet].hop = hop;
     if (desk.decided_before()) {
       // Without a routing delay it asks for the crossbar already, at the next clock edge.
       const std::uint32_t router = router_of(s, asked.input_vc);

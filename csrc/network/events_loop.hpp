@@ -65,10 +65,18 @@ template <Mode mode>
     prefetch(&s.ports[s.credit_pool[credit].credit.item >> kVcBits]);
   }
   std::uint32_t packet = s.mailed_packets.peek(next);
-  for (int i = 0; i < kLooks && packet != kNil; ++i, packet = s.store.next[packet]) {
+  for (int i = 0; i < kLooks && packet != kNil; ++i, packet = s.store.queued[packet].next) {
     prefetch(&s.store.packets[packet]);
     prefetch(&s.input_vcs[s.mailed_to[packet]]);
   }
+}
+
+// Asks the memory for what a decision from outside needs of a packet beside it.
+template <Mode mode>
+[[gnu::always_inline]] inline void EventLoop<mode>::touch_asked(const State& s, std::uint32_t packet) {
+  if (!asking(s)) return;
+  prefetch(&s.store.times[packet]);
+  s.desk->touch(packet);
 }
 
 template <Mode mode>
@@ -150,7 +158,8 @@ template <Mode mode>
       const State::Arrival& later = ring.ahead(kAhead);
       prefetch(&s.input_vcs[later.input_vc]);
       prefetch(&s.store.packets[later.packet]);
-      prefetch(&s.store.next[later.packet]);
+      prefetch(&s.store.queued[later.packet]);
+      touch_asked(s, later.packet);
       arrive<kFromHost>(s, arrival.packet, arrival.input_vc, now);
     }
   };
@@ -159,7 +168,11 @@ template <Mode mode>
     take_arrivals.template operator()<false>(s.arrivals[link]);
   }
   for (std::uint32_t packet = std::exchange(s.mailed_packets.head(now), kNil); packet != kNil;) {
-    const std::uint32_t next = s.store.next[packet];
+    const std::uint32_t next = s.store.queued[packet].next;
+    if (next != kNil) {
+      prefetch(&s.store.packets[next]);
+      touch_asked(s, next);
+    }
     arrive<false>(s, packet, s.mailed_to[packet], now);
     packet = next;
   }
@@ -167,7 +180,10 @@ template <Mode mode>
   if (s.timing.routing_delay > 0) {
     for (std::uint32_t input_vc = s.effects.take(now); input_vc != kNil;) {
       const std::uint32_t next = s.effects.next(input_vc);
-      make_ready(s, router_of(s, input_vc), index_in(s, input_vc), s.store.hops[s.input_vcs[input_vc].head]);
+      const std::uint32_t head = s.input_vcs[input_vc].head;
+      const Queued& queued = s.store.queued[head];
+      touch_behind(s, queued, head);
+      make_ready(s, router_of(s, input_vc), index_in(s, input_vc), queued.hop);
       input_vc = next;
     }
   }

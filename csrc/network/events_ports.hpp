@@ -44,6 +44,15 @@ template <Mode mode>
   prefetch(s.ports.line_of(id, hop.vc));
 }
 
+// Asks the memory for what the packet behind this one will need at the head; without a branch, which would be
+// taken about as often as not.
+template <Mode mode>
+[[gnu::always_inline]] inline void EventLoop<mode>::touch_behind(const State& s, const Queued& queued,
+                                                                 std::uint32_t packet) {
+  if (!kLooksBehind) return;
+  prefetch(&s.store.queued[queued.next != kNil ? queued.next : packet]);
+}
+
 // The next packet of an input VC has come to its head.
 template <Mode mode>
 [[gnu::always_inline]] inline void EventLoop<mode>::expose_head(State& s, std::uint32_t router,
@@ -56,9 +65,11 @@ template <Mode mode>
     return;
   }
   const auto delay = static_cast<LowTick>(s.timing.routing_delay);
-  const LowTick since = low_of(now) - s.store.packets[packet].arrived;
+  const Queued& queued = s.store.queued[packet];
+  touch_behind(s, queued, packet);
+  const LowTick since = low_of(now) - queued.decided;
   if (since >= delay) {
-    make_ready(s, router, index, s.store.hops[packet]);
+    make_ready(s, router, index, queued.hop);
   } else {
     plan_effect(s, input_vc, now + (delay - since));
   }
@@ -145,7 +156,8 @@ inline std::uint32_t EventLoop<mode>::choose_ready_vc(const State& s, const Outp
   for (std::uint32_t vcs : {behind, output.sendable & ~behind}) {
     for (; vcs != 0; vcs &= vcs - 1) {
       const auto vc = static_cast<std::uint32_t>(std::countr_zero(vcs));
-      auto until_ready = static_cast<std::int32_t>(s.store.through[output.queues()[vc].head] - low_of(now));
+      auto until_ready =
+          static_cast<std::int32_t>(s.store.queued[output.queues()[vc].head].through - low_of(now));
       // Only low bits are kept: what seems to be ready later than possible has waited for very long.
       if (until_ready > s.timing.crossbar_latency) until_ready = -INT32_MAX;
       if (until_ready > 0) {
@@ -188,7 +200,7 @@ template <PartitionState::Departures kind>
 
   VcQueue& queue = output.queues()[chosen];
   const std::uint32_t packet = queue.head;
-  queue.head = s.store.next[packet];
+  queue.head = s.store.queued[packet].next;
   --queue.queued;
   --output.queued;
   const bool takes_credit = !to_host && !shared_output(s);
@@ -196,6 +208,7 @@ template <PartitionState::Departures kind>
   const bool sendable = queue.queued > 0 && (!takes_credit || queue.credits > 0);
   output.sendable ^= static_cast<std::uint16_t>((sendable ? 0U : 1U) << chosen);
   if (takes_credit) end_block(s, id, output, now);
+  touch_next<kind>(s, output, queue.queued > 0 ? queue.head : packet);
   output.next_vc = static_cast<std::uint16_t>(chosen + 1U);
   output.timer_end = now + s.timing.packet[link];
   ++output.sent;
@@ -224,6 +237,19 @@ template <PartitionState::Departures kind>
   }
 }
 
+// Asks the memory for what a later departure of this packet needs.
+template <Mode mode>
+template <PartitionState::Departures kind>
+[[gnu::always_inline]] inline void EventLoop<mode>::touch_next(const State& s, const OutputPort& output,
+                                                               std::uint32_t packet) {
+  if (!kLooksBehind) return;
+  prefetch(&s.store.queued[packet]);
+  if (kind == State::kLocal || (kind == State::kGlobal && output.peer_partition == s.index)) return;
+  prefetch(&s.store.packets[packet]);
+  prefetch(&s.store.times[packet]);
+  if (asking(s)) s.desk->touch(packet);
+}
+
 // To another partition.
 template <Mode mode>
 inline void EventLoop<mode>::send_away(State& s, const OutputPort& output, std::uint32_t packet,
@@ -243,7 +269,7 @@ template <bool kFromHost>
 [[gnu::always_inline]] inline void EventLoop<mode>::arrive(State& s, std::uint32_t index,
                                                            std::uint32_t input_vc, Tick now) {
   Packet& packet = s.store.packets[index];
-  s.store.next[index] = kNil;
+  s.store.queued[index].next = kNil;
   if constexpr (!kFromHost) ++packet.hops;
   if (learns(s) && !asking(s) && packet.plan == Plan::kMinimal) note_travel(packet, now);
   packet.arrived = low_of(now);
@@ -258,11 +284,10 @@ template <bool kFromHost>
   if (becomes_head) {
     input.head = index;
   } else {
-    s.store.next[input.tail] = index;
+    s.store.queued[input.tail].next = index;
   }
   input.tail = index;
   if (on_arrival(s)) {
-    if (kDesk || (asking(s) && s.desk->wants_all())) s.desk->touch(index);
     if (becomes_head && s.timing.routing_delay > 0) {
       plan_effect(s, input_vc, now + s.timing.routing_delay);
     }

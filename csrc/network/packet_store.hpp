@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "core/large_pages.hpp"
 #include "core/time.hpp"
 #include "decisions/open_decisions.hpp"
 #include "routing/packet.hpp"
@@ -37,27 +38,33 @@ struct MessagePart {
   void archive(Archive& archive) { archive(number, tag, packets, policy, lane, sent); }
 };
 
+// What buffers look at of a packet that is in one of them: four to a cache line.
+struct Queued {
+  std::uint32_t next = kNil;  // of the list that it is in
+  Hop hop{};                  // where it goes from here, as far as decided before it is at the head
+  LowTick decided = 0;        // when that was decided, if packets are decided about when they arrive
+  LowTick through = 0;        // the crossbar has let it through, where that takes time
+  static constexpr bool kArchivedWhole = true;
+};
+static_assert(sizeof(Queued) == 16);
+
 struct PacketStore {
   // What is kept of each packet, [packet]. `open`: of packets that are routed from outside.
-  std::vector<Packet> packets;
-  std::vector<std::uint32_t> next;  // of the list that it is in
-  std::vector<PacketTimes> times;
-  std::vector<Hop> hops;                // where it goes from here, as far as decided before it is at the head
-  std::vector<LowTick> through;         // the crossbar has let it through, where that takes time
+  LargeVector<Packet> packets;
+  LargeVector<Queued> queued;
+  LargeVector<PacketTimes> times;
   std::vector<PathRecord> paths;        // with a packet log
   std::vector<MessagePart> messages;    // with programs
   std::optional<OpenDecisions> open{};  // with decisions from outside
-  bool with_through = false;
+  bool with_through = false;            // whether the crossbar takes time
   bool with_paths = false;
   bool with_messages = false;
   std::vector<std::uint32_t> unused;
 
   void reserve(std::size_t most) {
     packets.reserve(most);
-    next.reserve(most);
+    queued.reserve(most);
     times.reserve(most);
-    hops.reserve(most);
-    if (with_through) through.reserve(most);
     unused.reserve(most);
   }
 
@@ -91,10 +98,8 @@ struct PacketStore {
       if (archive.reads()) column.resize(size);
       archive.fixed(column);
     };
-    same_size(next);
+    same_size(queued);
     same_size(times);
-    same_size(hops);
-    if (with_through) same_size(through);
     if (with_paths) same_size(paths);
     if (with_messages) same_size(messages);
     if (open) {
@@ -106,7 +111,7 @@ struct PacketStore {
 
   // Memory of a packet that is not routed from outside.
   [[nodiscard]] static constexpr std::uint64_t bytes_per_packet() noexcept {
-    return sizeof(Packet) + sizeof(PacketTimes) + sizeof(Hop) + 2 * sizeof(std::uint32_t);
+    return sizeof(Packet) + sizeof(Queued) + sizeof(PacketTimes) + sizeof(std::uint32_t);
   }
 
  private:
@@ -114,10 +119,8 @@ struct PacketStore {
     const std::size_t old = packets.size();
     const std::size_t size = old + std::max<std::size_t>(64, old / 8);
     packets.resize(size);
-    next.resize(size, kNil);
+    queued.resize(size);
     times.resize(size);
-    hops.resize(size);
-    if (with_through) through.resize(size);
     if (with_paths) paths.resize(size);
     if (with_messages) messages.resize(size);
     if (open) open->resize(size);

@@ -242,8 +242,9 @@ class Soundness {
 
   void check_store() const {
     const PacketStore& store = s_.store;
-    for (const std::uint32_t next : store.next)
-      require(next == kNil || next < store.packets.size(), "a list leads nowhere");
+    for (const Queued& one : store.queued) {
+      require(one.next == kNil || one.next < store.packets.size(), "a list leads nowhere");
+    }
     for (std::size_t i = 0; i < store.paths.size(); ++i) {
       require(store.paths[i].length <= PathRecord::kLongest, "a path is too long");
     }
@@ -311,7 +312,7 @@ class Soundness {
         const std::uint32_t own = s_.first_router + router;
         std::uint32_t last = kNil;
         std::uint32_t count = 0;
-        for (std::uint32_t i = queue.head; i != kNil; i = s_.store.next[i]) {
+        for (std::uint32_t i = queue.head; i != kNil; i = s_.store.queued[i].next) {
           place(i);
           last = i;
           ++count;
@@ -386,7 +387,7 @@ class Soundness {
       }
       require(is_input(input_vc), "a buffer does not exist");
       std::uint32_t last = kNil;
-      for (std::uint32_t i = input.head; i != kNil; i = s_.store.next[i]) {
+      for (std::uint32_t i = input.head; i != kNil; i = s_.store.queued[i].next) {
         place(i);
         last = i;
         buffer_of_[i] = input_vc;
@@ -466,11 +467,15 @@ class Soundness {
     for (std::uint32_t packet = 0; packet < placed_.size(); ++packet) {
       const std::uint32_t input_vc = buffer_of_[packet];
       if (input_vc == kNil) continue;
+      const Queued& queued = s_.store.queued[packet];
+      require(!s_.plan.decide_on_arrival || s_.timing.routing_delay == 0 ||
+                  queued.decided == s_.store.packets[packet].arrived,
+              "a packet was decided about at another time");
       const bool head = s_.input_vcs[input_vc].head == packet;
       if (!s_.plan.decide_on_arrival && !(head && effect_at_[input_vc] >= 0)) continue;
       if (s_.plan.decide_on_arrival && head && effect_at_[input_vc] < 0)
         continue;  // asks, waits, or is pending
-      const Hop& hop = s_.store.hops[packet];
+      const Hop& hop = queued.hop;
       const std::uint32_t router = s_.router_of_input(input_vc);
       // What waits for its decision gets a hop then, before it goes on.
       if (pending_[packet] != 0 && !s_.desk->decided_before()) continue;
@@ -493,7 +498,7 @@ class Soundness {
       });
     }
     for (const std::uint32_t first : s_.mailed_packets.heads()) {
-      for (std::uint32_t i = first; i != kNil; i = s_.store.next[i]) {
+      for (std::uint32_t i = first; i != kNil; i = s_.store.queued[i].next) {
         require(i < s_.mailed_to.size(), "mail is for nobody");
         arriving(i, s_.mailed_to[i], 1);
       }

@@ -16,8 +16,9 @@ namespace dragonfly {
 struct Hop {
   Port port = kNoPort;
   std::uint8_t vc = 0;
+  std::uint8_t unused = 0;
   bool operator==(const Hop&) const = default;
-  void archive(Archive& archive) { archive(port, vc); }
+  static constexpr bool kArchivedWhole = true;
 };
 
 // Where a packet goes if it does not go straight on.

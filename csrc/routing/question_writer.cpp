@@ -49,14 +49,12 @@ void QuestionWriter::begin_time(Tick now) noexcept {
   present_period_ = static_cast<std::uint32_t>(now / period_);
 }
 
-Way QuestionWriter::way_of(const RouteContext& context, bool forced, Port minimal) const noexcept {
-  Way way{.hop = {.port = minimal}};
-  if (forced) {  // in a copy, because following a plan moves it on
-    Packet copy = context.packet();
-    way.hop = plan_.paths.next(copy, context.router(), context.group());
-    way.to_detour = copy.plan == Plan::kToDetour;
-  }
-  return way;
+[[gnu::always_inline]] inline Way QuestionWriter::way_of(const RouteContext& context, bool forced,
+                                                         Port minimal) const noexcept {
+  if (!forced) return {.hop = {.port = minimal}};
+  Packet copy = context.packet();  // because following a plan moves it on
+  const Hop hop = plan_.paths.next(copy, context.router(), context.group());
+  return {.hop = hop, .to_detour = copy.plan == Plan::kToDetour};
 }
 
 bool QuestionWriter::write(const RouteContext& context, Standing standing, Tick now, float* features,

@@ -170,7 +170,7 @@ void AskedNetwork::write(DecisionBatch& batch, std::size_t row) {
     batch.agents.data()[row] = static_cast<std::int32_t>(asked.router);
     batch.ids.data()[row] = id;
     batch.times_ns.data()[row] = plan_.to_ns(asked.time);
-    batch.packets.data()[row] = desk.facts(i);
+    desk.write_facts(i, batch.packets.data()[row]);
     std::copy_n(desk.candidates(i), candidates, batch.candidates.data() + row * candidates);
     ++row;
   }
