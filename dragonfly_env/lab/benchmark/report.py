@@ -147,14 +147,16 @@ def explanation() -> str:
 
 
 def origin(work: Benchmark) -> str:
-    """How many runs of the references were not done here, in one sentence; nothing if all were, or are to be."""
+    """How many runs were not done here, in one sentence; nothing if all were, or are to be."""
     taken = work.taken()
     if not taken:
         return ""
     versions = " and ".join(sorted({result.package_version for result in taken}))
+    others = sum(result.policy not in work.kinds for result in taken)
+    and_others = f", and {others:,} of other policies" if others else ""
     return (
-        f"{len(work.kinds)} references: {len(taken):,} of {work.reference_runs():,} runs published with dragonfly-env "
-        f"{versions}, not run here; --measure-all runs them"
+        f"{len(work.kinds)} references: {len(taken) - others:,} of {work.reference_runs():,} runs published with "
+        f"dragonfly-env {versions}{and_others}, not run here; --measure-all runs them"
     )
 
 

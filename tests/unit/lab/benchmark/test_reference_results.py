@@ -21,6 +21,7 @@ from dragonfly_env.cli import app
 from dragonfly_env.lab.benchmark import Benchmark, Suite, reference_results
 from dragonfly_env.lab.benchmark.measured import Measured
 from dragonfly_env.lab.benchmark.reference_results import ReferenceResult, ReferenceResults, table_of
+from dragonfly_env.lab.benchmark.report import origin
 from dragonfly_env.sweeps.runner import execute_one
 from dragonfly_env.sweeps.storage import ResultsFolder, write_table
 from tests.unit.lab.benchmark.tiny_suite import tiny
@@ -58,10 +59,12 @@ Publish = Callable[..., Benchmark]
 
 @pytest.fixture
 def publish_all(tmp_path: Path) -> Publish:
-    """Publish a value for every run of the tiny suite's references but those of some policies."""
+    """Publish a value for every run of the tiny suite's references but those of some policies, and of `others`."""
 
-    def publish(*without: str, policies: tuple[str, ...] = (), value: float = 1000.0) -> Benchmark:
-        bare = Benchmark(suite=SUITE, effort="quick", policies=(), folder=tmp_path, published=False)
+    def publish(
+        *without: str, policies: tuple[str, ...] = (), others: tuple[str, ...] = (), value: float = 1000.0
+    ) -> Benchmark:
+        bare = Benchmark(suite=SUITE, effort="quick", policies=others, folder=tmp_path, published=False)
         results = []
         for run in bare.runs():
             if run.policy_label in without:
@@ -169,6 +172,15 @@ def test_policies_of_a_user_that_are_references_are_published_too_and_others_are
     assert {run.policy_label for run in work.todo()} == {"q-adaptive", "par"}
     assert (len(work.taken()), work.reference_runs(), len(work.runs())) == (18, RUNS, RUNS + 6)
     assert {"min", "again"} <= set(work.scores().table["policy"])
+
+
+def test_published_runs_of_other_policies_are_not_counted_among_those_of_references(
+    publish_all: Publish,
+) -> None:
+    work = publish_all(others=("val-n",), policies=("val-n",))
+    assert (len(work.taken()), work.todo()) == (RUNS + 6, ())
+    told = f"4 references: 24 of 24 runs published with dragonfly-env {dfe.__version__}, and 6 of other policies, "
+    assert origin(work).startswith(told)
 
 
 def test_what_the_folder_holds_goes_before_what_is_published(publish_all: Publish) -> None:
