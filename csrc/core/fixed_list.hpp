@@ -28,6 +28,14 @@ class FixedList {
   [[nodiscard]] std::span<T> all() noexcept { return {&first_, size_}; }
   [[nodiscard]] std::span<const T> all() const noexcept { return {&first_, size_}; }
 
+  // What `make` returns is made in its place. Precondition: not full.
+  template <class Make>
+  T& add_made(Make make) {
+    assert(size_ < kRoom);
+    return *::new (static_cast<void*>(&first_ + size_++)) T(make());
+  }
+  // Precondition: not empty.
+  void remove_last() noexcept { --size_; }
   // Precondition: not full.
   template <class... Arguments>
   void add(Arguments&&... arguments) noexcept(std::is_nothrow_constructible_v<T, Arguments...>) {

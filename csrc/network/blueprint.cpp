@@ -281,7 +281,7 @@ void Blueprint::number_ports() {
     if (port == radix) break;
     const LinkClass link = topology.port_class(port);
     for (std::uint8_t vc = 0; vc < vcs[index_of(link)]; ++vc) {
-      input_index.push_back({.port = port, .vc = vc, .link_class = link, .global = topology.is_global(port)});
+      input_index.push_back({.port = port, .vc = vc, .link_class = link});
     }
     input_vcs += vcs[index_of(link)];
   }

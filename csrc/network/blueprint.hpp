@@ -51,7 +51,6 @@ struct InputIndex {
   Port port = 0;
   std::uint8_t vc = 0;
   LinkClass link_class = LinkClass::kHost;
-  bool global = false;
 };
 
 // Input VCs of routers with no more than one word has bits.

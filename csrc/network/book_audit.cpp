@@ -4,9 +4,10 @@
 
 namespace dragonfly {
 
-std::uint32_t BookAudit::length(std::uint32_t head) const {
-  std::uint32_t length = 0;
-  for (std::uint32_t i = head; i != kNil; i = of_.store.queued[i].next) ++length;
+std::uint32_t BookAudit::length(std::uint32_t head, std::uint32_t tail) const {
+  if (head == kNil) return 0;
+  std::uint32_t length = 1;
+  for (std::uint32_t i = head; i != tail; i = of_.store.next[i]) ++length;
   return length;
 }
 
@@ -30,13 +31,13 @@ std::string BookAudit::check_inside() const {
   std::ostringstream report;
   std::uint64_t counted = of_.under_way_to_hosts();
   of_.for_each_arriving([&](std::uint32_t, std::uint32_t) { ++counted; });
-  for (const InputVc& input : of_.input_vcs) counted += length(input.head);
+  for (const InputVc& input : of_.input_vcs) counted += length(input.head, input.tail);
   for_each_port([&](std::uint32_t id, const OutputPort& output) {
     std::uint32_t queued = 0;
     std::uint32_t occupancy = 0;
     for (std::uint32_t vc = 0; vc < output.vcs; ++vc) {
       const VcQueue& queue = output.queues()[vc];
-      const std::uint32_t held = length(queue.queued > 0 ? queue.head : kNil);
+      const std::uint32_t held = length(queue.queued > 0 ? queue.head : kNil, queue.tail);
       if (held != queue.queued) {
         report << name_of(id) << " VC " << vc << " counts " << queue.queued << " packets and holds " << held;
       }
@@ -100,7 +101,7 @@ void BookAudit::count_credits(std::span<CreditsInUse> use) const {
   for (std::uint32_t router = 0; router < of_.num_routers; ++router) {
     for (std::uint32_t i = 0; i < of_.plan.input_vcs; ++i) {
       const std::uint32_t input_vc = (router << of_.plan.input_shift) + i;
-      count_places(input_vc, length(of_.input_vcs[input_vc].head), use);
+      count_places(input_vc, length(of_.input_vcs[input_vc].head, of_.input_vcs[input_vc].tail), use);
     }
   }
   for (const Mail::SentCredit& sent : of_.mail.credits) ++use[sent.to].of_ports[sent.credit.item];

@@ -33,7 +33,7 @@ class BookAudit {
   [[nodiscard]] std::string compare_credits(const CreditsInUse& use) const;
 
  private:
-  [[nodiscard]] std::uint32_t length(std::uint32_t head) const;
+  [[nodiscard]] std::uint32_t length(std::uint32_t head, std::uint32_t tail) const;
   void count_places(std::uint32_t input_vc, std::uint32_t packets, std::span<CreditsInUse> use) const;
   [[nodiscard]] std::string name_of(std::uint32_t port_id) const;
   template <class Visit>

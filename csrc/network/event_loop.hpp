@@ -106,8 +106,9 @@ struct EventLoop {
   static Tick next_due(const State& s, Tick end);
   static void step(State& s, Tick now);
   static void look_ahead(const State& s, Tick now);
-  static void touch_behind(const State& s, const Queued& queued, std::uint32_t packet);
-  static void touch_asked(const State& s, std::uint32_t packet);
+  static void touch_behind(const State& s, std::uint32_t input_vc);
+  static void touch_arriving(const State& s, std::uint32_t packet);
+  static void touch_all(const State& s, std::uint32_t packet);
 
   // Ports.
   static void take_credit(State& s, const Credit& credit, const Feedback& feedback, Tick now);
@@ -127,6 +128,7 @@ struct EventLoop {
   static void schedule(State& s, std::uint32_t id, OutputPort& output, Tick when);
   static void wake_waiting(State& s, std::uint32_t id, std::uint32_t vc, Tick now);
   static void end_block(State& s, std::uint32_t id, OutputPort& output, Tick now);
+  static std::uint32_t behind(const State& s, std::uint32_t packet, bool last);
   static void expose_head(State& s, std::uint32_t router, std::uint32_t index, Tick now);
   static void make_ready(State& s, std::uint32_t router, std::uint32_t index, const Hop& hop);
   static void plan_edge(State& s, std::uint32_t router, Tick edge);
@@ -188,7 +190,9 @@ struct EventLoop {
   static void ask_and_apply(State& s, const RoutingPolicy& policy, std::span<const Question> questions,
                             Tick now);
   static bool ask(State& s, const State::Undecided& undecided, Tick now);
-  static RouteContext context_of(const State& s, std::uint32_t packet, std::uint32_t input_vc);
+  // Context: RouteContext, or what is made of it and of `own`.
+  template <class Context = RouteContext, class... Own>
+  static Context context_of(const State& s, std::uint32_t packet, std::uint32_t input_vc, Own... own);
 };
 
 // The loop that is compiled for what the partition does at present.

@@ -5,6 +5,7 @@
 #include <bit>
 #include <utility>
 
+#include "core/pick.hpp"
 #include "network/events_ports.hpp"
 
 namespace dragonfly {
@@ -59,20 +60,20 @@ template <Mode mode>
     return by_service ? std::uint64_t{inputs[index].last_served} << 16 | index
                       : allocator_key(s, router, index);
   };
-  std::array<std::uint64_t, 64> keys;  // sorted: few, by insertion; mostly two
-  const auto second = static_cast<std::uint32_t>(std::countr_zero(asking));
-  const std::uint64_t key = key_of(lowest);
-  const std::uint64_t other = key_of(second);
-  keys[0] = std::min(key, other);
-  keys[1] = std::max(key, other);
-  std::uint32_t count = 2;
-  for (asking &= asking - 1; asking != 0; asking &= asking - 1) {
-    const std::uint64_t next = key_of(static_cast<std::uint32_t>(std::countr_zero(asking)));
-    std::uint32_t at = count++;
-    for (; at > 0 && next < keys[at - 1]; --at) keys[at] = keys[at - 1];
-    keys[at] = next;
+  std::array<std::uint64_t, 64> keys;
+  keys[0] = key_of(lowest);
+  std::uint32_t count = 1;
+  for (; asking != 0; asking &= asking - 1) {
+    keys[count++] = key_of(static_cast<std::uint32_t>(std::countr_zero(asking)));
   }
-  serve(s, router, keys.data(), count, now);
+  // The place of each is the number of lower ones. There are few, and nobody can foresee their order.
+  std::array<std::uint64_t, 64> sorted;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    std::uint32_t place = 0;
+    for (std::uint32_t k = 0; k < count; ++k) place += keys[k] < keys[i] ? 1U : 0U;
+    sorted[place] = keys[i];
+  }
+  serve(s, router, sorted.data(), count, now);
 }
 
 // Those that ask, from here on no more: their keys in order, in `keys`. Returns how many.
@@ -327,12 +328,10 @@ template <Mode mode>
     return;
   }
   const Credit credit{when, upstream};
-  const InputPort far = from.global ? s.inputs[s.port_id(router, from.port)] : InputPort{};
-  if (!from.global || far.partition == s.index) {
+  const InputPort far = s.inputs[s.port_id(router, from.port)];
+  if (far.partition == s.index) {
     s.credits[link].push(credit);
-    if (learns(s)) {
-      s.feedback[link].push(report_to(s, packet, from.global ? far.group : s.group_of[router]));
-    }
+    if (learns(s)) s.feedback[link].push(report_to(s, packet, far.group));
     return;
   }
   s.mail.credits.push_back({credit, far.partition});
@@ -389,24 +388,22 @@ template <Mode mode>
     s.output_free[id] = busy_until;
   }
   input.last_served = stamp;
-  input.head = s.store.queued[packet].next;
+  input.head = behind(s, packet, packet == input.tail);
   if (!on_arrival(s) && input.head != kNil) prefetch(&s.store.packets[input.head]);
   credit_upstream(s, router, index, packet, now);
   if (mode.tracks()) tell_listeners(s, router, index, packet, output, now);
 
-  if (with_through(s)) s.store.queued[packet].through = low_of(now + s.timing.crossbar_latency);
-  s.store.queued[packet].next = kNil;
+  if (with_through(s)) s.store.through[packet] = low_of(now + s.timing.crossbar_latency);
   const bool was_empty = queue.queued == 0;
-  if (was_empty) {
-    queue.head = packet;
-  } else {
-    s.store.queued[queue.tail].next = packet;
-  }
+  s.store.next[pick(was_empty, packet, queue.tail)] = packet;  // its own is not looked at
+  queue.head = pick(was_empty, packet, queue.head);
   queue.tail = packet;
+  if (kLooksBehind && output.peer_partition != s.index) touch_all(s, packet);
   ++queue.queued;
   const bool to_host = output.link_class == LinkClass::kHost;
-  const bool sendable = to_host || shared_output(s) || queue.credits > 0;
-  output.sendable |= static_cast<std::uint16_t>((sendable ? 1U : 0U) << vc);
+  const std::uint32_t sendable =
+      std::uint32_t{to_host || shared_output(s)} | std::uint32_t{queue.credits > 0};
+  output.sendable |= static_cast<std::uint16_t>(sendable << vc);
   ++output.queued;
   ++output.occupancy;
   if (shared_output(s) && !to_host) --queue.credits;

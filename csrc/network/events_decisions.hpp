@@ -10,18 +10,20 @@ namespace dragonfly {
 
 // Precondition: the packet is in that input VC.
 template <Mode mode>
-inline RouteContext EventLoop<mode>::context_of(const State& s, std::uint32_t packet,
-                                                std::uint32_t input_vc) {
+template <class Context, class... Own>
+[[gnu::always_inline]] inline Context EventLoop<mode>::context_of(const State& s, std::uint32_t packet,
+                                                                  std::uint32_t input_vc, Own... own) {
   const std::uint32_t router = router_of(s, input_vc);
-  const InputIndex at = s.plan.input_index[index_in(s, input_vc)];
-  return {s.around,
-          s.store.packets[packet],
-          s.store.times[packet],
-          s.first_router + router,
-          s.group_of[router],
-          s.ports.of_router(router),
-          at.port,
-          at.vc};
+  const InputIndex& at = s.plan.input_index[index_in(s, input_vc)];
+  return Context{own...,
+                 s.around,
+                 s.store.packets[packet],
+                 s.store.times[packet],
+                 s.first_router + router,
+                 s.group_of[router],
+                 s.ports.of_router(router),
+                 at.port,
+                 at.vc};
 }
 
 template <Mode mode>
@@ -105,9 +107,9 @@ template <Mode mode>
     }
     plan_effect(s, input_vc, now + delay);
   }
-  Queued& queued = s.store.queued[packet];
-  queued.hop = hop;
-  if (on_arrival(s)) queued.decided = low_of(now);
+  Decided& decided = s.store.decided[packet];
+  decided.hop = hop;
+  if (on_arrival(s)) decided.when = low_of(now);
   if (on_arrival(s) && delay == 0 && s.input_vcs[input_vc].head == packet) make_ready(s, router, index, hop);
 }
 
@@ -208,24 +210,28 @@ inline void EventLoop<mode>::put_questions(State& s, std::uint32_t decider, Tick
       if constexpr (kShared) {
         if (s.store.messages[undecided.packet].policy != decider) continue;
       }
-      const RouteContext context = context_of(s, undecided.packet, undecided.input_vc);
+      const auto number = static_cast<std::uint32_t>(questions.size());
+      const Question& question = questions.add_made([&] {
+        return context_of<Question>(s, undecided.packet, undecided.input_vc, undecided.packet,
+                                    undecided.input_vc, number);
+      });
       if constexpr (mode.any() && !learning) {
-        const Packet& packet = context.packet();
-        if (packet.plan == Plan::kRouted || !has_choice(who.scope, s.plan.topology, packet, context.router(),
-                                                        context.group(), context.came_by())) {
+        const Packet& packet = question.packet();
+        if (packet.plan == Plan::kRouted || !has_choice(who.scope, s.plan.topology, packet, question.router(),
+                                                        question.group(), question.came_by())) {
+          questions.remove_last();
           follow(s, undecided, now);
           continue;
         }
       }
       if constexpr (asker == Asker::kSeeing) {
-        s.trackers.touch(context.router(), context.packet().destination_router);
-        if (!sheet->add(context, now)) {
+        s.trackers.touch(question.router(), question.packet().destination_router);
+        if (!sheet->add(question, now)) {
+          questions.remove_last();
           follow(s, undecided, now);
           continue;
         }
       }
-      questions.add(context, undecided.packet, undecided.input_vc,
-                    static_cast<std::uint32_t>(questions.size()));
     }
     if constexpr (asker == Asker::kSeeing) s.around.rows = sheet->rows();
     if (questions.size() > 0) ask_and_apply<learning>(s, *who.policy, questions.all(), now);
@@ -277,7 +283,7 @@ void EventLoop<mode>::answer(State& s, const std::int32_t* actions) {
     Packet& packet = s.store.packets[asked.packet];
     if (desk.decided_before()) desk.undo(i, packet);
     const Hop hop = desk.answer(i, actions[i], packet, s.timing.credit_delay);
-    s.store.queued[asked.packet].hop = hop;
+    s.store.decided[asked.packet].hop = hop;
     if (desk.decided_before()) {
       // Without a routing delay it asks for the crossbar already, at the next clock edge.
       const std::uint32_t router = router_of(s, asked.input_vc);

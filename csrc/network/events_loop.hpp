@@ -5,6 +5,7 @@
 #include <bit>
 #include <utility>
 
+#include "core/pick.hpp"
 #include "core/prefetch.hpp"
 #include "network/events_allocator.hpp"
 #include "network/events_decisions.hpp"
@@ -60,23 +61,29 @@ template <Mode mode>
       prefetch(s.ports.line_of(id, s.plan.queue_stride - 1U));
     }
   }
+  if (on_arrival(s)) {
+    const std::uint32_t decided = s.effects.peek(next);
+    if (decided != kNil) prefetch(&s.input_vcs[decided]);
+  }
   std::uint32_t credit = s.mailed_credits.peek(next);
   for (int i = 0; i < kLooks && credit != kNil; ++i, credit = s.credit_pool[credit].next) {
     prefetch(&s.ports[s.credit_pool[credit].credit.item >> kVcBits]);
   }
   std::uint32_t packet = s.mailed_packets.peek(next);
-  for (int i = 0; i < kLooks && packet != kNil; ++i, packet = s.store.queued[packet].next) {
+  for (int i = 0; i < kLooks && packet != kNil; ++i, packet = s.store.next[packet]) {
     prefetch(&s.store.packets[packet]);
     prefetch(&s.input_vcs[s.mailed_to[packet]]);
   }
 }
 
-// Asks the memory for what a decision from outside needs of a packet beside it.
+// Asks the memory for what an arriving packet needs: a decision from outside looks at all of it.
 template <Mode mode>
-[[gnu::always_inline]] inline void EventLoop<mode>::touch_asked(const State& s, std::uint32_t packet) {
-  if (!asking(s)) return;
-  prefetch(&s.store.times[packet]);
-  s.desk->touch(packet);
+[[gnu::always_inline]] inline void EventLoop<mode>::touch_arriving(const State& s, std::uint32_t packet) {
+  if (asking(s)) {
+    touch_all(s, packet);
+  } else {
+    prefetch(&s.store.packets[packet]);
+  }
 }
 
 template <Mode mode>
@@ -122,9 +129,8 @@ template <Mode mode>
       if (learns(s)) {
         feedback = s.feedback[link].take();
         const std::uint32_t row = s.feedback[link].ahead(kAhead).row;
-        if (row != kNil) {
-          s.plan.learner->touch(s.first_router + (later.item >> kVcBits >> s.plan.port_shift), row);
-        }
+        s.plan.learner->touch(s.first_router + (later.item >> kVcBits >> s.plan.port_shift),
+                              pick(row != kNil, row, 0U));
       }
       take_credit(s, credit, feedback, now);
     }
@@ -157,9 +163,8 @@ template <Mode mode>
       const State::Arrival arrival = ring.take();
       const State::Arrival& later = ring.ahead(kAhead);
       prefetch(&s.input_vcs[later.input_vc]);
-      prefetch(&s.store.packets[later.packet]);
-      prefetch(&s.store.queued[later.packet]);
-      touch_asked(s, later.packet);
+      if (on_arrival(s)) prefetch(&s.store.decided[later.packet]);
+      touch_arriving(s, later.packet);
       arrive<kFromHost>(s, arrival.packet, arrival.input_vc, now);
     }
   };
@@ -168,11 +173,8 @@ template <Mode mode>
     take_arrivals.template operator()<false>(s.arrivals[link]);
   }
   for (std::uint32_t packet = std::exchange(s.mailed_packets.head(now), kNil); packet != kNil;) {
-    const std::uint32_t next = s.store.queued[packet].next;
-    if (next != kNil) {
-      prefetch(&s.store.packets[next]);
-      touch_asked(s, next);
-    }
+    const std::uint32_t next = s.store.next[packet];
+    if (next != kNil) touch_arriving(s, next);
     arrive<false>(s, packet, s.mailed_to[packet], now);
     packet = next;
   }
@@ -180,10 +182,9 @@ template <Mode mode>
   if (s.timing.routing_delay > 0) {
     for (std::uint32_t input_vc = s.effects.take(now); input_vc != kNil;) {
       const std::uint32_t next = s.effects.next(input_vc);
+      if (next != kNil) prefetch(&s.input_vcs[next]);
       const std::uint32_t head = s.input_vcs[input_vc].head;
-      const Queued& queued = s.store.queued[head];
-      touch_behind(s, queued, head);
-      make_ready(s, router_of(s, input_vc), index_in(s, input_vc), queued.hop);
+      make_ready(s, router_of(s, input_vc), index_in(s, input_vc), s.store.decided[head].hop);
       input_vc = next;
     }
   }

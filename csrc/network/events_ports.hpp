@@ -5,6 +5,7 @@
 #include <bit>
 #include <utility>
 
+#include "core/pick.hpp"
 #include "core/prefetch.hpp"
 #include "network/delivery.hpp"
 #include "network/event_loop.hpp"
@@ -32,6 +33,29 @@ template <Mode mode>
   s.busy.mark(when);
 }
 
+// The packet behind this one in its buffer or queue; none behind the last. Without a branch, which would be
+// taken about as often as not, and without a look at the list where there is nothing to see.
+template <Mode mode>
+[[gnu::always_inline]] inline std::uint32_t EventLoop<mode>::behind(const State& s, std::uint32_t packet,
+                                                                    bool last) {
+  return pick(last, kNil, s.store.next[pick(last, 0U, packet)]);
+}
+
+// Asks the memory for what the packet behind the head will need there.
+template <Mode mode>
+[[gnu::always_inline]] inline void EventLoop<mode>::touch_behind(const State& s, std::uint32_t input_vc) {
+  if (!kLooksBehind) return;
+  const InputVc& input = s.input_vcs[input_vc];
+  const std::uint32_t next = behind(s, input.head, input.head == input.tail);
+  const std::uint32_t packet = next != kNil ? next : input.head;
+  prefetch(&s.store.next[packet]);
+  if (on_arrival(s)) {
+    prefetch(&s.store.decided[packet]);
+  } else {
+    prefetch(&s.store.packets[packet]);
+  }
+}
+
 // The packet at the head of an input VC asks for the crossbar from now on.
 template <Mode mode>
 [[gnu::always_inline]] inline void EventLoop<mode>::make_ready(State& s, std::uint32_t router,
@@ -42,15 +66,7 @@ template <Mode mode>
   const std::uint32_t id = s.port_id(router, hop.port);
   prefetch(&s.ports[id]);
   prefetch(s.ports.line_of(id, hop.vc));
-}
-
-// Asks the memory for what the packet behind this one will need at the head; without a branch, which would be
-// taken about as often as not.
-template <Mode mode>
-[[gnu::always_inline]] inline void EventLoop<mode>::touch_behind(const State& s, const Queued& queued,
-                                                                 std::uint32_t packet) {
-  if (!kLooksBehind) return;
-  prefetch(&s.store.queued[queued.next != kNil ? queued.next : packet]);
+  touch_behind(s, (router << input_shift(s)) + index);
 }
 
 // The next packet of an input VC has come to its head.
@@ -65,11 +81,10 @@ template <Mode mode>
     return;
   }
   const auto delay = static_cast<LowTick>(s.timing.routing_delay);
-  const Queued& queued = s.store.queued[packet];
-  touch_behind(s, queued, packet);
-  const LowTick since = low_of(now) - queued.decided;
+  const Decided& decided = s.store.decided[packet];
+  const LowTick since = low_of(now) - decided.when;
   if (since >= delay) {
-    make_ready(s, router, index, queued.hop);
+    make_ready(s, router, index, decided.hop);
   } else {
     plan_effect(s, input_vc, now + (delay - since));
   }
@@ -156,8 +171,7 @@ inline std::uint32_t EventLoop<mode>::choose_ready_vc(const State& s, const Outp
   for (std::uint32_t vcs : {behind, output.sendable & ~behind}) {
     for (; vcs != 0; vcs &= vcs - 1) {
       const auto vc = static_cast<std::uint32_t>(std::countr_zero(vcs));
-      auto until_ready =
-          static_cast<std::int32_t>(s.store.queued[output.queues()[vc].head].through - low_of(now));
+      auto until_ready = static_cast<std::int32_t>(s.store.through[output.queues()[vc].head] - low_of(now));
       // Only low bits are kept: what seems to be ready later than possible has waited for very long.
       if (until_ready > s.timing.crossbar_latency) until_ready = -INT32_MAX;
       if (until_ready > 0) {
@@ -200,13 +214,14 @@ template <PartitionState::Departures kind>
 
   VcQueue& queue = output.queues()[chosen];
   const std::uint32_t packet = queue.head;
-  queue.head = s.store.queued[packet].next;
   --queue.queued;
+  queue.head = behind(s, packet, queue.queued == 0);
   --output.queued;
   const bool takes_credit = !to_host && !shared_output(s);
   if (takes_credit) --queue.credits;
-  const bool sendable = queue.queued > 0 && (!takes_credit || queue.credits > 0);
-  output.sendable ^= static_cast<std::uint16_t>((sendable ? 0U : 1U) << chosen);
+  const std::uint32_t stays_sendable =
+      std::uint32_t{queue.queued > 0} & (std::uint32_t{!takes_credit} | std::uint32_t{queue.credits > 0});
+  output.sendable ^= static_cast<std::uint16_t>((stays_sendable ^ 1U) << chosen);
   if (takes_credit) end_block(s, id, output, now);
   touch_next<kind>(s, output, queue.queued > 0 ? queue.head : packet);
   output.next_vc = static_cast<std::uint16_t>(chosen + 1U);
@@ -242,9 +257,13 @@ template <Mode mode>
 template <PartitionState::Departures kind>
 [[gnu::always_inline]] inline void EventLoop<mode>::touch_next(const State& s, const OutputPort& output,
                                                                std::uint32_t packet) {
-  if (!kLooksBehind) return;
-  prefetch(&s.store.queued[packet]);
   if (kind == State::kLocal || (kind == State::kGlobal && output.peer_partition == s.index)) return;
+  if (kLooksBehind) touch_all(s, packet);
+}
+
+// Asks the memory for all that is kept of a packet.
+template <Mode mode>
+[[gnu::always_inline]] inline void EventLoop<mode>::touch_all(const State& s, std::uint32_t packet) {
   prefetch(&s.store.packets[packet]);
   prefetch(&s.store.times[packet]);
   if (asking(s)) s.desk->touch(packet);
@@ -269,7 +288,6 @@ template <bool kFromHost>
 [[gnu::always_inline]] inline void EventLoop<mode>::arrive(State& s, std::uint32_t index,
                                                            std::uint32_t input_vc, Tick now) {
   Packet& packet = s.store.packets[index];
-  s.store.queued[index].next = kNil;
   if constexpr (!kFromHost) ++packet.hops;
   if (learns(s) && !asking(s) && packet.plan == Plan::kMinimal) note_travel(packet, now);
   packet.arrived = low_of(now);
@@ -284,7 +302,7 @@ template <bool kFromHost>
   if (becomes_head) {
     input.head = index;
   } else {
-    s.store.queued[input.tail].next = index;
+    s.store.next[input.tail] = index;
   }
   input.tail = index;
   if (on_arrival(s)) {

@@ -9,6 +9,7 @@
 #include <bit>
 #include <cstdint>
 
+#include "core/pick.hpp"
 #include "network/mail.hpp"
 #include "routing/learning.hpp"
 #include "routing/question.hpp"
@@ -21,16 +22,17 @@ inline void note_travel(Packet& packet, Tick now) noexcept {
 }
 // When it was routed there.
 inline void note_report(Packet& packet, const Answer& answer) noexcept {
-  packet.detour_group = kNoGroup;
-  if (!answer.reports) return;
-  packet.detour_router = std::bit_cast<std::uint32_t>(answer.target_ns);
-  packet.detour_group = 0;
+  packet.detour_group = pick(answer.reports, std::uint16_t{0}, kNoGroup);
+  packet.detour_router =
+      pick(answer.reports, std::bit_cast<std::uint32_t>(answer.target_ns), packet.detour_router);
 }
 // When it leaves the buffer that it reached from a router of `group`.
 [[nodiscard]] inline Feedback report_of(const LearningPolicy& learner, const Packet& packet,
                                         std::uint32_t group) noexcept {
-  if (packet.detour_group != 0 || packet.plan != Plan::kMinimal) return {};
-  return {learner.row_of(packet, group), std::bit_cast<float>(packet.detour_router)};
+  const bool reports =
+      (std::uint32_t{packet.detour_group == 0} & std::uint32_t{packet.plan == Plan::kMinimal}) != 0;
+  const std::uint32_t row = learner.row_of(packet, group);  // of no meaning without a report
+  return {pick(reports, row, kNil), std::bit_cast<float>(pick(reports, packet.detour_router, 0U))};
 }
 
 }  // namespace dragonfly

@@ -38,20 +38,21 @@ struct MessagePart {
   void archive(Archive& archive) { archive(number, tag, packets, policy, lane, sent); }
 };
 
-// What buffers look at of a packet that is in one of them: four to a cache line.
-struct Queued {
-  std::uint32_t next = kNil;  // of the list that it is in
-  Hop hop{};                  // where it goes from here, as far as decided before it is at the head
-  LowTick decided = 0;        // when that was decided, if packets are decided about when they arrive
-  LowTick through = 0;        // the crossbar has let it through, where that takes time
+// Where a packet goes from here, where that is decided before it is at the head of its buffer, and since
+// when.
+struct Decided {
+  Hop hop{};
+  LowTick when = 0;
   static constexpr bool kArchivedWhole = true;
 };
-static_assert(sizeof(Queued) == 16);
+static_assert(sizeof(Decided) == 8);
 
 struct PacketStore {
   // What is kept of each packet, [packet]. `open`: of packets that are routed from outside.
   LargeVector<Packet> packets;
-  LargeVector<Queued> queued;
+  LargeVector<std::uint32_t> next;  // in its list; without meaning for the last one of a buffer or queue
+  LargeVector<Decided> decided;
+  LargeVector<LowTick> through;  // the crossbar has let it through, where that takes time
   LargeVector<PacketTimes> times;
   std::vector<PathRecord> paths;        // with a packet log
   std::vector<MessagePart> messages;    // with programs
@@ -63,7 +64,9 @@ struct PacketStore {
 
   void reserve(std::size_t most) {
     packets.reserve(most);
-    queued.reserve(most);
+    next.reserve(most);
+    decided.reserve(most);
+    if (with_through) through.reserve(most);
     times.reserve(most);
     unused.reserve(most);
   }
@@ -98,7 +101,9 @@ struct PacketStore {
       if (archive.reads()) column.resize(size);
       archive.fixed(column);
     };
-    same_size(queued);
+    same_size(next);
+    same_size(decided);
+    if (with_through) same_size(through);
     same_size(times);
     if (with_paths) same_size(paths);
     if (with_messages) same_size(messages);
@@ -111,7 +116,7 @@ struct PacketStore {
 
   // Memory of a packet that is not routed from outside.
   [[nodiscard]] static constexpr std::uint64_t bytes_per_packet() noexcept {
-    return sizeof(Packet) + sizeof(Queued) + sizeof(PacketTimes) + sizeof(std::uint32_t);
+    return sizeof(Packet) + sizeof(Decided) + sizeof(PacketTimes) + 3 * sizeof(std::uint32_t);
   }
 
  private:
@@ -119,7 +124,9 @@ struct PacketStore {
     const std::size_t old = packets.size();
     const std::size_t size = old + std::max<std::size_t>(64, old / 8);
     packets.resize(size);
-    queued.resize(size);
+    next.resize(size);
+    decided.resize(size);
+    if (with_through) through.resize(size);
     times.resize(size);
     if (with_paths) paths.resize(size);
     if (with_messages) messages.resize(size);

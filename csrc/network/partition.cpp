@@ -16,7 +16,7 @@ void take_in_from(PartitionState& s, const Mail& mail) {
     if (s.store.has_baggage()) s.store.unpack(packet, mail.baggage.data() + sent.baggage);
     const Tick when = time_from(s.window_start, sent.when);
     s.mailed_to[packet] = sent.input_vc;
-    s.store.queued[packet].next = std::exchange(s.mailed_packets.head(when), packet);
+    s.store.next[packet] = std::exchange(s.mailed_packets.head(when), packet);
     s.busy.mark(when);
   }
   s.in_network += packets.size();

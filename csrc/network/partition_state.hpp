@@ -124,7 +124,7 @@ struct PartitionState {
       ring.for_each([&](const Arrival& arrival) { visit(arrival.packet, arrival.input_vc); });
     }
     for (const std::uint32_t first : mailed_packets.heads()) {
-      for (std::uint32_t i = first; i != kNil; i = store.queued[i].next) visit(i, mailed_to[i]);
+      for (std::uint32_t i = first; i != kNil; i = store.next[i]) visit(i, mailed_to[i]);
     }
   }
   template <class Visit>

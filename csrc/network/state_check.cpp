@@ -242,8 +242,8 @@ class Soundness {
 
   void check_store() const {
     const PacketStore& store = s_.store;
-    for (const Queued& one : store.queued) {
-      require(one.next == kNil || one.next < store.packets.size(), "a list leads nowhere");
+    for (const std::uint32_t next : store.next) {
+      require(next == kNil || next < store.packets.size(), "a list leads nowhere");
     }
     for (std::size_t i = 0; i < store.paths.size(); ++i) {
       require(store.paths[i].length <= PathRecord::kLongest, "a path is too long");
@@ -312,7 +312,7 @@ class Soundness {
         const std::uint32_t own = s_.first_router + router;
         std::uint32_t last = kNil;
         std::uint32_t count = 0;
-        for (std::uint32_t i = queue.head; i != kNil; i = s_.store.queued[i].next) {
+        for (std::uint32_t i = queue.head; count < queue.queued; i = s_.store.next[i]) {
           place(i);
           last = i;
           ++count;
@@ -323,7 +323,7 @@ class Soundness {
             check_at(i, topology_.neighbor(own, static_cast<Port>(port)).router, 1);
           }
         }
-        require(last == queue.tail && count == queue.queued, "a queue has another end");
+        require(last == queue.tail, "a queue has another end");
       }
       require(queued == output.queued, "a port counts wrongly");
     }
@@ -349,7 +349,7 @@ class Soundness {
   template <class Visit>
   void each_item(const SlotLists& lists, Visit visit) const {
     std::vector<std::uint8_t> seen(lists.items());
-    const std::vector<std::uint32_t>& heads = lists.slots().heads();
+    const auto& heads = lists.slots().heads();
     for (std::size_t slot = 0; slot < heads.size(); ++slot) {
       for (std::uint32_t i = heads[slot]; i != kNil; i = lists.next(i)) {
         require(i < seen.size() && seen[i] == 0, "a list of events leads in a circle, or nowhere");
@@ -386,14 +386,13 @@ class Soundness {
         continue;
       }
       require(is_input(input_vc), "a buffer does not exist");
-      std::uint32_t last = kNil;
-      for (std::uint32_t i = input.head; i != kNil; i = s_.store.queued[i].next) {
+      require(input.tail != kNil, "a buffer has no end");
+      for (std::uint32_t i = input.head, last = kNil; last != input.tail; i = s_.store.next[i]) {
         place(i);
         last = i;
         buffer_of_[i] = input_vc;
         check_at(i, s_.first_router + router, 0);
       }
-      require(last == input.tail, "a buffer has another end");
       if (ready) require_wanted(input_vc);
     }
     for (std::size_t at = 0; at < s_.first_waiting.size(); ++at) {
@@ -467,15 +466,15 @@ class Soundness {
     for (std::uint32_t packet = 0; packet < placed_.size(); ++packet) {
       const std::uint32_t input_vc = buffer_of_[packet];
       if (input_vc == kNil) continue;
-      const Queued& queued = s_.store.queued[packet];
+      const Decided& decided = s_.store.decided[packet];
       require(!s_.plan.decide_on_arrival || s_.timing.routing_delay == 0 ||
-                  queued.decided == s_.store.packets[packet].arrived,
+                  decided.when == s_.store.packets[packet].arrived,
               "a packet was decided about at another time");
       const bool head = s_.input_vcs[input_vc].head == packet;
       if (!s_.plan.decide_on_arrival && !(head && effect_at_[input_vc] >= 0)) continue;
       if (s_.plan.decide_on_arrival && head && effect_at_[input_vc] < 0)
         continue;  // asks, waits, or is pending
-      const Hop& hop = queued.hop;
+      const Hop& hop = decided.hop;
       const std::uint32_t router = s_.router_of_input(input_vc);
       // What waits for its decision gets a hop then, before it goes on.
       if (pending_[packet] != 0 && !s_.desk->decided_before()) continue;
@@ -498,7 +497,7 @@ class Soundness {
       });
     }
     for (const std::uint32_t first : s_.mailed_packets.heads()) {
-      for (std::uint32_t i = first; i != kNil; i = s_.store.queued[i].next) {
+      for (std::uint32_t i = first; i != kNil; i = s_.store.next[i]) {
         require(i < s_.mailed_to.size(), "mail is for nobody");
         arriving(i, s_.mailed_to[i], 1);
       }

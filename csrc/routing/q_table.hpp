@@ -56,6 +56,7 @@ class QTable {
     prefetch(first + stride_ - 1);
   }
   // The lowest port with the smallest value; 0 if all are infinite. Safe for any row: NaN is never smallest.
+  // Without branches: nobody can foresee which port it is.
   [[nodiscard]] std::uint32_t best(const float* row) const noexcept {
     const auto* const lanes = reinterpret_cast<const Lanes*>(row);
     constexpr float kNone = std::numeric_limits<float>::infinity();
@@ -64,9 +65,13 @@ class QTable {
     float value = lowest[0];
     for (int i = 1; i < 4; ++i) value = lowest[i] < value ? lowest[i] : value;
     if (value == kNone) return 0;
-    std::uint32_t port = 0;
-    while (row[port] != value) ++port;
-    return port;
+    Numbers port = {0, 1, 2, 3};
+    Numbers first = {kNoPorts, kNoPorts, kNoPorts, kNoPorts};
+    for (std::uint32_t i = 0; i < stride_ / 4U; ++i, port += 4) {
+      const Numbers here = lanes[i] == value ? port : Numbers{kNoPorts, kNoPorts, kNoPorts, kNoPorts};
+      first = here < first ? here : first;
+    }
+    return static_cast<std::uint32_t>(std::min(std::min(first[0], first[1]), std::min(first[2], first[3])));
   }
   // After resize().
   void archive(Archive& archive) {
@@ -79,6 +84,8 @@ class QTable {
 
  private:
   using Lanes = float __attribute__((vector_size(16)));
+  using Numbers = std::int32_t __attribute__((vector_size(16)));
+  static constexpr std::int32_t kNoPorts = std::numeric_limits<std::int32_t>::max();
 
   TableShape shape_;
   std::uint32_t stride_ = 0;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "routing/candidate.hpp"
 #include "routing/route_context.hpp"
@@ -12,9 +13,14 @@ namespace dragonfly {
 class Question : public RouteContext {
  public:
   // `packet_index`, `input_vc`: for who applies the answer. `number`: among the questions of the instant.
-  Question(const RouteContext& context, std::uint32_t packet_index, std::uint32_t input_vc,
-           std::uint32_t number)
-      : RouteContext{context}, packet_index_{packet_index}, input_vc_{input_vc}, number_{number} {}
+  // `context`: what a RouteContext is made of; it is made in its place, as a processor waits long for a copy
+  // of what was just written piece by piece.
+  template <class... Context>
+  Question(std::uint32_t packet_index, std::uint32_t input_vc, std::uint32_t number, Context&&... context)
+      : RouteContext{std::forward<Context>(context)...},
+        packet_index_{packet_index},
+        input_vc_{input_vc},
+        number_{number} {}
 
   [[nodiscard]] bool leaves() const noexcept { return packet().destination_group != group(); }
 

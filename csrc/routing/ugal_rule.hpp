@@ -74,14 +74,79 @@ struct UgalComparison {
   [[nodiscard]] Answer leave() const noexcept { return {.detour = detour, .start = detour_start}; }
 };
 
+// Here, because a comparison that a function returns costs the processor as much as making it.
+namespace detail {
+
+[[nodiscard]] inline std::uint32_t occupancy_of(const RouteContext& context, const UgalParams& params,
+                                                const Hop& hop) {
+  switch (params.weighed) {
+    case Weighed::kPort:
+      break;
+    case Weighed::kVc:
+      return context.occupancy_packets(hop);
+    case Weighed::kVcQueue:
+      return context.queued_packets(hop);
+  }
+  return context.occupancy_packets(hop.port);
+}
+
+// The first hop of the minimal path, if it is the one that the packet would take.
+[[nodiscard]] inline Hop start_of(const RouteContext& context, const Hop& minimal, Stage minimal_stage) {
+  return minimal_stage == context.paths().source_stage(context.packet()) ? minimal : Hop{};
+}
+
+inline void weigh(const RouteContext& context, const UgalParams& params, const Hop& minimal,
+                  std::uint32_t minimal_occupancy, std::uint32_t detour_occupancy, UgalComparison& compared) {
+  if (params.weighed == Weighed::kPort && minimal.port == compared.detour_start.port) {
+    minimal_occupancy = context.occupancy_packets(minimal);
+    detour_occupancy = context.occupancy_packets(compared.detour_start);
+  }
+  compared.minimal = static_cast<double>(minimal_occupancy) <=
+                     2.0 * static_cast<double>(detour_occupancy) + params.bias_packets;
+}
+
+// Whether one path of each kind leaves the group, by the only way there is.
+[[nodiscard]] inline bool has_one_candidate_each(const RouteContext& context, const UgalParams& params) {
+  const Packet& packet = context.packet();
+  return context.topology().has_single_ways() && params.nonminimal_candidates == 1 &&
+         params.detour != DetourKind::kL && packet.plan == Plan::kMinimal &&
+         packet.destination_group != context.group();
+}
+
+[[nodiscard]] inline UgalComparison compare_two(const RouteContext& context, const UgalParams& params,
+                                                Stage minimal_stage, RandomStream& detours) {
+  const PathFollower& paths = context.paths();
+  const Packet& packet = context.packet();
+  const Hop minimal = paths.only_hop_out(packet, context.router(), packet.destination_group, minimal_stage,
+                                         true, visits_router(packet.detour_kind));
+  UgalComparison compared{
+      .detour = draw_detour(context, detours, params.detour, params.avoid_destination_group),
+      .minimal_start = start_of(context, minimal, minimal_stage)};
+  if (!compared.detour.exists()) return compared;
+  compared.detour_start = paths.only_hop_out(packet, context.router(), compared.detour.group, Stage::kSource,
+                                             false, visits_router(params.detour));
+  weigh(context, params, minimal, occupancy_of(context, params, minimal),
+        occupancy_of(context, params, compared.detour_start), compared);
+  return compared;
+}
+
+[[nodiscard]] UgalComparison compare_several(const RouteContext& context, const UgalParams& params,
+                                             Stage minimal_stage, RandomStream& detours);
+
+}  // namespace detail
+
 // Non-minimal iff q_min > 2 * q_nonmin + bias, ties go minimal, where q
 // is the occupancy of the first port of the path. Among several candidates of a kind the least
 // occupied (then the first drawn) stands for all; there are several minimal ones only with trunking. When
 // both paths start on one port the VCs that they would use are compared instead of the port. Source: Kang et
 // al., HPDC 2021, sections 2.2 and 5.1 and its published simulator; LIA (TACO 2025) equation 1.
 // `detours`: the packet's stream for that kind of path.
-[[nodiscard]] UgalComparison ugal_comparison(const RouteContext& context, const UgalParams& params,
-                                             Stage minimal_stage, RandomStream& detours);
+[[nodiscard]] inline UgalComparison ugal_comparison(const RouteContext& context, const UgalParams& params,
+                                                    Stage minimal_stage, RandomStream& detours) {
+  return detail::has_one_candidate_each(context, params)
+             ? detail::compare_two(context, params, minimal_stage, detours)
+             : detail::compare_several(context, params, minimal_stage, detours);
+}
 [[nodiscard]] inline UgalComparison ugal_comparison(const RouteContext& context, const UgalParams& params,
                                                     Stage minimal_stage) {
   RandomStream detours = context.detour_stream(params.detour);
