@@ -14,6 +14,7 @@
 
 #include "core/archive.hpp"
 #include "core/ids.hpp"
+#include "core/large_pages.hpp"
 #include "core/time.hpp"
 
 namespace dragonfly {
@@ -88,8 +89,8 @@ class TimeSlots {
   [[nodiscard]] std::uint32_t peek(Tick when) const noexcept {
     return heads_[static_cast<std::size_t>(when) & mask_];
   }
-  [[nodiscard]] const std::vector<std::uint32_t>& heads() const noexcept { return heads_; }
-  [[nodiscard]] std::vector<std::uint32_t>& all() noexcept { return heads_; }
+  [[nodiscard]] const SharedVector<std::uint32_t>& heads() const noexcept { return heads_; }
+  [[nodiscard]] SharedVector<std::uint32_t>& all() noexcept { return heads_; }
   [[nodiscard]] static std::uint64_t bytes(Tick horizon) noexcept {
     return std::bit_ceil(static_cast<std::uint64_t>(horizon) + 1) * sizeof(std::uint32_t);
   }
@@ -97,7 +98,7 @@ class TimeSlots {
 
  private:
   std::size_t mask_;
-  std::vector<std::uint32_t> heads_;
+  SharedVector<std::uint32_t> heads_;
 };
 
 // Lists by time of items that are numbered.
@@ -141,7 +142,7 @@ class SlotLists {
 
  private:
   TimeSlots slots_;
-  std::vector<std::uint32_t> next_;
+  SharedVector<std::uint32_t> next_;
 };
 
 // The times at which something waits in a slot.
@@ -180,7 +181,7 @@ class BusyTimes {
 
  private:
   std::uint64_t mask_;
-  std::vector<std::uint64_t> words_;
+  SharedVector<std::uint64_t> words_;
 };
 
 }  // namespace dragonfly

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/event_queues.hpp"
+#include "core/large_pages.hpp"
 #include "decisions/decision_desk.hpp"
 #include "network/blueprint.hpp"
 #include "network/delivery_record.hpp"
@@ -203,28 +204,28 @@ struct PartitionState {
   Mail mail;             // what left in the present window, or in the one before
 
   // Routers.
-  PortBlocks ports;                        // output ports
-  std::vector<OutputStall> output_stalls;  // [port id]
-  std::vector<InputPort> inputs;           // [port id]
-  std::vector<InputStall> input_stalls;    // [port id]
-  std::vector<InputVc> input_vcs;          // [input VC]
-  std::vector<std::uint16_t> wanted;       // [input VC]: port and VC that its head asks for, see wanted_of()
-  std::vector<std::uint64_t> ready;     // [router * ready_words]: bits of input VCs that ask for the crossbar
-  std::vector<std::uint32_t> served;    // [router]: highest stamp of a grant so far
-  std::vector<std::uint16_t> group_of;  // [router]
-  std::vector<std::uint16_t>
+  PortBlocks ports;                         // output ports
+  SharedVector<OutputStall> output_stalls;  // [port id]
+  SharedVector<InputPort> inputs;           // [port id]
+  SharedVector<InputStall> input_stalls;    // [port id]
+  SharedVector<InputVc> input_vcs;          // [input VC]
+  SharedVector<std::uint16_t> wanted;       // [input VC]: port and VC that its head asks for, see wanted_of()
+  SharedVector<std::uint64_t> ready;   // [router * ready_words]: bits of input VCs that ask for the crossbar
+  SharedVector<std::uint32_t> served;  // [router]: highest stamp of a grant so far
+  SharedVector<std::uint16_t> group_of;  // [router]
+  SharedVector<std::uint16_t>
       first_waiting;  // [port id * queue_stride + vc]: input VCs that wait for room there
-  std::vector<std::uint16_t> next_waiting;  // [input VC]: the next one, both numbered within the router
-  std::vector<Tick> input_free;   // [port id]: the crossbar takes its next packet then, where a packet keeps
-  std::vector<Tick> output_free;  //   it for longer than a clock; the same of output ports
-  std::vector<Tick> router_edge;  // [router]: the edge at which its allocator will look, likewise
-  std::vector<std::uint16_t> last_requests;  // round-robin, [port id]: the input VC that asked last
-  std::vector<std::uint16_t> last_inputs;    // round-robin, [port id * 2 + whether a host's]: the input port
-                                             // that was served last
+  SharedVector<std::uint16_t> next_waiting;  // [input VC]: the next one, both numbered within the router
+  SharedVector<Tick> input_free;   // [port id]: the crossbar takes its next packet then, where a packet keeps
+  SharedVector<Tick> output_free;  //   it for longer than a clock; the same of output ports
+  SharedVector<Tick> router_edge;  // [router]: the edge at which its allocator will look, likewise
+  SharedVector<std::uint16_t> last_requests;  // round-robin, [port id]: the input VC that asked last
+  SharedVector<std::uint16_t> last_inputs;    // round-robin, [port id * 2 + whether a host's]: the input port
+                                              // that was served last
 
   // Events. Clock edges: [edge % depth * words + router / 64], bits of routers.
   std::uint32_t edge_words = 0;
-  std::vector<std::uint64_t> edges;
+  SharedVector<std::uint64_t> edges;
   std::vector<std::uint32_t> edge_planned;    // [edge % depth]: whether any bit is set
   std::vector<EventRing<Credit>> credits;     // [link class]; [0]: unused
   std::vector<EventRing<Feedback>> feedback;  // [link class]: of each of these credits, with a learner
@@ -246,10 +247,10 @@ struct PartitionState {
   std::vector<Undecided> undecided;
 
   // Hosts.
-  std::vector<HostSender> hosts;
+  SharedVector<HostSender> hosts;
   std::uint32_t drawn_packets = 0;           // TrafficSource::drawn_packets()
-  std::vector<DrawnAhead> drawn;             // [host], if the source draws ahead
-  std::vector<Tick> departed;                // [host * source queue + HostSender::place], if bounded
+  SharedVector<DrawnAhead> drawn;            // [host], if the source draws ahead
+  SharedVector<Tick> departed;               // [host * source queue + HostSender::place], if bounded
   std::vector<SourceCursor> backlog_cursor;  // how far generated packets were counted, per host
   std::vector<std::uint64_t> backlog_count;
   bool skips = false;  // what finds the source queue full never waits for room

@@ -8,10 +8,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
-#include <vector>
 
 #include "core/archive.hpp"
 #include "core/ids.hpp"
+#include "core/large_pages.hpp"
 #include "core/time.hpp"
 
 namespace dragonfly {
@@ -134,7 +134,7 @@ class PortBlocks {
   std::uint32_t block_shift_;
   std::uint32_t router_shift_;
   std::uint32_t vcs_;
-  std::vector<Line> lines_;
+  SharedVector<Line> lines_;
 };
 
 }  // namespace dragonfly

@@ -1,6 +1,8 @@
 // Where large and small lists lie.
 #include <cstddef>
 #include <cstdint>
+#include <set>
+#include <vector>
 
 #include "core/large_pages.hpp"
 #include "tests/check.hpp"
@@ -34,6 +36,35 @@ TEST(a_smaller_list_begins_with_a_cache_line) {
     CHECK_EQ(address_of(LargeVector<std::byte>(size)) % kLine, 0U);
   }
 }
+
+#ifndef __SANITIZE_ADDRESS__  // which keeps arrays apart
+TEST(small_lists_share_a_page_and_do_not_overlap) {
+  std::vector<SharedVector<std::uint32_t>> lists;
+  for (std::uint32_t i = 0; i < 200; ++i) lists.emplace_back(1 + i % 50, i);
+  std::set<std::uintptr_t> pages;
+  bool same = true;
+  for (std::uint32_t i = 0; i < lists.size(); ++i) {
+    for (const std::uint32_t item : lists[i]) same = same && item == i;
+    const auto address = reinterpret_cast<std::uintptr_t>(lists[i].data());
+    CHECK_EQ(address % kLine, 0U);
+    pages.insert(address / kPage);
+  }
+  CHECK(same);
+  CHECK(pages.size() <= detail::PagePool::kMostOpenPages);
+}
+
+TEST(a_page_is_given_back_when_its_last_list_goes) {
+  constexpr std::size_t kQuarter = kPage / 4;  // three to a page, which begins with its own record
+  const std::size_t before = detail::PagePool::shared().pages();
+  {
+    std::vector<SharedVector<std::byte>> lists;
+    for (int i = 0; i < 30; ++i) lists.emplace_back(kQuarter);
+    CHECK(detail::PagePool::shared().pages() >= before + 9 - detail::PagePool::kMostOpenPages);
+    lists.erase(lists.begin() + 1, lists.end() - 1);
+  }
+  CHECK(detail::PagePool::shared().pages() <= before + detail::PagePool::kMostOpenPages);
+}
+#endif
 
 TEST(a_list_keeps_its_items_while_it_grows) {
   LargeVector<std::uint32_t> list;
