@@ -2,6 +2,7 @@
 // small ones the processor waits for the addresses, too.
 #pragma once
 
+#include <pthread.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -35,7 +36,7 @@ class PagePool {
   static constexpr std::size_t kMostOpenPages = 4;
   // Of the process; it outlives every array.
   [[nodiscard]] static PagePool& shared() {
-    static PagePool* const pool = new PagePool;
+    static PagePool* const pool = made();
     return *pool;
   }
   // Precondition: at most half a page.
@@ -78,6 +79,14 @@ class PagePool {
     std::size_t used = sizeof(Page);
     std::size_t arrays = 0;
   };
+  // A process that forks while one of its threads is in here leaves no lock behind in its child.
+  [[nodiscard]] static PagePool* made() {
+    static auto* const pool = new PagePool;
+    const auto unlock = [] { pool->mutex_.unlock(); };
+    (void)pthread_atfork([] { pool->mutex_.lock(); }, unlock, unlock);
+    return pool;
+  }
+
   mutable std::mutex mutex_;
   std::array<Page*, kMostOpenPages> open_{};  // where arrays go: small ones fill up what large ones leave
   std::size_t pages_ = 0;
