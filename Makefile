@@ -12,9 +12,7 @@ TESTS ?=
 TIMES ?= 20
 ONLY ?=
 FUZZ ?=
-FAST ?=
 SHARE ?= all
-FAST_ARGS := $(if $(FAST),-DDRAGONFLY_LTO=OFF)
 RLLIB := build/rllib-venv
 EXTRAS := build/extras-venv
 ENGINES := build/engines-venv
@@ -35,7 +33,7 @@ cpp_files = $(shell find csrc -name '*.cpp' -o -name '*.hpp')
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: $(VENV)/installed ## create .venv, build the core, install everything for development (FAST=1: quick to link, slower to run)
+setup: $(VENV)/installed ## create .venv, build the core, install everything for development
 
 demo: $(VENV)/core ## compare five routing policies on 1,056 hosts: table, figure and page in results/demo/
 	$(BIN)/dragonfly-env sweep examples/demo.toml --out results/demo
@@ -124,7 +122,7 @@ $(VENV)/ready: pyproject.toml $(CONSTRAINTS) .ci/check-system
 $(VENV)/core: $(VENV)/ready $(native_sources)
 	@echo "building the core and installing (in silence; the first time some five minutes of a processor)"
 	@headers=$$(.ci/python-headers $(BIN)/python $(CURDIR)/$(VENV)/include/headers) && \
-		CMAKE_ARGS="$$CMAKE_ARGS $(FAST_ARGS) $$headers" $(PIP) install -c $(CONSTRAINTS) --no-build-isolation -e '.[analysis]'
+		CMAKE_ARGS="$$CMAKE_ARGS $$headers" $(PIP) install -c $(CONSTRAINTS) --no-build-isolation -e '.[analysis]'
 	@touch $@
 
 # What learners, tests and linters need beside it: PyTorch is most of that.

@@ -87,7 +87,7 @@ def _flags() -> str | None:
     settings = build_settings()
     if not settings:
         return None
-    names = ("CMAKE_CXX_FLAGS", "DRAGONFLY_LTO", "DRAGONFLY_SANITIZE")
+    names = ("CMAKE_CXX_FLAGS", "DRAGONFLY_SANITIZE")
     return ", ".join(
         [settings.get("CMAKE_BUILD_TYPE", ""), *(f"{name}={settings.get(name, '')}" for name in names)]
     )

@@ -186,7 +186,7 @@ def build_core(source: Path, build: Path) -> Path:
     configure = [
         *(cmake, "-S", str(source), "-B", str(build), "-G", "Ninja"),
         f"-DCMAKE_MAKE_PROGRAM={tools / 'ninja'}",
-        *("-DCMAKE_BUILD_TYPE=None", "-DCMAKE_CXX_FLAGS=-O0", "-DDRAGONFLY_WERROR=ON", "-DDRAGONFLY_PCH=ON"),
+        *("-DCMAKE_BUILD_TYPE=None", "-DCMAKE_CXX_FLAGS=-O0", "-DDRAGONFLY_WERROR=ON"),
         *(f"-DPython_EXECUTABLE={sys.executable}", f"-Dpybind11_DIR={pybind11.get_cmake_dir()}", *headers),
     ]
     for command in (configure, [cmake, "--build", str(build)]):
