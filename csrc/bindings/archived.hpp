@@ -3,7 +3,7 @@
 
 #include <pybind11/numpy.h>
 
-#include <cstdlib>
+#include <memory>
 
 #include "core/archive.hpp"
 
@@ -14,17 +14,18 @@ using ArchivedState = pybind11::array_t<std::uint8_t, pybind11::array::c_style>;
 // A read-only array that owns its memory.
 template <class Owner>
 ArchivedState archived(Owner& owner) {
-  ArchiveBytes bytes;
+  auto bytes = std::make_unique<ArchiveBytes>();
   {
     const pybind11::gil_scoped_release release;
     Archive archive;
     archive(owner);
-    bytes = archive.take();
+    *bytes = archive.take();
   }
-  const auto size = static_cast<pybind11::ssize_t>(bytes.all().size());
-  std::byte* const memory = bytes.release();
-  const pybind11::capsule base{memory, [](void* p) { std::free(p); }};
-  ArchivedState array{{size}, {pybind11::ssize_t{1}}, reinterpret_cast<const std::uint8_t*>(memory), base};
+  const auto size = static_cast<pybind11::ssize_t>(bytes->all().size());
+  const auto* const memory = reinterpret_cast<const std::uint8_t*>(bytes->all().data());
+  const pybind11::capsule base{bytes.get(), [](void* p) { delete static_cast<ArchiveBytes*>(p); }};
+  (void)bytes.release();  // the capsule has it
+  ArchivedState array{{size}, {pybind11::ssize_t{1}}, memory, base};
   array.attr("flags").attr("writeable") = false;
   return array;
 }

@@ -14,10 +14,8 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <new>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -26,6 +24,7 @@
 
 #include "core/error.hpp"
 #include "core/ids.hpp"
+#include "core/large_pages.hpp"
 
 namespace dragonfly {
 
@@ -34,7 +33,7 @@ static_assert(std::endian::native == std::endian::little, "archives are little e
 // The number of the format: raise it whenever what is archived, or its order, changes.
 inline constexpr std::uint32_t kArchiveFormat = 6;
 
-// Memory that grows without being cleared or, where it is large, copied.
+// Memory that grows without being cleared.
 class ArchiveBytes {
  public:
   [[nodiscard]] std::byte* extend(std::size_t more) {
@@ -44,26 +43,22 @@ class ArchiveBytes {
     return place;
   }
   [[nodiscard]] std::span<const std::byte> all() const noexcept { return {data_.get(), size_}; }
-  // The memory itself, to be freed by std::free.
-  [[nodiscard]] std::byte* release() noexcept {
-    size_ = capacity_ = 0;
-    return data_.release();
-  }
 
  private:
+  using Memory = LargePages<std::byte>;
   struct Free {
-    void operator()(std::byte* memory) const noexcept { std::free(memory); }
+    void operator()(std::byte* memory) const noexcept { Memory{}.deallocate(memory, bytes); }
+    std::size_t bytes;
   };
   void grow(std::size_t needed) {
-    const std::size_t capacity = std::max(needed, std::max(capacity_ * 2, std::size_t{1} << 16));
-    void* const larger = std::realloc(data_.get(), capacity);
-    if (larger == nullptr) throw std::bad_alloc{};
-    (void)data_.release();  // realloc has freed or moved it
-    data_.reset(static_cast<std::byte*>(larger));
+    const std::size_t capacity = std::max({needed, capacity_ * 2, std::size_t{1} << 16U});
+    std::unique_ptr<std::byte[], Free> larger{Memory{}.allocate(capacity), {capacity}};
+    std::ranges::copy(all(), larger.get());
+    data_ = std::move(larger);
     capacity_ = capacity;
   }
 
-  std::unique_ptr<std::byte, Free> data_;
+  std::unique_ptr<std::byte[], Free> data_;
   std::size_t size_ = 0;
   std::size_t capacity_ = 0;
 };
