@@ -33,7 +33,8 @@ template <Mode mode>
   if (mode.deciders == Deciders::kNobody) return false;
   if (packet.plan == Plan::kRouted) return false;
   if (learns(s)) {  // everywhere, while the packet has not reached its group
-    return packet.destination_group != group || hears_arrival(s.plan.topology, packet, came_by);
+    return packet.destination_group != group ||
+           (s.plan.learner->is_asked_about_arrivals() && hears_arrival(s.plan.topology, packet, came_by));
   }
   return has_choice(s.plan.scope, s.plan.topology, packet, router, group, came_by);
 }
@@ -45,7 +46,7 @@ template <Mode mode>
                                                                      std::uint32_t router,
                                                                      std::uint32_t index, Tick now) {
   const std::uint32_t input_vc = (router << input_shift(s)) + index;
-  const Packet& packet = s.store.packets[packet_index];
+  Packet& packet = s.store.packets[packet_index];
   if (kDesk && packet.destination_router == s.first_router + router) {  // as in standing_of()
     follow(s, packet_index, router, index, now);
     return;
@@ -57,6 +58,9 @@ template <Mode mode>
   const std::uint32_t group = s.group_of[router];
   const Port came_by = s.plan.input_index[index].port;
   if (!needs_decision(s, packet, s.first_router + router, group, came_by)) {
+    if (learns(s)) {
+      note_arrival(packet, *s.plan.learner, s.plan.topology.is_global(came_by), s.timing.quantum_ps);
+    }
     follow(s, packet_index, router, index, now);
     return;
   }
@@ -247,7 +251,7 @@ inline void EventLoop<mode>::ask_and_apply(State& s, const RoutingPolicy& policy
   for (const Question& question : questions) {
     Packet& packet = s.store.packets[question.packet_index()];
     if constexpr (kLearns) {
-      note_report(packet, *answer);
+      note_report(packet, answer->reports, answer->target_ns);
       if (answer->port == kNoPort) {  // it has reached its group
         follow(s, {question.packet_index(), question.input_vc()}, now);
         ++answer;

@@ -21,10 +21,15 @@ inline void note_travel(Packet& packet, Tick now) noexcept {
   packet.detour_router = low_of(now) - packet.arrived;
 }
 // When it was routed there.
-inline void note_report(Packet& packet, const Answer& answer) noexcept {
-  packet.detour_group = pick(answer.reports, std::uint16_t{0}, kNoGroup);
-  packet.detour_router =
-      pick(answer.reports, std::bit_cast<std::uint32_t>(answer.target_ns), packet.detour_router);
+inline void note_report(Packet& packet, bool reports, float target_ns) noexcept {
+  packet.detour_group = pick(reports, std::uint16_t{0}, kNoGroup);
+  packet.detour_router = pick(reports, std::bit_cast<std::uint32_t>(target_ns), packet.detour_router);
+}
+// Where the learner is not asked: a packet comes into its destination group, or goes on inside it.
+inline void note_arrival(Packet& packet, const LearningPolicy& learner, bool came_by_global,
+                         TimePs quantum_ps) noexcept {
+  if (packet.plan != Plan::kMinimal) return;
+  note_report(packet, came_by_global, learner.arrival_ns(packet, quantum_ps));
 }
 // When it leaves the buffer that it reached from a router of `group`.
 [[nodiscard]] inline Feedback report_of(const LearningPolicy& learner, const Packet& packet,

@@ -46,13 +46,15 @@ struct LearningRule {
   double beta = 0.2;            // rate of bad news
   bool integer_values = false;  // whole nanoseconds, truncated
   TimePs until_ps = 0;          // tables are frozen from then; 0: never
+  bool inside_groups = false;   // tables tell of ways inside the destination group, too
 
   [[nodiscard]] bool learns(TimePs now_ps) const noexcept { return until_ps == 0 || now_ps < until_ps; }
   [[nodiscard]] double round(double ns) const noexcept { return integer_values ? std::trunc(ns) : ns; }
 };
 
-// Whether a learner is asked about a packet that has reached its destination group, so that it can report. A
-// packet that never left its group is not theirs: in a full mesh it has passed one local link at most.
+// Whether a learner with LearningRule::inside_groups is asked about a packet that has reached its destination
+// group, so that it can report. A packet that never left its group is not theirs: in a full mesh it has
+// passed one local link at most.
 [[nodiscard]] inline bool hears_arrival(const Dragonfly& topology, const Packet& packet,
                                         Port came_by) noexcept {
   if (topology.is_global(came_by)) return true;
@@ -61,8 +63,10 @@ struct LearningRule {
              : topology.group_of(topology.router_of_host(packet.source_host)) != packet.destination_group;
 }
 
-// Asked at every router, and where packets arrive (hears_arrival). What y answers is a port, or none in the
-// destination group, and what it reports to x: Answer::target_ns, travel and y's estimate of the rest.
+// Asked at every router outside the destination group, and where packets arrive there if its tables tell of
+// ways inside (hears_arrival); else such packets report the travel time alone (note_arrival). What y answers
+// is a port, or none in the destination group, and what it reports to x: Answer::target_ns, travel and y's
+// estimate of the rest.
 // Reports travel back with the credit for the packet's place in the buffer of y: they leave when the packet
 // leaves that buffer, and take no bandwidth, as in SST/Merlin, the simulator of Kang et al., HPDC 2021.
 class LearningPolicy : public RoutingPolicy {
@@ -101,6 +105,16 @@ class LearningPolicy : public RoutingPolicy {
     const std::uint32_t target = packet.destination_group;
     return (target - (target > group ? 1U : 0U)) * slots_ +
            (slots_ == 1 ? 0U : topology_->host_port(packet.source_host));
+  }
+  [[nodiscard]] bool is_asked_about_arrivals() const noexcept { return rule_.inside_groups; }
+  // From the input buffer of the router before to that of the present one. Such packets keep it in the place
+  // of a non-minimal path, which they do not have (hop_feedback.hpp).
+  [[nodiscard]] static double travel_ns(const Packet& packet, TimePs quantum_ps) noexcept {
+    return static_cast<double>(packet.detour_router * quantum_ps) / kPsPerNs;
+  }
+  // What a packet reports where it comes into its destination group and nobody is asked.
+  [[nodiscard]] float arrival_ns(const Packet& packet, TimePs quantum_ps) const noexcept {
+    return static_cast<float>(rule_.round(travel_ns(packet, quantum_ps)));
   }
   // Prefetches the row that an answer or learn() is going to use.
   void touch(std::uint32_t router, std::uint32_t row) const noexcept { table_.touch(router, row); }
@@ -194,13 +208,11 @@ class TableLearner : public LearningPolicy {
  private:
   static constexpr std::size_t kAtOnce = 32;
 
-  // Such packets keep the travel time in the place of a non-minimal path, which they do not have
-  // (HopFeedback).
   [[nodiscard]] Visit visit_of(const Question& question) const noexcept {
     const Packet& packet = question.packet();
     const TimePs quantum = question.around().quantum_ps;
     Visit visit{.came_by_global = topology().is_global(question.came_by()),
-                .travel_ns = static_cast<double>(packet.detour_router * quantum) / kPsPerNs,
+                .travel_ns = travel_ns(packet, quantum),
                 .now_ps = question.around().now * quantum};
     if (question.leaves()) {
       visit.row = row_of(packet, question.group());

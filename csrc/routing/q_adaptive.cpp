@@ -103,17 +103,11 @@ class QAdaptive final : public TableLearner<QAdaptive> {
 
   // At the two deciding routers: that of the source, and the first one of an intermediate group.
   [[nodiscard]] bool draws(const Question& question, const Visit& visit) const {
-    if (!question.leaves()) return false;
     if (question.packet().hops == 0) return true;
     return question.packet().hops == 1 && visit.came_by_global && is_local(visit.minimal_port - first_port());
   }
   [[nodiscard]] Answer visit(const Question& question, const Visit& visit, RandomStream* draws) const {
     Answer answer;
-    if (!question.leaves()) {  // the group is reached: nothing left to estimate
-      answer.reports = visit.came_by_global;
-      answer.target_ns = static_cast<float>(rule().round(visit.travel_ns));
-      return answer;
-    }
     const Packet& packet = question.packet();
     const float* const row = table().row(question.router(), visit.row);
     const std::uint32_t best = table().best(row);

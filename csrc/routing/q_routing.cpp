@@ -24,7 +24,8 @@ struct Settings : ParameterSet {
 class QRouting final : public TableLearner<QRouting> {
  public:
   explicit QRouting(const Settings& settings)
-      : TableLearner{TableRows::kRouter, {.alpha = settings.alpha, .beta = settings.alpha}},
+      : TableLearner{TableRows::kRouter,
+                     {.alpha = settings.alpha, .beta = settings.alpha, .inside_groups = true}},
         settings_{settings} {}
 
   [[nodiscard]] PathBudget budget() const noexcept override {
