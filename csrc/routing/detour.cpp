@@ -4,20 +4,6 @@
 
 namespace dragonfly {
 
-std::uint16_t detail::draw_group(const RouteContext& context, RandomStream& random, bool avoid_destination) {
-  const std::uint32_t own = context.group();
-  const std::uint32_t destination = context.packet().destination_group;
-  if (destination == own) avoid_destination = false;  // it is left out already
-  const std::uint32_t excluded = avoid_destination ? 2 : 1;
-  const std::uint32_t groups = context.topology().num_groups();
-  if (groups <= excluded) return kNoGroup;
-  std::uint32_t group = random.below(groups - excluded);
-  const std::uint32_t low = avoid_destination ? std::min(own, destination) : own;
-  if (group >= low) ++group;
-  if (avoid_destination && group >= std::max(own, destination)) ++group;
-  return static_cast<std::uint16_t>(group);
-}
-
 namespace {
 
 // The group behind the router's own global link j, if a non-minimal path may lead there.

@@ -1,6 +1,7 @@
 // Drawing a random non-minimal path.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "core/parameter_set.hpp"
@@ -39,8 +40,20 @@ enum class OwnGroup : std::uint8_t { kStays, kMayLeave };
 namespace detail {
 
 // Uniform over the groups except the present one and, if asked, the destination's; kNoGroup: there is none.
-[[nodiscard]] std::uint16_t draw_group(const RouteContext& context, RandomStream& random,
-                                       bool avoid_destination);
+[[nodiscard]] inline std::uint16_t draw_group(const RouteContext& context, RandomStream& random,
+                                              bool avoid_destination) {
+  const std::uint32_t own = context.group();
+  const std::uint32_t destination = context.packet().destination_group;
+  if (destination == own) avoid_destination = false;  // it is left out already
+  const std::uint32_t excluded = avoid_destination ? 2 : 1;
+  const std::uint32_t groups = context.topology().num_groups();
+  if (groups <= excluded) return kNoGroup;
+  std::uint32_t group = random.below(groups - excluded);
+  const std::uint32_t low = avoid_destination ? std::min(own, destination) : own;
+  if (group >= low) ++group;
+  if (avoid_destination && group >= std::max(own, destination)) ++group;
+  return static_cast<std::uint16_t>(group);
+}
 // Uniform over those behind the router's own global links.
 [[nodiscard]] std::uint16_t draw_own_link(const RouteContext& context, RandomStream& random,
                                           bool avoid_destination);

@@ -209,13 +209,11 @@ void ObservationLayout::add_tracked(const TrackedFeature& feature, std::uint32_t
   num_features_ += width;
 }
 
-void ObservationLayout::show(float* shown, const TrackedBlock& block, const RouteContext& context,
-                             std::span<const std::uint32_t> columns) {
-  context.tracked_of_all(block.tracker, block.field, columns, shown);
+void ObservationLayout::scale(float* shown, const TrackedBlock& block, std::size_t columns) noexcept {
   if (block.half > 0) {
-    for (std::size_t i = 0; i < columns.size(); ++i) shown[i] = detail::squash(shown[i], block.half);
+    for (std::size_t i = 0; i < columns; ++i) shown[i] = detail::squash(shown[i], block.half);
   } else {
-    for (std::size_t i = 0; i < columns.size(); ++i) shown[i] *= block.scale;
+    for (std::size_t i = 0; i < columns; ++i) shown[i] *= block.scale;
   }
 }
 
@@ -227,7 +225,9 @@ void ObservationLayout::fill_tracked(float* row, const RouteContext& context) co
       for (std::uint32_t i = 0; i < count; ++i) columns[i] = first + i;
       if (block.per == TrackedPer::kDestination) columns[0] = context.packet().destination_group;
       if (block.per == TrackedPer::kDestinationRouter) columns[0] = context.packet().destination_router;
-      show(row + block.offset + first, block, context, {columns.data(), count});
+      float* const shown = row + block.offset + first;
+      context.tracked_of_all(block.tracker, block.field, {columns.data(), count}, shown);
+      scale(shown, block, count);
     }
   }
 }
@@ -235,16 +235,15 @@ void ObservationLayout::fill_tracked(float* row, const RouteContext& context) co
 void ObservationLayout::fill_tracked_paths(float* row, const RouteContext& context,
                                            const Candidate* candidates) const {
   if (tracked_paths_.empty()) return;
-  // Field by field, so that the processor waits for what they are in all at once.
-  std::array<PathColumns, kColumnsAtOnce> paths;
-  std::array<std::uint32_t, kColumnsAtOnce> columns;
-  for (std::uint32_t first = 0; first < num_candidates_; first += kColumnsAtOnce) {
-    const std::uint32_t count = std::min(kColumnsAtOnce, num_candidates_ - first);
-    for (std::uint32_t i = 0; i < count; ++i) paths[i] = {context, candidates[first + i], wanted_};
+  for (std::uint32_t first = 0; first < num_candidates_; first += PathColumns::kMostPaths) {
+    const std::uint32_t count = std::min(PathColumns::kMostPaths, num_candidates_ - first);
+    const PathColumns columns{context, {candidates + first, count}, wanted_};
+    // Field by field, so that the processor waits for what they are in all at once.
     for (const TrackedBlock& block : tracked_paths_) {
-      for (std::uint32_t i = 0; i < count; ++i) columns[i] = paths[i].of(block.per);
-      show(row + block.offset + first, block, context, {columns.data(), count});
+      context.tracked_of_all(block.tracker, block.field, columns.of(block.per), row + block.offset + first);
     }
+    // Then all of them: what was just written one by one cannot be read several at once.
+    for (const TrackedBlock& block : tracked_paths_) scale(row + block.offset + first, block, count);
   }
 }
 

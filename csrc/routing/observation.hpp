@@ -108,9 +108,8 @@ class ObservationLayout {
                                     Tick now) const noexcept;
   void fill_tracked(float* row, const RouteContext& context) const;
   void fill_tracked_paths(float* row, const RouteContext& context, const Candidate* candidates) const;
-  // As many columns as are given, from the first of these places on.
-  static void show(float* shown, const TrackedBlock& block, const RouteContext& context,
-                   std::span<const std::uint32_t> columns);
+  // So many columns of a block, from the first of these places on, in its unit.
+  static void scale(float* shown, const TrackedBlock& block, std::size_t columns) noexcept;
 
   std::uint32_t first_port_;
   std::uint32_t num_ports_;

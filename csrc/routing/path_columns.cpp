@@ -19,26 +19,35 @@ PathColumns::Wanted PathColumns::wanted_by(TrackedPer per) noexcept {
   }
 }
 
-PathColumns::PathColumns(const RouteContext& context, const Candidate& candidate, Wanted wanted)
-    : PathColumns{} {
-  if (candidate.kind < 0) return;
+PathColumns::PathColumns(const RouteContext& context, std::span<const Candidate> candidates, Wanted wanted)
+    : num_paths_{candidates.size()} {
+  for (auto& columns : at_) columns.fill(kNoColumn);
+  for (std::size_t path = 0; path < num_paths_; ++path) {
+    if (candidates[path].kind >= 0) look_at(path, context, candidates[path], wanted);
+  }
+}
+
+void PathColumns::look_at(std::size_t path, const RouteContext& context, const Candidate& candidate,
+                          Wanted wanted) {
   const Packet& packet = context.packet();
   const auto kind = static_cast<std::uint32_t>(candidate.kind);
   Detour detour;
   if (kind > 0) {
     detour = detour_of(candidate);
     if (!visits_router(detour.kind)) {  // it crosses the intermediate group by the shortest way
-      set(TrackedPer::kDetour, detour.group * context.topology().num_groups() + packet.destination_group);
+      set(path, TrackedPer::kDetour,
+          detour.group * context.topology().num_groups() + packet.destination_group);
     }
   }
   if (kind < kAcknowledgedKinds) {
-    set(TrackedPer::kAcknowledged, packet.destination_router * kAcknowledgedKinds + kind);
+    set(path, TrackedPer::kAcknowledged, packet.destination_router * kAcknowledgedKinds + kind);
   }
-  if (wanted.first_hop) look_at_first_hop(context, candidate);
-  if (wanted.remote_hops) look_at_remote_hops(context, detour);
+  if (wanted.first_hop) look_at_first_hop(path, context, candidate);
+  if (wanted.remote_hops) look_at_remote_hops(path, context, detour);
 }
 
-void PathColumns::look_at_first_hop(const RouteContext& context, const Candidate& candidate) {
+void PathColumns::look_at_first_hop(std::size_t path, const RouteContext& context,
+                                    const Candidate& candidate) {
   const PathFollower& paths = context.paths();
   const auto [link, vc] =
       candidate.kind > 0 ? paths.first_global_hop(context.packet(), detour_of(candidate), context.router())
@@ -46,21 +55,22 @@ void PathColumns::look_at_first_hop(const RouteContext& context, const Candidate
                                                   static_cast<std::uint32_t>(candidate.minimal_choice));
   if (link.port == kNoPort) return;  // it stays in the group
   const std::uint32_t q = context.topology().global_position(link.router, link.port);
-  set(TrackedPer::kGroupLink, q);
-  set(TrackedPer::kFirstGlobalHop, q * kMostVcsOfLink + vc);
+  set(path, TrackedPer::kGroupLink, q);
+  set(path, TrackedPer::kFirstGlobalHop, q * kMostVcsOfLink + vc);
 }
 
-void PathColumns::look_at_remote_hops(const RouteContext& context, const Detour& detour) noexcept {
+void PathColumns::look_at_remote_hops(std::size_t path, const RouteContext& context,
+                                      const Detour& detour) noexcept {
   const Dragonfly& topology = context.topology();
   const std::uint32_t to = context.packet().destination_router;
   const RemoteHops hops =
       remote_hops(topology, context.router(), to, context.packet().destination_group, detour);
   if (hops.last != 0) {
-    set(TrackedPer::kLastLink, arrival_of(topology, to, hops.last_router));
-    set(TrackedPer::kLastLinkType, hops.last);
+    set(path, TrackedPer::kLastLink, arrival_of(topology, to, hops.last_router));
+    set(path, TrackedPer::kLastLinkType, hops.last);
   }
   const std::uint32_t between = hops.between[0] * topology.a() + hops.between[1];
-  if (between != 0) set(TrackedPer::kBetweenLinks, between);
+  if (between != 0) set(path, TrackedPer::kBetweenLinks, between);
 }
 
 }  // namespace dragonfly

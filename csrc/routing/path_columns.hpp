@@ -1,10 +1,10 @@
-// Where trackers keep what they know of a candidate path: the columns of all fields per path, worked out
-// once.
+// Where trackers keep what they know of candidate paths: the columns of all fields per path, worked out once.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "routing/route_context.hpp"
 #include "routing/router_tracker.hpp"
@@ -13,6 +13,7 @@ namespace dragonfly {
 
 class PathColumns {
  public:
+  static constexpr std::uint32_t kMostPaths = 16;
   // What is looked at beyond the candidate itself, which costs something.
   struct Wanted {
     bool first_hop = false;    // the hop by which the path leaves the group
@@ -20,18 +21,27 @@ class PathColumns {
   };
   [[nodiscard]] static Wanted wanted_by(TrackedPer per) noexcept;
 
-  PathColumns() noexcept { at_.fill(kNoColumn); }  // of no path
-  PathColumns(const RouteContext& context, const Candidate& candidate, Wanted wanted);
+  // Precondition: at most kMostPaths.
+  PathColumns(const RouteContext& context, std::span<const Candidate> candidates, Wanted wanted);
 
-  // Of a field per path, or per link of the group; kNoColumn if the path has no such thing.
-  [[nodiscard]] std::uint32_t of(TrackedPer per) const noexcept { return at_[static_cast<std::size_t>(per)]; }
+  // Of a field per path, or per link of the group, a column for each path; kNoColumn if a path has no such
+  // thing.
+  [[nodiscard]] std::span<const std::uint32_t> of(TrackedPer per) const noexcept {
+    return {at_[static_cast<std::size_t>(per)].data(), num_paths_};
+  }
 
  private:
-  void set(TrackedPer per, std::uint32_t column) noexcept { at_[static_cast<std::size_t>(per)] = column; }
-  void look_at_first_hop(const RouteContext& context, const Candidate& candidate);
-  void look_at_remote_hops(const RouteContext& context, const Detour& detour) noexcept;
+  void look_at(std::size_t path, const RouteContext& context, const Candidate& candidate, Wanted wanted);
+  void look_at_first_hop(std::size_t path, const RouteContext& context, const Candidate& candidate);
+  void look_at_remote_hops(std::size_t path, const RouteContext& context, const Detour& detour) noexcept;
+  void set(std::size_t path, TrackedPer per, std::uint32_t column) noexcept {
+    at_[static_cast<std::size_t>(per)][path] = column;
+  }
 
-  std::array<std::uint32_t, static_cast<std::size_t>(TrackedPer::kDestinationRouter) + 1> at_;
+  std::size_t num_paths_;
+  std::array<std::array<std::uint32_t, kMostPaths>,
+             static_cast<std::size_t>(TrackedPer::kDestinationRouter) + 1>
+      at_;
 };
 
 }  // namespace dragonfly
