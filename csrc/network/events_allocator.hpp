@@ -57,6 +57,7 @@ template <Mode mode>
   const bool by_service = s.plan.by_service;
   const InputVc* const inputs = &s.input_vcs[first];
   const auto key_of = [&](std::uint32_t index) {
+    prefetch(s.ports.line_of(s.port_id(router, port_of(wanted[index])), vc_of(wanted[index])));
     return by_service ? std::uint64_t{inputs[index].last_served} << 16 | index
                       : allocator_key(s, router, index);
   };
@@ -329,7 +330,7 @@ template <Mode mode>
   }
   const Credit credit{when, upstream};
   const InputPort far = s.inputs[s.port_id(router, from.port)];
-  if (far.partition == s.index) {
+  if (far.partition == s.index) [[likely]] {
     s.credits[link].push(credit);
     if (learns(s)) s.feedback[link].push(report_to(s, packet, far.group));
     return;

@@ -49,10 +49,7 @@ template <Mode mode>
   const Tick next = s.busy.first(now + 1, now + s.timing.clock);
   std::uint32_t port = s.departures[State::kToHosts].peek(next);
   for (int i = 0; i < kLooks && port != kNil; ++i, port = s.departures[State::kToHosts].next(port)) {
-    const std::uint32_t delivered = s.ports[port].queues()->head;
-    if (delivered == kNil) continue;
-    prefetch(&s.store.packets[delivered]);
-    prefetch(&s.store.times[delivered]);
+    touch_delivered(s, port);
   }
   for (const State::Departures kind : {State::kLocal, State::kGlobal}) {
     std::uint32_t id = s.departures[kind].peek(next);
@@ -86,20 +83,34 @@ template <Mode mode>
   }
 }
 
+// ... what the next packet of a host's port needs.
+template <Mode mode>
+[[gnu::always_inline]] inline void EventLoop<mode>::touch_delivered(const State& s, std::uint32_t port) {
+  const std::uint32_t packet = s.ports[port].queues()->head;
+  if (packet == kNil) return;
+  prefetch(&s.store.packets[packet]);
+  prefetch(&s.store.times[packet]);
+}
+
 template <Mode mode>
 template <PartitionState::Departures kind>
 [[gnu::always_inline]] inline void EventLoop<mode>::depart_all(State& s, Tick now) {
-  for (std::uint32_t id = s.departures[kind].take(now); id != kNil;) {
-    const std::uint32_t next = s.departures[kind].next(id);
-    if (next != kNil) prefetch(&s.ports[next]);
+  const SlotLists& planned = s.departures[kind];
+  std::uint32_t id = s.departures[kind].take(now);
+  std::uint32_t next = id != kNil ? planned.next(id) : kNil;
+  while (id != kNil) {
+    const std::uint32_t later = next != kNil ? planned.next(next) : kNil;
+    if (later != kNil) prefetch(&s.ports[later]);
+    if (kind == State::kToHosts && next != kNil) touch_delivered(s, next);
     depart<kind>(s, id, now);
-    id = next;
+    id = std::exchange(next, later);
   }
 }
 
 template <Mode mode>
 [[gnu::noinline]] void EventLoop<mode>::step(State& s, Tick now) {
   constexpr std::size_t kAhead = 4;
+  constexpr std::size_t kRowsAhead = 10;
   const Tick clock = s.timing.clock;
   if (s.next_edge * clock <= now) s.next_edge = now / clock + 1;
   const bool tracked = mode.any() ? s.trackers.any() : mode.tracks();
@@ -128,8 +139,8 @@ template <Mode mode>
       Feedback feedback;
       if (learns(s)) {
         feedback = s.feedback[link].take();
-        const std::uint32_t row = s.feedback[link].ahead(kAhead).row;
-        s.plan.learner->touch(s.first_router + (later.item >> kVcBits >> s.plan.port_shift),
+        const std::uint32_t row = s.feedback[link].ahead(kRowsAhead).row;
+        s.plan.learner->touch(s.first_router + (ring.ahead(kRowsAhead).item >> kVcBits >> s.plan.port_shift),
                               pick(row != kNil, row, 0U));
       }
       take_credit(s, credit, feedback, now);
