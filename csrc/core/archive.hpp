@@ -37,7 +37,7 @@ inline constexpr std::uint32_t kArchiveFormat = 6;
 class ArchiveBytes {
  public:
   [[nodiscard]] std::byte* extend(std::size_t more) {
-    if (more > capacity_ - size_) grow(size_ + more);
+    if (more > capacity() - size_) grow(size_ + more);
     std::byte* const place = data_.get() + size_;
     size_ += more;
     return place;
@@ -50,17 +50,16 @@ class ArchiveBytes {
     void operator()(std::byte* memory) const noexcept { Memory{}.deallocate(memory, bytes); }
     std::size_t bytes;
   };
+  [[nodiscard]] std::size_t capacity() const noexcept { return data_.get_deleter().bytes; }
   void grow(std::size_t needed) {
-    const std::size_t capacity = std::max({needed, capacity_ * 2, std::size_t{1} << 16U});
-    std::unique_ptr<std::byte[], Free> larger{Memory{}.allocate(capacity), {capacity}};
+    const std::size_t bytes = std::max({needed, capacity() * 2, std::size_t{1} << 16U});
+    std::unique_ptr<std::byte[], Free> larger{Memory{}.allocate(bytes), {bytes}};
     std::ranges::copy(all(), larger.get());
     data_ = std::move(larger);
-    capacity_ = capacity;
   }
 
   std::unique_ptr<std::byte[], Free> data_;
   std::size_t size_ = 0;
-  std::size_t capacity_ = 0;
 };
 
 // Structs that say `static constexpr bool kArchivedWhole = true` are copied as they lie in memory: they have
