@@ -54,7 +54,7 @@ class RoutingPolicy {
   // This policy, if it learns.
   [[nodiscard]] virtual LearningPolicy* learner() noexcept { return nullptr; }
   // Answers some questions of one instant and one partition: about packets that leave their group, and about
-  // those inside a group where scope() says so or a learner hears_arrival(). All see the network
+  // those inside a group where scope() says so or a learner is asked about arrivals. All see the network
   // before any answer takes effect, and are in no order that means anything. Called from several threads at
   // once, for routers of different groups. Precondition: as many answers as questions.
   virtual void decide(std::span<const Question> questions, std::span<Answer> answers) const = 0;
