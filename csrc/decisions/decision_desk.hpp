@@ -36,6 +36,10 @@ class DecisionDesk : public PendingDecisions {
   Hop answer(std::uint32_t i, std::int32_t action, Packet& packet, std::span<const Tick> credit_delays);
   // Prefetches what answer() and raise() need of a packet.
   void touch(std::uint32_t packet) const noexcept { open_.touch(packet); }
+  // Prefetches the count of questions that raise() needs for a packet to that group.
+  void touch_counts(std::uint32_t router, std::uint32_t group) const noexcept {
+    writer_.touch_counts(router, group);
+  }
   // The completed decisions have been taken; those of the last step can still be read.
   void mark_taken() noexcept { taken_ = true; }
   [[nodiscard]] std::size_t not_taken() const noexcept { return taken_ ? 0 : log_.size(); }

@@ -109,7 +109,7 @@ struct EventLoop {
   static void touch_behind(const State& s, std::uint32_t input_vc);
   static void touch_arriving(const State& s, std::uint32_t packet);
   static void touch_all(const State& s, std::uint32_t packet);
-  static void touch_delivered(const State& s, std::uint32_t port);
+  static void touch_leaving(const State& s, std::uint32_t port, bool to_host);
 
   // Ports.
   static void take_credit(State& s, const Credit& credit, const Feedback& feedback, Tick now);

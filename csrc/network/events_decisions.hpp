@@ -51,6 +51,7 @@ template <Mode mode>
     follow(s, packet_index, router, index, now);
     return;
   }
+  if (kDesk) s.desk->touch_counts(s.first_router + router, packet.destination_group);
   if (kDesk || (mode.any() && !s.plan.one_decides(s.asking))) {
     s.undecided.push_back({packet_index, input_vc});
     return;
@@ -281,6 +282,7 @@ void EventLoop<mode>::answer(State& s, const std::int32_t* actions) {
     if (i + kAhead < count) {
       const std::uint32_t later = desk.pending(i + kAhead).packet;
       prefetch(&s.store.packets[later]);
+      prefetch(&s.store.decided[later]);
       desk.touch(later);
     }
     const PendingDecision& asked = desk.pending(i);

@@ -49,7 +49,7 @@ template <Mode mode>
   const Tick next = s.busy.first(now + 1, now + s.timing.clock);
   std::uint32_t port = s.departures[State::kToHosts].peek(next);
   for (int i = 0; i < kLooks && port != kNil; ++i, port = s.departures[State::kToHosts].next(port)) {
-    touch_delivered(s, port);
+    touch_leaving(s, port, true);
   }
   for (const State::Departures kind : {State::kLocal, State::kGlobal}) {
     std::uint32_t id = s.departures[kind].peek(next);
@@ -83,13 +83,15 @@ template <Mode mode>
   }
 }
 
-// ... what the next packet of a host's port needs.
+// ... what the next packet of a port needs when it leaves.
 template <Mode mode>
-[[gnu::always_inline]] inline void EventLoop<mode>::touch_delivered(const State& s, std::uint32_t port) {
-  const std::uint32_t packet = s.ports[port].queues()->head;
-  if (packet == kNil) return;
-  prefetch(&s.store.packets[packet]);
-  prefetch(&s.store.times[packet]);
+[[gnu::always_inline]] inline void EventLoop<mode>::touch_leaving(const State& s, std::uint32_t port,
+                                                                  bool to_host) {
+  const OutputPort& output = s.ports[port];
+  const std::uint32_t packet = to_host                ? output.queues()->head
+                               : output.sendable != 0 ? output.queues()[output.first_sendable()].head
+                                                      : kNil;
+  if (packet != kNil) touch_all(s, packet);
 }
 
 template <Mode mode>
@@ -101,7 +103,8 @@ template <PartitionState::Departures kind>
   while (id != kNil) {
     const std::uint32_t later = next != kNil ? planned.next(next) : kNil;
     if (later != kNil) prefetch(&s.ports[later]);
-    if (kind == State::kToHosts && next != kNil) touch_delivered(s, next);
+    constexpr bool to_host = kind == State::kToHosts;
+    if ((to_host || (kDesk && kind == State::kGlobal)) && next != kNil) touch_leaving(s, next, to_host);
     depart<kind>(s, id, now);
     id = std::exchange(next, later);
   }
@@ -109,7 +112,7 @@ template <PartitionState::Departures kind>
 
 template <Mode mode>
 [[gnu::noinline]] void EventLoop<mode>::step(State& s, Tick now) {
-  constexpr std::size_t kAhead = 4;
+  constexpr std::size_t kAhead = kDesk ? 8 : 4;
   constexpr std::size_t kRowsAhead = 10;
   const Tick clock = s.timing.clock;
   if (s.next_edge * clock <= now) s.next_edge = now / clock + 1;
@@ -148,6 +151,7 @@ template <Mode mode>
   }
   for (std::uint32_t i = std::exchange(s.mailed_credits.head(now), kNil); i != kNil;) {
     const std::uint32_t next = s.credit_pool[i].next;
+    if (next != kNil) prefetch(&s.credit_pool[next]);
     take_credit(s, s.credit_pool[i].credit, s.credit_pool[i].feedback, now);
     s.unused_credits.push_back(i);
     i = next;
@@ -191,12 +195,19 @@ template <Mode mode>
   }
 
   if (s.timing.routing_delay > 0) {
-    for (std::uint32_t input_vc = s.effects.take(now); input_vc != kNil;) {
-      const std::uint32_t next = s.effects.next(input_vc);
-      if (next != kNil) prefetch(&s.input_vcs[next]);
+    const auto following = [&](std::uint32_t input_vc) {
+      return input_vc != kNil ? s.effects.next(input_vc) : kNil;
+    };
+    std::uint32_t input_vc = s.effects.take(now);
+    std::uint32_t next = following(input_vc);
+    std::uint32_t later = following(next);
+    while (input_vc != kNil) {
+      if (later != kNil) prefetch(&s.store.decided[s.input_vcs[later].head]);
+      const std::uint32_t last = following(later);
+      if (last != kNil) prefetch(&s.input_vcs[last]);
       const std::uint32_t head = s.input_vcs[input_vc].head;
       make_ready(s, router_of(s, input_vc), index_in(s, input_vc), s.store.decided[head].hop);
-      input_vc = next;
+      input_vc = std::exchange(next, std::exchange(later, last));
     }
   }
   if (tracked) s.trackers.settle(s.ports, now);

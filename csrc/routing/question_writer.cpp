@@ -29,7 +29,7 @@ void QuestionWriter::archive(Archive& archive) {
                                                                           std::uint32_t group, Tick now) {
   if (recent_.empty()) return 0;
   if (now != now_) begin_time(now);
-  const std::size_t at = std::size_t{router - first_router_} * plan_.paths.topology().num_groups() + group;
+  const std::size_t at = place_of(router, group);
   Recent& recent = recent_[at];
   if (recent.period != present_period_) {
     recent.last = recent.period + 1 == present_period_ ? recent.present : std::uint16_t{0};

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/prefetch.hpp"
 #include "routing/choices.hpp"
 #include "routing/row_format.hpp"
 
@@ -29,6 +30,10 @@ class QuestionWriter {
             Candidate* candidates, Way& way);
   // The same for a question that nobody reads: whether there is one. It counts where questions are counted.
   bool note(const RouteContext& context, Standing standing, Tick now);
+  // Prefetches the count of questions to that router about packets to that group.
+  void touch_counts(std::uint32_t router, std::uint32_t group) const noexcept {
+    if (!recent_.empty()) prefetch(&recent_[place_of(router, group)]);
+  }
   void archive(Archive& archive);
 
  private:
@@ -53,6 +58,9 @@ class QuestionWriter {
   [[nodiscard]] std::uint32_t fewest_legal() const noexcept { return plan_.asked.forced_too ? 1U : 2U; }
   [[nodiscard]] static std::size_t counters(const QuestionPlan& plan, std::uint32_t num_routers) noexcept {
     return plan.layout.counts_traffic() ? std::size_t{num_routers} * plan.paths.topology().num_groups() : 0U;
+  }
+  [[nodiscard]] std::size_t place_of(std::uint32_t router, std::uint32_t group) const noexcept {
+    return std::size_t{router - first_router_} * plan_.paths.topology().num_groups() + group;
   }
   // How many decisions there were before `now`; counts one more, which later times see: all decisions of one
   // time see the same, in whichever order they come.
