@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import functools
 import subprocess
 import sys
 from typing import Any
@@ -10,6 +12,7 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import AsyncVectorEnv
 
 import dragonfly_env as dfe
 
@@ -102,16 +105,29 @@ def test_without_a_seed_the_configuration_says_it_and_then_the_generator_goes_on
 
 
 @ids
-def test_an_unknown_render_mode_is_refused(name: str) -> None:
-    view = gymnasium.envs.registration.load_env_creator(str(gymnasium.spec(name).entry_point))
-    with pytest.raises(dfe.ConfigError, match=r"^render_mode = 'gif'"):
-        view(render_mode="gif")
-
-
-@ids
 def test_a_mapping_describes_the_simulation_too(name: str) -> None:
     config = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), policy="ugal-n", load=0.2)
     given: Any = make(name, config=config).unwrapped
     told: Any = make(name, config=config.to_dict()).unwrapped
     of = (lambda env: env.config) if name == BIAS else (lambda env: env.core.config)
     assert of(given) == of(told) == config
+
+
+def given(env: gymnasium.Env[Any, Any]) -> gymnasium.Env[Any, Any]:
+    return env
+
+
+@pytest.mark.parametrize("settings", [{}, {"flat_observation": True}], ids=str)
+def test_gymnasiums_vector_of_processes_takes_environments(settings: dict[str, Any]) -> None:
+    env = make(f"dragonfly_env:{PACKET}", duration_ns=1_000.0, warmup_ns=500.0, **settings)
+    env.reset(seed=1)
+    vector = AsyncVectorEnv([functools.partial(given, copy.deepcopy(env)) for _ in range(2)], context="spawn")
+    try:
+        seen, _ = vector.reset(seed=[1, 2])
+        masks = seen[:, -5:] if settings else seen["action_mask"]
+        assert masks.shape == (2, 5)
+        for _ in range(5):
+            seen, rewards, *_ = vector.step(vector.action_space.sample())
+        assert rewards.shape == (2,)
+    finally:
+        vector.close()

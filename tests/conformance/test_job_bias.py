@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -124,15 +122,11 @@ def test_one_history_per_seed_whichever_view_and_however_many_threads(variant: s
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_without_a_seed_the_generator_goes_on_and_copies_follow(view: str) -> None:
-    first, second = (VIEWS[view](**SMALL, seed=5) for _ in range(2))
-    hashes = [run(view, first, seed)[0] for seed in (None, None, 5, None)]
+def test_without_a_seed_the_generator_goes_on(view: str) -> None:
+    env = VIEWS[view](**SMALL, seed=5)
+    hashes = [run(view, env, seed)[0] for seed in (None, None, 5, None)]
     assert hashes[:2] == hashes[2:]
     assert hashes[0] != hashes[1]
-    for copied in (pickle.loads(pickle.dumps(second)), copy.deepcopy(second)):
-        assert run(view, copied)[0] == hashes[0]
-    with pytest.raises((dfe.StateError, AttributeError)):
-        copy.deepcopy(second).unwrapped.trace_hash()
 
 
 def test_modes_are_the_policies_of_the_jobs() -> None:

@@ -5,7 +5,6 @@ Where RLlib is installed only: ``make test-rllib`` gives it an environment of it
 
 from __future__ import annotations
 
-import pickle
 import re
 import subprocess
 import sys
@@ -173,10 +172,3 @@ def test_the_mask_may_be_left_out_of_observations() -> None:
         assert seen.shape == (env.core.num_features,)  # type: ignore[attr-defined]
         assert env.get_observation_space(name).contains(seen)
         assert infos[name]["action_mask"].any()
-
-
-def test_a_copy_goes_on_with_the_seeds() -> None:
-    env = RouterMultiAgentEnv(SHORT)
-    play(env, None)
-    copied = pickle.loads(pickle.dumps(env))
-    assert play(copied, None) == play(env, None)

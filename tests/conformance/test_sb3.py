@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 from stable_baselines3.common.env_checker import check_env
-from stable_baselines3.common.vec_env import VecCheckNan, VecMonitor, VecNormalize
+from stable_baselines3.common.vec_env import SubprocVecEnv, VecCheckNan, VecMonitor, VecNormalize
 
 import dragonfly_env as dfe
 
@@ -136,3 +137,19 @@ def test_a_frozen_copy_of_the_learner_may_be_the_background(algorithm: str, tmp_
     other = make(PACKET, **SHORT, features=["is_minimal"])
     with pytest.raises(dfe.ConfigError, match=r"^background = "):
         other.unwrapped.set_background(model)  # type: ignore[attr-defined]
+
+
+def given(env: gymnasium.Env[Any, Any]) -> gymnasium.Env[Any, Any]:
+    return env
+
+
+def test_the_vector_of_processes_takes_environments() -> None:
+    vector = SubprocVecEnv([functools.partial(given, make(PACKET, **SHORT))], start_method="spawn")
+    try:
+        seen = vector.reset()
+        assert isinstance(seen, dict)
+        assert seen["observation"].shape[0] == 1
+        vector.step(np.array([vector.action_space.sample()]))
+        assert vector.env_method("action_masks")[0].shape == (5,)
+    finally:
+        vector.close()

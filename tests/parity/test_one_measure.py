@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import gymnasium
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -14,7 +13,6 @@ from hypothesis import strategies as st
 import dragonfly_env as dfe
 from dragonfly_env import dragonfly_v0
 from dragonfly_env.agents import RandomPolicy
-from dragonfly_env.envs import defaults
 from dragonfly_env.envs.defaults import view_config
 
 PATHS = RandomPolicy("path", "source")
@@ -76,25 +74,6 @@ def test_random_paths_measure_the_same_through_every_view(view: str) -> None:
     alone = through_batches()
     assert alone.packets_delivered > 1_000
     assert VIEWS[view]() == alone
-
-
-def test_every_view_has_the_defaults_of_the_one_table() -> None:
-    pytest.importorskip("stable_baselines3", reason="needs the extra [sb3]")
-    packet: Any = gymnasium.make("dragonfly_env/PacketRouting-v0").unwrapped
-    cores = [
-        dfe.BatchedRoutingEnv(view_config()),
-        dragonfly_v0.parallel_env().core,
-        dragonfly_v0.raw_env().core,
-        dfe.RouterVecEnv().core,
-        packet.core,
-    ]
-    for core in cores:
-        assert core.config == view_config()
-        assert core.options.duration_ns == defaults.DURATION_NS
-        assert core.options.warmup_ns == 0.0
-    config = view_config()
-    assert config.topology == dfe.Dragonfly.preset(defaults.TOPOLOGY)
-    assert (config.traffic, config.load) == (defaults.TRAFFIC, defaults.LOAD)
 
 
 @settings(max_examples=15, deadline=None)

@@ -100,34 +100,6 @@ def test_neither_partitions_nor_threads_matter(name: str, view: str) -> None:
         assert VIEWS[view](config, policy, 1_000.0) == in_one.trace_hash()
 
 
-@pytest.mark.parametrize("name", REFERENCES)
-def test_the_rounds_of_the_parallel_view_are_batches_too(name: str) -> None:
-    config, policy = config_of(traffic="uniform", load=0.8), ready(name)
-    env = dragonfly_v0.parallel_env(
-        config=config, for_policy=policy, duration_ns=800.0, warmup_ns=0.0, illegal_action="raise"
-    )
-    env.reset()
-    while env.agents:
-        batch = env.round_batch
-        assert [env.possible_agents[i] for i in batch.agents] == env.acting
-        env.step(dict(zip(env.acting, act(policy, batch).tolist(), strict=True)))
-    assert env.core.trace_hash() == native(config, policy, 800.0).trace_hash()
-
-
-@pytest.mark.parametrize("name", REFERENCES)
-def test_each_turn_of_the_aec_view_is_a_batch_too(name: str) -> None:
-    config, policy = config_of(traffic="uniform", load=0.8), ready(name)
-    env = dragonfly_v0.raw_env(
-        config=config, for_policy=policy, duration_ns=800.0, warmup_ns=0.0, illegal_action="raise"
-    )
-    env.reset()
-    while not env.truncations[env.agent_selection]:
-        batch = env.selected_batch
-        assert [env.possible_agents[i] for i in batch.agents] == [env.agent_selection]
-        env.step(int(act(policy, batch)[0]))
-    assert env.core.trace_hash() == native(config, policy, 800.0).trace_hash()
-
-
 @pytest.mark.parametrize("warmup_ns", [0.0, 1_000.0])
 @pytest.mark.parametrize("name", ["min", "val-g", "ugal-n", "par"])
 def test_windows_with_several_decisions_of_one_router_give_the_run_and_the_figures_of_the_core(
@@ -145,12 +117,15 @@ def test_windows_with_several_decisions_of_one_router_give_the_run_and_the_figur
     crowded = 0
     while parallel.agents:
         crowded += int(np.bincount(parallel.core.pending.agents).max() > 1)
+        assert [parallel.possible_agents[i] for i in parallel.round_batch.agents] == parallel.acting
         parallel.step(dict(zip(parallel.acting, act(policy, parallel.round_batch), strict=True)))
     assert crowded > 10
     aec = dragonfly_v0.env(**settings, illegal_action="raise")
     aec.reset()
-    for _ in aec.agent_iter():
-        aec.step(None if aec.last()[3] else act(policy, aec.selected_batch)[0])
+    for agent in aec.agent_iter():
+        over = aec.last()[3]
+        assert over or [aec.possible_agents[i] for i in aec.selected_batch.agents] == [agent]
+        aec.step(None if over else act(policy, aec.selected_batch)[0])
     for core in (parallel.core, aec.unwrapped.core):
         assert core.trace_hash() == alone.trace_hash()
         if warmup_ns == 0.0:  # of an episode, packets of the warm-up do not count

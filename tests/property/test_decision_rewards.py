@@ -217,28 +217,3 @@ def test_payments_are_the_rewards_of_the_transitions(reward: str) -> None:
         agents, paid = env.payments()
         np.testing.assert_array_equal(agents, ended.agents)
         np.testing.assert_array_equal(paid, ended.rewards)
-
-
-def test_transitions_do_not_depend_on_threads_or_on_when_they_are_taken() -> None:
-    def ended(threads: int, often: bool) -> dict[int, tuple[float, ...]]:
-        env = dfe.BatchedRoutingEnv(
-            config_of(NETWORKS["default"], hosts="2550", threads=threads), duration_ns=400.0
-        )
-        batch = env.reset()
-        parts = []
-        while not env.done:
-            batch = env.step(random_actions(batch))
-            if often:
-                parts.append(env.transitions())
-        parts.append(env.transitions())
-        return {
-            int(i): (float(r), float(t), float(o))
-            for part in parts
-            for i, r, t, o in zip(
-                part.decision_ids, part.rewards, part.time_ns, part.obs.sum(axis=1), strict=True
-            )
-        }
-
-    reference = ended(1, often=True)
-    assert len(reference) > 1000
-    assert ended(2, often=False) == reference

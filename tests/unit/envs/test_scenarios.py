@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import pickle
 from typing import Any
 
@@ -123,18 +122,6 @@ def test_seeds_of_episodes() -> None:
         with pytest.raises(dfe.ConfigError, match=message):
             env.reset(seed=bad)
     assert [one.seed for one in env.configs] == spread
-
-
-def test_copies_go_on_with_the_seeds_of_every_scenario() -> None:
-    env = make()
-    env.reset(seed=[4, 5, 6])
-    for other in (copy.deepcopy(env), pickle.loads(pickle.dumps(env))):
-        other.reset()
-        seeds = [one.seed for one in other.configs]
-        original = copy.copy(env)
-        original.reset()
-        assert seeds == [one.seed for one in original.configs]
-        assert other.pending.obs.tobytes() == original.pending.obs.tobytes()
 
 
 def test_options_change_one_episode() -> None:
