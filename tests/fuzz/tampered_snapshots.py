@@ -51,10 +51,12 @@ def _attempt(random: Random, folder: Path) -> Outcome:
         _play(run, random.randrange(30))
     file = folder / "run"
     run.snapshot().save(file)
-    if random.random() < 0.2:
+    if random.random() < 0.35:
         other = type(run).restore(dfe.Snapshot.load(file))
         histories = [_go_on(one) for one in (run, other)]
         require(histories[0] == histories[1], "a restored run has the same history")
+        states = [_saved(one, file) for one in (run, other)]
+        require(states[0] == states[1], "a restored run has the same state later on")
         return Outcome.RUN
     file.write_bytes(_changed(random, file.read_bytes()))
     try:
@@ -93,6 +95,11 @@ def _go_on(run: Any) -> list[Any]:
         run.transitions()
         run.payments()
     return [run.trace_hash(), str(run.metrics().to_dict())]
+
+
+def _saved(run: Any, file: Path) -> bytes:
+    run.snapshot().save(file)
+    return file.read_bytes()
 
 
 def _changed(random: Random, content: bytes) -> bytes:

@@ -33,7 +33,7 @@ from tests.fuzz.public_surface import NOT_CALLED, missing, name_of, surface
 # Module, and how many inputs `make test` tries: two or three seconds.
 _FUZZERS = {
     "configurations": 400,
-    "simulations": 60,
+    "simulations": 100,
     "environments": 60,
     "interrupts": 20,
     "scenario_files": 12,
@@ -42,7 +42,7 @@ _FUZZERS = {
     "tampered_jobs": 80,
     "tampered_json": 60,
     "tampered_q_tables": 200,
-    "tampered_snapshots": 60,
+    "tampered_snapshots": 80,
     "tampered_traces": 150,
     "tampered_weights": 150,
 }

@@ -1,16 +1,15 @@
-"""Closed-loop traffic under arbitrary settings: every message arrives once, and nothing depends on how it is run."""
+"""Closed-loop traffic under arbitrary settings: every message arrives once, and the books balance on the way."""
 
 from __future__ import annotations
 
-import math
-from typing import Any
+from random import Random
 
 import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import dragonfly_env as dfe
-from tests.property.test_network_properties import networks, topologies
+from tests.fuzz.settings import small_network, topology_arguments
 from tests.ready import ready
 
 PIECES = st.lists(st.sampled_from([0.1, 1.0, 32.0, 333.3, 1000.0]), max_size=6)
@@ -19,10 +18,11 @@ PIECES = st.lists(st.sampled_from([0.1, 1.0, 32.0, 333.3, 1000.0]), max_size=6)
 @st.composite
 def exchanges(draw: st.DrawFn) -> dfe.SimulationConfig:
     """Any all-to-all under any policy on any small network."""
+    random = Random(draw(st.integers(0, 2**64 - 1)))
     try:
-        return dfe.SimulationConfig(
-            topology=draw(topologies()),
-            network=draw(networks()),
+        config = dfe.SimulationConfig(
+            topology=dfe.Dragonfly(**topology_arguments(random)),
+            network=small_network(random),
             traffic=dfe.AllToAll(
                 message_bytes=draw(st.sampled_from([1, 128, 129, 700])),
                 in_flight=draw(st.sampled_from([1, 1, 2, 7, 1000])),
@@ -33,15 +33,11 @@ def exchanges(draw: st.DrawFn) -> dfe.SimulationConfig:
             seed=draw(st.integers(0, 2**64 - 1)),
             packet_log=True,
         )
+        dfe.Simulation(config)
     except dfe.ConfigError:
-        assume(False)  # a single host
+        assume(False)  # too few VCs for the policy, say
         raise
-
-
-def observed(simulation: dfe.Simulation) -> tuple[int, dict[str, Any], list[int]]:
-    """All that a run shows."""
-    m = simulation.metrics()
-    return simulation.trace_hash(), m.to_dict(), m.link_stall_ps.tolist() + m.link_packets.tolist()
+    return config
 
 
 @given(exchanges(), PIECES)
@@ -49,7 +45,7 @@ def test_every_message_arrives_exactly_once_and_the_books_balance_on_the_way(
     config: dfe.SimulationConfig, pieces: list[float]
 ) -> None:
     hosts, traffic = config.topology.num_hosts, config.traffic
-    packets = -(-traffic.message_bytes // config.network.packet_bytes)
+    packets = -(-traffic.message_bytes // (config.network.payload_bytes or config.network.packet_bytes))
     simulation, share = dfe.Simulation(config), 0.0
     for piece in pieces:
         simulation.run(piece)
@@ -71,17 +67,3 @@ def test_every_message_arrives_exactly_once_and_the_books_balance_on_the_way(
     assert (counts == packets).all()
     assert not (log["src"] == log["dst"]).any()
     assert m.makespan_ns == log["delivered_ns"].max() <= simulation.time_ns
-
-
-@given(exchanges(), PIECES)
-def test_an_exchange_may_be_cut_into_pieces_anywhere(
-    config: dfe.SimulationConfig, pieces: list[float]
-) -> None:
-    cut, whole = dfe.Simulation(config), dfe.Simulation(config)
-    for piece in pieces:
-        if math.isnan(cut.run_to_completion(limit_ns=piece).makespan_ns):
-            cut.metrics()
-    cut.run_to_completion()
-    whole.run_to_completion()
-    assert observed(cut) == observed(whole)
-    assert cut.time_ns == whole.time_ns

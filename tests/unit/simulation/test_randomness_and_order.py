@@ -87,3 +87,15 @@ def test_nonminimal_paths_differ_between_packets_and_between_seeds() -> None:
         taken.append(set(map(tuple, routes_of(simulation.packet_log()))))
     assert taken[0] == taken[1] != taken[2]
     assert len(taken[0]) > 500
+
+
+@pytest.mark.parametrize("injection", ["bernoulli", "poisson", "periodic"])
+def test_another_seed_is_another_history(injection: str) -> None:
+    hashes = []
+    for seed in (0, 1, 2, 2**64 - 1):
+        simulation = dfe.Simulation(
+            dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), injection=injection, seed=seed)
+        )
+        simulation.run(3000)
+        hashes.append(simulation.trace_hash())
+    assert len(set(hashes)) == len(hashes)
