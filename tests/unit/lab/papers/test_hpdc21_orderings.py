@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from dragonfly_env.lab.papers import find_paper
-from dragonfly_env.lab.papers.findings import Findings, Measured
+from dragonfly_env.lab.papers.findings import Measured
 from dragonfly_env.lab.papers.hpdc21_orderings import hop_limit
-from dragonfly_env.lab.papers.measurements import measure_claim
 from dragonfly_env.lab.papers.paper import Effort
 from dragonfly_env.lab.papers.verdicts import DEVIATES, MET, judge
 from dragonfly_env.sweeps.run import Point
+from tests.unit.lab.papers import made_up
 
 HPDC21 = find_paper("hpdc21")
 QUICK, FULL = HPDC21.efforts
@@ -24,17 +24,7 @@ Make = Callable[[Point], dict[str, Any]]
 
 
 def measured(identity: str, make: Make, effort: Effort = FULL) -> Measured:
-    """As if every point of the claim's figure had been simulated once, with this outcome."""
-    claim = CLAIMS[identity]
-    points = HPDC21.choose((claim.figure,))[0].points(effort)
-    return measure_claim(
-        claim,
-        Findings(
-            points={claim.figure: points},
-            rows={point: (make(point),) for point in points},
-            name="made up",
-        ),
-    )
+    return made_up.measured(HPDC21, CLAIMS[identity], effort, make)
 
 
 def latencies(by_policy: dict[str, float], *, tail: float = 3.0) -> Make:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 from dragonfly_env.lab.papers import Paper, find_paper
 from dragonfly_env.lab.papers.figures.panels import LABEL, RELATIVE_LABEL, legend_handles, published_of
 from dragonfly_env.lab.papers.findings import Findings
-from dragonfly_env.sweeps.run import Point
+from tests.unit.lab.papers.made_up import findings_of
 
 HPDC21 = find_paper("hpdc21")
 TACO25 = find_paper("taco25")
@@ -26,12 +24,13 @@ MEASURED = {
 
 
 def made_up(paper: Paper, figure: str, effort: str = "full") -> Findings:
-    """As if every point of a figure had been simulated once, with the same outcome."""
-    points: tuple[Point, ...] = paper.choose((figure,))[0].points(paper.effort(effort))
-    rows: dict[Point, tuple[dict[str, Any], ...]] = {
-        point: ({**MEASURED, "load": point.load, "saturated": False},) for point in points
-    }
-    return Findings(points={figure: points}, rows=rows, name="made up", claims=paper.claims())
+    """Every point has the same outcome."""
+    return findings_of(
+        paper,
+        figure,
+        paper.effort(effort),
+        lambda point: {**MEASURED, "load": point.load, "saturated": False},
+    )
 
 
 def value_of(found: Findings, figure: str, metric: str, place: tuple[str, float, str]) -> tuple[float, bool]:

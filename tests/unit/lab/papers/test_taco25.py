@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +14,15 @@ import dragonfly_env as dfe
 import dragonfly_env.lab.papers as reproduce
 from dragonfly_env.cli import app
 from dragonfly_env.lab.papers import find_paper
-from dragonfly_env.lab.papers.claims import RELATIONS, Claim
-from dragonfly_env.lab.papers.findings import STATEMENTS, Findings, Measured
+from dragonfly_env.lab.papers.claims import Claim
+from dragonfly_env.lab.papers.findings import Measured
 from dragonfly_env.lab.papers.lia_orderings import offset_of
-from dragonfly_env.lab.papers.measurements import METRICS, measure_claim
 from dragonfly_env.lab.papers.paper import Effort
 from dragonfly_env.lab.papers.report import variants_in
 from dragonfly_env.lab.papers.verdicts import DEVIATES, judge
 from dragonfly_env.sweeps.run import Point
+from tests.unit.lab.papers import made_up
+from tests.unit.lab.papers.made_up import Row
 
 TACO25 = find_paper("taco25")
 QUICK, FULL = TACO25.efforts
@@ -36,14 +36,8 @@ def claim(identity: str) -> Claim:
     return next(found for found in CLAIMS if found.id == identity)
 
 
-def findings_of(figure: str, effort: Effort, row: Callable[[Point], Mapping[str, Any]]) -> Findings:
-    """As if every point of a figure had been simulated once, with this outcome."""
-    points = next(found for found in TACO25.figures if found.name == figure).points(effort)
-    return Findings(
-        points={figure: points},
-        rows={point: (row(point),) for point in points},
-        name="made up",
-    )
+def measured(found: Claim, row: Row) -> Measured:
+    return made_up.measured(TACO25, found, FULL if found.hosts == HOSTS["full"] else QUICK, row)
 
 
 def test_every_claim_of_the_paper_is_there_for_both_sizes() -> None:
@@ -57,24 +51,7 @@ def test_every_claim_of_the_paper_is_there_for_both_sizes() -> None:
         "LI32",
     }:  # published for one size, without a formula
         assert name.endswith("-1056") or f"{name}-1056" in ids
-
-
-def test_every_claim_says_how_it_is_measured_and_finds_its_simulations() -> None:
-    for found in CLAIMS:
-        assert found.metric in {**METRICS, **STATEMENTS}, found.id
-        assert found.relation in RELATIONS, found.id
-        assert found.quick == (found.hosts == HOSTS["quick"]), found.id
-        assert found.describe(), found.id
-        effort = next(effort for effort in EFFORTS if HOSTS[effort.name] == found.hosts)
-        figure = next(figure for figure in TACO25.figures if figure.name == found.figure)
-        for policy in (found.policy, found.reference, *found.rivals):
-            assert any(
-                point.config.topology.num_hosts == found.hosts
-                and found.traffic in ("any", point.traffic_label)
-                and policy in ("", point.policy_label)
-                and found.load in (None, point.load)
-                for point in figure.points(effort)
-            ), (found.id, policy)
+    assert all(found.quick == (found.hosts == HOSTS["quick"]) for found in CLAIMS)
 
 
 @pytest.mark.parametrize("effort", EFFORTS, ids=lambda effort: effort.name)
@@ -97,21 +74,18 @@ def saturating(point: Point, *, falling: tuple[str, ...]) -> dict[str, Any]:
 @pytest.mark.parametrize("identity", ["LI11", "LI11-1056", "LI21", "LI21-1056"])
 def test_throughput_falls_past_saturation_or_not(identity: str) -> None:
     found = claim(identity)
-    effort = FULL if found.hosts == 5256 else QUICK
 
-    def measured(*falling: str) -> Measured:
-        return measure_claim(
-            found, findings_of(found.figure, effort, lambda point: saturating(point, falling=falling))
-        )
+    def falls(*falling: str) -> Measured:
+        return measured(found, lambda point: saturating(point, falling=falling))
 
-    assert measured(found.policy).ordering == "holds"
-    assert "0.500 to 0.400" in measured(found.policy).details
-    assert measured().ordering == "reversed"
-    assert measured(found.policy, found.reference).ordering == "reversed"
+    assert falls(found.policy).ordering == "holds"
+    assert "0.500 to 0.400" in falls(found.policy).details
+    assert falls().ordering == "reversed"
+    assert falls(found.policy, found.reference).ordering == "reversed"
 
 
 def test_fairness_ranks_policies_by_their_worst_router() -> None:
-    def row(spreads: dict[str, float]) -> Callable[[Point], dict[str, Any]]:
+    def row(spreads: dict[str, float]) -> Row:
         def of(point: Point) -> dict[str, Any]:
             loads = np.full((33, 8), 0.5)
             loads[:, 7] = 0.5 / spreads.get(point.policy_label, 1.0)
@@ -121,12 +95,11 @@ def test_fairness_ranks_policies_by_their_worst_router() -> None:
 
     as_published = {"pb": 1.5, "tpr": 1.2, "ugal-ideal": 1.3, "lia": 1.01}
     found = claim("LI12-1056")
-    holds = measure_claim(found, findings_of("fig15", QUICK, row(as_published)))
+    holds = measured(found, row(as_published))
     assert holds.ordering == "holds"
     assert "pb 1.500" in holds.details
     for worse in ({"lia": 1.06}, {"tpr": 1.6}, {"pb": 1.0}):
-        found_so = findings_of("fig15", QUICK, row({**as_published, **worse}))
-        assert measure_claim(found, found_so).ordering == "reversed"
+        assert measured(found, row({**as_published, **worse})).ordering == "reversed"
 
 
 def test_the_knee_is_the_counter_of_the_most_loaded_type_of_link() -> None:
@@ -135,9 +108,9 @@ def test_the_knee_is_the_counter_of_the_most_loaded_type_of_link() -> None:
     def row(point: Point) -> dict[str, Any]:
         return {"accepted_load": 17.0 / (4 * 20 * {3: 0.75, 4: 1.0}[offset_of(point)])}
 
-    measured = measure_claim(claim("LI13-1056"), findings_of("fig10", QUICK, row))
-    assert measured.mean == pytest.approx(17.0)
-    assert judge(claim("LI13-1056"), dataclasses.replace(measured, mean=20.0)).verdict == DEVIATES
+    found = measured(claim("LI13-1056"), row)
+    assert found.mean == pytest.approx(17.0)
+    assert judge(claim("LI13-1056"), dataclasses.replace(found, mean=20.0)).verdict == DEVIATES
 
 
 def test_the_command_draws_every_figure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
