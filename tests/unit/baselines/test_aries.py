@@ -1,126 +1,19 @@
-"""Aries' modes: the rule row by row, who is asked, and what the parameters change."""
+"""Aries' modes: the paths that packets take, who is asked, and what the parameters change."""
 
 from __future__ import annotations
 
 import itertools
-from typing import Any
 
 import numpy as np
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env import _core
 from dragonfly_env.baselines import Aries, AriesMode
-from dragonfly_env.decisions.layout import KINDS, Layout
 from tests.parity.rules import act
 from tests.routes import routes_of
 
 GRID = dfe.Dragonfly.preset("theta-m8")
-MESH = dfe.Dragonfly.preset("72")
-KINDS_OF_PATHS = ("minimal", "minimal", "lg", "lg", "l", "l", "g", "g")
-BY_OWN_LINKS = {2: 6, 3: 7}
-"""The path of kind g that has the first hop of a path of kind lg."""
-FIRST = MESH.p
-NUM_PORTS = MESH.radix - FIRST
 MODES = ("ad0", "ad1", "ad2", "ad3")
-
-Loads = tuple[int | None, ...]
-
-
-def batch_of(*rows: Loads, hops: int = 0, draw: float = 0.0) -> dfe.DecisionBatch:
-    """Decisions in which path k leaves by the port p + k, whose load level is given; None: there is no such path. Paths
-    of kind g are those of kind lg again.
-    """
-    n, k = len(rows), len(KINDS_OF_PATHS)
-    candidates = np.zeros((n, k), dtype=_core.candidate_dtype)
-    blocks: list[dict[str, Any]] = [
-        {"name": "hops", "per": "decision", "offset": 0, "width": 1, "unit": 8.0},
-        {"name": "load_level", "per": "port", "offset": 1, "width": NUM_PORTS, "unit": 16.0},
-        {"name": "group_offset", "per": "decision", "offset": 1 + NUM_PORTS, "width": 1, "unit": 8.0},
-    ]
-    for block in blocks:
-        block |= {"half": 0.0, "low": 0.0, "high": 1.0, "doc": ""}
-    assert k - len(BY_OWN_LINKS) <= NUM_PORTS + 1
-    candidates["kind"] = -1
-    obs = np.zeros((n, 2 + NUM_PORTS), dtype=np.float32)
-    obs[:, 0] = hops / 8
-    for i, row in enumerate(rows):
-        for path, load in enumerate(row):
-            port = path % NUM_PORTS
-            candidates[i, path]["kind"] = -1 if load is None else KINDS[KINDS_OF_PATHS[path]]
-            candidates[i, path]["port"] = FIRST + port
-            if load is not None:
-                obs[i, 1 + port] = load / 16
-        for path, again in BY_OWN_LINKS.items():
-            candidates[i, again]["port"] = candidates[i, path]["port"]
-            if row[path] is not None:
-                candidates[i, again]["kind"] = KINDS["g"]
-    return dfe.DecisionBatch(
-        layout=Layout(blocks, MESH, KINDS_OF_PATHS, k),
-        obs=obs,
-        mask=candidates["kind"] >= 0,
-        agents=np.zeros(n, dtype=np.int32),
-        decision_ids=np.arange(n),
-        packets=np.zeros(n, dtype=_core.packet_dtype),
-        time_ns=np.zeros(n),
-        draws=np.full((n, 2), draw),
-        candidates=candidates,
-    )
-
-
-def leaves(policy: dfe.Policy, minimal: int, detour: int, *, hops: int = 0) -> bool:
-    """Whether the non-minimal path is taken from equal pairs of candidates."""
-    (action,) = act(policy, batch_of((minimal, 15, detour, 15, None, None), hops=hops))
-    assert action in (0, 6 if hops else 2)
-    return bool(action != 0)
-
-
-def test_a_nonminimal_path_is_taken_if_its_biased_load_is_lower() -> None:
-    """Section II-D: AD0 compares loads, AD2 adds 4, AD3 multiplies by 4; ties go minimal. All pairs of levels."""
-    pairs = list(itertools.product(range(16), repeat=2))
-
-    def choices(mode: str, hops: int = 0) -> list[bool]:
-        batch = batch_of(*((minimal, 15, detour, 15, None, None) for minimal, detour in pairs), hops=hops)
-        actions = act(AriesMode(mode=mode), batch)
-        assert set(actions) <= {0, 6 if hops else 2}
-        return [bool(action != 0) for action in actions]
-
-    assert choices("ad0") == [detour < minimal for minimal, detour in pairs]
-    assert choices("ad2") == [detour + 4 < minimal for minimal, detour in pairs]
-    assert choices("ad3") == [4 * detour < minimal for minimal, detour in pairs]
-    for hops, factor in ((0, 1), (1, 2), (2, 4), (5, 4)):
-        assert choices("ad1", hops) == [factor * detour < minimal for minimal, detour in pairs]
-
-
-def test_of_each_side_the_least_loaded_is_weighed_and_the_first_of_equals() -> None:
-    batch = batch_of((3, 2, 1, 0, None, None), (3, 3, 2, 2, None, None), (0, 0, 0, 0, None, None))
-    assert act(AriesMode(mode="ad0"), batch).tolist() == [3, 2, 0]
-
-
-def test_inside_a_group_nonminimal_paths_by_its_routers_are_weighed() -> None:
-    batch = batch_of((3, 4, None, None, 2, None), (1, 4, None, None, 2, None), (5, 4, None, None, None, None))
-    assert act(AriesMode(mode="ad0"), batch).tolist() == [4, 0, 1]
-
-
-def test_behind_the_first_hop_only_own_links_lead_around() -> None:
-    row: Loads = (3, 3, 1, 1, None, None)
-    assert act(AriesMode(mode="ad0"), batch_of(row)).tolist() == [2]
-    assert act(AriesMode(mode="ad0"), batch_of(row, hops=1)).tolist() == [6]
-    assert act(AriesMode(mode="ad0", later_nonminimal="any"), batch_of(row, hops=1)).tolist() == [2]
-
-
-def test_where_it_has_arrived_a_packet_goes_straight() -> None:
-    row: Loads = (3, 3, None, None, 1, None)  # in its destination group
-    assert act(AriesMode(mode="ad0"), batch_of(row)).tolist() == [4], "it started here"
-    assert act(AriesMode(mode="ad0"), batch_of(row, hops=2)).tolist() == [0]
-    assert act(AriesMode(mode="ad0", in_destination_group=True), batch_of(row, hops=2)).tolist() == [4]
-
-
-def test_ties_go_where_they_are_told() -> None:
-    tie = (2, 2, 2, 2, None, None)
-    assert act(AriesMode(mode="ad0", ties="nonminimal"), batch_of(tie)).tolist() == [2]
-    assert act(AriesMode(mode="ad0", ties="random"), batch_of(tie, draw=0.4)).tolist() == [0]
-    assert act(AriesMode(mode="ad0", ties="random"), batch_of(tie, draw=0.6)).tolist() == [2]
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -272,20 +165,6 @@ def test_any_gateway_is_one_of_several_candidates() -> None:
     ):
         with pytest.raises(dfe.ConfigError, match=r"^gateways = 'any': .*minimal_candidates=1"):
             call()
-
-
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        *(("ties", "minimum"), ("gateways", "all"), ("decide", "every"), ("in_group", 2)),
-        *(("minimal_candidates", 0), ("nonminimal_candidates", 17), ("levels_near", -1)),
-        *(("levels_far", float("nan")), ("wire_share", "1"), ("nonminimal_shift_first", 3)),
-        *(("minimal_add_later", 64), ("minimal_add_second", 0.5)),
-    ],
-)
-def test_a_bad_parameter_is_refused(field: str, value: Any) -> None:
-    with pytest.raises(dfe.ConfigError, match=f"^{field} = "):
-        Aries(**{field: value})
 
 
 def test_a_level_is_a_sixteenth_of_a_tiles_buffer_whatever_the_bundle() -> None:

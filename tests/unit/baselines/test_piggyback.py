@@ -1,4 +1,4 @@
-"""Piggyback: its reference implementation, the features that it reads, and what routers tell each other."""
+"""Piggyback: the features that it reads, and what routers tell each other."""
 
 from __future__ import annotations
 
@@ -8,96 +8,12 @@ import numpy as np
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env import _core
 from dragonfly_env.baselines import Piggyback
-from dragonfly_env.decisions.layout import FEATURES, Layout
-from tests.parity.rules import act
+from dragonfly_env.decisions.layout import FEATURES
 
 TOPOLOGY = dfe.Dragonfly.preset("72")
 CONFIG = dfe.SimulationConfig(topology=TOPOLOGY, traffic="adv+1", load=0.6, seed=3)
 FLAGS = ("candidate_congested", "congested_links")
-
-# A path: (port, packets on the port, whether its global link is flagged), or None where there is none.
-Path = tuple[int, int, bool] | None
-
-
-def batch_of(kinds: tuple[str, ...], *rows: tuple[Path, ...]) -> dfe.DecisionBatch:
-    """A batch with these candidates; an observation is their flags."""
-    candidates = np.zeros((len(rows), len(kinds)), dtype=_core.candidate_dtype)
-    flags = np.zeros((len(rows), len(kinds)), dtype=np.float32)
-    for i, row in enumerate(rows):
-        for k, path in enumerate(row):
-            if path is None:
-                candidates[i, k]["kind"] = -1
-                continue
-            candidates[i, k]["kind"] = 0 if kinds[k] == "minimal" else 1
-            candidates[i, k]["port"], candidates[i, k]["occupancy"], flags[i, k] = path
-    block = {
-        "name": "candidate_congested",
-        "per": "candidate",
-        "offset": 0,
-        "width": len(kinds),
-        "unit": 1.0,
-        "half": 0.0,
-        "low": 0.0,
-        "high": 1.0,
-        "doc": "",
-    }
-    n = len(rows)
-    return dfe.DecisionBatch(
-        layout=Layout([block], TOPOLOGY, kinds, len(kinds)),
-        obs=flags,
-        mask=candidates["kind"] >= 0,
-        agents=np.zeros(n, dtype=np.int32),
-        decision_ids=np.arange(n),
-        packets=np.zeros(n, dtype=_core.packet_dtype),
-        time_ns=np.zeros(n),
-        candidates=candidates,
-    )
-
-
-def test_a_flag_on_the_minimal_path_sends_the_packet_on_the_nonminimal_path() -> None:
-    batch = batch_of(
-        ("minimal", "lgl"),
-        ((5, 0, True), (6, 9, False)),
-        ((5, 0, True), (6, 9, True)),  # that the non-minimal path is flagged, too, changes nothing
-        ((5, 0, False), (6, 9, True)),
-        ((5, 6, False), (6, 3, False)),  # 6 > 2 * 3 is false
-        ((5, 7, False), (6, 3, False)),
-        ((5, 0, True), None),
-    )
-    assert act(Piggyback(), batch).tolist() == [1, 1, 0, 0, 1, 0]
-
-
-def test_of_several_minimal_paths_the_flag_of_the_least_occupied_counts() -> None:
-    batch = batch_of(
-        ("minimal", "minimal", "lgl"),
-        ((5, 3, True), (6, 2, False), (7, 9, False)),
-        ((5, 3, False), (6, 2, True), (7, 9, False)),
-        ((5, 2, True), (6, 2, False), (7, 9, False)),
-    )
-    assert act(Piggyback(minimal_candidates=2), batch).tolist() == [1, 2, 2]
-
-
-def test_an_environment_without_the_flags_is_refused() -> None:
-    env = dfe.BatchedRoutingEnv(CONFIG, scope="source", action="path", duration_ns=1000.0)
-    with pytest.raises(dfe.ConfigError, match="candidate_congested"):
-        act(Piggyback(), env.reset())
-
-
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        ("congestion_factor", -0.1),
-        ("congestion_factor", float("nan")),
-        ("congestion_factor", None),
-        ("congestion_offset_packets", -1),
-        ("congestion_offset_packets", "5"),
-    ],
-)
-def test_a_bad_parameter_is_refused(field: str, value: Any) -> None:
-    with pytest.raises(dfe.ConfigError, match=f"^{field} = "):
-        Piggyback(**{field: value})
 
 
 def test_flags_stand_behind_the_usual_features_and_have_names() -> None:

@@ -185,6 +185,3 @@ def test_mixtures_within_mixtures_end_somewhere() -> None:
         value = {"pattern": "weighted", "parts": [{"weight": 1, "traffic": value}]}
     with pytest.raises(dfe.ConfigError, match="nested"):
         parse_traffic(value)
-
-
-# Numbers too small.

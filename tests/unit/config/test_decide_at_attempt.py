@@ -32,24 +32,6 @@ def test_where_nothing_is_ever_refused_it_is_the_same_as_at_the_head(policy: str
     assert len(hashes) == 1
 
 
-@pytest.mark.parametrize("policy", ["min", "val-n", "vlb-g", "pb", "acor", "pb-acor", "tpr", "lia", "par"])
-@pytest.mark.parametrize("network", ["lia", "q-adaptive", "default"])
-@pytest.mark.parametrize("decide_at", ["attempt", "attempt-same-path"])
-def test_every_packet_is_delivered_and_threads_change_nothing(
-    policy: str, network: str, decide_at: str
-) -> None:
-    hashes = set()
-    for threads in (1, 2):
-        run = simulation(policy, decide_at=decide_at, network=network, threads=threads)
-        run.run(2_000)
-        assert run.drain()
-        m = run.metrics()
-        assert m.packets_in_flight == 0
-        assert m.packets_delivered == m.packets_generated > 0
-        hashes.add(run.trace_hash())
-    assert len(hashes) == 1
-
-
 def test_a_blocked_head_finds_another_way_round() -> None:
     """One in four non-minimal paths of a router starts with the port towards the congested minimal link; a head that
     keeps such a non-minimal path keeps its host from all others. (So it is where credits in use count as queued.)

@@ -54,19 +54,6 @@ def test_machines_have_the_public_numbers_of_links(
     assert 2 * between / t.num_routers == per_router
 
 
-def test_peers_of_theta_get_four_columns_and_all_rows() -> None:
-    """Peer k in columns 4 (k mod 4) .. + 3, two links a router; a link keeps its row and its place in the block."""
-    t = dfe.Dragonfly.preset("theta")
-    for router, port, peer, _ in t.links().tolist():
-        here, there = router // 96, peer // 96
-        if here == there:
-            continue
-        rank = there - (there > here)
-        index, far = router % 96, peer % 96
-        assert index % 16 // 4 == rank % 4, (router, port)
-        assert (index // 16, index % 4) == (far // 16, far % 4)
-
-
 def test_a_grid_survives_every_form() -> None:
     assert SMALL.to_dict()["group"] == "grid:rows=3,columns=8,row_links=1,column_links=3"
     for other in (
