@@ -5,10 +5,8 @@ not ask for.
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -79,27 +77,6 @@ def test_ctrl_c_ends_a_module_of_the_users_that_never_ends(tmp_path: Path) -> No
     done = run_and_press(tmp_path, "", "evaluate", "mine.py:Mine", *SHORT)
     assert done.returncode == 130, done.stderr
     assert "Traceback" not in done.stderr
-
-
-def test_ctrl_c_during_a_run_ends_the_command_line_with_130(tmp_path: Path) -> None:
-    log = tmp_path / "logs" / "log.parquet"  # its folder appears when the simulation is about to begin
-    long = ("--measure-ns", "1e12", "--load", "0.8", "--packet-log", str(log))
-    with subprocess.Popen(
-        [*COMMAND, "simulate", *long],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=tmp_path,
-    ) as process:
-        while process.poll() is None and not log.parent.exists():
-            time.sleep(0.01)
-        process.send_signal(signal.SIGINT)
-        try:
-            shown = process.communicate(timeout=60)
-        finally:
-            process.kill()
-    assert process.returncode == 130, shown
-    assert "Traceback" not in shown[1]
 
 
 # What takes a tenth of a second and more, and a list of options has no use for.

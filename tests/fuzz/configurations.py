@@ -17,6 +17,7 @@ from dragonfly_env.traffic import parse_traffic, traffic_from_dict
 from tests.fuzz import settings
 from tests.fuzz.draws import mutated, nested, odd, some_of
 from tests.fuzz.outcome import Outcome, outcome, require
+from tests.fuzz.small_configs import buffered_packets
 
 _MOST_BUFFERED_PACKETS = 500_000
 
@@ -137,18 +138,9 @@ def _simulation(random: Random) -> SimulationConfig:
 
 
 def _is_small(config: SimulationConfig) -> bool:
-    network = config.network
-    buffered = max(
-        network.host_buffer_packets,
-        network.local_buffer_packets,
-        network.global_buffer_packets,
-        network.output_buffer_packets,
-    )
-    vcs = max(network.local_vcs, network.global_vcs, 6)
-    topology = config.topology
-    packets = topology.num_routers * topology.radix * vcs * buffered
-    packets += topology.num_hosts * (config.source_queue_packets or 0)
-    return topology.num_hosts <= settings.MOST_HOSTS and packets <= _MOST_BUFFERED_PACKETS
+    queued = config.topology.num_hosts * (config.source_queue_packets or 0)
+    few = buffered_packets(config) + queued <= _MOST_BUFFERED_PACKETS
+    return few and config.topology.num_hosts <= settings.MOST_HOSTS
 
 
 def _document(random: Random) -> SimulationConfig:

@@ -58,8 +58,8 @@ SMALL_SCENARIO: dict[str, Any] = {
 }
 
 
-def simulate_if_small(config: SimulationConfig) -> None:
-    """Run a configuration for a moment if a moment is what it takes."""
+def buffered_packets(config: SimulationConfig) -> int:
+    """How many packets the buffers of the routers hold, about."""
     network, topology = config.network, config.topology
     buffered = max(
         network.host_buffer_packets,
@@ -67,8 +67,13 @@ def simulate_if_small(config: SimulationConfig) -> None:
         network.global_buffer_packets,
         network.output_buffer_packets,
     )
-    packets = topology.num_routers * topology.radix * max(network.local_vcs, network.global_vcs, 6) * buffered
-    if topology.num_hosts > _MOST_HOSTS or packets > _MOST_PACKETS or config.message_packets > 100:
+    return topology.num_routers * topology.radix * max(network.local_vcs, network.global_vcs, 6) * buffered
+
+
+def simulate_if_small(config: SimulationConfig) -> None:
+    """Run a configuration for a moment if a moment is what it takes."""
+    large = config.topology.num_hosts > _MOST_HOSTS or buffered_packets(config) > _MOST_PACKETS
+    if large or config.message_packets > 100:
         return
     simulation = Simulation(config.replace(threads=min(config.threads, 2)))
     simulation.run(300)

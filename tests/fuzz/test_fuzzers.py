@@ -39,12 +39,11 @@ _FUZZERS = {
     "scenario_files": 12,
     "hostile_values": 240,
     "tampered_agents": 25,
+    "tampered_arrays": 350,
     "tampered_jobs": 80,
     "tampered_json": 60,
-    "tampered_q_tables": 200,
     "tampered_snapshots": 80,
     "tampered_traces": 150,
-    "tampered_weights": 150,
 }
 _MEMORY_BYTES = (
     4 * 2**30

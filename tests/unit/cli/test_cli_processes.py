@@ -68,25 +68,35 @@ def test_a_process_answers_a_mistake_without_a_traceback(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("jobs", "whole_group"),
-    [("1", False), ("2", False), ("2", True)],
-    ids=["alone", "parent only", "terminal"],
+    ("number", "jobs", "whole_group"),
+    [
+        (signal.SIGINT, "1", False),
+        (signal.SIGINT, "2", False),
+        (signal.SIGINT, "2", True),
+        (signal.SIGTERM, "2", False),
+        (signal.SIGTERM, "2", True),
+    ],
+    ids=["Ctrl-C alone", "Ctrl-C, parent only", "Ctrl-C, terminal", "SIGTERM, parent only", "batch system"],
 )
-def test_ctrl_c_keeps_what_is_finished_and_the_same_command_goes_on(
-    tmp_path: Path, jobs: str, whole_group: bool, monkeypatch: pytest.MonkeyPatch
+def test_a_signal_keeps_what_is_finished_and_the_same_command_goes_on(
+    tmp_path: Path, number: signal.Signals, jobs: str, whole_group: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     long = [*SYSTEM, "-l", "0.05:0.4:0.05", "--warmup-ns", "0", "--measure-ns", "200000"]
     command = ["sweep", *long, "--out", "out", "--jobs", jobs, "--no-plots"]
     process = start(*command, cwd=tmp_path)
     wait_until(lambda: len(finished_runs(tmp_path / "out")) >= 2)
-    os.killpg(process.pid, signal.SIGINT) if whole_group else process.send_signal(signal.SIGINT)
+    os.killpg(process.pid, number) if whole_group else process.send_signal(number)
     out, err = process.communicate(timeout=60)
     kept = {file.name: file.stat().st_mtime_ns for file in finished_runs(tmp_path / "out")}
-    assert process.returncode == 130, err
-    assert out == ""
-    assert "Traceback" not in err
-    assert f"interrupted: {len(kept)} of 8 runs are kept in out; to go on: dragonfly-env sweep" in err
+    code, said = (130, "interrupted") if number == signal.SIGINT else (143, "ended by SIGTERM")
+    assert process.returncode == code, err
+    assert (out, "Traceback" in err) == ("", False)
+    assert f"{said}: {len(kept)} of 8 runs are kept in out; to go on: dragonfly-env sweep" in err
     assert 2 <= len(kept) < 8
+    wait_until(lambda: not alive_in_group(process.pid))
+    assert not alive_in_group(process.pid)
+    if number == signal.SIGTERM:
+        return
 
     monkeypatch.chdir(tmp_path)
     again = CliRunner().invoke(app, ["sweep", *long, "--out", "out", "--jobs", "1", "--no-plots"])
@@ -108,29 +118,18 @@ def test_workers_of_a_killed_sweep_end_by_themselves(tmp_path: Path) -> None:
     assert alive_in_group(process.pid) == []
 
 
-@pytest.mark.parametrize("whole_group", [True, False], ids=["batch system", "parent only"])
-def test_sigterm_keeps_what_is_finished_and_leaves_no_worker_behind(
-    tmp_path: Path, whole_group: bool
-) -> None:
-    long = [*SYSTEM, "-l", "0.05:0.4:0.05", "--warmup-ns", "0", "--measure-ns", "200000"]
-    process = start("sweep", *long, "--out", "out", "--jobs", "2", "--no-plots", cwd=tmp_path)
-    wait_until(lambda: len(finished_runs(tmp_path / "out")) >= 2)
-    os.killpg(process.pid, signal.SIGTERM) if whole_group else process.send_signal(signal.SIGTERM)
-    out, err = process.communicate(timeout=60)
-    kept = len(finished_runs(tmp_path / "out"))
-    assert process.returncode == 143, err
-    assert (out, "Traceback" in err) == ("", False)
-    assert f"ended by SIGTERM: {kept} of 8 runs are kept in out; to go on: dragonfly-env sweep" in err
-    assert 2 <= kept < 8
-    wait_until(lambda: not alive_in_group(process.pid))
-    assert not alive_in_group(process.pid)
-
-
-def test_sigterm_during_a_single_run_ends_it_with_143(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("number", "code", "said"),
+    [
+        (signal.SIGINT, 130, "interrupted"),
+        (signal.SIGTERM, 143, "ended by SIGTERM; files that were complete are kept"),
+    ],
+)
+def test_a_signal_during_a_single_run_ends_it(tmp_path: Path, number: int, code: int, said: str) -> None:
     log = tmp_path / "logs" / "log.parquet"  # its folder appears when the simulation is about to begin
     process = start("simulate", "--measure-ns", "1e12", "--packet-log", str(log), cwd=tmp_path)
     wait_until(log.parent.exists)
-    process.send_signal(signal.SIGTERM)
+    process.send_signal(number)
     out, err = process.communicate(timeout=60)
-    assert (process.returncode, out) == (143, ""), err
-    assert err.splitlines()[-1] == "ended by SIGTERM; files that were complete are kept"
+    assert (process.returncode, out, "Traceback" in err) == (code, "", False), err
+    assert err.splitlines()[-1].startswith(said)

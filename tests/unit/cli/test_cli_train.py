@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-import signal
-import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -303,29 +300,3 @@ def test_the_shipped_agents_train_save_and_go_on(kind: str) -> None:
     done = run(kind, *settings, "--duration-ns", "3000")
     assert done.exit_code == 0, done.stderr
     assert episodes()["episode"].tolist() == [1, 2, 3]
-
-
-def test_ctrl_c_reaches_a_process_that_trains(tmp_path: Path) -> None:
-    pytest.importorskip("torch")
-    command = ["train", "deep-q", "-t", "72", "--episode-ns", "1000", "--checkpoint-every", "1", "-o", "out"]
-    command += ["--evaluate-every", "0", "--no-tensorboard", "--duration-ns"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "dragonfly_env.cli", *command, "1e8"],
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=tmp_path,
-        start_new_session=True,
-    )
-    deadline = time.monotonic() + 120
-    while not Path("out/episodes.parquet").exists() and time.monotonic() < deadline:
-        time.sleep(0.01)
-    time.sleep(0.5)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=120)
-    assert process.returncode == 130, err
-    assert "Traceback" not in err
-    kept = len(episodes())
-    assert f"interrupted: {kept} of 100000 episodes are kept in out; to go on: dragonfly-env train" in err
-    done = run(*command[1:], str(1000 * (kept + 1)))
-    assert done.exit_code == 0, done.stderr
-    assert len(episodes()) == kept + 1

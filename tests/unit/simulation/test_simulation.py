@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import _thread
 import math
-import threading
 from typing import Any
 
 import numpy as np
@@ -35,15 +33,6 @@ def test_the_clock_has_an_end() -> None:
     simulation.run(1000)
     with pytest.raises(dfe.ConfigError, match=r"^duration_ns = .*clock ends"):
         simulation.run(1e15)
-
-
-def test_two_runs_equal_one() -> None:
-    parts, whole = dfe.Simulation(config(load=0.8)), dfe.Simulation(config(load=0.8))
-    for duration in (1, 333.3, 1000, 665.7):
-        parts.run(duration)
-    whole.run(2000)
-    assert parts.trace_hash() == whole.trace_hash() != 0
-    assert parts.metrics().to_dict() == whole.metrics().to_dict()
 
 
 def test_metrics_are_a_snapshot_of_the_window_since_the_reset() -> None:
@@ -94,19 +83,6 @@ def test_a_drained_network_is_empty_and_stays_so() -> None:
     simulation.check_invariants()
     simulation.run(1000)
     assert simulation.metrics().packets_generated == m.packets_generated
-
-
-@pytest.mark.parametrize("network", ["default", "q-adaptive", "lia"])
-@pytest.mark.parametrize("queue", [None, 20])
-def test_draining_stops_generators_at_once(network: str, queue: int | None) -> None:
-    simulation = dfe.Simulation(
-        config(network=dfe.NetworkConfig.preset(network), load=0.9, source_queue_packets=queue)
-    )
-    simulation.run(20_000)
-    generated = simulation.metrics().packets_generated
-    assert simulation.drain(max_ns=1e6) is True
-    m = simulation.metrics()
-    assert m.packets_generated == m.packets_delivered == generated
 
 
 def test_a_time_series_covers_the_window_and_adds_up() -> None:
@@ -196,22 +172,6 @@ def test_after_a_deadlock_only_the_metrics_are_left(monkeypatch: pytest.MonkeyPa
             call(1)
     simulation.reset_statistics()
     assert simulation.time_ns == 0.0
-
-
-def test_ctrl_c_stops_a_run_which_may_then_go_on() -> None:
-    simulation = dfe.Simulation(config(topology=dfe.Dragonfly.preset("1056"), load=0.8))
-    timer = threading.Timer(0.3, _thread.interrupt_main)
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        simulation.run(2e7)  # minutes, if nothing interrupts it
-    timer.join()
-    stopped = simulation.time_ns
-    assert 0 < stopped < 2e7
-    simulation.check_invariants()
-    simulation.run(100)
-    assert simulation.time_ns == stopped + 100
-    m = simulation.metrics()
-    assert m.packets_generated == m.packets_delivered + m.packets_in_flight
 
 
 @pytest.mark.parametrize("message_packets", [1, 3])

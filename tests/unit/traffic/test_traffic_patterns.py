@@ -58,10 +58,11 @@ EXPECTED: dict[str, Callable[[int], np.ndarray]] = {
     "adv+1": lambda host: uniform_over(group(host // PER_GROUP + 1)),
     "adv+8": lambda host: uniform_over(group(host // PER_GROUP - 1)),
     "adv-1": lambda host: uniform_over(group(host // PER_GROUP - 1)),
-    "adv-12": lambda host: uniform_over(group(host // PER_GROUP - 3)),
+    "adv:offset=-12": lambda host: uniform_over(group(host // PER_GROUP - 3)),
     "advc": lambda host: uniform_over(group(host // PER_GROUP + 1) + group(host // PER_GROUP + 2)),
     "tornado": lambda host: uniform_over([(host + G // 2 * PER_GROUP) % HOSTS]),
     "hotspot:hosts=3;40,fraction=0.25": lambda _: 0.75 / HOSTS + 0.25 * uniform_over([3, 40]),
+    "hotspot:hosts=5;,fraction=1": lambda _: uniform_over([5]),
     "lia-c2": lambda host: uniform_over(group(host // PER_GROUP + (1 if host % 2 else H))[host % 2 :: 2]),
     "weighted:uniform=0.7,adv+1=0.3": lambda host: (
         0.7 / HOSTS + 0.3 * uniform_over(group(host // PER_GROUP + 1))
@@ -142,6 +143,20 @@ def test_host_mixture_silences_hosts_in_no_set(topology: _core.Topology) -> None
     assert_distribution(draws(pattern, 2, 2_000), uniform_over(group(2)))
 
 
+def test_parts_of_a_mixture_draw_different_permutations(topology: _core.Topology) -> None:
+    parts = [{"pattern": "permutation", "hosts": list(range(first, first + 8))} for first in (0, 8)]
+    pattern = _core.make_pattern(topology, SEED, "mixture", {"parts": parts, "confined": True})
+    partners = [[pattern.destination(first + i, 0, SEED) - first for i in range(8)] for first in (0, 8)]
+    assert sorted(partners[0]) == sorted(partners[1]) == list(range(8))
+    assert partners[0] != partners[1]
+
+
+def test_consecutive_groups_must_be_as_many_as_global_ports() -> None:
+    _core.make_pattern(_core.Topology(1, 1, 1, 2, "palmtree", 1), SEED, "advc", {})
+    with pytest.raises(ConfigError, match="advc"):
+        _core.make_pattern(_core.Topology(1, 2, 3, 2, "palmtree", 1), SEED, "advc", {})
+
+
 def test_destinations_depend_on_seed_host_and_message_only(topology: _core.Topology) -> None:
     pattern = _core.make_pattern(topology, SEED, "uniform", {})
     again = _core.make_pattern(topology, SEED + 1, "uniform", {})
@@ -160,6 +175,9 @@ def test_destinations_depend_on_seed_host_and_message_only(topology: _core.Topol
         ("adv+0", {}, "must not be a multiple of the number of groups"),
         ("adv-27", {}, "adv.offset = -27"),
         ("adv+1.5", {}, "an integer must follow"),
+        ("adv:+1", {}, "adv"),
+        ("adv+99999999999999999999", {}, "adv"),
+        ("tornedo", {}, r"did you mean 'tornado'\? known: uniform, adv\+1"),
         ("adv", {"offset": 2.5}, "must be an integer"),
         ("adv", {"offset": 2**70}, "too large"),
         ("uniform", {"self": True}, "has no argument 'self'"),
@@ -167,6 +185,10 @@ def test_destinations_depend_on_seed_host_and_message_only(topology: _core.Topol
         ("hotspot", {"hosts": []}, "at least one host"),
         ("hotspot", {"hosts": [HOSTS]}, "go from 0 to 71"),
         ("hotspot", {"fraction": math.nan}, "must be a number"),
+        ("hotspot:hosts=7;7", {}, "hosts"),
+        ("hotspot:hosts=;", {}, "hosts"),
+        ("hotspot:fraction", {}, "fraction"),
+        ("weighted:weighted:uniform=1=1", {}, "weighted"),
         ("demand", {}, "must be given"),
         ("demand", {"matrix": np.ones((8, 8))}, "one row per host"),
         ("demand", {"matrix": np.ones((9, 9, 9))}, "two dimensions"),

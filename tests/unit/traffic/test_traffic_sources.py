@@ -157,10 +157,10 @@ def test_schedule_changes_pattern_and_load_at_its_steps(topology: _core.Topology
 @pytest.mark.parametrize("process", ["bernoulli", "poisson"])
 def test_random_processes_follow_the_load_of_each_step(topology: _core.Topology, process: str) -> None:
     made = source(
-        topology, process, (0, "uniform", 0.1), (32_000_000, "uniform", 0.6), (64_000_000, "uniform", 0.2)
+        topology, process, (0, "uniform", 1e-9), (32_000_000, "uniform", 0.6), (64_000_000, "uniform", 0.2)
     )
     when = np.concatenate([times(made, host, 2_000) for host in range(HOSTS)])
-    for load, start in ((0.1, 0), (0.6, 32_000_000), (0.2, 64_000_000)):
+    for load, start in ((1e-9, 0), (0.6, 32_000_000), (0.2, 64_000_000)):
         count = ((when >= start) & (when < start + 32_000_000)).sum()
         expected = load * 1_000 * HOSTS
         assert abs(count - expected) < 5 * math.sqrt(expected)
@@ -179,6 +179,12 @@ def test_impossible_sources_are_refused(topology: _core.Topology) -> None:
         source(topology, "periodic", (0, "uniform", 0.5), message_packets=0)
     with pytest.raises(ConfigError, match="trial"):
         source(topology, "bernoulli", (0, "uniform", 1.0), trial_ps=PACKET_PS + 1)
+    for changes in ({"trial_ps": 0}, {"packet_ps": 0}):
+        with pytest.raises(ConfigError, match="_ps"):
+            source(topology, "bernoulli", (0, "uniform", 1.0), **changes)
+    for load in (0.0, -0.1, 1.0001, math.nan):
+        with pytest.raises(ConfigError, match="load"):
+            source(topology, "bernoulli", (0, "uniform", load))
 
 
 def trace(topology: _core.Topology, **changes: object) -> _core.Source:
@@ -228,6 +234,24 @@ def test_trace_arrays_are_never_converted(topology: _core.Topology) -> None:
         (
             {"routes": np.array([2, 9], dtype=np.uint32), "route_offsets": np.array([0, 2, 2, 2])},
             "row 0 routers = 9: must end",
+        ),
+        *(
+            (
+                {
+                    "routes": np.array(route, dtype=np.uint32),
+                    "route_offsets": np.array([0, len(route)] + [len(route)] * 2),
+                },
+                said,
+            )
+            for route, said in (
+                ([2, 36, 2], "router numbers go from 0 to 35"),
+                ([2, 2], "routers = 2: has no link"),
+                ([2] * 17, "at most 16"),
+            )
+        ),
+        *(
+            ({"routes": np.array([2], dtype=np.uint32), "route_offsets": np.array(offsets)}, "route_offsets")
+            for offsets in ([0, 2, 1, 1], [0, 0], [0, 0, 0, 2])
         ),
     ],
 )
