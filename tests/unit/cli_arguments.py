@@ -1,7 +1,16 @@
-"""Arguments of commands that several tests give, in this process and in processes of their own. Not a test itself."""
+"""Commands in this process, and arguments that several tests give them. Not a test itself."""
 
 from __future__ import annotations
+
+from typer.testing import CliRunner, Result
+
+from dragonfly_env.cli import app
 
 SHORT = ["--warmup-ns", "1000", "--measure-ns", "2000"]
 SYSTEM = ["--topology", "72", "-p", "min", "--traffic", "uniform"]
 SWEEP = ["sweep", *SYSTEM, "-p", "ugal-n", "-l", "0.2:0.4:0.2", *SHORT]
+
+
+def run(*arguments: str, columns: int = 200) -> Result:
+    """A command, on a terminal of so many columns."""
+    return CliRunner().invoke(app, list(arguments), env={"COLUMNS": str(columns)})

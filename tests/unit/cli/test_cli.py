@@ -12,24 +12,18 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from rich.text import Text
-from typer.testing import CliRunner, Result
 
 import dragonfly_env as dfe
 from dragonfly_env import _core
 from dragonfly_env.agents.registry import agent_settings
-from dragonfly_env.cli import COMMANDS, app
+from dragonfly_env.cli import COMMANDS
 from dragonfly_env.cli import command as command_of
 from dragonfly_env.cli.options import scenario_settings
 from dragonfly_env.config.rows import describe
 from dragonfly_env.policies import policy_class
-from tests.unit.cli_arguments import SHORT, SWEEP
+from tests.unit.cli_arguments import SHORT, SWEEP, run
 
 pytestmark = pytest.mark.usefixtures("undrawn")
-
-
-def run(*arguments: str) -> Result:
-    """The command in this process."""
-    return CliRunner().invoke(app, list(arguments), env={"COLUMNS": "140"})
 
 
 @pytest.mark.parametrize("command", [[], *([command] for command in COMMANDS)])

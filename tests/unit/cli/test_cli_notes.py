@@ -3,16 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from typer.testing import CliRunner, Result
 
-from dragonfly_env.cli import app
 from dragonfly_env.cli.options import scenario_settings
-
-
-def run(*arguments: str) -> Result:
-    """The command in this process."""
-    return CliRunner().invoke(app, list(arguments), env={"COLUMNS": "140"})
-
+from tests.unit.cli_arguments import run
 
 ARIES = ("simulate", "--load", "0.1", "--warmup-ns", "0", "--measure-ns", "200")
 

@@ -6,12 +6,10 @@ import re
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
 
-from dragonfly_env.cli import app
 from dragonfly_env.cli.simulate import TimeNote
 from dragonfly_env.sweeps import load_results, runner
-from tests.unit.cli_arguments import SHORT, SWEEP, SYSTEM
+from tests.unit.cli_arguments import SHORT, SWEEP, SYSTEM, run
 
 AGENT = """
 import numpy as np
@@ -21,10 +19,6 @@ class Mine:
         return np.argmax(batch.mask, axis=1)
 """
 JOB = "milc:hosts=8,scale=0.001,gap_ns=100"
-
-
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(app, list(arguments), env={"COLUMNS": "120"})
 
 
 @pytest.fixture(autouse=True)

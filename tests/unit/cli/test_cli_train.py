@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import sys
@@ -12,12 +13,11 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 import tiny_learner  # conftest.py has put it where commands find it
-from typer.testing import CliRunner, Result
 
 import dragonfly_env as dfe
 from dragonfly_env.agents.registry import load_agent, read_metadata
-from dragonfly_env.cli import app
 from dragonfly_env.sweeps.storage import METADATA_KEY
+from tests.unit.cli_arguments import run as command
 
 pytestmark = pytest.mark.usefixtures("tiny", "undrawn")
 
@@ -27,9 +27,7 @@ SHORT = [
 ]
 
 
-def run(*arguments: str) -> Result:
-    """The command in this process."""
-    return CliRunner().invoke(app, ["train", *arguments], env={"COLUMNS": "140"})
+run = functools.partial(command, "train")
 
 
 def episodes(folder: str = "out") -> pd.DataFrame:

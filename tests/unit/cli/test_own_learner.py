@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner, Result
 
 import dragonfly_env as dfe
 from dragonfly_env.agents import fit, load_agent
-from dragonfly_env.cli import app
+from tests.unit.cli_arguments import run
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 
@@ -90,10 +89,6 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("own.py").write_text(OWN)
     Path("beside.py").write_text("FIRST = 1\n")
-
-
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(app, list(arguments), env={"COLUMNS": "200"})
 
 
 def own() -> Any:

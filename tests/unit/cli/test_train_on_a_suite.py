@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from typer.testing import CliRunner, Result
 
 import dragonfly_env as dfe
 from dragonfly_env.agents.registry import read_metadata
-from dragonfly_env.cli import app
 from dragonfly_env.lab.benchmark.suite import find_suite
 from dragonfly_env.lab.benchmark.training import training_scenarios
+from tests.unit.cli_arguments import run as command
 
 pytestmark = pytest.mark.usefixtures("tiny", "undrawn")
 
@@ -20,8 +20,7 @@ SHORT = ("--episode-ns", "500", "--evaluate-every", "0", "--no-tensorboard", "--
 TINY = "tiny_learner:TinyLearner"
 
 
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(app, ["train", *arguments], env={"COLUMNS": "200"})
+run = functools.partial(command, "train")
 
 
 def test_scenarios_are_the_open_loop_cases_of_the_training_part() -> None:

@@ -14,16 +14,14 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner, Result
 
 import dragonfly_env as dfe
-from dragonfly_env.cli import app
 from dragonfly_env.sweeps import storage
 from dragonfly_env.sweeps.results import load_results
 from dragonfly_env.sweeps.runner import SweepStoppedError, run_all
 from dragonfly_env.sweeps.scenario import Scenario
 from dragonfly_env.sweeps.storage import ResultsFolder
-from tests.unit.cli_arguments import SHORT, SWEEP
+from tests.unit.cli_arguments import SHORT, SWEEP, run
 
 NAMES = (
     "a:b",
@@ -42,11 +40,6 @@ NAMES = (
 def scenario(**changes: object) -> Scenario:
     settings = {"topology": "72", "policies": ["min"], "traffic": ["uniform"], "loads": [0.2, 0.3, 0.4]}
     return Scenario.from_dict({**settings, "warmup_ns": 500, "measure_ns": 500, **changes})
-
-
-def run(*arguments: str) -> Result:
-    """The command in this process."""
-    return CliRunner().invoke(app, list(arguments), env={"COLUMNS": "140"})
 
 
 @pytest.fixture(autouse=True)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
-from typer.testing import CliRunner, Result
 
 import dragonfly_env as dfe
 import dragonfly_env.lab.benchmark as benchmark
-from dragonfly_env.cli import app
 from dragonfly_env.lab.benchmark import Benchmark, Suite, execution, find_suite, suite_names
 from dragonfly_env.lab.benchmark.figures import heat_map, ratios_of
 from dragonfly_env.lab.benchmark.measured import Measured, measured_of
@@ -20,13 +19,13 @@ from dragonfly_env.lab.benchmark.scores import Outcome, outcome_of, score
 from dragonfly_env.lab.benchmark.suite import EFFORTS, KINDS
 from dragonfly_env.policies import policies
 from dragonfly_env.sweeps.run import Run
+from tests.unit.cli_arguments import run as command
 from tests.unit.lab.benchmark.tiny_suite import tiny
 
 SUITE = find_suite("dragonfly-v1")
 
 
-def run_command(*arguments: str) -> Result:
-    return CliRunner().invoke(app, ["benchmark", *arguments], env={"COLUMNS": "160"})
+run_command = functools.partial(command, "benchmark")
 
 
 # ------------------------------------------------------------------------------------------------ suites

@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
 import dragonfly_env as dfe
 import dragonfly_env.lab.benchmark as benchmark
 from dragonfly_env.baselines import MlpNetwork
-from dragonfly_env.cli import app
 from dragonfly_env.lab.benchmark import Suite, submission
 from dragonfly_env.lab.benchmark.submission import _seal, read_submission, verify
+from tests.unit.cli_arguments import run as command
 from tests.unit.lab.benchmark.tiny_suite import tiny
 
 pytestmark = pytest.mark.usefixtures("undrawn")
@@ -73,8 +73,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(app, ["benchmark", *arguments], env={"COLUMNS": "1000"})
+run = functools.partial(command, "benchmark", columns=1000)
 
 
 def told(result: Result) -> str:
