@@ -96,17 +96,6 @@ inline std::shared_ptr<Scripted> make_ring(std::uint32_t tasks, std::uint32_t pa
       });
 }
 
-// All-to-all as the registry builds it.
-inline std::shared_ptr<const Workload> all_to_all(const Dragonfly& topology, std::int64_t message_bytes,
-                                                  std::int64_t in_flight = 1,
-                                                  const std::string& placement = "consecutive") {
-  PatternSpec spec{.name = "all-to-all", .arguments = {}};
-  spec.arguments.set("message_bytes", message_bytes);
-  spec.arguments.set("in_flight", in_flight);
-  spec.arguments.set("placement", placement);
-  return make_workload(topology, 1, spec, 128);
-}
-
 inline std::vector<std::uint32_t> first_hosts(std::uint32_t count, std::uint32_t from = 0) {
   std::vector<std::uint32_t> hosts(count);
   std::iota(hosts.begin(), hosts.end(), from);
@@ -115,14 +104,12 @@ inline std::vector<std::uint32_t> first_hosts(std::uint32_t count, std::uint32_t
 
 // A system whose hosts run a workload and nothing else.
 inline SimulationSetup closed_system(std::shared_ptr<const Dragonfly> topology,
-                                     std::shared_ptr<const Workload> workload,
-                                     const std::string& policy = "min") {
+                                     std::shared_ptr<const Workload> workload) {
   SimulationSetup all;
   all.network = usual_network();
   all.topology = std::move(topology);
   all.source = std::make_shared<const SilentSource>();
   all.workload = std::move(workload);
-  all.policy = policy;
   return all;
 }
 

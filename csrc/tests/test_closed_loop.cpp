@@ -1,8 +1,6 @@
 // Programs on hosts: nothing is lost, nothing depends on threads or pieces, and times are those of a hand
 // calculation.
-#include <algorithm>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -18,57 +16,6 @@ using namespace dragonfly;
 
 constexpr TimePs kLong = kNever / 4;
 constexpr TimePs kEnd = 200'000 * kNs;
-
-// The shapes of router that the published networks have, and tiny buffers.
-std::vector<NetworkParams> networks() {
-  NetworkParams queued = usual_network();
-  NetworkParams arrival = queued;
-  arrival.decide_at = "arrival";
-  arrival.routing_delay_ps = 100'000;
-  NetworkParams cut_through = usual_network();
-  cut_through.link_start = "immediate";
-  cut_through.switching = "cut-through";
-  cut_through.output_queue = "shared";
-  cut_through.vc_scheme = "ladder";
-  cut_through.arbitration = "round-robin";
-  cut_through.crossbar_latency_ps = 89'000;
-  cut_through.injection_packet_ps = 0;
-  NetworkParams tiny = cut_through;
-  tiny.host_buffer_packets = tiny.local_buffer_packets = tiny.global_buffer_packets =
-      tiny.output_buffer_packets = 1;
-  return {queued, arrival, cut_through, tiny};
-}
-
-TEST(an_all_to_all_delivers_every_message_once_and_the_books_balance_on_the_way) {
-  const auto topology = std::make_shared<const Dragonfly>(kSmall);
-  for (const NetworkParams& network : networks()) {
-    for (const std::int64_t bytes : {1, 300}) {
-      for (const std::uint32_t queue : {0U, 1U, 4U}) {
-        SimulationSetup all = closed_system(topology, all_to_all(*topology, bytes, bytes), "ugal-n");
-        all.network = network;
-        all.options.source_queue_packets = queue;
-        Simulation simulation{std::move(all)};
-        for (int i = 0; i < 40; ++i) {
-          simulation.run(i % 3 == 0 ? 200 : 97'400, &always);
-          simulation.check_invariants();
-          const Statistics s = simulation.statistics();
-          CHECK_EQ(s.generated, s.deliveries.delivered + s.in_network + s.in_source_queues);
-        }
-        CHECK(simulation.progress() > 0);
-        CHECK(simulation.run_to_completion(kLong, &always) == RunEnd::kComplete);
-        simulation.check_invariants();
-        const Statistics s = simulation.statistics();
-        CHECK_EQ(s.workload->messages.sent, 72 * 71);
-        CHECK_EQ(s.workload->messages.delivered, 72 * 71);
-        CHECK_EQ(s.deliveries.delivered, 72 * 71 * (bytes == 1 ? 1 : 3));
-        CHECK_EQ(s.generated, s.deliveries.delivered);
-        CHECK_EQ(s.workload->makespan_ps, simulation.time_ps());
-        CHECK_EQ(simulation.progress(), 1.0);
-        CHECK(simulation.empty());
-      }
-    }
-  }
-}
 
 TEST(threads_pieces_and_interruptions_change_nothing_of_a_workload) {
   const auto topology = std::make_shared<const Dragonfly>(kWide);
@@ -207,21 +154,6 @@ TEST(a_host_hears_of_a_message_before_its_alarm_of_the_same_instant) {
   }
 }
 
-TEST(messages_of_a_host_leave_one_after_the_other_and_at_most_in_flight_wait) {
-  const auto topology = std::make_shared<const Dragonfly>(kSmall);
-  for (const std::int64_t in_flight : {1, 2, 5, 1000}) {
-    Simulation simulation{closed_system(topology, all_to_all(*topology, 384, in_flight))};
-    std::uint64_t most = 0;
-    for (int i = 0; i < 300; ++i) {
-      simulation.run(50 * kNs, &always);
-      most = std::max(most, simulation.statistics().in_source_queues);
-    }
-    const std::uint64_t allowed = std::uint64_t{72} * 3 * std::min<std::uint64_t>(71, in_flight);
-    CHECK(most <= allowed);
-    CHECK(2 * most > allowed);
-  }
-}
-
 TEST(a_workload_that_can_never_complete_is_named) {
   const auto topology = std::make_shared<const Dragonfly>(kSmall);
   auto program = std::make_shared<Scripted>(
@@ -244,60 +176,6 @@ TEST(a_workload_that_can_never_complete_is_named) {
   CHECK_EQ(simulation.statistics().workload->makespan_ps, -1);
   CHECK(simulation.run(1'000 * kNs, &always));  // time goes on all the same
   simulation.check_invariants();
-}
-
-TEST(a_limit_ends_a_run_and_a_drain_stops_programs) {
-  const auto topology = std::make_shared<const Dragonfly>(kSmall);
-  Simulation simulation{closed_system(topology, all_to_all(*topology, 500, 3))};
-  CHECK(simulation.run_to_completion(3'000 * kNs, &always) == RunEnd::kFinished);
-  CHECK_EQ(simulation.time_ps(), 3'000 * kNs);
-  CHECK(simulation.progress() > 0);
-  CHECK(simulation.progress() < 1);
-  CHECK(simulation.drain(kLong, &always));
-  simulation.check_invariants();
-  const Statistics s = simulation.statistics();
-  CHECK_EQ(s.generated, s.deliveries.delivered);
-  CHECK_EQ(s.workload->messages.sent, s.workload->messages.delivered);
-  CHECK(s.workload->messages.delivered < 72 * 71);
-  CHECK_THROWS(StateError, simulation.run_to_completion(kLong, &always));
-}
-
-TEST(what_is_impossible_is_refused) {
-  const auto topology = std::make_shared<const Dragonfly>(kSmall);
-  CHECK_THROWS(ConfigError, all_to_all(*topology, 0));
-  CHECK_THROWS(ConfigError, all_to_all(*topology, -5));
-  CHECK_THROWS(ConfigError, all_to_all(*topology, kMostMessageBytes + 1));
-  CHECK_THROWS(ConfigError, all_to_all(*topology, 250, 0));
-  CHECK_THROWS(ConfigError, all_to_all(*topology, 250, 1, "next-door"));
-  CHECK_THROWS(ConfigError, make_pattern(*topology, 1, {"all-to-all", {}}));
-  CHECK_THROWS(ConfigError, make_workload(*topology, 1, {"uniform", {}}, 128));
-  const Dragonfly one{{.p = 1, .a = 1, .h = 0, .g = 1}};
-  CHECK_THROWS(ConfigError, all_to_all(one, 250));
-  SimulationSetup losing = closed_system(topology, all_to_all(*topology, 250));
-  losing.options.source_queue_packets = 4;
-  losing.options.lose_when_full = true;
-  CHECK_THROWS(ConfigError, Simulation{std::move(losing)});
-  Simulation open{small_system(kSmall, "min", "uniform", 0.5)};
-  CHECK_THROWS(StateError, open.run_to_completion(kLong, &always));
-  CHECK_THROWS(StateError, open.progress());
-}
-
-TEST(every_placement_takes_every_host_once_and_blocks_stay_together) {
-  const Dragonfly topology{kSmall};
-  std::set<std::vector<std::uint32_t>> seen;
-  for (const std::string_view name : kPlacements) {
-    const auto hosts = place_tasks(topology, std::string{name}, 5, 0);
-    CHECK(place_tasks(topology, std::string{name}, 5, 0) == hosts);
-    CHECK_EQ(place_tasks(topology, std::string{name}, 6, 0) == hosts, name == "consecutive");
-    CHECK_EQ(std::set<std::uint32_t>(hosts.begin(), hosts.end()).size(), 72U);
-    seen.insert(hosts);
-    const std::uint32_t block = name == "random-routers" ? 2 : name == "random-groups" ? 8 : 1;
-    for (std::uint32_t i = 0; i < 72; ++i) {
-      CHECK_EQ(hosts[i] % block, i % block);
-      CHECK_EQ(hosts[i] / block, hosts[i - i % block] / block);
-    }
-  }
-  CHECK_EQ(seen.size(), 4U);
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // Whole simulations: nothing is lost, histories do not depend on how they are computed.
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "core/error.hpp"
@@ -134,63 +133,6 @@ TEST(silence_passes_at_once_and_shifts_what_follows) {
     latencies.push_back(s.deliveries.latency_ps);
   }
   CHECK_EQ(latencies[0], latencies[1]);
-}
-
-TEST(the_watchdog_tells_a_circle_from_a_long_wait) {
-  for (const bool broken : {true, false}) {
-    SimulationSetup all = small_system(kSmall, "val-n", "adv+1", 1.0);
-    all.network = networks()[4];  // one packet per buffer
-    all.network.watchdog_ps = 5'000 * kNs;
-    if (broken) all.network.vc_scheme = "unsafe-single";
-    Simulation simulation{std::move(all)};
-    if (broken) {
-      CHECK_THROWS(DeadlockError, simulation.run(1'000'000 * kNs, &always));
-      simulation.check_invariants();
-    } else {
-      CHECK(simulation.run(1'000'000 * kNs, &always));
-    }
-  }
-}
-
-TEST(unused_packets_find_their_way_back) {
-  SimulationSetup all = small_system(kWide, "min", "adv+1", 0.5);
-  // Group 0 sends to group 2, which is silent.
-  std::vector<std::int64_t> time;
-  std::vector<std::uint32_t> source, destination, packets;
-  for (std::uint32_t host = 0; host < 600; ++host) {
-    time.push_back(0);
-    source.push_back(host);
-    destination.push_back(1200 + host);
-    packets.push_back(200);
-  }
-  all.source = make_trace_source(*all.topology, {time, source, destination, packets});
-  all.network.host_buffer_packets = 1;
-  Simulation simulation{std::move(all)};
-  CHECK(simulation.drain(kNever / 4, &always));
-  CHECK_EQ(simulation.statistics().deliveries.delivered, 120'000U);
-}
-
-TEST(a_full_queue_loses_whole_messages_and_counts_them) {
-  SimulationSetup all = small_system(kSmall, "min", "adv+1", 1.0);
-  const auto& topology = *all.topology;
-  const SyntheticParams params{.seed = 1,
-                               .injection = InjectionKind::kPoisson,
-                               .message_packets = 3,
-                               .packet_ps = 32'000,
-                               .trial_ps = 32'000,
-                               .first_ps = kNs};
-  all.source = make_synthetic_source({{0, make_pattern(topology, 1, {"adv+1", {}}), 1.0}}, params);
-  all.options.source_queue_packets = 4;
-  all.options.lose_when_full = true;
-  Simulation simulation{std::move(all)};
-  simulation.run(20'000 * kNs, &always);
-  CHECK(simulation.statistics().in_source_queues <= 72 * 4);
-  CHECK(simulation.drain(kNever / 4, &always));
-  const Statistics s = simulation.statistics();
-  CHECK_EQ(s.generated, s.deliveries.delivered);
-  CHECK_EQ(s.generated % 3, 0U);
-  CHECK(s.deliveries.lost > 0);
-  CHECK_EQ(s.deliveries.lost % 3, 0U);
 }
 
 TEST(the_memory_of_a_network_includes_what_its_routers_remember) {

@@ -4,7 +4,6 @@
 #include <set>
 #include <vector>
 
-#include "core/error.hpp"
 #include "tests/check.hpp"
 #include "topology/dragonfly.hpp"
 
@@ -211,15 +210,6 @@ TEST(link_classes_have_names_and_bundles) {
   const Dragonfly mesh{{.p = 1, .a = 2, .h = 1}};
   CHECK(mesh.class_name(mesh.port_class(1)) == "local");
   CHECK(mesh.class_name(mesh.port_class(2)) == "global");
-}
-
-TEST(impossible_groups_are_refused) {
-  CHECK_THROWS(ConfigError, make_group_shape("ring", {}));
-  CHECK_THROWS(ConfigError, make_group_shape("grid", {{"rows", 0.0}}));
-  CHECK_THROWS(ConfigError, make_group_shape("grid", {{"rows", 2.5}}));
-  CHECK_THROWS(ConfigError, make_group_shape("grid", {{"rows", 40.0}, {"columns", 40.0}}));
-  CHECK_THROWS(ConfigError, make_group_shape("grid", {{"depth", 2.0}}));
-  CHECK_THROWS(ConfigError, make_group_shape("grid", {{"rows", true}}));
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <functional>
 #include <vector>
 
-#include "core/error.hpp"
 #include "core/random.hpp"
 #include "simulation/routing_environment.hpp"
 #include "tests/check.hpp"
@@ -90,29 +89,6 @@ TEST(every_network_of_a_batch_has_the_history_that_it_has_alone) {
   }
 }
 
-TEST(rows_of_a_batch_say_whose_they_are) {
-  RoutingEnvironment together{several(), 0, 3'000 * kNs, 2};
-  CHECK(together.advance(&always));
-  DecisionBatch& batch = together.batch();
-  REQUIRE(batch.size > 0);
-  std::vector<std::size_t> counts(together.num_networks());
-  for (std::size_t i = 0; i < batch.size; ++i) {
-    if (i > 0) CHECK(batch.networks.data()[i] >= batch.networks.data()[i - 1]);
-    ++counts[static_cast<std::size_t>(batch.networks.data()[i])];
-  }
-  for (std::uint32_t i = 0; i < together.num_networks(); ++i) {
-    CHECK_EQ(counts[i], together.network(i).waiting());
-  }
-  std::vector<double> draws(batch.size * 2);
-  together.draw(draws.data(), 2);
-  RoutingEnvironment second{std::move(several()[1]), 0, 3'000 * kNs};
-  CHECK(second.advance(&always));
-  std::vector<double> own(second.batch().size * 2);
-  second.draw(own.data(), 2);
-  REQUIRE(own.size() == counts[1] * 2);
-  for (std::size_t i = 0; i < own.size(); ++i) CHECK_EQ(draws[counts[0] * 2 + i], own[i]);
-}
-
 TEST(an_interruption_between_two_batches_changes_nothing) {
   RoutingEnvironment calm{several(), 0, 1'500 * kNs, 1};
   play(calm);
@@ -139,21 +115,6 @@ TEST(rewards_survive_an_interruption) {
   int count = 0;
   CHECK_EQ(rewards([&] { return ++count % 2 == 0; }), rewards(&always));
   CHECK(rewards(&always) < 0);
-}
-
-TEST(networks_that_ask_differently_do_not_share_a_batch) {
-  const auto together = [](SimulationSetup second) {
-    std::vector<SimulationSetup> setups;
-    setups.push_back(asked(kSmall, 0.5, 1, ActionMode::kPort));
-    setups.push_back(std::move(second));
-    return RoutingEnvironment{std::move(setups), 0, kNs, 1}.num_networks();
-  };
-  CHECK_EQ(together(asked(kSmall, 0.9, 1, ActionMode::kPort)), 2);
-  CHECK_THROWS(ConfigError, together(asked({.p = 3, .a = 6, .h = 3}, 0.5, 1, ActionMode::kPort)));
-  CHECK_THROWS(ConfigError, together(asked(kSmall, 0.5, 1, ActionMode::kPath)));
-  SimulationSetup other = asked(kSmall, 0.5, 1, ActionMode::kPort);
-  other.network.local_buffer_packets = 500;
-  CHECK_THROWS(ConfigError, together(std::move(other)));
 }
 
 }  // namespace

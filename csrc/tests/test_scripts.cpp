@@ -1,5 +1,4 @@
 // Scripts: how they are checked, and what ranks do in which order.
-#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -71,16 +70,14 @@ bool says(const std::vector<Rank>& ranks, const std::string& words) {
   return error_of(ranks).find(words) != std::string::npos;
 }
 
-Simulation run_of(const std::vector<Rank>& ranks, ScriptRun run, std::uint32_t threads = 1) {
+Simulation run_of(const std::vector<Rank>& ranks, ScriptRun run) {
   auto topology = std::make_shared<const Dragonfly>(kSmall);
   const auto count = static_cast<std::uint32_t>(ranks.size());
   std::vector<Job> jobs(1);
   jobs[0].program = make_script_program(std::make_shared<const Script>(text_of(ranks)), run);
   jobs[0].hosts = first_hosts(count);
   auto workload = std::make_shared<const Workload>(topology->num_hosts(), std::move(jobs));
-  SimulationSetup setup = closed_system(std::move(topology), std::move(workload));
-  setup.options.threads = threads;
-  return Simulation{std::move(setup)};
+  return Simulation{closed_system(std::move(topology), std::move(workload))};
 }
 
 TimePs makespan(Simulation& simulation) { return simulation.statistics().workload->makespan_ps; }
@@ -163,25 +160,6 @@ TEST(open_sends_are_sent_in_turn) {
   CHECK(second_turn < second_whole + kPacket && second_turn > second_whole - kPacket);
 }
 
-TEST(repetitions_take_no_memory_and_the_same_bits_with_any_threads) {
-  std::vector<Rank> ring;
-  constexpr std::uint32_t kRanks = 24;
-  for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
-    ring.push_back({receive((rank + kRanks - 1) % kRanks), send((rank + 1) % kRanks, 1000), wait_all(),
-                    compute(500'000)});
-  }
-  std::uint64_t hash = 0;
-  for (const std::uint32_t threads : {1U, 2U, 3U}) {
-    Simulation simulation =
-        run_of(ring, {.repetitions = 20, .piece_packets = 3, .jitter = 0.01, .seed = 5}, threads);
-    CHECK(simulation.run_to_completion(10'000'000'000, always) == RunEnd::kComplete);
-    CHECK_EQ(simulation.statistics().deliveries.delivered, 20ULL * kRanks * 8);
-    simulation.check_invariants();
-    if (threads == 1) hash = simulation.trace_hash();
-    CHECK_EQ(simulation.trace_hash(), hash);
-  }
-}
-
 TEST(a_job_starts_when_it_is_told_and_an_endless_one_holds_up_nobody) {
   auto topology = std::make_shared<const Dragonfly>(kSmall);
   const auto script = std::make_shared<const Script>(
@@ -204,34 +182,6 @@ TEST(a_job_starts_when_it_is_told_and_an_endless_one_holds_up_nobody) {
   CHECK_EQ(s.jobs[0].packets_delivered, 3ULL * 16);
   CHECK(s.jobs[1].packets_delivered > s.jobs[0].packets_delivered);
   CHECK_EQ(s.packets_total, 3ULL * 16);
-}
-
-TEST(jobs_may_each_have_a_policy_of_their_own) {
-  // The policy of the run routes nobody's packets here: that of the jobs alone decides.
-  const auto hash_of = [](const std::string& policy, const std::string& of_jobs) {
-    auto topology = std::make_shared<const Dragonfly>(kSmall);
-    const auto hosts = topology->num_hosts();
-    std::vector<Job> jobs(2);
-    for (std::uint32_t i = 0; i < 2; ++i) {
-      jobs[i].program = make_program("all-to-all:message_bytes=700,in_flight=2", hosts / 2, 128);
-      for (std::uint32_t host = i; host < hosts; host += 2) jobs[i].hosts.push_back(host);
-      if (!of_jobs.empty()) jobs[i].policies = {1, 1};
-    }
-    auto workload = std::make_shared<const Workload>(hosts, std::move(jobs));
-    SimulationSetup setup = closed_system(std::move(topology), std::move(workload), policy);
-    if (!of_jobs.empty()) {
-      setup.job_policies.push_back({"jobs[0].policy", of_jobs, needed_parameters(of_jobs)});
-    }
-    setup.policy_parameters = needed_parameters(policy);
-    Simulation simulation{std::move(setup)};
-    CHECK(simulation.run_to_completion(1'000'000'000, always) == RunEnd::kComplete);
-    simulation.check_invariants();
-    return simulation.trace_hash();
-  };
-  for (const std::string policy : {"ugal-n", "par", "pb", "mlp"}) {
-    CHECK_EQ(hash_of("min", policy), hash_of(policy, ""));
-    CHECK(hash_of("min", policy) != hash_of("min", ""));
-  }
 }
 
 }  // namespace

@@ -2,8 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <map>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,92 +42,6 @@ Hosts round_of(const TrafficPattern& pattern, std::uint32_t host) {
   return targets(pattern, host, pattern.round_messages(HostId{host}));
 }
 
-std::string message_of(const std::string& spec) {
-  try {
-    static_cast<void>(build(spec));
-  } catch (const ConfigError& error) {
-    return error.what();
-  }
-  return "";
-}
-
-bool says(const std::string& spec, const std::string& text) {
-  return message_of(spec).find(text) != std::string::npos;
-}
-
-TEST(stencil_of_2550_hosts_is_the_torus_of_5_by_10_by_51) {
-  const Dragonfly paper{DragonflyParams{.p = 5, .a = 10, .h = 5}};
-  for (const char* spec : {"stencil3d", "stencil3d:grid=5;10;51"}) {
-    const auto pattern = make_pattern(paper, 1, {.name = spec, .arguments = {}});
-    CHECK(round_of(*pattern, 0) == (Hosts{4, 1, 45, 5, 2500, 50}));
-    CHECK(round_of(*pattern, 2549) == (Hosts{2548, 2545, 2544, 2504, 2499, 49}));
-    CHECK(round_of(*pattern, 62) == (Hosts{61, 63, 57, 67, 12, 112}));
-  }
-}
-
-TEST(stencil_neighbours_are_mutual) {
-  for (const char* spec :
-       {"stencil3d", "stencil3d:wrap=false", "stencil3d:grid=3;3;8", "stencil3d:grid=72;1;1",
-        "stencil3d:grid=2;1;36,wrap=false", "stencil3d:grid=2;2;18"}) {
-    const auto pattern = build(spec);
-    std::map<std::pair<std::uint32_t, std::uint32_t>, int> balance;
-    for (std::uint32_t host = 0; host < kHosts; ++host) {
-      for (const std::uint32_t target : round_of(*pattern, host)) {
-        CHECK(target != host);
-        balance[std::minmax(host, target)] += host < target ? 1 : -1;
-      }
-    }
-    for (const auto& [pair, difference] : balance) CHECK_EQ(difference, 0);
-  }
-}
-
-TEST(stencil_without_wrap_ends_at_the_faces) {
-  const auto pattern = build("stencil3d:grid=3;4;6,wrap=false");
-  CHECK(round_of(*pattern, 0) == (Hosts{1, 3, 12}));
-  CHECK(round_of(*pattern, 71) == (Hosts{70, 68, 59}));
-  CHECK(round_of(*pattern, 1) == (Hosts{0, 2, 4, 13}));
-  CHECK(round_of(*pattern, 16) == (Hosts{15, 17, 13, 19, 4, 28}));
-}
-
-TEST(stencil_on_short_lines_sends_twice_round_a_ring_of_two_and_nothing_along_a_line_of_one) {
-  CHECK(round_of(*build("stencil3d:grid=1;1;72"), 0) == (Hosts{71, 1}));
-  CHECK(round_of(*build("stencil3d:grid=2;1;36"), 3) == (Hosts{2, 2, 1, 5}));
-  CHECK(round_of(*build("stencil3d:grid=2;1;36,wrap=false"), 3) == (Hosts{2, 1, 5}));
-}
-
-TEST(many_to_many_is_all_to_all_along_z_in_rising_order) {
-  const auto pattern = build("many-to-many");
-  for (std::uint32_t host = 0; host < kHosts; ++host) {
-    Hosts expected;
-    for (std::uint32_t other = host % 8; other < kHosts; other += 8) {
-      if (other != host) expected.push_back(other);
-    }
-    CHECK(round_of(*pattern, host) == expected);
-    CHECK(targets(*pattern, host, 8, 8 * 5) == expected);
-  }
-  CHECK(round_of(*build("many-to-many:grid=6;4;3"), 30) == (Hosts{6, 54}));
-}
-
-TEST(a_grid_has_as_many_places_as_hosts) {
-  for (const std::string name : {"stencil3d", "many-to-many"}) {
-    for (const char* grid :
-         {"2;4;8", "72;1", "8;9", "2;2;2;9", "-2;-4;9", "0;0;0", "9223372036854775807;2;2"}) {
-      CHECK(says(name + ":grid=" + grid, name + ".grid = '" + grid + "': must be three lengths x;y;z"));
-    }
-    CHECK(says(name + ":grid=2;4;8", "x * y * z = 72"));
-    CHECK(says(name + ":grid=72", "grid = 72: must be a list of integers"));
-    CHECK(says(name + ":grid=a;b;c", "must be a list of integers"));
-    CHECK(says(name + ":rounds=1", "rounds = 1: must be true or false"));
-    CHECK(says(name + ":gird=2;4;9", "did you mean 'grid'?"));
-  }
-  CHECK(says("stencil3d:wrap=yes", "must be true or false"));
-  CHECK(says("many-to-many:grid=8;9;1", "at least two hosts"));
-  const Dragonfly alone{DragonflyParams{.p = 1, .a = 1, .h = 0, .g = 1}};
-  for (const char* name : {"stencil3d", "many-to-many", "random-neighbors"}) {
-    CHECK_THROWS(ConfigError, make_pattern(alone, 1, {name, {}}));
-  }
-}
-
 PatternSpec confined(const std::string& name, Integers hosts) {
   PatternSpec spec{.name = "mixture", .arguments = {}};
   spec.arguments.set("parts", std::vector<PatternPart>{{.spec = {name, {}}, .hosts = std::move(hosts)}});
@@ -153,51 +65,6 @@ TEST(workloads_live_in_an_area_too_and_keep_their_rounds_there) {
   CHECK(!random->sends(HostId{0}));
   CHECK_THROWS(ConfigError, make_pattern(small(), 1, confined("stencil3d", hosts)));
   CHECK_THROWS(ConfigError, make_pattern(small(), 1, confined("random-neighbors:min=2,max=8", hosts)));
-}
-
-TEST(random_neighbours_are_6_to_20_others_drawn_anew_each_round) {
-  const auto pattern = build("random-neighbors");
-  std::set<std::uint32_t> sizes;
-  for (std::uint32_t host = 0; host < kHosts; ++host) {
-    sizes.insert(pattern->round_messages(HostId{host}));
-    const Hosts drawn = targets(*pattern, host, 1500);
-    const std::set<std::uint32_t> seen(drawn.begin(), drawn.end());
-    CHECK_EQ(seen.size(), 71U);
-    CHECK(!seen.contains(host));
-  }
-  CHECK_EQ(*sizes.begin(), 6U);
-  CHECK_EQ(*sizes.rbegin(), 20U);
-}
-
-TEST(fixed_neighbours_are_different_and_the_same_in_every_round) {
-  const auto pattern = build("random-neighbors:fixed=true,min=3,max=5");
-  for (std::uint32_t host = 0; host < kHosts; ++host) {
-    const Hosts neighbors = round_of(*pattern, host);
-    const auto count = static_cast<std::uint32_t>(neighbors.size());
-    CHECK(count >= 3 && count <= 5);
-    const std::set<std::uint32_t> seen(neighbors.begin(), neighbors.end());
-    CHECK(seen.size() == count && !seen.contains(host));
-    CHECK(targets(*pattern, host, count, std::uint64_t{count} * 1000) == neighbors);
-  }
-  CHECK(round_of(*build("random-neighbors:fixed=true", 1), 5) ==
-        round_of(*build("random-neighbors:fixed=true", 1), 5));
-  CHECK(round_of(*build("random-neighbors:fixed=true", 1), 5) !=
-        round_of(*build("random-neighbors:fixed=true", 2), 5));
-  const Hosts all = round_of(*build("random-neighbors:fixed=true,min=71,max=71"), 7);
-  CHECK_EQ(std::set<std::uint32_t>(all.begin(), all.end()).size(), 71U);
-}
-
-TEST(random_neighbours_refuse_impossible_numbers_of_targets) {
-  CHECK(says("random-neighbors:max=72", "random-neighbors.max = 72: must be 1 to 71"));
-  CHECK(says("random-neighbors:max=0", "random-neighbors.max = 0: must be 1 to 71"));
-  CHECK(says("random-neighbors:min=0", "random-neighbors.min = 0: must be 1 to max, 20"));
-  CHECK(says("random-neighbors:min=21", "random-neighbors.min = 21: must be 1 to max, 20"));
-  CHECK(says("random-neighbors:max=5", "random-neighbors.min = 6: must be 1 to max, 5"));
-  CHECK(says("random-neighbors:min=6.5", "must be an integer"));
-  CHECK(says("random-neighbors:fixed=2", "must be true or false"));
-  const Dragonfly large{DragonflyParams{.p = 4, .a = 8, .h = 4}};
-  CHECK_THROWS(ConfigError, make_pattern(large, 1, {"random-neighbors:max=257", {}}));
-  CHECK(make_pattern(large, 1, {"random-neighbors:max=256", {}}) != nullptr);
 }
 
 SyntheticParams params(InjectionKind kind) {

@@ -231,6 +231,19 @@ def test_a_bounded_source_queue_lets_packets_wait_and_loses_none(queue: int, in_
     assert m.latency_mean_ns <= unbounded.metrics().latency_mean_ns
 
 
+@pytest.mark.parametrize("in_flight", [1, 2, 5, 1000])
+def test_at_most_so_many_messages_of_a_host_wait(in_flight: int) -> None:
+    simulation = dfe.Simulation(
+        config(traffic=dfe.AllToAll(message_bytes=384, in_flight=in_flight, pacing="none"))
+    )
+    most = 0
+    for _ in range(300):
+        simulation.run(50)
+        most = max(most, simulation.metrics().packets_in_source_queues)
+    allowed = 72 * 3 * min(71, in_flight)  # three packets a message
+    assert allowed / 2 < most <= allowed
+
+
 def test_drain_stops_the_programs_and_says_so_later() -> None:
     simulation = dfe.Simulation(config())
     simulation.run(1000)
