@@ -34,9 +34,8 @@ from dragonfly_env.envs.options import EnvOptions, Several, options_for, takes
 from dragonfly_env.errors import IllegalActionError, StateError
 from dragonfly_env.metrics import Metrics
 from dragonfly_env.metrics.series import check_series, limit_of_drain
-from dragonfly_env.simulation.config import SimulationConfig
+from dragonfly_env.simulation.config import Made, SimulationConfig
 from dragonfly_env.simulation.core_owner import AT_WORK, CoreOwner
-from dragonfly_env.simulation.made import Made
 
 if TYPE_CHECKING:
     from dragonfly_env.policies import Policy

@@ -46,8 +46,7 @@ from dragonfly_env.envs.views import CoreView, Form, frozen
 from dragonfly_env.errors import ConfigError, IllegalActionError, StateError
 from dragonfly_env.policies import Policy as BuiltIn
 from dragonfly_env.policies import make_policy
-from dragonfly_env.simulation.config import SimulationConfig
-from dragonfly_env.simulation.made import Made
+from dragonfly_env.simulation.config import Made, SimulationConfig
 
 __all__ = ["PacketRouting"]
 

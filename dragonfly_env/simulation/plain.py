@@ -24,8 +24,7 @@ from dragonfly_env.metrics.messages import MessageMetrics
 from dragonfly_env.metrics.metrics import Fairness, Metrics
 from dragonfly_env.metrics.operations import JobTotals, OperationTotals
 from dragonfly_env.policies import Policy, policy_from_dict
-from dragonfly_env.simulation.config import SimulationConfig
-from dragonfly_env.simulation.made import Made
+from dragonfly_env.simulation.config import Made, SimulationConfig
 from dragonfly_env.traffic import Traffic, traffic_from_dict
 
 Arrays = list[npt.NDArray[Any]]

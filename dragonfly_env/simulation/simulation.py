@@ -32,9 +32,8 @@ from dragonfly_env.metrics.series import check_series, limit_of_drain, series_en
 from dragonfly_env.metrics.steadiness import Mark, Marks
 from dragonfly_env.metrics.windows import CounterWindows, most_windows
 from dragonfly_env.policies import Policy, parse_policy
-from dragonfly_env.simulation.config import SimulationConfig
+from dragonfly_env.simulation.config import Made, SimulationConfig
 from dragonfly_env.simulation.core_owner import CoreOwner
-from dragonfly_env.simulation.made import Made
 from dragonfly_env.simulation.q_values import as_q_table
 from dragonfly_env.simulation.snapshot import Snapshot, reading_snapshot
 
