@@ -7,13 +7,10 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import numpy.typing as npt
 
-from dragonfly_env.checks.archives import read_arrays
+from dragonfly_env.checks.archives import read_arrays, write_arrays
 from dragonfly_env.checks.documents import parse_json
-from dragonfly_env.checks.files import replacing
-from dragonfly_env.checks.interruption import uninterrupted
 from dragonfly_env.checks.outside import check_mapping, check_path, parsing
 from dragonfly_env.checks.values import MAX_RUN_NS, check_instance, check_real, config_error
 
@@ -50,10 +47,6 @@ def save_q_table(simulation: Simulation, path: str | Path) -> Path:
     from dragonfly_env.simulation import Simulation
 
     check_instance("simulation", simulation, Simulation)
-    target = check_path("path", path)
-    if target.suffix != ".npz":
-        with parsing("path", str(path), "must be the path of a file"):
-            target = target.with_name(target.name + ".npz")
     table = simulation.q_table()
     about = {
         "format": _FORMAT,
@@ -61,14 +54,8 @@ def save_q_table(simulation: Simulation, path: str | Path) -> Path:
         "policy": simulation.config.policy_object.to_dict(),
         "time_ns": simulation.time_ns,
     }
-    with (
-        parsing("path", str(target), "must be writable"),
-        uninterrupted(),
-        replacing(target) as temporary,
-        temporary.open("wb") as file,
-    ):
-        np.savez_compressed(file, values=table, about=np.array(json.dumps(about, sort_keys=True)))
-    return target
+    arrays = {"values": table, "about": json.dumps(about, sort_keys=True)}
+    return write_arrays(path, arrays, compressed=True)
 
 
 def load_q_table(simulation: Simulation, path: str | Path) -> dict[str, Any]:

@@ -20,11 +20,9 @@ import numpy.typing as npt
 
 from dragonfly_env import _core
 from dragonfly_env.baselines.heuristics import NONMINIMAL_KINDS
-from dragonfly_env.checks.archives import read_arrays
+from dragonfly_env.checks.archives import read_arrays, write_arrays
 from dragonfly_env.checks.arrays import as_float32, as_numbers, refuse_first
 from dragonfly_env.checks.documents import parse_json
-from dragonfly_env.checks.files import replacing
-from dragonfly_env.checks.interruption import uninterrupted
 from dragonfly_env.checks.outside import check_items, check_path, parsing, read_bytes
 from dragonfly_env.checks.values import check_choice, check_integer, check_real, config_error, unknown_name
 from dragonfly_env.config.help import documented
@@ -409,20 +407,13 @@ def _write_network(path: object, fields: Mapping[str, Any], layers: Sequence[Lay
     Raises:
         ConfigError: If it cannot be written.
     """
-    target = check_path("path", path)
     header = {"format": _FORMAT, "kind": _KIND, **fields, "layers": len(layers)}
-    arrays: dict[str, npt.NDArray[Any]] = {
-        "header": np.array(json.dumps(header, sort_keys=True, allow_nan=False))
-    }
+    arrays: dict[str, Any] = {"header": json.dumps(header, sort_keys=True, allow_nan=False)}
     for names, layer in zip(_array_names(len(layers)), layers, strict=True):
         arrays.update(zip(names, layer, strict=True))
-    with parsing("path", str(target), "must be writable"):
-        if target.suffix != ".npz":
-            target = target.with_name(target.name + ".npz")
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with uninterrupted(), replacing(target) as temporary, temporary.open("wb") as file:
-            np.savez(file, **arrays)  # type: ignore[arg-type]  # no array is called allow_pickle
-    return target
+    with parsing("path", str(path), "must be writable"):
+        check_path("path", path).parent.mkdir(parents=True, exist_ok=True)
+    return write_arrays(path, arrays)
 
 
 def _read_network(path: object) -> tuple[dict[str, Any], list[tuple[Any, Any]]]:

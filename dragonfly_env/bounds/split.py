@@ -24,7 +24,7 @@ from dragonfly_env import _core
 from dragonfly_env.bounds.demands import Demand, offered_by
 from dragonfly_env.bounds.fluid import Arcs, Floats, Ints, Rotation, rotation_of
 from dragonfly_env.bounds.times import PacketTimes, alone_times, packet_times
-from dragonfly_env.checks.files import replacing
+from dragonfly_env.checks.archives import write_arrays
 from dragonfly_env.checks.values import PS_PER_NS, check_instance, config_error
 from dragonfly_env.config.groups import ALL_TO_ALL
 from dragonfly_env.config.links import link_rows
@@ -87,18 +87,17 @@ class PathSplit:
         Returns:
             The file.
 
+        Raises:
+            ConfigError: If it cannot be written.
+
         Example:
             >>> config = dfe.SimulationConfig(topology="72", traffic="adv+1", load=0.3)
             >>> dfe.bounds.optimal_split(config).save("split").name
             'split.npz'
         """
-        file = Path(path)
-        if file.suffix != ".npz":
-            file = file.with_name(file.name + ".npz")
         head = {"num_routers": self.num_routers, "predicted_latency_ns": self.predicted_latency_ns}
-        with replacing(file, stream=True) as temporary, temporary.open("wb") as target:
-            np.savez(target, head=json.dumps(head), **{name: getattr(self, name) for name in _COLUMNS})
-        return file
+        columns = {name: getattr(self, name) for name in _COLUMNS}
+        return write_arrays(path, {"head": json.dumps(head), **columns})
 
     @classmethod
     def load(cls, path: str | Path) -> PathSplit:

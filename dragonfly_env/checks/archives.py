@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dragonfly_env.checks.files import replacing
+from dragonfly_env.checks.files import refusing, replacing
 from dragonfly_env.checks.interruption import uninterrupted
-from dragonfly_env.checks.outside import opened, parsing
+from dragonfly_env.checks.outside import check_path, opened, parsing
 from dragonfly_env.checks.values import config_error
 
 _KNOWN_COMPRESSION = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others expand without any limit
@@ -52,18 +52,16 @@ def write_archive(path: Path, members: Mapping[str, bytes], field: str) -> None:
     Raises:
         ConfigError: If it cannot be written.
     """
-    try:
-        with (
-            uninterrupted(),
-            replacing(path) as temporary,
-            zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive,
-        ):
-            for name, content in members.items():
-                info = zipfile.ZipInfo(name, _EPOCH)
-                info.compress_type = zipfile.ZIP_DEFLATED
-                archive.writestr(info, content)
-    except OSError as error:
-        raise config_error(field, str(path), f"must be writable ({error.strerror})") from error
+    with (
+        refusing(field, path, "must be writable"),
+        uninterrupted(),
+        replacing(path) as temporary,
+        zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive,
+    ):
+        for name, content in members.items():
+            info = zipfile.ZipInfo(name, _EPOCH)
+            info.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(info, content)
 
 
 def read_member(archive: zipfile.ZipFile, name: str, most_bytes: int, *, field: str, allowed: str) -> bytes:
@@ -117,6 +115,35 @@ def write_npy(array: npt.NDArray[Any]) -> bytes:
     stream = io.BytesIO()
     np.lib.format.write_array(stream, array, version=(1, 0), allow_pickle=False)
     return stream.getvalue()
+
+
+def write_arrays(path: object, arrays: Mapping[str, Any], *, compressed: bool = False) -> Path:
+    """Write an ``.npz`` file; it appears complete or not at all, and the same arrays give the same bytes.
+
+    Args:
+        path: Where to; ``.npz`` is added if it is missing.
+        arrays: By name; a text is one, too.
+        compressed: Whether it is to be small.
+
+    Returns:
+        The path of the file.
+
+    Raises:
+        ConfigError: If it cannot be written.
+    """
+    target = check_path("path", path)
+    if target.suffix != ".npz":
+        with parsing("path", str(path), "must be the path of a file"):
+            target = target.with_name(target.name + ".npz")
+    write = np.savez_compressed if compressed else np.savez
+    with (
+        parsing("path", str(target), "must be writable"),
+        uninterrupted(),
+        replacing(target) as temporary,
+        temporary.open("wb") as file,
+    ):
+        write(file, **arrays)
+    return target
 
 
 def read_arrays(

@@ -14,14 +14,13 @@ from typing import Any
 
 import joblib
 import numpy as np
-import numpy.typing as npt
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, NullFormatter, ScalarFormatter
 
 import dragonfly_env as dfe
 from dragonfly_env.baselines import MlpNetwork
+from dragonfly_env.checks.archives import write_arrays
 from dragonfly_env.checks.files import make_folders, replacing, write_text
-from dragonfly_env.checks.interruption import uninterrupted
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.lab.neural.evolution import Evolution, costs_of
 from dragonfly_env.lab.neural.mixture import Mixture
@@ -178,7 +177,7 @@ def _predict(
         )
         spent_s = sum(cpu_s for _, cpu_s in parts) if workers > 1 else 0.0
         x, y, w = together([samples for samples, _ in parts])
-        _save_arrays(collected, x=x, y=y, w=w)
+        write_arrays(collected, {"x": x, "y": y, "w": w})
     kept = []
     for older in range(max(0, round_ + 1 - settings.kept_rounds), round_ + 1):
         with np.load(folder / f"transitions-{older:02d}.npz") as arrays:
@@ -242,12 +241,7 @@ def _note(
 def _write(folder: Path, evolution: Evolution) -> None:
     first, second, steps = evolution.moments
     file = folder / f"generation-{steps:05d}.npz"
-    _save_arrays(file, change=evolution.change, first=first, second=second, steps=np.array(steps))
-
-
-def _save_arrays(file: Path, **arrays: npt.NDArray[Any]) -> None:
-    with uninterrupted(), replacing(file) as temporary, temporary.open("wb") as opened:
-        np.savez(opened, **arrays)  # type: ignore[arg-type]  # no array is called allow_pickle
+    write_arrays(file, {"change": evolution.change, "first": first, "second": second, "steps": steps})
 
 
 def _read(folder: Path, origin: MlpNetwork, generation: int) -> Evolution | None:
