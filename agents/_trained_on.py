@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env.checks.arrays import as_numbers
+from dragonfly_env.checks.documents import differences
 from dragonfly_env.checks.outside import check_mapping
 from dragonfly_env.checks.values import check_choice, check_integer, config_error
 from dragonfly_env.config.links import buffer_unit_packets
@@ -55,10 +56,10 @@ def warn_elsewhere(trained_on: Mapping[str, Any], config: SimulationConfig, who:
     here = network_of(config)
     known = {part: trained_on.get(part) for part in _PARTS}
     found = [
-        text
+        f"{field} was {was!r} and is {is_now!r}"
         for part, there in known.items()
         if isinstance(there, Mapping) and there
-        for text in _differences(there, here[part], part)
+        for field, is_now, was in differences(here[part], there, part)
     ]
     if found:
         more = f" and {len(found) - _MOST_SHOWN} more" if len(found) > _MOST_SHOWN else ""
@@ -96,15 +97,6 @@ def refuse_other_unit(trained_on: Mapping[str, Any], env: BatchedRoutingEnv, who
                 f"stands for {here} packets in this network, but for {trained} where {who} was trained: an agent "
                 "whose env_options() have occupancy_unit='packets' (or 'ns') sees the same everywhere",
             )
-
-
-def _differences(there: Mapping[str, Any], here: Mapping[str, Any], name: str) -> Iterator[str]:
-    for key in (*here, *(key for key in there if key not in here)):
-        was, is_now = there.get(key), here.get(key)
-        if isinstance(was, Mapping) and isinstance(is_now, Mapping):
-            yield from _differences(was, is_now, f"{name}.{key}")
-        elif was != is_now:
-            yield f"{name}.{key} was {was!r} and is {is_now!r}"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +71,21 @@ def read_toml(path: object, field: str = "file") -> dict[str, Any]:
     file = check_path(field, path)
     table: dict[str, Any] = _parse(_read(file, field), field, str(file), _TOML, _load_toml)
     return table
+
+
+def differences(first: Any, second: Any, name: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """What differs in two tables: the dotted name and both values, None where there is none, in the first one's order.
+
+    Args:
+        first: A table, or a value.
+        second: The other one.
+        name: Of both.
+    """
+    if isinstance(first, Mapping) and isinstance(second, Mapping):
+        for key in (*first, *(key for key in second if key not in first)):
+            yield from differences(first.get(key), second.get(key), f"{name}.{key}" if name else str(key))
+    elif first != second:
+        yield name, first, second
 
 
 def _read(path: Path, field: str) -> str:

@@ -22,7 +22,7 @@ import pyarrow as pa
 import dragonfly_env as dfe
 from dragonfly_env.agents.protocol import Learner
 from dragonfly_env.agents.training import Progress, train
-from dragonfly_env.checks.documents import read_json
+from dragonfly_env.checks.documents import differences, read_json
 from dragonfly_env.checks.files import make_folders, refuse_link, without_link
 from dragonfly_env.checks.outside import check_mapping
 from dragonfly_env.checks.values import check_integer, check_real, check_time_ns, config_error
@@ -268,7 +268,7 @@ def run_training(
     """
     files = TrainingFolder(folder)
     files.prepare()
-    with files.locked(), plan.learner.working():
+    with files.locked(), plan.learner.at_work():
         if fresh:
             files.clear()
         before = _resume_point(plan, files)
@@ -334,23 +334,13 @@ def _resume_point(plan: TrainingPlan, files: TrainingFolder) -> Sofar:
     if state is None:
         return Sofar()
     ours_now = without_places(plan.identity())
-    for name, (theirs, ours) in _differences(without_places(state["plan"]), ours_now).items():
+    for name, theirs, ours in differences(without_places(state["plan"]), ours_now):
         raise config_error(
             "out",
             str(files.path),
             f"holds a training with {name} = {theirs!r}, not {ours!r}: choose another folder, or --fresh to forget it",
         )
     return Sofar.from_dict(state["progress"])
-
-
-def _differences(theirs: Any, ours: Any, name: str = "") -> dict[str, tuple[Any, Any]]:
-    """The leaves in which two tables differ, by dotted name."""
-    if isinstance(theirs, Mapping) and isinstance(ours, Mapping):
-        found: dict[str, tuple[Any, Any]] = {}
-        for key in (*theirs, *(key for key in ours if key not in theirs)):
-            found |= _differences(theirs.get(key), ours.get(key), f"{name}.{key}" if name else str(key))
-        return found
-    return {} if theirs == ours else {name: (theirs, ours)}
 
 
 class _Sitting:
