@@ -8,13 +8,13 @@ are used.
 
 from __future__ import annotations
 
-import importlib
+import pkgutil
 from typing import TYPE_CHECKING, Any
 
 from dragonfly_env.agents._choice import RandomPolicy
 from dragonfly_env.agents._trained_on import OtherNetworkWarning
 from dragonfly_env.agents.evaluation import Evaluation, evaluate_over_seeds, evaluate_policy, make_env
-from dragonfly_env.agents.protocol import IntArray, Learner
+from dragonfly_env.agents.protocol import Learner
 from dragonfly_env.agents.q_learners import QAdaptive, QAdaptiveFast, QAdaptiveQueue, QRouting
 from dragonfly_env.agents.q_tables import load_q_table, save_q_table
 from dragonfly_env.agents.registry import (
@@ -25,15 +25,16 @@ from dragonfly_env.agents.registry import (
     make_agent,
     read_metadata,
 )
+from dragonfly_env.agents.settings import DeepQSettings, MaskedPpoSettings, PpoSettings
 from dragonfly_env.agents.training import Progress, fit, train
 from dragonfly_env.batch_policy import BatchPolicy as Policy
+from dragonfly_env.decisions.batch import IntArray
 from dragonfly_env.policies import register_policies
 
 if TYPE_CHECKING:
     from dragonfly_env.agents.deep_q import DeepQAgent
     from dragonfly_env.agents.masked_ppo import MaskedPpoAgent
     from dragonfly_env.agents.ppo import PpoAgent
-    from dragonfly_env.agents.settings import DeepQSettings, MaskedPpoSettings, PpoSettings
 
 __all__ = [
     "AGENTS",
@@ -70,17 +71,10 @@ __all__ = [
 
 register_policies((QAdaptive, QAdaptiveQueue, QAdaptiveFast, QRouting))
 
-_LAZY = {
-    "DeepQAgent": "deep_q",
-    "DeepQSettings": "settings",
-    "MaskedPpoAgent": "masked_ppo",
-    "MaskedPpoSettings": "settings",
-    "PpoAgent": "ppo",
-    "PpoSettings": "settings",
-}
+_LAZY = {path.rpartition(":")[2]: path for path in AGENTS.values()}
 
 
 def __getattr__(name: str) -> Any:
     if name in _LAZY:
-        return getattr(importlib.import_module(f"dragonfly_env.agents.{_LAZY[name]}"), name)
+        return pkgutil.resolve_name(_LAZY[name])
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

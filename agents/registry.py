@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
+import pkgutil
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from dragonfly_env.agents.protocol import Learner
+from dragonfly_env.agents.settings import DeepQSettings, MaskedPpoSettings, PpoSettings
 from dragonfly_env.agents.storage import read_header
 from dragonfly_env.checks.outside import check_path
 from dragonfly_env.checks.values import config_error, unknown_name
@@ -23,10 +25,10 @@ AGENTS: dict[str, str] = {
 Every class is called with an instance of its settings class and ``seed``.
 """
 
-_SETTINGS: dict[str, str] = {
-    "deep-q": "dragonfly_env.agents.settings:DeepQSettings",
-    "masked-ppo": "dragonfly_env.agents.settings:MaskedPpoSettings",
-    "ppo": "dragonfly_env.agents.settings:PpoSettings",
+_SETTINGS: dict[str, Any] = {
+    "deep-q": DeepQSettings,
+    "masked-ppo": MaskedPpoSettings,
+    "ppo": PpoSettings,
 }
 
 
@@ -36,7 +38,7 @@ def settings_class(kind: str) -> Any:
     Raises:
         ConfigError: For an unknown kind.
     """
-    return _imported(kind, _SETTINGS)
+    return _known(kind, _SETTINGS)
 
 
 def agent_class(kind: str) -> Any:
@@ -52,14 +54,13 @@ def agent_class(kind: str) -> Any:
         >>> dfe.agents.agent_class("ppo").__name__
         'PpoAgent'
     """
-    return _imported(kind, AGENTS)
+    return pkgutil.resolve_name(_known(kind, AGENTS))
 
 
-def _imported(kind: str, table: dict[str, str]) -> Any:
+def _known(kind: str, table: Mapping[str, Any]) -> Any:
     if not isinstance(kind, str) or kind not in table:
         raise unknown_name("agent", kind, table)
-    module, _, name = table[kind].partition(":")
-    return getattr(importlib.import_module(module), name)
+    return table[kind]
 
 
 def make_agent(kind: str, *, seed: int = 0, **settings: Any) -> Learner:
