@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from dragonfly_env.agents.protocol import IntArray
 from dragonfly_env.config.help import documented
 from dragonfly_env.config.rows import choice, normalise
+from dragonfly_env.decisions.batch import IntArray
 
 if TYPE_CHECKING:
     from dragonfly_env.decisions.batch import DecisionBatch

@@ -18,7 +18,6 @@ import numpy.typing as npt
 
 from dragonfly_env.agents._sb3 import one_thread, torch
 from dragonfly_env.agents._trained_on import LayoutFacts, network_of, warn_elsewhere
-from dragonfly_env.agents.protocol import IntArray
 from dragonfly_env.agents.storage import read_agent, read_header, uncompressed_bytes, write_agent
 from dragonfly_env.baselines import MlpNetwork
 from dragonfly_env.checks.archives import parse_npy, write_npy
@@ -26,8 +25,8 @@ from dragonfly_env.checks.outside import check_mapping
 from dragonfly_env.checks.values import check_instance, check_integer, config_error
 from dragonfly_env.config.rows import reject_unknown
 from dragonfly_env.config.topology import Dragonfly
-from dragonfly_env.decisions.layout import OCCUPANCY_FEATURES
-from dragonfly_env.envs.options import NONMINIMAL_KINDS
+from dragonfly_env.decisions.batch import IntArray
+from dragonfly_env.decisions.layout import ALL_NONMINIMAL_KINDS, OCCUPANCY_FEATURES
 from dragonfly_env.errors import StateError
 
 if TYPE_CHECKING:
@@ -334,9 +333,6 @@ def _checked(content: bytes, like: Any, member: str, path: str) -> Any:
     return torch.from_numpy(array.copy())
 
 
-_KINDS = (*NONMINIMAL_KINDS, "l")
-
-
 class ExportableAgent(NetworkAgent):
     """A ``NetworkAgent`` of linear layers with ReLU between them, which the core can run by itself."""
 
@@ -401,7 +397,7 @@ def _candidates(facts: LayoutFacts) -> dict[str, Any]:
         raise config_error(
             "features", facts.names, "must show something of each candidate path to be exported"
         )
-    detours = tuple(kind for kind in dict.fromkeys(kinds) if kind in _KINDS)
+    detours = tuple(kind for kind in dict.fromkeys(kinds) if kind in ALL_NONMINIMAL_KINDS)
     return {
         "nonminimal_kinds": detours,
         "minimal_candidates": kinds.count("minimal"),

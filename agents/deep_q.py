@@ -30,9 +30,9 @@ from dragonfly_env.agents._sb3 import (
     torch,
 )
 from dragonfly_env.agents._trained_on import LayoutFacts
-from dragonfly_env.agents.protocol import IntArray
 from dragonfly_env.agents.settings import DeepQSettings
 from dragonfly_env.baselines._mlp_arithmetic import best_legal
+from dragonfly_env.decisions.batch import IntArray
 from dragonfly_env.errors import StateError
 
 if TYPE_CHECKING:

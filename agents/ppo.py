@@ -24,10 +24,10 @@ from dragonfly_env.agents._choice import pick
 from dragonfly_env.agents._network_agent import ExportableAgent
 from dragonfly_env.agents._sb3 import one_thread, polyak_update, seeded, torch
 from dragonfly_env.agents._trained_on import LayoutFacts
-from dragonfly_env.agents.protocol import IntArray
 from dragonfly_env.agents.settings import PpoSettings
 from dragonfly_env.baselines._mlp_arithmetic import best_legal
 from dragonfly_env.checks.values import config_error
+from dragonfly_env.decisions.batch import IntArray
 from dragonfly_env.decisions.layout import OCCUPANCY_FEATURES
 from dragonfly_env.errors import StateError
 

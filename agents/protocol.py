@@ -8,18 +8,13 @@ trained by ``dragonfly_env.agents.train``, saved and loaded.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from dragonfly_env.batch_policy import BatchPolicy
 
 if TYPE_CHECKING:
     from dragonfly_env.decisions.batch import Transitions
     from dragonfly_env.envs.batched import BatchedRoutingEnv
-
-IntArray: TypeAlias = npt.NDArray[np.int64]
 
 
 @runtime_checkable

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from dragonfly_env.agents.protocol import IntArray
 from dragonfly_env.checks.values import PS_PER_NS, check_instance, config_error
 from dragonfly_env.config.groups import ALL_TO_ALL
 from dragonfly_env.config.links import link_rows
+from dragonfly_env.decisions.batch import IntArray
 from dragonfly_env.simulation.q_values import as_q_table
 
 if TYPE_CHECKING:

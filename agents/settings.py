@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from types import MappingProxyType
 from typing import Any
 
+from dragonfly_env.baselines.mlp_network import SCOPES, check_scope
 from dragonfly_env.checks.values import check_choice, check_integer, config_error
 from dragonfly_env.config.help import documented
 from dragonfly_env.config.rows import boolean, choice, integer, normalise, real, setting, time_ns
-from dragonfly_env.decisions.layout import OCCUPANCY_UNITS
-from dragonfly_env.envs.options import NONMINIMAL_KINDS
+from dragonfly_env.decisions.layout import NONMINIMAL_KINDS, OCCUPANCY_UNITS
 
 FEATURES = MappingProxyType(
     {
@@ -29,8 +29,6 @@ FEATURES = MappingProxyType(
     }
 )
 """What is observed if no features are named, by action: nothing that has the size of a system in it."""
-
-_OF_PATHS = ("source-all", "minimal-path", "progressive")
 
 _MOST = 2**31 - 1
 
@@ -324,7 +322,7 @@ class PpoSettings:
     )
     scope: str = choice(
         "source",
-        ("source", "every", *_OF_PATHS),
+        SCOPES,
         doc="Which routers decide, see ``EnvOptions``; the last three with paths only.",
     )
     features: tuple[str, ...] | None = _features(
@@ -351,8 +349,7 @@ class PpoSettings:
 
     def __post_init__(self) -> None:
         normalise(self)
-        if self.scope in _OF_PATHS and self.action != "path":
-            raise config_error("scope", self.scope, "must be 'source' or 'every' with action='port'")
+        check_scope(self.scope, self.action)
 
     @property
     def reward(self) -> str:

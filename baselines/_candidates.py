@@ -13,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env.checks.values import config_error
+from dragonfly_env.decisions.batch import IntArray
 from dragonfly_env.decisions.layout import VC_QUEUES
 
 if TYPE_CHECKING:
     from dragonfly_env.decisions.batch import DecisionBatch
 
-IntArray: TypeAlias = npt.NDArray[np.int64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
 MINIMAL = "minimal"

@@ -14,20 +14,19 @@ import numpy as np
 from dragonfly_env import policy_parameters as core
 from dragonfly_env.baselines._candidates import (
     MINIMAL,
-    IntArray,
     columns_of,
     short_detour_comparison,
     ugal_comparison,
 )
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.config.rows import choice
-from dragonfly_env.decisions.layout import VC_QUEUES
+from dragonfly_env.decisions.batch import IntArray
+from dragonfly_env.decisions.layout import NONMINIMAL_KINDS, VC_QUEUES
 from dragonfly_env.policies import NamedVariants, Policy, check_gateways
 
 if TYPE_CHECKING:
     from dragonfly_env.decisions.batch import DecisionBatch
 
-NONMINIMAL_KINDS = ("lgl", "lg", "gl", "g")
 _LEVEL = "destination_traffic_level"  # how adverse traffic to the destination group is
 _REMOTE, _SATURATED, _OWN = "destination_remote_packets", "saturated_links", "own_links"
 _WEIGHED = {

@@ -13,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env import policy_parameters as core
-from dragonfly_env.baselines._candidates import IntArray
 from dragonfly_env.baselines._mlp_arithmetic import best_legal, drawn_legal, forward, tamed
 from dragonfly_env.baselines.mlp_network import FIELD, MlpNetwork, digest
 from dragonfly_env.checks.outside import check_path
 from dragonfly_env.checks.values import check_text, config_error
 from dragonfly_env.config.rows import integer, setting
+from dragonfly_env.decisions.batch import IntArray
 from dragonfly_env.decisions.layout import OCCUPANCY_FEATURES
 from dragonfly_env.policies import NamedVariants, Policy
 

@@ -19,7 +19,6 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env import _core
-from dragonfly_env.baselines.heuristics import NONMINIMAL_KINDS
 from dragonfly_env.checks.archives import read_arrays, write_arrays
 from dragonfly_env.checks.arrays import as_float32, as_numbers, refuse_first
 from dragonfly_env.checks.documents import parse_json
@@ -27,7 +26,7 @@ from dragonfly_env.checks.outside import check_items, check_path, parsing, read_
 from dragonfly_env.checks.values import check_choice, check_integer, check_real, config_error, unknown_name
 from dragonfly_env.config.help import documented
 from dragonfly_env.config.rows import boolean, choice, integer, normalise, real, reject_unknown, setting
-from dragonfly_env.decisions.layout import FEATURES, FURTHER_FEATURES, TRACKED_FEATURES
+from dragonfly_env.decisions.layout import ALL_FEATURES, check_nonminimal_kinds
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.policies import highest
 
@@ -47,7 +46,8 @@ _MOST_CANDIDATES = int(highest("ugal-n", "minimal_candidates"))
 _LEAST_SCALE, _MOST_SCALE = 1e-9, 1e9
 _LEAST_TEMPERATURE, _MOST_TEMPERATURE = 1e-6, 1e6
 _OF_PATHS = ("source-all", "minimal-path", "progressive")
-_KINDS = (*NONMINIMAL_KINDS, "l")
+SCOPES = ("source", "every", *_OF_PATHS)
+"""Which routers may decide by a network of the core; the last three with paths only."""
 _SHARED = ("decision", "port", "link", "group", "peer")
 _OF_ACTION = {"port": "port", "path": "candidate"}
 _PER: dict[str, str] = {row["name"]: row["per"] for row in _core.features()} | {
@@ -61,25 +61,26 @@ _EXAMPLE_FEATURES = {
 Layer = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]
 
 
+def check_scope(scope: str, action: str) -> None:
+    """Refuse to choose ports where routers decide that only choose paths.
+
+    Raises:
+        ConfigError: For such a scope.
+    """
+    if scope in _OF_PATHS and action != "path":
+        raise config_error("scope", scope, "must be 'source' or 'every' with action='port'")
+
+
 def _names(field: str, value: object) -> tuple[str, ...]:
-    known = FEATURES + FURTHER_FEATURES + TRACKED_FEATURES
     names = check_items(field, value, "must be a list of names of features")
     if not names:
         raise config_error(field, names, "must name at least one feature")
     for i, name in enumerate(names):
-        if name not in known:
-            raise unknown_name(field, name, known)
+        if name not in ALL_FEATURES:
+            raise unknown_name(field, name, ALL_FEATURES)
         if name in names[:i]:
             raise config_error(field, name, "must be named once")
     return tuple(names)
-
-
-def _nonminimal_kinds(field: str, value: object) -> tuple[str, ...]:
-    kinds = check_items(field, value, f"must be some of {', '.join(_KINDS)}")
-    for i, kind in enumerate(kinds):
-        if kind not in _KINDS or kind in kinds[:i]:
-            raise config_error(field, kind, f"must be some of {', '.join(_KINDS)}, each once")
-    return tuple(kinds)
 
 
 def _scales(field: str, value: object) -> tuple[float, ...]:
@@ -163,7 +164,7 @@ class MlpNetwork:
     action: str = choice("path", ("path", "port"), doc="What it chooses.")
     scope: str = choice(
         "source",
-        ("source", "every", *_OF_PATHS),
+        SCOPES,
         doc="Which routers decide, as in ``BatchedRoutingEnv``; the last three with paths only.",
     )
     scoring: str = choice("candidate", ("candidate", "all"), doc="One pass per action, or one per decision.")
@@ -184,7 +185,7 @@ class MlpNetwork:
         True,
     )
     nonminimal_kinds: tuple[str, ...] = setting(
-        ("lgl",), _nonminimal_kinds, "", "Kinds of non-minimal path among the candidate paths.", False
+        ("lgl",), check_nonminimal_kinds, "", "Kinds of non-minimal path among the candidate paths.", False
     )
     minimal_candidates: int = integer(
         1, 1, _MOST_CANDIDATES, unit="paths", doc="Shortest paths that are drawn."
@@ -207,8 +208,7 @@ class MlpNetwork:
             raise config_error(
                 "scale", self.scale, f"must have {len(self.features)} numbers, one per feature"
             )
-        if self.scope in _OF_PATHS and self.action != "path":
-            raise config_error("scope", self.scope, "must be 'source' or 'every' with action='port'")
+        check_scope(self.scope, self.action)
         greedy_paths = (self.action, self.scoring, self.output) == ("path", "candidate", "greedy")
         if self.second_stage and not (greedy_paths and self.nonminimal_candidates > 1):
             allowed = (

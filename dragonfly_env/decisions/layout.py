@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from dragonfly_env import _core
 from dragonfly_env.checks.arrays import as_numbers, refuse_first
+from dragonfly_env.checks.outside import check_items
 from dragonfly_env.checks.values import check_text, config_error, one_of
 
 if TYPE_CHECKING:
@@ -24,16 +25,17 @@ _BITS = {row["name"]: 1 << bit for bit, row in enumerate(_ROWS)}
 
 # The features that are shown if none are named.
 FEATURES: tuple[str, ...] = tuple(row["name"] for row in _ROWS if row["usual"])
-PORT_FEATURES: tuple[str, ...] = tuple(row["name"] for row in _ROWS if row["per"] == "port")
 CANDIDATE_FEATURES: tuple[str, ...] = tuple(
     row["name"] for row in _ROWS if row["per"] == "candidate" and row["usual"]
 )
 
-# Further features, which must be named: of the decision itself, and what the core's trackers let routers remember.
-FURTHER_FEATURES: tuple[str, ...] = tuple(row["name"] for row in _ROWS if not row["usual"])
+# What the core's trackers let routers remember.
 TRACKED_FEATURES: tuple[str, ...] = tuple(
     name for tracker in _core.trackers() for name in tracker["features"]
 )
+
+# All others than the first ones must be named.
+ALL_FEATURES = (*FEATURES, *(row["name"] for row in _ROWS if not row["usual"]), *TRACKED_FEATURES)
 
 OCCUPANCY_FEATURES: frozenset[str] = frozenset(row["name"] for row in _ROWS if row["occupancy"])
 """The features that show occupancies, in the unit that ``EnvOptions.occupancy_unit`` names."""
@@ -46,6 +48,11 @@ _AHEAD = {"group": "group", "peer": "router"}
 KINDS = {"none": -1, "minimal": 0, "lgl": 1, "lg": 2, "gl": 3, "g": 4, "l": 5}
 """The numbers of ``DecisionBatch.candidates["kind"]``."""
 
+NONMINIMAL_KINDS = ("lgl", "lg", "gl", "g")
+"""Non-minimal paths by another group."""
+ALL_NONMINIMAL_KINDS = (*NONMINIMAL_KINDS, "l")
+"""The same, and those by another router of the group."""
+
 
 def select_features(features: Sequence[str] | None) -> tuple[int, tuple[str, ...]]:
     """What the core is told of the features: a bit for each of the decision's own, and the names of the others.
@@ -57,14 +64,29 @@ def select_features(features: Sequence[str] | None) -> tuple[int, tuple[str, ...
         return sum(_BITS[name] for name in FEATURES), ()
     if not isinstance(features, (list, tuple)):
         raise config_error("features", features, "must be a sequence of names, or None for the usual ones")
-    known = FEATURES + FURTHER_FEATURES + TRACKED_FEATURES
     for name in features:
-        if name not in known:
-            raise config_error("features", name, one_of(name, known, ", ".join(known)))
+        if name not in ALL_FEATURES:
+            raise config_error("features", name, one_of(name, ALL_FEATURES, ", ".join(ALL_FEATURES)))
     if not features:
         raise config_error("features", list(features), "must name at least one feature")
     bits = sum(bit for name, bit in _BITS.items() if name in features)
     return bits, tuple(name for name in TRACKED_FEATURES if name in features)
+
+
+def check_nonminimal_kinds(field: str, value: object) -> tuple[str, ...]:
+    """Return kinds of non-minimal paths.
+
+    Raises:
+        ConfigError: For an unknown kind, or one that is named twice.
+    """
+    listed = ", ".join(ALL_NONMINIMAL_KINDS)
+    kinds = check_items(field, value, f"must be some of {listed}")
+    for i, kind in enumerate(kinds):
+        if kind not in ALL_NONMINIMAL_KINDS:
+            raise config_error(field, kind, one_of(kind, ALL_NONMINIMAL_KINDS, listed))
+        if kind in kinds[:i]:
+            raise config_error(field, kinds, f"names {kind!r} twice")
+    return tuple(kinds)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

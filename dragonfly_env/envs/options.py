@@ -23,13 +23,17 @@ from dragonfly_env.config.rows import (
     time_ns,
 )
 from dragonfly_env.config.topology import Dragonfly
-from dragonfly_env.decisions.layout import OCCUPANCY_UNITS, select_features
+from dragonfly_env.decisions.layout import (
+    ALL_NONMINIMAL_KINDS,
+    NONMINIMAL_KINDS,
+    OCCUPANCY_UNITS,
+    check_nonminimal_kinds,
+    select_features,
+)
 from dragonfly_env.envs import defaults
 from dragonfly_env.policies import check_gateways, highest
 from dragonfly_env.simulation.config import SimulationConfig
 
-NONMINIMAL_KINDS = ("lgl", "lg", "gl", "g")
-_KINDS = (*NONMINIMAL_KINDS, "l")
 _OF_PATHS = ("source-all", "source-around", "minimal-path", "progressive")
 _SPARE_HOPS = 2  # beyond a minimal path: 5 in all where groups are meshes, as in HPDC 2021, section 4.2
 _MOST_CANDIDATES = int(highest("ugal-n", "minimal_candidates"))
@@ -138,12 +142,12 @@ class EnvOptions:
     )
     nonminimal_kinds: Sequence[str] = setting(
         NONMINIMAL_KINDS,
-        lambda field, value: _nonminimal_kinds(field, value),
+        check_nonminimal_kinds,
         "",
         "Path actions: kinds of the non-minimal candidates. ``l``, a random router of the group that the packet is "
         "in, is legal only where a router decides inside a group with scope ``source-all``, ``source-around`` or "
         "``progressive``.",
-        allowed="some of " + ", ".join(_KINDS),
+        allowed="some of " + ", ".join(ALL_NONMINIMAL_KINDS),
         core="nonminimal_kinds",
     )
     minimal_candidates: int = integer(
@@ -362,14 +366,3 @@ def _plain(field: str, value: Any) -> bool | str | float:
 def _feature_names(features: Any) -> tuple[str, ...] | None:
     select_features(features)
     return None if features is None else tuple(features)
-
-
-def _nonminimal_kinds(field: str, detours: Any) -> tuple[str, ...]:
-    if isinstance(detours, str) or not isinstance(detours, (list, tuple)):
-        raise config_error(field, detours, f"must be some of {', '.join(_KINDS)}")
-    for i, kind in enumerate(detours):
-        if kind not in _KINDS:
-            raise config_error(field, kind, one_of(kind, _KINDS, ", ".join(_KINDS)))
-        if kind in detours[:i]:
-            raise config_error(field, list(detours), f"names {kind!r} twice")
-    return tuple(detours)

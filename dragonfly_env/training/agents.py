@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dragonfly_env.agents.protocol import IntArray, Learner
+from dragonfly_env.agents.protocol import Learner
 from dragonfly_env.agents.registry import (
     AGENTS,
     agent_class,
@@ -30,6 +30,7 @@ from dragonfly_env.batch_policy import BatchPolicy
 from dragonfly_env.checks.files import working_directory
 from dragonfly_env.checks.values import config_error, unknown_name
 from dragonfly_env.config.rows import reject_unknown
+from dragonfly_env.decisions.batch import IntArray
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.training.agent_modules import LoadedModule, load_module
 
@@ -353,7 +354,3 @@ class LearnerSource:
         if not isinstance(made, Learner):
             raise config_error("agent", self.spec, f"must still be a learner when it is {done}")
         return made
-
-    def working(self) -> AbstractContextManager[None]:
-        """To be entered around everything that runs code of the class."""
-        return self.at_work()
