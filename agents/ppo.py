@@ -28,7 +28,7 @@ from dragonfly_env.agents.settings import PpoSettings
 from dragonfly_env.baselines._mlp_arithmetic import best_legal
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.decisions.batch import IntArray
-from dragonfly_env.decisions.layout import OCCUPANCY_FEATURES
+from dragonfly_env.decisions.layout import OCCUPANCY_FEATURES, PER_ACTION
 from dragonfly_env.errors import StateError
 
 if TYPE_CHECKING:
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from dragonfly_env.envs.batched import BatchedRoutingEnv
 
 _FIGURES = ("policy_gain", "value_loss", "entropy", "clipped")
-_OF_ACTION = {"path": "candidate", "port": "port"}
 _UNITS = {"candidate_kind": 2.0, "hops": 2.0, "candidate_hops": 2.0}
 _PACKETS = 16.0  # in which packets are counted, here and in other networks with larger buffers
 Floats = npt.NDArray[np.float32]
@@ -138,7 +137,7 @@ class ActionRows:
     """
 
     def __init__(self, layout: Layout, action: str, units: Mapping[str, float]) -> None:
-        own, columns = _OF_ACTION[action], []
+        own, columns = PER_ACTION[action], []
         for block in layout.blocks:
             if block.per not in ("decision", own):
                 allowed = f"is per {block.per}; a network that scores each {action} sees what is per decision or {own}"

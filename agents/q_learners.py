@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from dragonfly_env.config.topology import Dragonfly
     from dragonfly_env.decisions.batch import DecisionBatch
     from dragonfly_env.envs.batched import BatchedRoutingEnv
+
+_Adaptive = TypeVar("_Adaptive", bound="QAdaptive")
 
 _MESH_DIAMETER = 3
 _MOST_HOPS = 5  # of Q-adaptive: Kang, Wang, Lan, HPDC 2021, section 4.2
@@ -159,7 +161,7 @@ class QAdaptive(CoreLearner, core.QAdaptive):
         return QAdaptiveReference(self, env)
 
     @classmethod
-    def for_system(cls, topology: Dragonfly) -> QAdaptive:
+    def for_system(cls: type[_Adaptive], topology: Dragonfly) -> _Adaptive:
         """The paper's parameters: for 2,550 hosts those of section 6, else those of section 5.1.
 
         Args:
@@ -194,21 +196,6 @@ class QAdaptiveQueue(QAdaptive):
     """
 
     variants: ClassVar[NamedVariants] = {"q-adaptive-queue": {}}
-
-    @classmethod
-    def for_system(cls, topology: Dragonfly) -> QAdaptiveQueue:
-        """The defaults, with the paper's thresholds for the system.
-
-        Args:
-            topology: The system.
-
-        Example:
-            >>> topology = dfe.Dragonfly.preset("2550")
-            >>> dfe.agents.QAdaptiveQueue.for_system(topology).q_thld2
-            0.4
-        """
-        published = QAdaptive.for_system(topology)
-        return cls(q_thld1=published.q_thld1, q_thld2=published.q_thld2)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

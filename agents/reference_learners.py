@@ -383,9 +383,7 @@ class QRoutingReference(ReferenceLearner):
     Source: Boyan and Littman, NIPS 1993; Kang, Wang, Lan, HPDC 2021, section 2.3, equation 1.
     """
 
-    def __init__(self, learner: QRouting, env: BatchedRoutingEnv) -> None:
-        self._q = learner
-        super().__init__(learner, env)
+    _learner: QRouting
 
     def _initial_table(self) -> npt.NDArray[np.floating]:
         """A row per destination router: the latencies of the links on the shortest path through each port."""
@@ -409,15 +407,15 @@ class QRoutingReference(ReferenceLearner):
         rows, is_open = np.arange(len(values)), np.isfinite(values)
         best = values.argmin(axis=1)
         port = (visits.draws[:, 1] * values.shape[1]).astype(np.int64)
-        explores = visits.draws[:, 0] < self._q.epsilon
+        explores = visits.draws[:, 0] < self._learner.epsilon
         taken = np.where(is_open[rows, best], best, visits.minimal)
         taken = np.where(explores & is_open[rows, port], port, taken)
-        free = visits.leaves & (visits.hops < self._q.max_hops)
+        free = visits.leaves & (visits.hops < self._learner.max_hops)
         return np.where(free, taken, visits.minimal), values[rows, best]
 
     def _updated(self, values: FloatArray, targets: FloatArray) -> FloatArray:
         """Equation 1."""
-        return values + self._q.alpha * (targets - values)
+        return values + self._learner.alpha * (targets - values)
 
 
 class QAdaptiveReference(ReferenceLearner):
@@ -426,18 +424,16 @@ class QAdaptiveReference(ReferenceLearner):
     Source: Kang, Wang, Lan, HPDC 2021, section 4, figure 4, equations 2 and 3.
     """
 
-    def __init__(self, learner: QAdaptive, env: BatchedRoutingEnv) -> None:
-        from dragonfly_env.envs.batched import BatchedRoutingEnv
+    _learner: QAdaptive
 
-        check_instance("env", env, BatchedRoutingEnv)
-        self._q = learner
+    def __init__(self, learner: QAdaptive, env: BatchedRoutingEnv) -> None:
+        super().__init__(learner, env)
         if self._looks_at_queues:
             for name in _QUEUES:
                 if name not in env.layout:
                     users = "exploration='least-occupied', queue_weight or occupancy_weight"
                     needed = f"must contain {name!r} for {users}, or be None"
                     raise config_error("features", tuple(env.layout.features), needed)
-        super().__init__(learner, env)
 
     def _initial_table(self) -> npt.NDArray[np.floating]:
         """A row per other group and slot, per other group, or per router. A router's own group has no rows, but
@@ -445,7 +441,7 @@ class QAdaptiveReference(ReferenceLearner):
         """
         by_group = self._initial_by_group()
         m, g, ports = by_group.shape
-        if self._q.rows == "router":
+        if self._learner.rows == "router":
             return by_group[:, self._wiring.groups]
         if g == 1:
             return np.full((m, 1, ports), np.inf)
@@ -457,11 +453,11 @@ class QAdaptiveReference(ReferenceLearner):
         """(m, g, ports) where estimates start, in ns."""
         wiring, m = self._wiring, len(self._wiring.groups)
         peers, groups = wiring.peers[:, None, :], np.arange(wiring.topology.num_groups)[None, :, None]
-        if self._q.initial_values == "latency" and wiring.topology.group == ALL_TO_ALL:  # as published
+        if self._learner.initial_values == "latency" and wiring.topology.group == ALL_TO_ALL:  # as published
             direct = wiring.is_global & (wiring.groups[peers] == groups)
             ps = wiring.global_latency_ps + np.where(direct, 0, wiring.local_latency_ps)
         else:  # through the port, and on from the router behind it
-            each = wiring.latency_ps if self._q.initial_values == "latency" else wiring.hop_ps
+            each = wiring.latency_ps if self._learner.initial_values == "latency" else wiring.hop_ps
             ps = each + wiring.time_to_group(each)[peers, groups]
         ns = self._rounded(ps / PS_PER_NS)
         ns = np.where(groups == wiring.groups[:, None, None], 0.0, ns)
@@ -469,16 +465,16 @@ class QAdaptiveReference(ReferenceLearner):
 
     @property
     def _looks_at_queues(self) -> bool:
-        return self._q.exploration != "uniform" or self._sees_queues
+        return self._learner.exploration != "uniform" or self._sees_queues
 
     @property
     def _sees_queues(self) -> bool:
-        return self._q.queue_weight > 0 or self._q.occupancy_weight > 0
+        return self._learner.queue_weight > 0 or self._learner.occupancy_weight > 0
 
     @property
     def _slots(self) -> int:
         """Rows per destination group: by the source host's place on its router."""
-        return self._wiring.topology.p if self._q.rows == "group-slot" else 1
+        return self._wiring.topology.p if self._learner.rows == "group-slot" else 1
 
     def _estimates(self, batch: DecisionBatch) -> BoolArray:
         """Outside the destination group; there, a value is the time to get to it."""
@@ -488,7 +484,7 @@ class QAdaptiveReference(ReferenceLearner):
 
     def _rows(self, batch: DecisionBatch) -> IntArray:
         packets, slots = batch.packets, self._slots
-        if self._q.rows == "router":
+        if self._learner.rows == "router":
             return packets["destination_router"].astype(np.int64)
         group, own = packets["destination_group"].astype(np.int64), self._wiring.groups[batch.agents]
         rows: IntArray = (group - (group > own)) * slots + packets["source_host"] % slots
@@ -500,18 +496,20 @@ class QAdaptiveReference(ReferenceLearner):
         best = values.argmin(axis=1)
         promised = values  # what waits in front of a port now is no news for others
         if self._sees_queues:
-            waiting = self._q.queue_weight * visits.queued + self._q.occupancy_weight * visits.occupancy
+            waiting = (
+                self._learner.queue_weight * visits.queued + self._learner.occupancy_weight * visits.occupancy
+            )
             promised = values + self._wiring.packet_ps / PS_PER_NS * waiting
         locals_ = self._wiring.topology.num_local_ports
-        first = locals_ if self._q.source_ports == "global" else 0
+        first = locals_ if self._learner.source_ports == "global" else 0
         others = first + promised[:, first:].argmin(axis=1)
         any_local = (visits.draws[:, 2] * locals_).astype(np.int64)
         at_source = visits.hops == 0
         between = (visits.hops == 1) & visits.by_global & (visits.minimal < locals_)
         taken = visits.minimal
-        taken = np.where(at_source, self._choose(visits, promised, others, self._q.q_thld1), taken)
-        taken = np.where(between, self._choose(visits, promised, any_local, self._q.q_thld2), taken)
-        reported = taken if self._q.next_value == "taken" else best
+        taken = np.where(at_source, self._choose(visits, promised, others, self._learner.q_thld1), taken)
+        taken = np.where(between, self._choose(visits, promised, any_local, self._learner.q_thld2), taken)
+        reported = taken if self._learner.next_value == "taken" else best
         return taken, values[np.arange(len(taken)), reported]
 
     def _choose(self, visits: Visits, values: FloatArray, other: IntArray, threshold: float) -> IntArray:
@@ -523,14 +521,14 @@ class QAdaptiveReference(ReferenceLearner):
         is_open = np.isfinite(values)
         greedy = np.where(stays | ~is_open[rows, other], visits.minimal, other)
         port = self._unknown_port(visits, is_open)
-        explores = (visits.draws[:, 0] < self._q.epsilon) & self._learns(visits.time_ps)
+        explores = (visits.draws[:, 0] < self._learner.epsilon) & self._learns(visits.time_ps)
         return np.where(explores & is_open[rows, port], port, greedy)
 
     def _unknown_port(self, visits: Visits, is_open: BoolArray) -> IntArray:
         """The drawn port, or from there on round the router the first open one with the fewest packets."""
         ports = is_open.shape[1]
         drawn: IntArray = (visits.draws[:, 1] * ports).astype(np.int64)
-        if self._q.exploration == "uniform":
+        if self._learner.exploration == "uniform":
             return drawn
         round_the_router = (drawn[:, None] + np.arange(ports)) % ports
         packets = np.where(is_open, visits.occupancy, np.inf)
@@ -540,10 +538,10 @@ class QAdaptiveReference(ReferenceLearner):
     def _updated(self, values: FloatArray, targets: FloatArray) -> FloatArray:
         """Equation 3: good news count alpha, bad news beta."""
         delta = targets - values
-        return self._rounded(values + np.where(delta < 0, self._q.alpha, self._q.beta) * delta)
+        return self._rounded(values + np.where(delta < 0, self._learner.alpha, self._learner.beta) * delta)
 
     def _rounded(self, ns: FloatArray) -> FloatArray:
-        return np.trunc(ns) if self._q.integer_values else ns
+        return np.trunc(ns) if self._learner.integer_values else ns
 
     def _congestion(self, batch: DecisionBatch) -> tuple[FloatArray, FloatArray]:
         if not self._looks_at_queues:
@@ -552,7 +550,7 @@ class QAdaptiveReference(ReferenceLearner):
         return queued, queued + in_use
 
     def _learns(self, time_ps: IntArray) -> BoolArray:
-        until = self._q.learn_until_ns
+        until = self._learner.learn_until_ns
         return (time_ps < int(until * PS_PER_NS)) | (int(until * PS_PER_NS) == 0)
 
 

@@ -26,7 +26,7 @@ from dragonfly_env.checks.outside import check_items, check_path, parsing, read_
 from dragonfly_env.checks.values import check_choice, check_integer, check_real, config_error, unknown_name
 from dragonfly_env.config.help import documented
 from dragonfly_env.config.rows import boolean, choice, integer, normalise, real, reject_unknown, setting
-from dragonfly_env.decisions.layout import ALL_FEATURES, check_nonminimal_kinds
+from dragonfly_env.decisions.layout import ALL_FEATURES, PER_ACTION, check_nonminimal_kinds
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.policies import highest
 
@@ -49,7 +49,6 @@ _OF_PATHS = ("source-all", "minimal-path", "progressive")
 SCOPES = ("source", "every", *_OF_PATHS)
 """Which routers may decide by a network of the core; the last three with paths only."""
 _SHARED = ("decision", "port", "link", "group", "peer")
-_OF_ACTION = {"port": "port", "path": "candidate"}
 _PER: dict[str, str] = {row["name"]: row["per"] for row in _core.features()} | {
     feature["name"]: feature["per"] for tracker in _core.trackers() for feature in tracker["shown"]
 }
@@ -233,7 +232,7 @@ class MlpNetwork:
             )
 
     def _check_feature(self, name: str) -> None:
-        per, own = _PER[name], _OF_ACTION[self.action]
+        per, own = _PER[name], PER_ACTION[self.action]
         readable = ("decision", own) if self.scoring == "candidate" else (*_SHARED, own)
         if per not in readable:
             raise config_error(
@@ -249,7 +248,7 @@ class MlpNetwork:
     @property
     def of_action(self) -> tuple[bool, ...]:
         """For each feature whether it has a column per action."""
-        return tuple(_PER[name] == _OF_ACTION[self.action] for name in self.features)
+        return tuple(_PER[name] == PER_ACTION[self.action] for name in self.features)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the arrays, in plain values.
@@ -331,7 +330,7 @@ class MlpNetwork:
             [8, 1]
         """
         generator = np.random.default_rng(check_integer("seed", seed, 0, 2**63 - 1))
-        action = check_choice("action", fields.get("action", "path"), _OF_ACTION)
+        action = check_choice("action", fields.get("action", "path"), PER_ACTION)
         given: dict[str, Any] = {"features": _EXAMPLE_FEATURES[action], **fields}
         inputs, outputs = len(_names("features", given["features"])), 1
         if given.get("scoring") == "all":

@@ -48,6 +48,9 @@ _AHEAD = {"group": "group", "peer": "router"}
 KINDS = {"none": -1, "minimal": 0, "lgl": 1, "lg": 2, "gl": 3, "g": 4, "l": 5}
 """The numbers of ``DecisionBatch.candidates["kind"]``."""
 
+PER_ACTION = {"port": "port", "path": "candidate"}
+"""What features of an action are per, by what is chosen."""
+
 NONMINIMAL_KINDS = ("lgl", "lg", "gl", "g")
 """Non-minimal paths by another group."""
 ALL_NONMINIMAL_KINDS = (*NONMINIMAL_KINDS, "l")
