@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from dragonfly_env.simulation.config import SimulationConfig
 
 Callback = Callable[["Progress"], "bool | None"]
-_MOST_EPISODES = 10_000_000
+MOST_EPISODES = 10_000_000
 
 # How a training's evaluations measure, if nobody says otherwise.
 EVALUATION_SEEDS = (10_001,)
@@ -121,13 +121,31 @@ class Episode:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Schedule:
-    """How long to train: what a loop needs to know."""
+    """How long to train: what a loop needs to know.
+
+    Raises:
+        ConfigError: For a value out of range.
+    """
 
     episodes: int
     episode_ns: float
     warmup_ns: float
     seed: int
     first_episode: int = 0
+
+    def __post_init__(self) -> None:
+        episodes = check_integer("episodes", self.episodes, 1, MOST_EPISODES)
+        checked = {
+            "episodes": episodes,
+            "episode_ns": check_time_ns("episode_ns", self.episode_ns, open_low=True),
+            "warmup_ns": check_time_ns("warmup_ns", self.warmup_ns),
+            "seed": check_integer("seed", self.seed, 0, MAX_SEED),
+            "first_episode": check_integer("first_episode", self.first_episode, 0, episodes - 1),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+        if self.warmup_ns >= self.episode_ns:
+            raise config_error("warmup_ns", self.warmup_ns, f"must be below episode_ns = {self.episode_ns:g}")
 
     @property
     def numbers(self) -> range:
@@ -224,24 +242,15 @@ def train(
     evaluated = Scenarios(config).present
     if callback is not None and not callable(callback):
         raise config_error("callback", callback, "must be a function of the progress")
-    episodes = check_integer("episodes", episodes, 1, _MOST_EPISODES)
+    schedule = Schedule(episodes, episode_ns, warmup_ns, seed, first_episode)
     folder = None if checkpoint_dir is None else check_path("checkpoint_dir", checkpoint_dir)
     seeds = check_items("evaluation_seeds", evaluation_seeds, "must be a list of seeds")
     seeds = [check_integer("evaluation_seeds", item, 0, MAX_SEED) for item in seeds]
     decisions_before = check_integer("decisions_before", decisions_before, 0, MAX_SEED)
     check_time_ns("evaluation_warmup_ns", evaluation_warmup_ns)
     check_time_ns("evaluation_ns", evaluation_ns, open_low=True)
-    schedule = Schedule(
-        episodes=episodes,
-        episode_ns=check_time_ns("episode_ns", episode_ns, open_low=True),
-        warmup_ns=check_time_ns("warmup_ns", warmup_ns),
-        seed=check_integer("seed", seed, 0, MAX_SEED),
-        first_episode=check_integer("first_episode", first_episode, 0, episodes - 1),
-    )
-    if schedule.warmup_ns >= schedule.episode_ns:
-        raise config_error("warmup_ns", warmup_ns, f"must be below episode_ns = {episode_ns:g}")
-    every = check_integer("evaluate_every", evaluate_every, 0, _MOST_EPISODES)
-    checkpoints = check_integer("checkpoint_every", checkpoint_every, 1, _MOST_EPISODES)
+    every = check_integer("evaluate_every", evaluate_every, 0, MOST_EPISODES)
+    checkpoints = check_integer("checkpoint_every", checkpoint_every, 1, MOST_EPISODES)
     if stop_after_s is not None:
         stop_after_s = check_real("stop_after_s", stop_after_s, 0.0, 1e9, unit="s")
 

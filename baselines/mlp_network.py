@@ -11,7 +11,6 @@ import hashlib
 import itertools
 import json
 import re
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -262,7 +261,8 @@ class MlpNetwork:
         return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
     def save(self, path: str | Path) -> Path:
-        """Write the file that ``make_policy("mlp", weights=...)`` takes; it appears complete or not at all.
+        """Write the file that ``make_policy("mlp", weights=...)`` takes; it appears complete or not at all. The same
+        network gives the same bytes.
 
         Args:
             path: Where to; ``.npz`` is added if it is missing.
@@ -277,7 +277,13 @@ class MlpNetwork:
             >>> dfe.baselines.MlpNetwork.random(seed=1).save("weights").name
             'weights.npz'
         """
-        return _write_network(path, self.to_dict(), self.layers)
+        header = {"format": _FORMAT, "kind": _KIND, **self.to_dict(), "layers": len(self.layers)}
+        arrays: dict[str, Any] = {"header": json.dumps(header, sort_keys=True, allow_nan=False)}
+        for names, layer in zip(_array_names(len(self.layers)), self.layers, strict=True):
+            arrays.update(zip(names, layer, strict=True))
+        with parsing("path", str(path), "must be writable"):
+            check_path("path", path).parent.mkdir(parents=True, exist_ok=True)
+        return write_arrays(path, arrays)
 
     @classmethod
     def load(cls, path: str | Path) -> MlpNetwork:
@@ -299,9 +305,7 @@ class MlpNetwork:
         reject_unknown(cls, fields, f"a file of {FIELD}")
         try:
             return cls(**{**fields, "layers": layers})
-        except TypeError as error:
-            raise config_error(FIELD, str(path), f"{_FILE} ({error})") from None
-        except ConfigError as error:
+        except (TypeError, ConfigError) as error:
             raise config_error(FIELD, str(path), f"{_FILE} ({error})") from None
 
     @classmethod
@@ -390,29 +394,6 @@ _RENAMED = {
 
 def _array_names(count: int) -> list[tuple[str, str]]:
     return [(f"weights_{i}", f"bias_{i}") for i in range(count)]
-
-
-def _write_network(path: object, fields: Mapping[str, Any], layers: Sequence[Layer]) -> Path:
-    """Write a file; it appears complete or not at all. The same network gives the same bytes.
-
-    Args:
-        path: Where to; ``.npz`` is added if it is missing.
-        fields: Plain values.
-        layers: Weights and bias.
-
-    Returns:
-        The path of the file.
-
-    Raises:
-        ConfigError: If it cannot be written.
-    """
-    header = {"format": _FORMAT, "kind": _KIND, **fields, "layers": len(layers)}
-    arrays: dict[str, Any] = {"header": json.dumps(header, sort_keys=True, allow_nan=False)}
-    for names, layer in zip(_array_names(len(layers)), layers, strict=True):
-        arrays.update(zip(names, layer, strict=True))
-    with parsing("path", str(path), "must be writable"):
-        check_path("path", path).parent.mkdir(parents=True, exist_ok=True)
-    return write_arrays(path, arrays)
 
 
 def _read_network(path: object) -> tuple[dict[str, Any], list[tuple[Any, Any]]]:

@@ -21,11 +21,11 @@ import pyarrow as pa
 
 import dragonfly_env as dfe
 from dragonfly_env.agents.protocol import Learner
-from dragonfly_env.agents.training import Progress, train
+from dragonfly_env.agents.training import MOST_EPISODES, Progress, Schedule, train
 from dragonfly_env.checks.documents import differences, read_json
 from dragonfly_env.checks.files import make_folders, refuse_link, without_link
 from dragonfly_env.checks.outside import check_mapping
-from dragonfly_env.checks.values import check_integer, check_real, check_time_ns, config_error
+from dragonfly_env.checks.values import check_integer, check_real, config_error
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.sweeps.measure import machine
@@ -126,7 +126,6 @@ class TrainingFolder:
 
 _MAX_AGENT_SEED = 2**32 - 1
 _MOST = 2**53  # decisions, and units of time
-_MOST_EPISODES = 1_000_000
 _LIBRARIES = ("numpy", "torch", "stable-baselines3", "sb3-contrib")
 
 
@@ -170,13 +169,9 @@ class TrainingPlan:
     def __post_init__(self) -> None:
         self.learner.check(self.settings)  # and what it needs is installed
         check_integer("seed", self.seed, 0, _MAX_AGENT_SEED)
-        for name in ("episodes", "checkpoint_every"):
-            check_integer(name, getattr(self, name), 1, _MOST_EPISODES)
-        check_integer("evaluate_every", self.evaluate_every, 0, _MOST_EPISODES)
-        check_time_ns("episode_ns", self.episode_ns, open_low=True)
-        check_time_ns("warmup_ns", self.warmup_ns)
-        if self.warmup_ns >= self.episode_ns:
-            raise config_error("warmup_ns", self.warmup_ns, f"must be below episode_ns = {self.episode_ns:g}")
+        Schedule(self.episodes, self.episode_ns, self.warmup_ns, self.seed)
+        check_integer("checkpoint_every", self.checkpoint_every, 1, MOST_EPISODES)
+        check_integer("evaluate_every", self.evaluate_every, 0, MOST_EPISODES)
         if self.stop_after_s is not None:
             check_real("stop_after_s", self.stop_after_s, 0.0, 1e9, unit="s", open_low=True)
 
