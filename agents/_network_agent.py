@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from dragonfly_env.agents._sb3 import one_thread, torch
 from dragonfly_env.agents._trained_on import LayoutFacts, network_of, warn_elsewhere
+from dragonfly_env.agents.registry import MOST_SEED
 from dragonfly_env.agents.storage import read_agent, read_header, uncompressed_bytes, write_agent
 from dragonfly_env.baselines import MlpNetwork
 from dragonfly_env.checks.archives import parse_npy, write_npy
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 _WEIGHT_BYTES = 4
 _MOST_MEMBER_BYTES = 2**31  # twice the weights between the largest layout and the largest layer
 _MOST_COUNT = 2**53
-_MOST_SEED = 2**32 - 1
 # What Adam keeps of every parameter; all zero, as if it was not there, before the first gradient.
 _MOMENTS = ("exp_avg", "exp_avg_sq")
 _STEP = "step"
@@ -65,7 +65,7 @@ class NetworkAgent(ABC):
         self.settings = self.settings_class() if settings is None else settings
         if not isinstance(self.settings, self.settings_class):
             raise config_error("settings", settings, f"must be {self.settings_class.__name__}")
-        self.seed = check_integer("seed", seed, 0, _MOST_SEED)
+        self.seed = check_integer("seed", seed, 0, MOST_SEED)
         self.training = False
         self.metadata: dict[str, Any] = {}
         self._facts: LayoutFacts | None = None
@@ -176,7 +176,7 @@ class NetworkAgent(ABC):
         reject_unknown(cls.settings_class, settings, f"a saved {cls.kind} agent")
         agent = cls(
             cls.settings_class(**settings),
-            seed=check_integer("agent.seed", header.get("seed"), 0, _MOST_SEED),
+            seed=check_integer("agent.seed", header.get("seed"), 0, MOST_SEED),
         )
         agent.metadata = tables["metadata"]
         agent._trained_on = {name: tables[name] for name in ("topology", "network")}

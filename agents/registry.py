@@ -32,6 +32,10 @@ _SETTINGS: dict[str, Any] = {
 }
 
 
+MOST_SEED = 2**32 - 1
+"""Of an agent: as PyTorch and NumPy's older generators take it."""
+
+
 def settings_class(kind: str) -> Any:
     """The documented, frozen dataclass of a kind's settings; needs no PyTorch.
 

@@ -21,6 +21,7 @@ import pyarrow as pa
 
 import dragonfly_env as dfe
 from dragonfly_env.agents.protocol import Learner
+from dragonfly_env.agents.registry import MOST_SEED
 from dragonfly_env.agents.training import MOST_EPISODES, Progress, Schedule, train
 from dragonfly_env.checks.documents import differences, read_json
 from dragonfly_env.checks.files import make_folders, refuse_link, without_link
@@ -124,7 +125,6 @@ class TrainingFolder:
         write_table(table.replace_schema_metadata(metadata), self.episodes)
 
 
-_MAX_AGENT_SEED = 2**32 - 1
 _MOST = 2**53  # decisions, and units of time
 _LIBRARIES = ("numpy", "torch", "stable-baselines3", "sb3-contrib")
 
@@ -168,7 +168,7 @@ class TrainingPlan:
 
     def __post_init__(self) -> None:
         self.learner.check(self.settings)  # and what it needs is installed
-        check_integer("seed", self.seed, 0, _MAX_AGENT_SEED)
+        check_integer("seed", self.seed, 0, MOST_SEED)
         Schedule(self.episodes, self.episode_ns, self.warmup_ns, self.seed)
         check_integer("checkpoint_every", self.checkpoint_every, 1, MOST_EPISODES)
         check_integer("evaluate_every", self.evaluate_every, 0, MOST_EPISODES)
