@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import NormalDist, fmean, stdev
 
@@ -21,7 +21,6 @@ from dragonfly_env.checks.values import (
     shown,
     unknown_name,
 )
-from dragonfly_env.errors import ConfigError
 from dragonfly_env.metrics.steadiness import SATURATED_BELOW, is_overloaded
 from dragonfly_env.sweeps.storage import KEYS, MERGED_NAME, ResultsFolder, check_columns, read_rows
 
@@ -143,13 +142,11 @@ class Results:
         if table.empty:
             known = ", ".join(f"{load:g}" for load in sorted(self.table["load"].unique()))
             raise config_error("load", list(loads), f"must be among the results' loads {known}")
-        return Results(
-            name=self.name,
+        return replace(
+            self,
             table=table.reset_index(drop=True),
-            policies=tuple(label for label in self.policies if label in set(table["policy"])),
-            traffic=tuple(label for label in self.traffic if label in set(table["traffic"])),
-            expected=self.expected,
-            refused=self.refused,
+            policies=_present(self.policies, table["policy"]),
+            traffic=_present(self.traffic, table["traffic"]),
         )
 
     def relabelled(self, change: Callable[[str], str]) -> Results:
@@ -158,15 +155,14 @@ class Results:
         Args:
             change: Gives the new name for an old one.
         """
-        return Results(
+        return replace(
+            self,
             name=change(self.name),
             table=self.table.assign(
                 policy=self.table["policy"].map(change), traffic=self.table["traffic"].map(change)
             ),
-            policies=tuple(change(label) for label in self.policies),
-            traffic=tuple(change(label) for label in self.traffic),
-            expected=self.expected,
-            refused=self.refused,
+            policies=tuple(map(change, self.policies)),
+            traffic=tuple(map(change, self.traffic)),
         )
 
 
@@ -196,8 +192,11 @@ def load_results(path: Path) -> Results:
         return _load_folder(ResultsFolder(path))
     if not os.path.exists(path):  # noqa: PTH110
         raise config_error("results", str(path), "must be a results folder or a Parquet file; there is none")
-    table = _frame(read_rows([path]), [path])
-    return Results(path.stem, table, _unique(table["policy"]), _unique(table["traffic"]), len(table))
+    rows = read_rows(path)
+    check_columns(rows, str(path))
+    table = _concatenated([rows], path)
+    policies, traffic = (tuple(dict.fromkeys(table[column])) for column in ("policy", "traffic"))
+    return Results(path.stem, table, policies, traffic, len(table))
 
 
 def _load_folder(folder: ResultsFolder) -> Results:
@@ -207,8 +206,7 @@ def _load_folder(folder: ResultsFolder) -> Results:
             return load_results(folder.merged)
         raise config_error("results", str(folder.path), f"must hold the results of a sweep ({MERGED_NAME})")
     name, labels, policies, traffic = _read_manifest(manifest, str(folder.manifest))
-    refused: list[ConfigError] = []
-    tables = folder.read_runs(labels, check=check_columns, refused=refused)
+    tables, refused = folder.read_runs(labels, check=check_columns)
     if not tables and refused:
         raise refused[0]
     if not tables:
@@ -224,8 +222,8 @@ def _load_folder(folder: ResultsFolder) -> Results:
     return Results(
         name=name,
         table=table,
-        policies=tuple(label for label in policies if label in set(table["policy"])),
-        traffic=tuple(label for label in traffic if label in set(table["traffic"])),
+        policies=_present(policies, table["policy"]),
+        traffic=_present(traffic, table["traffic"]),
         expected=len(labels),
         refused=tuple(map(str, refused)),
     )
@@ -261,12 +259,6 @@ def _read_labels(given: object, file: str) -> dict[str, str]:
     return {column: str(label) for column, label in labels.items()}
 
 
-def _frame(tables: Sequence[pa.Table], files: Sequence[Path]) -> pd.DataFrame:
-    for table, file in zip(tables, files, strict=True):
-        check_columns(table, str(file))
-    return _concatenated(tables, files[0])
-
-
 def _concatenated(tables: Sequence[pa.Table], place: Path) -> pd.DataFrame:
     with parsing("results", str(place), "must be results of one program"):
         frame: pd.DataFrame = pa.concat_tables(tables, promote_options="permissive").to_pandas()
@@ -275,8 +267,10 @@ def _concatenated(tables: Sequence[pa.Table], place: Path) -> pd.DataFrame:
     return frame
 
 
-def _unique(labels: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(labels))
+def _present(labels: Iterable[str], column: Iterable[str]) -> tuple[str, ...]:
+    """Those labels that a column has, in their order."""
+    known = set(column)
+    return tuple(label for label in labels if label in known)
 
 
 def _offers_no_load(runs: pd.DataFrame) -> bool:

@@ -20,7 +20,7 @@ import hashlib
 import io
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -152,35 +152,26 @@ class ResultsFolder:
         return manifest
 
     def read_runs(
-        self,
-        labels: Mapping[str, Mapping[str, str]],
-        *,
-        check: Callable[[pa.Table, str], None] | None = None,
-        refused: list[ConfigError] | None = None,
-    ) -> list[pa.Table]:
-        """The rows of those runs that are finished, in the order given.
+        self, labels: Mapping[str, Mapping[str, str]], *, check: Callable[[pa.Table, str], None] | None = None
+    ) -> tuple[list[pa.Table], list[ConfigError]]:
+        """The rows of those runs that are finished, in the order given; and why files of others are left out.
 
         Args:
             labels: By run: what is in the columns ``policy`` and ``traffic``. An earlier sweep may have given the
                 same simulation other names.
             check: Called with each table and the name of its file; it may raise ``ConfigError``.
-            refused: Takes the errors of files that cannot be used, which are then left out.
-
-        Raises:
-            ConfigError: If a file is no readable Parquet file, or ``check`` refuses it, without ``refused``.
         """
-        tables = []
+        tables: list[pa.Table] = []
+        refused: list[ConfigError] = []
         for run_id, names in labels.items():
             file = self.run_file(run_id)
             if not file.exists():
                 continue
             try:
-                (table,) = read_rows([file])
+                table = read_rows(file)
                 if check is not None:
                     check(table, str(file))
             except ConfigError as error:
-                if refused is None:
-                    raise
                 refused.append(error)
                 continue
             for column, label in names.items():
@@ -188,7 +179,7 @@ class ResultsFolder:
                     place = table.column_names.index(column)
                     table = table.set_column(place, column, pa.array([label] * table.num_rows))
             tables.append(table)
-        return tables
+        return tables, refused
 
     def merge(self, labels: Mapping[str, Mapping[str, str]]) -> int:
         """Write the rows of the finished ones of some runs (see `read_runs`) to one file.
@@ -196,7 +187,7 @@ class ResultsFolder:
         Returns:
             The number of rows. With none, nothing is written.
         """
-        tables = self.read_runs(labels, refused=[])
+        tables, _ = self.read_runs(labels)
         if not tables:
             return 0
         merged = pa.concat_tables(tables, promote_options="permissive")
@@ -240,17 +231,14 @@ def hold(folder: Path, other: str) -> Iterator[None]:
         os.close(descriptor)
 
 
-def read_rows(files: Sequence[Path]) -> list[pa.Table]:
-    """One table per file, each without its own provenance metadata (every row repeats it in columns).
+def read_rows(file: Path) -> pa.Table:
+    """The table of a file, without its own provenance metadata (every row repeats it in columns).
 
     Raises:
-        ConfigError: If a file is no readable Parquet file.
+        ConfigError: If the file is no readable Parquet file.
     """
-    tables = []
-    for file in files:
-        with parsing("results", str(file), "cannot be read"):
-            tables.append(_with_seeds(read_parquet(file).replace_schema_metadata(None)))
-    return tables
+    with parsing("results", str(file), "cannot be read"):
+        return _with_seeds(read_parquet(file).replace_schema_metadata(None))
 
 
 def _with_seeds(table: pa.Table) -> pa.Table:

@@ -106,7 +106,7 @@ class TrainingFolder:
         if not self.episodes.exists():
             return []
         try:
-            (table,) = read_rows([self.episodes])
+            table = read_rows(self.episodes)
         except ConfigError as error:
             raise ConfigError(
                 f"{error}: it only tells the course so far; without that file the training goes on"

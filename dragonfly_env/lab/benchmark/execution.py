@@ -229,8 +229,8 @@ class Benchmark(Work):
         file = ResultsFolder(self.folder).run_file(name)
         if not file.exists():
             return None
-        (table,) = read_rows([file])
-        return measured_of(track, case, table.to_pylist()[0])
+        (row,) = read_rows(file).to_pylist()
+        return measured_of(track, case, row)
 
     def _by_id(self) -> dict[str, Run]:
         return {

@@ -94,8 +94,8 @@ def publish(folder: Path, suite: Suite, before: ReferenceResults) -> Publication
             joined[result.key] = _filled(place, result.measured, result.package_version)
     kept = len(joined)
     for key, place in found.items():
-        (table,) = read_rows([files.run_file(place.result.run_id)])
-        measured = measured_of(place.track, place.case, table.to_pylist()[0])
+        (row,) = read_rows(files.run_file(place.result.run_id)).to_pylist()
+        measured = measured_of(place.track, place.case, row)
         published = joined.get(key)
         _check_same(published, measured)
         if published is None or not published.measured.link_class:

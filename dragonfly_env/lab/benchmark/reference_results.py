@@ -134,7 +134,7 @@ class ReferenceResults:
         """
         if not file.exists():
             return cls()
-        (table,) = read_rows([file])
+        table = read_rows(file)
         if table.schema != _SCHEMA:
             columns = ", ".join(_SCHEMA.names)
             raise config_error("published results", str(file), f"must have the columns {columns}")

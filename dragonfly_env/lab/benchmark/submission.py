@@ -408,8 +408,8 @@ def _check_ids(
 
 
 def _check_bits(submission: Submission, track: Track, case: BenchmarkCase, run: Run, file: Path) -> None:
-    (table,) = read_rows([file])
-    found, told = measured_of(track, case, table.to_pylist()[0]), submission.results[run.id][3]
+    (row,) = read_rows(file).to_pylist()
+    found, told = measured_of(track, case, row), submission.results[run.id][3]
     if not found.same_as(told):
         allowed = (
             f"must be {_plain(found)}, which this machine measures in {case.name}, seed {run.config.seed}"

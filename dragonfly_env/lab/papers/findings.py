@@ -159,8 +159,7 @@ def read_rows_of(folder: Path, run_ids: Mapping[Point, Sequence[str]]) -> dict[P
     present = [files.run_file(run_id) for run_id in wanted if files.run_file(run_id).exists()]
     tables = [
         table.drop_columns([name for name in table.column_names if name.startswith("link_")])
-        for file in present
-        for table in read_rows([file])
+        for table in map(read_rows, present)
     ]
     if not tables:
         return {}

@@ -114,7 +114,7 @@ def test_the_largest_seed_has_its_row_next_to_one_of_an_earlier_version(tmp_path
     older = pq.read_table(files[0])
     place = older.schema.get_field_index("seed")
     pq.write_table(older.set_column(place, "seed", older["seed"].cast("int64")), files[0])
-    merged = pa.concat_tables(read_rows(files), promote_options="permissive")
+    merged = pa.concat_tables(map(read_rows, files), promote_options="permissive")
     assert merged["seed"].to_pylist() == seeds
 
 
