@@ -139,28 +139,28 @@ def reproduce(
     suffix = [_EVERY] if variant == _EVERY else [one.name for one in read if one is not chosen.usual]
     name = "-".join([chosen.name, effort.name, *suffix])
     folder = check_suite(how, name)
-    if how["seeds"] is not None:
-        effort = replace(effort, seeds=how["seeds"])
-    first = Reproduction(
-        paper=chosen,
-        figures=chosen.choose(tuple(figures or ())),
-        effort=effort,
+    wanted = chosen.choose(tuple(figures or ()))
+    effort = replace(
+        effort,
+        seeds=how["seeds"] or effort.seeds,
         injection=check_choice("--injection", injection or chosen.setup.injection, ("periodic", "bernoulli")),
-        learner_settings=_settings(learner or []),
-        folder=folder,
-        only_claims=only_claims,
-        variant=read[0],
+        learner_settings=tuple(dict(parse_assignment(pair, "--learner") for pair in learner or ()).items()),
     )
-    works = [replace(first, variant=one) for one in read]
+    works = [
+        Reproduction(
+            paper=chosen,
+            figures=wanted,
+            effort=replace(effort, variant=one.name),
+            folder=folder,
+            only_claims=only_claims,
+        )
+        for one in read
+    ]
     engine = engine_of(how)
     for work in works:
         _announce(work, how["workers"], how["redo"], several=len(works) > 1)
     if not how["dry_run"]:
         _perform(works, how["workers"], how["redo"], engine)
-
-
-def _settings(pairs: list[str]) -> dict[str, int | float | bool | str]:
-    return dict(parse_assignment(pair, "--learner") for pair in pairs)
 
 
 def _announce(work: Reproduction, workers: int | None, redo: bool, *, several: bool) -> None:

@@ -139,31 +139,14 @@ class PaperFigure:
     Attributes:
         name: On the command line and as the file's name, e.g. ``fig5``.
         title: What it shows.
-        simulated: What must be simulated, for an effort; may be nothing.
-        drawn: Draws the figure of this name from what was found, as far as that goes.
+        points: What must be simulated, for an effort; may be nothing.
+        draw: Draws it from what was found, as far as that goes; `NotFoundYetError` if nothing of it was simulated.
     """
 
     name: str
     title: str
-    simulated: Callable[[Effort], tuple[Point, ...]]
-    drawn: Callable[[Findings, str], Figure]
-
-    def points(self, effort: Effort) -> tuple[Point, ...]:
-        """What must be simulated: worked out once, as placing the jobs of a machine takes a while."""
-        return _points(self, effort)
-
-    def draw(self, findings: Findings) -> Figure:
-        """The figure.
-
-        Raises:
-            NotFoundYetError: If nothing of it was simulated.
-        """
-        return self.drawn(findings, self.name)
-
-
-@functools.cache
-def _points(figure: PaperFigure, effort: Effort) -> tuple[Point, ...]:
-    return figure.simulated(effort)
+    points: Callable[[Effort], tuple[Point, ...]]
+    draw: Callable[[Findings], Figure]
 
 
 @functools.cache
@@ -304,32 +287,19 @@ class Reproduction(Work):
     Attributes:
         paper: What to reproduce.
         figures: Which of its figures.
-        effort: How long.
-        injection: ``periodic`` or ``bernoulli``; empty: as published.
-        learner_settings: Parameters for every policy that learns, to see what they change.
+        effort: How long, and in what unlike the paper.
         only_claims: Simulate only what the claims need; figures that show more are not drawn.
-        variant: The model variant: how the paper's open points are modelled.
     """
 
     paper: Paper
     figures: tuple[PaperFigure, ...]
     effort: Effort
-    injection: str = ""
-    learner_settings: Mapping[str, Any] = field(default_factory=dict)
     only_claims: bool = False
-    variant: Variant = USUAL
 
-    def __post_init__(self) -> None:
-        """A paper may name its usual variant; points follow from the effort alone."""
-        variant = self.paper.usual if self.variant is USUAL else self.variant
-        effort = replace(
-            self.effort,
-            injection=self.injection or self.paper.setup.injection,
-            learner_settings=tuple(sorted(self.learner_settings.items())),
-            variant=variant.name,
-        )
-        object.__setattr__(self, "variant", variant)
-        object.__setattr__(self, "effort", effort)
+    @property
+    def variant(self) -> Variant:
+        """The model variant: how the paper's open points are modelled."""
+        return self.paper.variant(self.effort.variant)
 
     @property
     def title(self) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 from dragonfly_env.checks.documents import parse_toml
 from dragonfly_env.checks.values import parse_assignments
 from dragonfly_env.config.network import NetworkConfig
+from dragonfly_env.lab.papers.findings import Findings
 from dragonfly_env.lab.papers.paper import (
     USUAL,
     Effort,
@@ -104,13 +105,15 @@ class _Shared:
 
 
 def _figure(values: Mapping[str, Any], shared: _Shared) -> PaperFigure:
-    drawn = functools.partial(_draw, values["drawn"], values.get("options", {}))
-    simulated = functools.partial(_points, values.get("points", ()), shared)
-    return PaperFigure(name=values["name"], title=values["title"], simulated=simulated, drawn=drawn)
+    name, blocks = values["name"], values.get("points", ())
+    # Worked out once: placing the jobs of a machine takes a while.
+    points = functools.cache(lambda effort: _points(blocks, shared, effort))
+    draw = functools.partial(_draw, values["drawn"], name, values.get("options", {}))
+    return PaperFigure(name=name, title=values["title"], points=points, draw=draw)
 
 
-def _draw(function: str, options: Mapping[str, Any], *about: Any) -> Any:
-    return _function(function)(*about, **options)
+def _draw(function: str, figure: str, options: Mapping[str, Any], findings: Findings) -> Any:
+    return _function(function)(findings, figure, **options)
 
 
 def _function(name: str) -> Any:

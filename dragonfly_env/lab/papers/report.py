@@ -177,7 +177,7 @@ def as_markdown(judged: Sequence[Judged], pictures: Mapping[str, str], command: 
         f"{platform.system()}, Python {platform.python_version()}. Mode `{effort.name}`, {_seeds(work)}, "
         + (
             effort.conditions
-            or f"{work.injection} injection, warm-up {effort.warmup_ns / 1000:g} us (learners "
+            or f"{effort.injection} injection, warm-up {effort.warmup_ns / 1000:g} us (learners "
             f"{effort.learner_warmup_ns / 1000:g} us), then {effort.measure_ns / 1000:g} us measured."
         ),
         "",
@@ -185,8 +185,8 @@ def as_markdown(judged: Sequence[Judged], pictures: Mapping[str, str], command: 
     for one in judged:
         if one.work.variant.summary:
             lines += [f"Variant `{one.variant}`: {one.work.variant.summary}", ""]
-    if work.learner_settings:
-        settings = ", ".join(f"{name} = {value}" for name, value in work.learner_settings.items())
+    if effort.learner_settings:
+        settings = ", ".join(f"{name} = {value}" for name, value in effort.learner_settings)
         lines += [f"Learners differ from the paper: {settings}.", ""]
     several = len(judged) > 1
     lines += [

@@ -23,8 +23,6 @@ def reproduction(paper: Paper, *, effort: str, share: float = 1.0, only_claims: 
         paper=paper,
         figures=paper.figures,
         effort=paper.effort(effort).shortened(share),
-        injection=paper.setup.injection,
-        learner_settings={},
         folder=Path("nowhere"),
         only_claims=only_claims,
     )

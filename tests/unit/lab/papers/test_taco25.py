@@ -130,7 +130,7 @@ def test_the_command_draws_every_figure(tmp_path: Path, monkeypatch: pytest.Monk
         )
 
     figures = tuple(
-        dataclasses.replace(figure, simulated=lambda effort, of=figure.simulated: fewer(of(effort)))
+        dataclasses.replace(figure, points=lambda effort, of=figure.points: fewer(of(effort)))
         for figure in TACO25.figures
         if figure.name
         not in ("fig5", "fig9", "fig11", "fig13", "fig14", "fig18")  # drawn as figures 12 and 15

@@ -140,8 +140,6 @@ def verdicts_of(folder: Path, variant: str) -> tuple[Reproduction, tuple[Verdict
         paper=TACO25,
         figures=TACO25.choose(("fig12",)),
         effort=QUICK,
-        injection="bernoulli",
-        learner_settings={},
         folder=folder,
     )
     points = work.figures[0].points(work.effort)
@@ -230,7 +228,7 @@ def test_the_last_columns_are_optional() -> None:
 
 def test_variants_stand_next_to_each_other(tmp_path: Path) -> None:
     work, verdicts = verdicts_of(tmp_path, "round-robin")
-    other = dataclasses.replace(work, variant=TACO25.variant("transit-first"))
+    other = dataclasses.replace(work, effort=dataclasses.replace(work.effort, variant="transit-first"))
     changed = tuple(
         judge(verdict.claim, Measured(0.1, math.nan))
         if verdict.claim.id == "LI07b-1056"
@@ -249,11 +247,10 @@ def test_variants_stand_next_to_each_other(tmp_path: Path) -> None:
     assert [row["variant"] for row in rows if row["id"] == "LI07b-1056"] == ["round-robin", "transit-first"]
 
 
-def test_variants_of_lia_differ_in_their_arbiters_alone(tmp_path: Path) -> None:
-    work, _ = verdicts_of(tmp_path, "")
-    works = [dataclasses.replace(work, variant=TACO25.variant(name)) for name in ("usual", "transit-first")]
+def test_variants_of_lia_differ_in_their_arbiters_alone() -> None:
+    efforts = [dataclasses.replace(QUICK, variant=name) for name in ("usual", "transit-first")]
     for figure in TACO25.figures:
-        for first, other in zip(*(figure.points(one.effort) for one in works), strict=True):
+        for first, other in zip(*map(figure.points, efforts), strict=True):
             own, transit = (point.run(1).config for point in (first, other))
             assert transit.network.arbitration == f"transit-first-{own.network.arbitration}"
             assert transit.network.replace(arbitration=own.network.arbitration) == own.network
