@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from gymnasium import spaces
 from pettingzoo.utils.env import AECEnv, ParallelEnv
 
 from dragonfly_env.checks.outside import check_items
@@ -20,7 +19,7 @@ from dragonfly_env.envs.copies import alone
 from dragonfly_env.envs.defaults import JOB_BIAS_DURATION_NS, WARMUP_NS, jobs_config
 from dragonfly_env.envs.intervals import Figures, FloatArray, IntervalEnv
 from dragonfly_env.envs.render import RENDER_MODES
-from dragonfly_env.envs.views import AecAgents, Info, check_settings
+from dragonfly_env.envs.views import AecAgents, Info, NamedAgents, check_actions, check_settings
 from dragonfly_env.errors import ConfigError, IllegalActionError, StateError
 from dragonfly_env.jobs import Job
 from dragonfly_env.metrics import Metrics
@@ -45,7 +44,7 @@ _MOST_SHARE = 10.0
 _MOST_TIME = 100.0
 
 
-class JobView(IntervalEnv):
+class JobView(IntervalEnv, NamedAgents):
     """One agent per job, ``job_0`` and so on; settings and spaces: ``dragonfly_env.job_bias_v0``.
 
     Args:
@@ -62,10 +61,6 @@ class JobView(IntervalEnv):
     Raises:
         ConfigError: For an unknown setting or an impossible value.
     """
-
-    metadata: ClassVar[dict[str, Any]]
-    possible_agents: list[str]
-    agents: list[str]
 
     def __init__(
         self,
@@ -95,18 +90,9 @@ class JobView(IntervalEnv):
         self._team = check_choice("reward", reward, REWARDS) == "team"
         self._try_modes()
 
-        self.possible_agents = [f"job_{i}" for i in range(len(self._jobs))]
-        self.agents = []
-        self._index = {name: i for i, name in enumerate(self.possible_agents)}
         names = [policy.name for policy in self._modes]
         self._figures = JobFigures(self._config, len(self._jobs), names, self._interval_ns)
-        # Own objects for every agent: they are seeded and sampled one by one.
-        self.observation_spaces: dict[str, spaces.Space[Any]] = {
-            name: self._figures.view.space() for name in self.possible_agents
-        }
-        self.action_spaces: dict[str, spaces.Space[Any]] = {
-            name: spaces.Discrete(len(self._modes)) for name in self.possible_agents
-        }
+        self._name_agents("job", len(self._jobs), self._figures.view.space, len(self._modes))
         self.state_space = self._figures.state.space()
         self._reading: Counters | None = None
         self._window: Counters | None = None
@@ -128,34 +114,6 @@ class JobView(IntervalEnv):
     def state_layout(self) -> tuple[str, ...]:
         """The name of each figure of the state."""
         return self._figures.state.names
-
-    def observation_space(self, agent: str) -> spaces.Space[Any]:
-        """``Box (F,) float32``: the same object at every call.
-
-        Raises:
-            ConfigError: If there is no such agent.
-
-        Example:
-            >>> from dragonfly_env import job_bias_v0
-            >>> job_bias_v0.parallel_env().observation_space("job_0").dtype
-            dtype('float32')
-        """
-        self._number(agent)
-        return self.observation_spaces[agent]
-
-    def action_space(self, agent: str) -> spaces.Space[Any]:
-        """``Discrete(len(modes))``: the same object at every call.
-
-        Raises:
-            ConfigError: If there is no such agent.
-
-        Example:
-            >>> from dragonfly_env import job_bias_v0
-            >>> job_bias_v0.parallel_env(modes=["ad0", "ad3"]).action_space("job_0")
-            Discrete(2)
-        """
-        self._number(agent)
-        return self.action_spaces[agent]
 
     @alone
     def state(self) -> FloatArray:
@@ -218,9 +176,6 @@ class JobView(IntervalEnv):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {len(self._jobs)} jobs and {len(self._modes)} modes>"
-
-    def __str__(self) -> str:
-        return str(self.metadata["name"])
 
     # The run.
 
@@ -320,16 +275,6 @@ class JobView(IntervalEnv):
             )
         return chosen
 
-    def _number(self, agent: object) -> int:
-        number = self._index.get(agent) if isinstance(agent, str) else None
-        if number is None:
-            raise config_error(
-                "agent",
-                agent,
-                f"must be one of 'job_0' to {self.possible_agents[-1]!r}, as there is no other",
-            )
-        return number
-
     def _last_window(self, call: str) -> Counters:
         self._running(call)
         assert self._window is not None
@@ -424,13 +369,8 @@ class ParallelJobBias(JobView, ParallelEnv[str, FloatArray, int]):
             'ad3'
         """
         self._check_running(not self.agents)
-        if not isinstance(actions, Mapping):
-            raise IllegalActionError(f"actions must be a dictionary by agent, not a {type(actions).__name__}")
-        for name in actions:
-            if name not in self._index:
-                raise IllegalActionError(
-                    f"actions[{name!r}]: there is no such agent; they are 'job_0' to {self.possible_agents[-1]!r}"
-                )
+        check_actions(actions)
+        self._check_names(actions)
         acting = self.agents
         for name in acting:
             if name not in actions:

@@ -12,7 +12,15 @@ from dragonfly_env.checks.values import MAX_SEED, check_integer
 from dragonfly_env.config.help import constructed_like
 from dragonfly_env.decisions.batch import DecisionBatch
 from dragonfly_env.envs.copies import alone
-from dragonfly_env.envs.views import GivenConfig, Info, IntArray, Observation, RouterView, Turns
+from dragonfly_env.envs.views import (
+    GivenConfig,
+    Info,
+    IntArray,
+    Observation,
+    RouterView,
+    Turns,
+    check_actions,
+)
 from dragonfly_env.errors import IllegalActionError
 
 Observations = dict[str, Observation]
@@ -174,8 +182,7 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
 
     def _read(self, turns: Turns, actions: Mapping[str, int]) -> IntArray:
         """(num_agents,) the actions, checked; those that the mask forbids replaced."""
-        if not isinstance(actions, Mapping):
-            raise IllegalActionError(f"actions must be a dictionary by agent, not a {type(actions).__name__}")
+        check_actions(actions)
         names = self.possible_agents
         try:
             given = [actions[name] for name in names]
@@ -207,10 +214,3 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
             if name not in actions:
                 raise IllegalActionError(f"{name} has a pending packet but no action; nothing has changed")
         return [actions.get(name, self._idle) for name in self.possible_agents]
-
-    def _check_names(self, actions: Mapping[str, int]) -> None:
-        for name in actions:
-            if name not in self._index:
-                raise IllegalActionError(
-                    f"actions[{name!r}]: there is no such agent; they are 'router_0' to {self.possible_agents[-1]!r}"
-                )

@@ -38,7 +38,7 @@ from dragonfly_env.decisions.actions import as_index
 from dragonfly_env.envs._scenarios import check_changes
 from dragonfly_env.envs.copies import alone
 from dragonfly_env.envs.render import RENDER_MODES
-from dragonfly_env.envs.views import Form, Turns, TurnsView, frozen
+from dragonfly_env.envs.views import Form, Turns, TurnsView, check_actions, frozen
 from dragonfly_env.errors import IllegalActionError, StateError
 
 try:
@@ -235,10 +235,7 @@ class RouterMultiAgentEnv(TurnsView, MultiAgentEnv):
 
     def _read(self, turns: Turns, action_dict: Mapping[str, Any]) -> IntArray:
         """(n,) the actions of this round's routers, within the action space."""
-        if not isinstance(action_dict, Mapping):
-            raise IllegalActionError(
-                f"actions must be a dictionary by agent, not a {type(action_dict).__name__}"
-            )
+        check_actions(action_dict)
         names = [self.possible_agents[agent] for agent in turns.agents.tolist()]
         for name in names:
             if name not in action_dict:

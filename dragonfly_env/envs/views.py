@@ -205,6 +205,93 @@ class CoreView(Copied):
         return self._env._saved_ns()
 
 
+class NamedAgents:
+    """What PettingZoo's environments say of their agents: their names, and spaces of their own for each."""
+
+    metadata: ClassVar[dict[str, Any]]
+    possible_agents: list[str]
+    agents: list[str]
+
+    def _name_agents(
+        self, kind: str, count: int, observation_space: Callable[[], spaces.Space[Any]], num_actions: int
+    ) -> None:
+        """``kind_0`` and so on, none of them in an episode yet."""
+        self.possible_agents = [f"{kind}_{i}" for i in range(count)]
+        self.agents = []
+        self._index = {name: i for i, name in enumerate(self.possible_agents)}
+        # Own objects for every agent: they are seeded and sampled one by one.
+        self.observation_spaces: dict[str, spaces.Space[Any]] = {
+            name: observation_space() for name in self.possible_agents
+        }
+        self.action_spaces: dict[str, spaces.Space[Any]] = {
+            name: spaces.Discrete(num_actions) for name in self.possible_agents
+        }
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        """What an agent may see: the same object at every call.
+
+        Of routers ``Dict(observation=Box (F,) float32, action_mask=MultiBinary (A + 1,))``, or one ``Box`` with
+        ``mask_in="info"`` or ``flat_observation``; of jobs ``Box (F,) float32``.
+
+        Raises:
+            ConfigError: If there is no such agent.
+
+        Example:
+            >>> from dragonfly_env import dragonfly_v0, job_bias_v0
+            >>> sorted(dragonfly_v0.parallel_env().observation_space("router_0").spaces)
+            ['action_mask', 'observation']
+            >>> job_bias_v0.parallel_env().observation_space("job_0").dtype
+            dtype('float32')
+        """
+        self._number(agent)
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        """What an agent may do: the same object at every call.
+
+        Of routers ``Discrete(A + 1)``, the last action being ``idle``; of jobs ``Discrete(len(modes))``.
+
+        Raises:
+            ConfigError: If there is no such agent.
+
+        Example:
+            >>> from dragonfly_env import dragonfly_v0, job_bias_v0
+            >>> dragonfly_v0.parallel_env().action_space("router_0")
+            Discrete(6)
+            >>> job_bias_v0.parallel_env(modes=["ad0", "ad3"]).action_space("job_0")
+            Discrete(2)
+        """
+        self._number(agent)
+        return self.action_spaces[agent]
+
+    def __str__(self) -> str:
+        return str(self.metadata["name"])
+
+    def _number(self, agent: object) -> int:
+        number = self._index.get(agent) if isinstance(agent, str) else None
+        if number is None:
+            raise config_error("agent", agent, f"must be one of {self._all_names}")
+        return number
+
+    def _check_names(self, actions: Mapping[str, int]) -> None:
+        """Refuse actions of agents that there are not."""
+        for name in actions:
+            if name not in self._index:
+                raise IllegalActionError(
+                    f"actions[{name!r}]: there is no such agent; they are {self._all_names}"
+                )
+
+    @property
+    def _all_names(self) -> str:
+        return f"{self.possible_agents[0]!r} to {self.possible_agents[-1]!r}"
+
+
+def check_actions(actions: object) -> None:
+    """Refuse anything but a dictionary by agent."""
+    if not isinstance(actions, Mapping):
+        raise IllegalActionError(f"actions must be a dictionary by agent, not a {type(actions).__name__}")
+
+
 class AecAgents:
     """What PettingZoo keeps of every agent in an environment in which they act one after the other."""
 
@@ -575,7 +662,7 @@ class TurnsView(CoreView):
         self._renderer.take_over(episode["renderer"])
 
 
-class RouterView(TurnsView):
+class RouterView(TurnsView, NamedAgents):
     """One agent per router, ``router_0`` and so on: what the two PettingZoo views share.
 
     Args:
@@ -602,8 +689,6 @@ class RouterView(TurnsView):
         "render_modes": list(RENDER_MODES),
         "render_fps": 10,
     }
-    possible_agents: list[str]
-    agents: list[str]
 
     def __init__(
         self,
@@ -623,53 +708,16 @@ class RouterView(TurnsView):
         if max_cycles is not None:
             max_cycles = check_integer("max_cycles", max_cycles, 1, _MOST_CYCLES)
         self.max_cycles = max_cycles
-        self.possible_agents = [f"router_{i}" for i in range(self._env.num_agents)]
-        self.agents = []
-        self._index = {name: i for i, name in enumerate(self.possible_agents)}
         self._idle = self._env.num_actions
         self._form = Form(mask_in, flat_observation, self._env.layout, self._idle + 1)
+        self._name_agents("router", self._env.num_agents, self._form.space, self._idle + 1)
         # What each router saw when it decided last; it is shown again while the router is idle.
         self._seen = np.empty((self._env.num_agents, self._env.num_features), np.float32)
         self._illegal = [0] * self._env.num_agents  # actions of each in this episode
         self._turns: Turns | None = None
         self._closed = False
-        # Own objects for every agent: they are seeded and sampled one by one.
-        self.observation_spaces = {name: self._form.space() for name in self.possible_agents}
-        self.action_spaces: dict[str, spaces.Space[Any]] = {
-            name: spaces.Discrete(self._idle + 1) for name in self.possible_agents
-        }
         self._radix = max(one.topology.radix for one in self._env.configs)
         self.state_space = spaces.Box(0.0, 1.0, (self._env.num_agents, self._radix + 1), np.float32)
-
-    def observation_space(self, agent: str) -> spaces.Space[Any]:
-        """``Dict(observation=Box (F,) float32, action_mask=MultiBinary (A + 1,))``, or one ``Box`` with
-        ``mask_in="info"`` or ``flat_observation``: the same object at every call.
-
-        Raises:
-            ConfigError: If there is no such agent.
-
-        Example:
-            >>> from dragonfly_env import dragonfly_v0
-            >>> env = dragonfly_v0.parallel_env()
-            >>> sorted(env.observation_space("router_0").spaces)
-            ['action_mask', 'observation']
-        """
-        self._number(agent)
-        return self.observation_spaces[agent]
-
-    def action_space(self, agent: str) -> spaces.Space[Any]:
-        """``Discrete(A + 1)``, the last action being ``idle``: the same object at every call.
-
-        Raises:
-            ConfigError: If there is no such agent.
-
-        Example:
-            >>> from dragonfly_env import dragonfly_v0
-            >>> dragonfly_v0.parallel_env().action_space("router_0")
-            Discrete(6)
-        """
-        self._number(agent)
-        return self.action_spaces[agent]
 
     @alone
     def state(self) -> npt.NDArray[np.float32]:
@@ -708,9 +756,6 @@ class RouterView(TurnsView):
         """
         self._closed = True
         self.agents = []
-
-    def __str__(self) -> str:
-        return str(self.metadata["name"])
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.metadata['name']}: {len(self.possible_agents)} routers>"
@@ -765,12 +810,6 @@ class RouterView(TurnsView):
         if not self.agents:
             raise StateError("step(): the episode is over; call reset()")
         return turns
-
-    def _number(self, agent: object) -> int:
-        number = self._index.get(agent) if isinstance(agent, str) else None
-        if number is None:
-            raise config_error("agent", agent, f"must be one of 'router_0' to {self.possible_agents[-1]!r}")
-        return number
 
     def _as_action(self, agent: str, action: object) -> int:
         """``action`` as an int in the action space.
