@@ -29,8 +29,6 @@ from dragonfly_env.simulation.config import SimulationConfig
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from dragonfly_env.bounds.fluid import Arcs, Floats
-
 
 _ROUNDING = 1e-7  # of a linear program's values
 

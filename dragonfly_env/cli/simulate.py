@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
     from dragonfly_env.jobs import BackgroundMix, Job
     from dragonfly_env.metrics import Metrics
-    from dragonfly_env.metrics.jobs import JobMetrics
     from dragonfly_env.sweeps.measure import Runnable
     from dragonfly_env.sweeps.run import Run
 

@@ -29,7 +29,6 @@ from dragonfly_env.sweeps.progress import Estimate, LiveBar, TimeLeft, spell_sec
 
 if TYPE_CHECKING:
     from dragonfly_env.agents.training import Progress as EpisodeProgress
-    from dragonfly_env.simulation.config import SimulationConfig
     from dragonfly_env.training.agents import LearnerSource
     from dragonfly_env.training.run import Sofar, TrainingPlan, TrainingReport
 
@@ -294,8 +293,6 @@ def _draw(plan: TrainingPlan, report: TrainingReport, folder: Path) -> None:
 
 def _summary(plan: TrainingPlan, report: TrainingReport) -> RenderableType:
     """The first and the last episode, and the last evaluation, each with how it was measured."""
-    from dragonfly_env.agents.training import EVALUATION_NS, EVALUATION_WARMUP_NS
-
     first, last = report.rows[0], report.rows[-1]
     evaluated = next((row for row in reversed(report.rows) if "evaluation/latency_mean_ns" in row), None)
     table = Table(box=box.SIMPLE_HEAD)

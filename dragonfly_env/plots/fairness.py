@@ -8,7 +8,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from dragonfly_env.checks.values import config_error
-from dragonfly_env.plots.style import looks, policy_grid
+from dragonfly_env.metrics.metrics import Fairness
+from dragonfly_env.plots.style import looks, policy_grid, runs_at
 from dragonfly_env.sweeps.results import Results
 
 
@@ -30,8 +31,7 @@ def fairness_figure(results: Results, load: float | None = None) -> Figure:
     figure, axes, shown = policy_grid(results, load, (2.15, 2.2), "accepted load", 1.5, sharey="row")
     for row, traffic in zip(axes, results.traffic, strict=True):
         chosen = shown[traffic]
-        rows = results.table[results.table["traffic"] == traffic]
-        rows = rows[np.isclose(rows["load"], chosen)]
+        rows = runs_at(results, traffic, chosen)
         for panel, policy in zip(row, results.policies, strict=True):
             loads = _by_group(rows[rows["policy"] == policy])
             panel.grid(visible=False, axis="x")
@@ -50,7 +50,7 @@ def fairness_figure(results: Results, load: float | None = None) -> Figure:
             panel.axhline(chosen, color="#999999", linestyle=":", linewidth=1.0)
             panel.set_xticks(slots[:: max(1, len(slots) // 8)])
             panel.tick_params(axis="x", labelsize=7)
-            panel.set_xlabel(f"router of its group (Jain {_jain(loads):.3f})", fontsize=7.5)
+            panel.set_xlabel(f"router of its group (Jain {Fairness.of(loads).jain:.3f})", fontsize=7.5)
         row[0].set_ylim(bottom=0.0)
     return figure
 
@@ -64,8 +64,3 @@ def _by_group(rows: pd.DataFrame) -> npt.NDArray[np.float64] | None:
         raise config_error("results", "routers", "must be of one topology for a figure of its routers")
     mean = np.mean([np.asarray(values, dtype=np.float64) for values in kept["router_accepted_load"]], axis=0)
     return np.asarray(mean.reshape(-1, int(kept["topology_a"].iloc[0])), dtype=np.float64)
-
-
-def _jain(loads: npt.NDArray[np.float64]) -> float:
-    squares = float(np.square(loads).sum())
-    return float(loads.sum()) ** 2 / (loads.size * squares) if squares > 0 else float("nan")

@@ -13,7 +13,7 @@ from matplotlib.ticker import MaxNLocator
 
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.config.topology import Dragonfly
-from dragonfly_env.plots.style import HEAT, MISSING, TITLE_POINTS, policy_grid
+from dragonfly_env.plots.style import HEAT, MISSING, TITLE_POINTS, policy_grid, runs_at
 from dragonfly_env.sweeps.results import Results
 
 Integers = npt.NDArray[np.int64]
@@ -86,8 +86,7 @@ def _heat_maps(
     )
     maps: dict[tuple[str, str], Floats] = {}
     for traffic in results.traffic:
-        rows = results.table[results.table["traffic"] == traffic]
-        rows = rows[np.isclose(rows["load"], chosen[traffic])]
+        rows = runs_at(results, traffic, chosen[traffic])
         for policy in results.policies:
             kept = rows[(rows["policy"] == policy) & rows["link_utilisation"].notna()]
             if not kept.empty:

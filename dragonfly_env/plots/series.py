@@ -16,6 +16,7 @@ from dragonfly_env.plots.style import (
     looks,
     policy_legend,
     representative_load,
+    runs_at,
 )
 from dragonfly_env.sweeps.results import Results
 
@@ -42,8 +43,7 @@ def series_figure(results: Results, load: float | None = None) -> Figure:
     figure, axes = grid(4.6, 2.3, len(results.traffic), 2, lines_beside=lines_of(names.values()))
     for row, traffic in zip(axes, results.traffic, strict=True):
         chosen = shown[traffic]
-        rows = results.table
-        rows = rows[(rows["traffic"] == traffic) & np.isclose(rows["load"], chosen)]
+        rows = runs_at(results, traffic, chosen)
         for policy in results.policies:
             mine = rows[(rows["policy"] == policy) & rows["series_time_ns"].notna()]
             if mine.empty:

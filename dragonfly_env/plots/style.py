@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import matplotlib as mpl
+import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
@@ -267,6 +269,12 @@ def text_width(text: str, points: float) -> float:
     """The width of a line of text in inches."""
     width, _, _ = text_to_path.get_text_width_height_descent(text, FontProperties(size=points), False)
     return _HINTING * float(width) / 72.0
+
+
+def runs_at(results: Results, traffic: str, load: float) -> pd.DataFrame:
+    """The runs of a traffic at a load."""
+    table = results.table
+    return table[(table["traffic"] == traffic) & np.isclose(table["load"], load)]
 
 
 def at_load(traffic: str, load: float, inches: float, points: float) -> str:

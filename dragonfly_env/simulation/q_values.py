@@ -14,9 +14,7 @@ if TYPE_CHECKING:
     from dragonfly_env.config.topology import Dragonfly
 
 
-def as_q_table(
-    values: object, shape: tuple[int, ...], topology: Dragonfly, field: str = "values"
-) -> npt.NDArray[np.float32]:
+def as_q_table(values: object, shape: tuple[int, ...], topology: Dragonfly) -> npt.NDArray[np.float32]:
     """Convert tables that a user passes.
 
     Args:
@@ -24,7 +22,6 @@ def as_q_table(
             replaced by infinity, too.
         shape: Of the tables that they replace.
         topology: Where the m routers are.
-        field: Name for messages.
 
     Returns:
         A new array.
@@ -35,18 +32,18 @@ def as_q_table(
     """
     is_table = type(values) is np.ndarray and values.dtype == np.float32 and values.ndim == 3
     # What q_table() gives needs no double precision, which takes twice the memory.
-    given: npt.NDArray[Any] = values if is_table else as_numbers(field, values, ndim=3)  # type: ignore[assignment]
+    given: npt.NDArray[Any] = values if is_table else as_numbers("values", values, ndim=3)  # type: ignore[assignment]
     if given.shape != shape:
-        raise config_error(field, f"shape {given.shape}", f"must be of shape {shape}, as the tables are")
+        raise config_error("values", f"shape {given.shape}", f"must be of shape {shape}, as the tables are")
     unconnected = ~connected_ports(topology)[:, None, :]
     given = np.where(unconnected, given.dtype.type(np.inf), given)
     refuse_first(
-        lambda index: f"{field}[{', '.join(map(str, index))}]",
+        lambda index: f"values[{', '.join(map(str, index))}]",
         given,
         np.isnan(given) | np.isneginf(given),
         "must be a time in ns, or infinite for a closed port",
     )
-    return as_float32(field, given)
+    return as_float32("values", given)
 
 
 def connected_ports(topology: Dragonfly) -> npt.NDArray[np.bool_]:

@@ -34,10 +34,10 @@ SMOOTHING_BINS = 5
 _LEVEL_FROM = 0.75  # of the time after the start: the rest gives the level that the curve settles at
 
 
-def smooth(values: FloatArray, bins: int = SMOOTHING_BINS) -> FloatArray:
-    """The centred running mean over an odd number of bins, of fewer at the ends; NaNs do not count."""
+def smooth(values: FloatArray) -> FloatArray:
+    """The centred running mean over `SMOOTHING_BINS` bins, of fewer at the ends; NaNs do not count."""
     known = np.where(np.isnan(values), 0.0, values)
-    kernel, middle = np.ones(bins), slice(bins // 2, bins // 2 + len(values))
+    kernel, middle = np.ones(SMOOTHING_BINS), slice(SMOOTHING_BINS // 2, SMOOTHING_BINS // 2 + len(values))
     total = np.convolve(known, kernel)[middle]
     count = np.convolve(~np.isnan(values), kernel)[middle]
     result: FloatArray = np.divide(total, count, out=np.full(len(values), np.nan), where=count > 0)
