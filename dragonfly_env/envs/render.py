@@ -8,6 +8,7 @@ no display, and without ``pyplot``, which keeps global state.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -113,84 +114,6 @@ class Frame:
 
 def _text(value: float, form: str) -> str:
     return "–" if math.isnan(value) else form.format(value)
-
-
-class FrameMaker:
-    """Makes frames of one episode; utilisation is measured from frame to frame.
-
-    A window is at least 500 ns long, if so much has passed: over a few packet times every link is either
-    idle or full. Without any frame before, and after statistics began anew, it reaches back to their beginning.
-    """
-
-    def __init__(self, config: SimulationConfig) -> None:
-        self._topology = config.topology
-        self._title = _title(config)
-        between = config.topology.links().astype(np.int64)
-        is_global = between[:, 1] >= config.topology.p + config.topology.num_local_ports
-        self._global = between[is_global]
-        self._marks: list[tuple[int, IntArray]] = []  # time and counters of earlier frames, oldest first
-        self._start_ps = -1
-
-    def reset(self) -> None:
-        """A new episode: forget earlier frames."""
-        self._marks = []
-
-    def saved(self) -> dict[str, Any]:
-        """What earlier frames left."""
-        return {"start_ps": self._start_ps, "marks": [(when, sent) for when, sent in self._marks]}
-
-    def take_over(self, saved: Mapping[str, Any]) -> None:
-        """What ``saved`` gave."""
-        self._start_ps = int(saved["start_ps"])
-        self._marks = [(int(when), sent) for when, sent in saved["marks"]]
-
-    def frame(self, metrics: Metrics, time_ns: float | None = None) -> Frame:
-        """A frame of this moment.
-
-        Args:
-            metrics: Taken now.
-            time_ns: The simulated time. While decisions are pending that is not the end of the metrics, which
-                then lies at the last time that all parts of the network have passed. None: the end.
-        """
-        topology = self._topology
-        sent = metrics.link_packets
-        now_ps = metrics.end_ps if time_ns is None else max(metrics.start_ps, round(time_ns * PS_PER_NS))
-        if metrics.start_ps != self._start_ps:
-            self._start_ps, self._marks = metrics.start_ps, []
-        since_ps, before = self._window_start(now_ps, metrics.start_ps, np.zeros_like(sent))
-        width_ps = now_ps - since_ps
-        kinds, names = topology.port_classes(), topology.link_classes
-        busy_ps = (sent - before).reshape(-1, topology.radix) * metrics.link_busy_ps_per_packet[kinds]
-        # A packet counts when it starts, so a short window may seem more than full.
-        used = np.minimum(busy_ps / width_ps, 1.0) if width_ps > 0 else np.zeros(busy_ps.shape)
-        self._marks.append((now_ps, sent))
-        local = used[:, (kinds > 0) & (kinds < len(names) - 1)]
-        by_kind = {name: used[:, kinds == kind] for kind, name in enumerate(names)}
-        by_kind[names[-1]] = used[self._global[:, 0], self._global[:, 1]]  # unconnected ports are no links
-        return Frame(
-            topology=topology,
-            title=self._title,
-            time_ns=now_ps / PS_PER_NS,
-            window_ns=width_ps / PS_PER_NS,
-            metrics=metrics,
-            links=self._global,
-            utilisation=by_kind[names[-1]],
-            router_utilisation=local.mean(axis=1) if local.size else np.zeros(topology.num_routers),
-            class_utilisation={
-                name: (float(values.mean()), float(values.max()))
-                for name, values in by_kind.items()
-                if values.size
-            },
-        )
-
-    def _window_start(self, now_ps: int, start_ps: int, zeros: IntArray) -> tuple[int, IntArray]:
-        """The last frame that lies far enough back; older ones are dropped."""
-        shortest_ps = int(_SHORTEST_WINDOW_NS * PS_PER_NS)
-        while len(self._marks) > 1 and now_ps - self._marks[1][0] >= shortest_ps:
-            del self._marks[0]
-        if self._marks and now_ps - self._marks[0][0] >= shortest_ps:
-            return self._marks[0]
-        return start_ps, zeros
 
 
 def _title(config: SimulationConfig) -> str:
@@ -483,7 +406,10 @@ def _rows(figure: Figure, y: float, title: str, rows: list[tuple[str, str]]) -> 
 
 
 class Renderer:
-    """Renders the frames of one environment.
+    """Makes and renders the frames of one environment; utilisation is measured from frame to frame.
+
+    A window is at least 500 ns long, if so much has passed: over a few packet times every link is either
+    idle or full. Without any frame before, and after statistics began anew, it reaches back to their beginning.
 
     Args:
         config: What is simulated.
@@ -496,21 +422,69 @@ class Renderer:
 
     def __init__(self, config: SimulationConfig, mode: str | None) -> None:
         self.mode = mode if mode is None else check_choice("render_mode", mode, RENDER_MODES)
-        self._maker = FrameMaker(config) if mode is not None else None
+        self._config = config
+        self._marks: list[tuple[int, IntArray]] = []  # time and counters of earlier frames, oldest first
+        self._start_ps = -1
 
     def reset(self) -> None:
-        """A new episode has begun."""
-        if self._maker is not None:
-            self._maker.reset()
+        """A new episode has begun: forget earlier frames."""
+        self._marks = []
 
     def saved(self) -> dict[str, Any] | None:
         """What earlier frames left, for snapshots."""
-        return None if self._maker is None else self._maker.saved()
+        return None if self.mode is None else {"start_ps": self._start_ps, "marks": list(self._marks)}
 
     def take_over(self, saved: Mapping[str, Any] | None) -> None:
         """What ``saved`` gave."""
-        if self._maker is not None and saved is not None:
-            self._maker.take_over(saved)
+        if self.mode is not None and saved is not None:
+            self._start_ps = int(saved["start_ps"])
+            self._marks = [(int(when), sent) for when, sent in saved["marks"]]
+
+    @functools.cached_property
+    def _global(self) -> IntArray:
+        """(L, 4) the global links: router, port, router at the other end, its port."""
+        topology = self._config.topology
+        between = topology.links().astype(np.int64)
+        return between[between[:, 1] >= topology.p + topology.num_local_ports]
+
+    def frame(self, metrics: Metrics, time_ns: float | None = None) -> Frame:
+        """A frame of this moment.
+
+        Args:
+            metrics: Taken now.
+            time_ns: The simulated time. While decisions are pending that is not the end of the metrics, which
+                then lies at the last time that all parts of the network have passed. None: the end.
+        """
+        topology = self._config.topology
+        sent = metrics.link_packets
+        now_ps = metrics.end_ps if time_ns is None else max(metrics.start_ps, round(time_ns * PS_PER_NS))
+        if metrics.start_ps != self._start_ps:
+            self._start_ps, self._marks = metrics.start_ps, []
+        since_ps, before = self._window_start(now_ps, metrics.start_ps, np.zeros_like(sent))
+        width_ps = now_ps - since_ps
+        kinds, names = topology.port_classes(), topology.link_classes
+        busy_ps = (sent - before).reshape(-1, topology.radix) * metrics.link_busy_ps_per_packet[kinds]
+        # A packet counts when it starts, so a short window may seem more than full.
+        used = np.minimum(busy_ps / width_ps, 1.0) if width_ps > 0 else np.zeros(busy_ps.shape)
+        self._marks.append((now_ps, sent))
+        local = used[:, (kinds > 0) & (kinds < len(names) - 1)]
+        by_kind = {name: used[:, kinds == kind] for kind, name in enumerate(names)}
+        by_kind[names[-1]] = used[self._global[:, 0], self._global[:, 1]]  # unconnected ports are no links
+        return Frame(
+            topology=topology,
+            title=_title(self._config),
+            time_ns=now_ps / PS_PER_NS,
+            window_ns=width_ps / PS_PER_NS,
+            metrics=metrics,
+            links=self._global,
+            utilisation=by_kind[names[-1]],
+            router_utilisation=local.mean(axis=1) if local.size else np.zeros(topology.num_routers),
+            class_utilisation={
+                name: (float(values.mean()), float(values.max()))
+                for name, values in by_kind.items()
+                if values.size
+            },
+        )
 
     def render(self, metrics: Metrics, time_ns: float | None = None) -> str | npt.NDArray[np.uint8] | None:
         """A frame of this moment; what links did since the frame before.
@@ -522,13 +496,22 @@ class Renderer:
         Raises:
             StateError: If the environment was made without a ``render_mode``.
         """
-        if self._maker is None:
+        if self.mode is None:
             modes = " or ".join(repr(mode) for mode in RENDER_MODES)
             raise StateError(f"render(): the environment was made with render_mode=None; give it {modes}")
-        frame = self._maker.frame(metrics, time_ns)
+        frame = self.frame(metrics, time_ns)
         if self.mode == "rgb_array":
             return draw_image(frame)
         if self.mode == "ansi":
             return draw_text(frame)
         print(draw_text(frame))
         return None
+
+    def _window_start(self, now_ps: int, start_ps: int, zeros: IntArray) -> tuple[int, IntArray]:
+        """The last frame that lies far enough back; older ones are dropped."""
+        shortest_ps = int(_SHORTEST_WINDOW_NS * PS_PER_NS)
+        while len(self._marks) > 1 and now_ps - self._marks[1][0] >= shortest_ps:
+            del self._marks[0]
+        if self._marks and now_ps - self._marks[0][0] >= shortest_ps:
+            return self._marks[0]
+        return start_ps, zeros

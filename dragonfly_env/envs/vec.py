@@ -377,11 +377,11 @@ class RouterVecEnv(TurnsView, VecEnv):
         firsts = self._env.first_agents.tolist()
         found = []
         for first, end in zip(firsts, [*firsts[1:], self.num_envs], strict=True):
-            (changes,) = check_changes(self._options[first])
+            changes = self._options[first]
             for slot in range(first + 1, end):
-                if self._options[slot] is self._options[first]:
+                other = self._options[slot]
+                if other is changes:
                     continue
-                (other,) = check_changes(self._options[slot])
                 if other.keys() != changes.keys() or not all(
                     np.array_equal(other[name], changes[name]) for name in changes
                 ):

@@ -10,6 +10,7 @@ from typing import Any
 from dragonfly_env.checks.values import PS_PER_NS
 from dragonfly_env.metrics.counters import Counters
 from dragonfly_env.metrics.operations import ANY_OPERATION, ITERATION, JobInfo, OperationTotals
+from dragonfly_env.metrics.tables import known
 from dragonfly_env.metrics.tiles import TileTable
 
 __all__ = ["JobInfo", "JobMetrics", "OperationMetrics"]
@@ -146,10 +147,6 @@ class JobMetrics:
             >>> job.to_dict()["hosts"]
             [0, 1, 2, 3]
         """
-
-        def known(value: float) -> float | None:
-            return None if math.isnan(value) else value
-
         return {
             "name": self.name,
             "program": self.program,

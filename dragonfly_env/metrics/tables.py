@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -60,6 +61,11 @@ class Table:
         import pandas as pd  # half a second, and most users of metrics do not need it
 
         return pd.DataFrame(self.to_dict())
+
+
+def known(value: float) -> float | None:
+    """A number as JSON has it: None where there is no value."""
+    return None if math.isnan(value) else value
 
 
 def read_only(values: Any, kind: type[np.generic] = np.int64) -> npt.NDArray[Any]:

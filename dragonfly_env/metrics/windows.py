@@ -152,9 +152,7 @@ class CounterWindows:
             True
         """
         percent = check_real("q", q, 0.0, 100.0, unit="percent")
-        means = self.host_latency_mean_ns(source_queue=source_queue)
-        known = means[~np.isnan(means)]
-        return float(np.percentile(known, percent, method="inverted_cdf")) if len(known) else math.nan
+        return percentile_of(self.host_latency_mean_ns(source_queue=source_queue), percent)
 
     def operations(self, job: int) -> Columns:
         """What ranks of a job spent in its operations, over time.
@@ -243,6 +241,12 @@ class CounterWindows:
             "duration_ns": np.repeat(self.duration_ns, rows),
         }
         return times | {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def percentile_of(values: FloatArray, q: float) -> float:
+    """The smallest of some values that at least ``q`` percent of them do not exceed; NaNs do not count."""
+    some = values[~np.isnan(values)]
+    return float(np.percentile(some, q, method="inverted_cdf")) if len(some) else math.nan
 
 
 def most_windows(reading: Counters) -> int:

@@ -11,7 +11,7 @@ from matplotlib.ticker import MaxNLocator
 
 from dragonfly_env.checks.values import check_choice, check_instance, config_error
 from dragonfly_env.metrics.counters import Counters
-from dragonfly_env.metrics.windows import CounterWindows
+from dragonfly_env.metrics.windows import CounterWindows, percentile_of
 from dragonfly_env.plots.style import HEAT, MISSING, add_title, grid, legend_above, plain, wrapped
 
 _SHOWN = {
@@ -138,7 +138,7 @@ def counters_figure(windows: CounterWindows, *, job: int | None = None) -> Figur
     if has_latency:
         means_us = windows.host_latency_mean_ns() / 1000.0
         for q, colour in ((50, _COLOURS[1]), (95, _COLOURS[3]), (100, _COLOURS[0])):
-            values = [_percentile(row, q) for row in means_us]
+            values = [percentile_of(row, q) for row in means_us]
             left[0].plot(middle_us, values, color=colour, label=f"P{q}", marker=marker)
         left[0].set_ylabel("mean latency\nof a host (us)")
     lines = 0
@@ -162,8 +162,3 @@ def _map(window: Counters, sums: dict[str, npt.NDArray[np.float64]], value: str)
     some = sums["flits"] > 0
     values[sums["router"][some]] = sums[value][some]
     return values.reshape(topology.num_groups, topology.a)
-
-
-def _percentile(values: npt.NDArray[np.float64], q: float) -> float:
-    known = values[~np.isnan(values)]
-    return float(np.percentile(known, q, method="inverted_cdf")) if len(known) else math.nan

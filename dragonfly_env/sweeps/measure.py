@@ -26,6 +26,7 @@ from dragonfly_env.checks.values import PS_PER_NS, config_error, ns_to_ps
 from dragonfly_env.jobs import BackgroundMix, Job
 from dragonfly_env.metrics import Metrics
 from dragonfly_env.metrics.steadiness import Marks
+from dragonfly_env.metrics.tables import known
 from dragonfly_env.metrics.tiles import TileTable
 from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.simulation.path_kinds import PATH_KINDS
@@ -317,7 +318,7 @@ def row_of(run: Run, metrics: Metrics, provenance: Mapping[str, Any]) -> dict[st
             name: int(value) if isinstance(value, bool) else value
             for name, value in metrics.to_dict().items()
         },
-        **{f"latency_p{q}_ns": _known(metrics.latency_percentile_ns(q)) for q in PERCENTILES},
+        **{f"latency_p{q}_ns": known(metrics.latency_percentile_ns(q)) for q in PERCENTILES},
         **(arrays_of(metrics) if run.arrays else {}),
         **jobs_columns(metrics, run.config.jobs),
         **{key: value for key, value in provenance.items() if key not in ("run_id", "seed", "configuration")},
@@ -405,10 +406,6 @@ def _generated_quartiles(
             if high > low:
                 found["q1"][number], found["q3"][number] = np.quantile(latency_ns[low:high], (0.25, 0.75))
     return {f"series_generated_latency_{name}_ns": values for name, values in found.items()}
-
-
-def _known(value: float) -> float | None:
-    return None if np.isnan(value) else value
 
 
 def machine() -> str:

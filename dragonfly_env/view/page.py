@@ -8,7 +8,6 @@ from __future__ import annotations
 import base64
 import html
 import json
-import math
 import re
 import zlib
 from collections.abc import Sequence
@@ -23,6 +22,7 @@ import dragonfly_env as dfe
 from dragonfly_env.checks.files import refusing, write_text
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.config.groups import Grid
+from dragonfly_env.metrics.tables import known
 from dragonfly_env.view.recording import Recording
 
 SCRIPTS = ("data", "geometry", "panel", "charts", "details", "main")
@@ -158,7 +158,9 @@ def _run_meta(recording: Recording, packed: _Packed) -> dict[str, Any]:
         "packetBytes": run.config.network.packet_bytes,
         "packetNs": run.config.network.packet_time_ns,
         "busyNs": recording.busy_ns_per_packet.tolist(),
-        "figures": {name: [_known(value) for value in row] for name, row in recording.figures.items()},
+        "figures": {
+            name: [known(value) for value in row.tolist()] for name, row in recording.figures.items()
+        },
         "packets": packed.counts(recording.packets),
         "stall": packed.add("u1", np.rint(np.clip(recording.stall_fraction, 0.0, 1.0) * 255)),
         "queued": packed.counts(recording.queued_packets),
@@ -167,7 +169,3 @@ def _run_meta(recording: Recording, packed: _Packed) -> dict[str, Any]:
         "latency": packed.add("f4", latency),
         "configuration": json.dumps(run.configuration, sort_keys=True),
     }
-
-
-def _known(value: float) -> float | None:
-    return None if math.isnan(value) else float(value)

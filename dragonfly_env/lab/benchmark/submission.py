@@ -39,6 +39,7 @@ from dragonfly_env.lab.benchmark.execution import Benchmark
 from dragonfly_env.lab.benchmark.measured import Measured, measured_of
 from dragonfly_env.lab.benchmark.scores import geometric_mean
 from dragonfly_env.lab.benchmark.suite import EFFORTS, BenchmarkCase, Effort, Suite, Track, find_suite
+from dragonfly_env.metrics.tables import known
 from dragonfly_env.policies import make_policy, policies
 from dragonfly_env.sweeps.progress import Reporter
 from dragonfly_env.sweeps.run import Run
@@ -203,9 +204,7 @@ def pack(work: Benchmark, file: Path, training: Declaration | None = None) -> Su
     }
     members = {_RESULTS: _json({"runs": rows}), **{_POLICY + name: files[name] for name in sorted(files)}}
     made = Submission(header, _results(rows), files, "")
-    header["scores"] = {
-        name: None if math.isnan(one) else one for name, one in made.scores(work.suite).items()
-    }
+    header["scores"] = {name: known(one) for name, one in made.scores(work.suite).items()}
     header["files"] = {name: hashlib.sha256(content).hexdigest() for name, content in members.items()}
     header["sha256"] = _seal(header)
     write_archive(file, {_HEADER: _json(header), **members}, "out")
@@ -506,9 +505,7 @@ def _policy_of(choice: PolicyChoice) -> tuple[dict[str, Any], dict[str, bytes]]:
 
 def _plain(measured: Measured) -> tuple[float | None, float | None, float | None]:
     """What scores are made of; None for what is not known."""
-    values = (measured.value, measured.p99_ns, measured.accepted_load)
-    first, second, third = (None if math.isnan(value) else value for value in values)
-    return first, second, third
+    return known(measured.value), known(measured.p99_ns), known(measured.accepted_load)
 
 
 def _results(rows: Sequence[Sequence[Any]]) -> dict[str, tuple[str, str, int, Measured]]:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.envs.render import FrameMaker, Renderer, draw_image, draw_text
+from dragonfly_env.envs.render import Renderer, draw_image, draw_text
 
 SHAPES = [
     dfe.Dragonfly(p=1, a=1, h=0),
@@ -35,7 +35,7 @@ def red_pixels(image: np.ndarray) -> int:
 
 def test_utilisation_is_that_since_the_frame_before() -> None:
     simulation = dfe.Simulation(config())
-    maker = FrameMaker(simulation.config)
+    maker = Renderer(simulation.config, "ansi")
     simulation.run(2_000)
     before = simulation.metrics()
     first = maker.frame(before)
@@ -53,7 +53,7 @@ def test_utilisation_is_that_since_the_frame_before() -> None:
 
 def test_windows_of_frames_in_quick_succession_reach_back_to_an_earlier_one() -> None:
     simulation = dfe.Simulation(config())
-    maker = FrameMaker(simulation.config)
+    maker = Renderer(simulation.config, "ansi")
     windows = []
     for _ in range(8):
         simulation.run(200)
@@ -64,7 +64,7 @@ def test_windows_of_frames_in_quick_succession_reach_back_to_an_earlier_one() ->
 def test_the_links_that_adversarial_traffic_overloads_are_the_named_ones() -> None:
     simulation = dfe.Simulation(config(traffic="adv+1", load=0.4))
     simulation.run(5_000)
-    frame = FrameMaker(simulation.config).frame(simulation.metrics())
+    frame = Renderer(simulation.config, "ansi").frame(simulation.metrics())
     hottest = frame.hottest(9)
     assert {(link.group, link.peer_group) for link in hottest} == {(i, (i + 1) % 9) for i in range(9)}
     assert all(link.utilisation > 0.9 for link in hottest)
@@ -92,7 +92,7 @@ def test_hot_links_are_red_in_the_picture_and_idle_ones_are_not() -> None:
 def test_every_network_can_be_shown_at_any_time(topology: dfe.Dragonfly, run_ns: float) -> None:
     simulation = dfe.Simulation(config(topology, load=0.3))
     simulation.run(run_ns)
-    frame = FrameMaker(simulation.config).frame(simulation.metrics())
+    frame = Renderer(simulation.config, "ansi").frame(simulation.metrics())
     image = draw_image(frame)
     assert (image.shape, image.dtype) == ((800, 1100, 3), np.uint8)
     assert image.std() > 5
