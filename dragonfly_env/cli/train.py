@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich import box
 from rich.console import Console, Group, RenderableType
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Column, Table
+from rich.table import Table
 from rich.text import Text
 
 from dragonfly_env._process import interrupted_code, interrupted_text
@@ -25,7 +24,7 @@ from dragonfly_env.cli.guard import guarded
 from dragonfly_env.cli.options import option, scenario_settings
 from dragonfly_env.errors import ConfigError, DeadlockError
 from dragonfly_env.simulation.config import SimulationConfig
-from dragonfly_env.sweeps.progress import Estimate, LiveBar, TimeLeft, spell_seconds
+from dragonfly_env.sweeps.progress import Estimate, LiveBar, spell_seconds
 
 if TYPE_CHECKING:
     from dragonfly_env.agents.training import Progress as EpisodeProgress
@@ -354,20 +353,7 @@ class TrainingBar(LiveBar):
         self._done = self._fraction(sofar.episode, sofar.wall_s)
         self._estimate = Estimate({"": 1.0 - self._done})
         self._told_s = 0.0
-        if self._console.is_terminal:
-            self._bar = Progress(
-                TextColumn("{task.fields[episodes]}", table_column=_narrow()),
-                BarColumn(bar_width=None),
-                TextColumn("{task.percentage:>3.0f} %", table_column=_narrow()),
-                TimeElapsedColumn(table_column=_narrow()),
-                TimeLeft(self._estimate, table_column=_narrow()),
-                TextColumn("{task.description}", style="dim", markup=False, table_column=_narrow()),
-                console=self._console,
-                transient=True,
-            )
-            task = self._bar.add_task("", total=1.0, episodes=self._episodes(sofar.episode))
-            self._bar.update(task, completed=self._done)
-            self._bar.start()
+        self._open(1.0, self._episodes(sofar.episode), self._done)
 
     def advance(self, progress: EpisodeProgress) -> None:
         """An episode is over."""
@@ -380,7 +366,7 @@ class TrainingBar(LiveBar):
                 self._bar.task_ids[0],
                 completed=fraction,
                 description=_latency(progress),
-                episodes=self._episodes(progress.episode),
+                counted=self._episodes(progress.episode),
             )
         elif self._line_is_due():
             left = spell_seconds(self._estimate.left_s)
@@ -396,11 +382,6 @@ class TrainingBar(LiveBar):
 
     def _episodes(self, episode: int) -> str:
         return f"episode {episode}/{self._plan.episodes}"
-
-
-def _narrow() -> Column:
-    """A column that keeps its words on one line."""
-    return Column(no_wrap=True)
 
 
 def _latency(progress: EpisodeProgress) -> str:

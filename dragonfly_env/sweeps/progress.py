@@ -155,6 +155,25 @@ class LiveBar:
     ) -> None:
         self.stop()
 
+    def _open(self, total: float, counted: str, done: float = 0.0) -> None:
+        """Draw the bar on a terminal; ``counted``: how much is done, in words."""
+        if not self._console.is_terminal:
+            return
+        narrow = Column(no_wrap=True)
+        self._bar = Progress(
+            TextColumn("{task.fields[counted]}"),
+            BarColumn(bar_width=None),
+            TextColumn("{task.percentage:>3.0f} %"),
+            TimeElapsedColumn(table_column=narrow),
+            TimeLeft(self._estimate, table_column=narrow),
+            TextColumn("{task.description}", style="dim", markup=False),
+            console=self._console,
+            transient=True,
+        )
+        task = self._bar.add_task("", total=total, counted=counted)
+        self._bar.update(task, completed=done)
+        self._bar.start()
+
     def stop(self) -> None:
         """The work is over, well or not."""
         if self._bar is not None:
@@ -187,20 +206,8 @@ class Bar(LiveBar):
         """See `Reporter`."""
         self._runs = len(runs)
         self._estimate = Estimate.of(runs, workers)
-        work = sum(run.work for run in runs)
-        if self._console.is_terminal and runs:
-            self._bar = Progress(
-                TextColumn("{task.fields[runs]}"),
-                BarColumn(bar_width=None),
-                TextColumn("{task.percentage:>3.0f} %"),
-                TimeElapsedColumn(),
-                TimeLeft(self._estimate),
-                TextColumn("{task.description}", style="dim", markup=False),
-                console=self._console,
-                transient=True,
-            )
-            self._bar.add_task("", total=work, runs=f"0/{len(runs)} runs")
-            self._bar.start()
+        if runs:
+            self._open(sum(run.work for run in runs), f"0/{len(runs)} runs")
 
     def advance(self, run: Run, seconds: float | None) -> None:
         """See `Reporter`."""
@@ -212,7 +219,7 @@ class Bar(LiveBar):
                 self._bar.task_ids[0],
                 advance=run.work,
                 description=run.describe(),
-                runs=f"{self._ended}/{self._runs} runs",
+                counted=f"{self._ended}/{self._runs} runs",
             )
         elif self._ended < self._runs and self._line_is_due():
             self._console.print(
