@@ -18,7 +18,6 @@ from dragonfly_env.checks.values import (
     MAX_RUN_NS,
     MAX_SEED,
     MAX_TIME_PS,
-    PS_PER_NS,
     check_instance,
     check_integer,
     config_error,
@@ -35,7 +34,7 @@ from dragonfly_env.errors import IllegalActionError, StateError
 from dragonfly_env.metrics import Metrics
 from dragonfly_env.metrics.series import check_series, limit_of_drain
 from dragonfly_env.simulation.config import Made, SimulationConfig
-from dragonfly_env.simulation.core_owner import AT_WORK, CoreOwner
+from dragonfly_env.simulation.core_owner import CoreOwner, packet_log_of
 
 if TYPE_CHECKING:
     from dragonfly_env.policies import Policy
@@ -69,14 +68,12 @@ class BatchedRoutingEnv(Copied, CoreOwner):
         (50000.0, 1.0)
     """
 
-    _AT_WORK: ClassVar[str] = AT_WORK
     _STOPPED: ClassVar[str] = "this episode stopped for good: {}; call reset()"
 
     @takes(EnvOptions)
     def __init__(self, config: SimulationConfig | Several, **options: Any) -> None:
         self._scenarios = Scenarios(config)
         self._options = EnvOptions(**options)
-        super().__init__()
         self._drained = False
         self._started = False
         self._episode_number = 0
@@ -341,8 +338,7 @@ class BatchedRoutingEnv(Copied, CoreOwner):
             StateError: Before ``reset``, or while another thread uses this environment.
         """
         with self._alone:
-            if not self._started:
-                raise self._not_begun("pending")
+            self._check_begun("pending")
             return self._batch if self._batch is not None else self._take_batch()
 
     def minimal_action(self, batch: DecisionBatch) -> IntArray:
@@ -468,8 +464,7 @@ class BatchedRoutingEnv(Copied, CoreOwner):
             True
         """
         with self._alone:
-            if not self._started:
-                raise StateError("transitions(): call reset() first")
+            self._check_begun("transitions()")
             if not self._options.transitions:
                 raise StateError("transitions(): the environment was made with transitions=False")
             if self._core.overflowed:
@@ -498,8 +493,7 @@ class BatchedRoutingEnv(Copied, CoreOwner):
             True
         """
         with self._alone:
-            if not self._started:
-                raise StateError("feedback(): call reset() first")
+            self._check_begun("feedback()")
             if not self._options.feedback:
                 raise StateError("feedback(): the environment was made with feedback=False, must be True")
             if self._core.reports_overflowed:
@@ -615,13 +609,8 @@ class BatchedRoutingEnv(Copied, CoreOwner):
             True
         """
         number = self._number(scenario)
-        if not self.configs[number].packet_log:
-            raise StateError("packet_log(): the configuration has packet_log=False, so nothing was logged")
         with self._alone:
-            log = self._core.simulation_of(number).packet_log()
-        for name in ("created", "injected", "delivered"):
-            log[f"{name}_ns"] = log.pop(f"{name}_ps") / PS_PER_NS
-        return log
+            return packet_log_of(self._core.simulation_of(number), self.configs[number])
 
     # Inside.
 
@@ -713,15 +702,17 @@ class BatchedRoutingEnv(Copied, CoreOwner):
             if config.series_bin_ns is not None:
                 check_series(config.series_bin_ns, core.simulation_of(number).num_partitions, end_ps)
 
-    def _require_running(self, call: str) -> None:
+    def _check_begun(self, call: str) -> None:
         if not self._started:
-            raise self._not_begun(f"{call}()")
+            raise self._not_begun(call)
+
+    def _require_running(self, call: str) -> None:
+        self._check_begun(f"{call}()")
         if self._core.done:
             raise StateError(f"{call}(): the episode is over; call reset()")
 
     def _require_done(self, call: str) -> None:
-        if not self._started:
-            raise self._not_begun(f"{call}()")
+        self._check_begun(f"{call}()")
         if not self._core.done:
             raise StateError(f"{call}(): only after the end of an episode (done)")
         if self._drained:

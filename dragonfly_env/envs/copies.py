@@ -15,9 +15,9 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from dragonfly_env import _core
 from dragonfly_env.checks.values import check_instance
 from dragonfly_env.errors import StateError
-from dragonfly_env.simulation.core_owner import AT_WORK
 from dragonfly_env.simulation.snapshot import Snapshot, reading_snapshot
 
+_AT_WORK = "this environment is at work in another thread; use one per thread"
 _Env = TypeVar("_Env", bound="Copied")
 _Given = ParamSpec("_Given")
 _Result = TypeVar("_Result")
@@ -41,7 +41,7 @@ class Copied:
     def __new__(cls: type[_Env], *arguments: Any, **settings: Any) -> _Env:
         self = super().__new__(cls)
         self._arguments = arguments, settings
-        self._alone = _core.Turnstile(AT_WORK)
+        self._alone = _core.Turnstile(_AT_WORK)
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:

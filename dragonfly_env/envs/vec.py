@@ -263,7 +263,6 @@ class RouterVecEnv(TurnsView, VecEnv):
         """
         self._turns = None
 
-    @alone
     def render(self, mode: str | None = None) -> Any:
         """A frame of the (first) network as ``render_mode`` says: a string, an image, or None after printing it.
 
@@ -282,8 +281,7 @@ class RouterVecEnv(TurnsView, VecEnv):
         """
         if mode is not None and mode != self.render_mode:
             raise config_error("mode", mode, f"is render_mode = {self.render_mode!r} in this environment")
-        self._check_open("render()")
-        return self._renderer.render(self._env.metrics(scenario=0), self._env.time_ns)
+        return super().render()
 
     def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:
         """An attribute of this environment, once per slot; ``action_masks`` is a method of each slot.

@@ -1,15 +1,17 @@
-"""What everything that drives a core shares: one thread at a time, and no going on after a deadlock."""
+"""What everything that drives a core shares: no going on after a deadlock, and the log of packets."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import ClassVar
+from typing import Any, ClassVar
+
+import numpy.typing as npt
 
 from dragonfly_env import _core
+from dragonfly_env.checks.values import PS_PER_NS
 from dragonfly_env.errors import DeadlockError, StateError
-
-AT_WORK = "this environment is at work in another thread; use one per thread"
+from dragonfly_env.simulation.config import SimulationConfig
 
 
 class CoreOwner:
@@ -19,16 +21,14 @@ class CoreOwner:
     gets a ``StateError``. Ctrl-C at any moment leaves it free.
 
     Attributes:
-        _AT_WORK: What a second thread is told.
-        _STOPPED: What is said after a deadlock; its first line stands for ``{}``.
+        _alone: Made by the subclass.
+        _broken: The first line of the error after a deadlock.
+        _STOPPED: What is said then, with this line for ``{}``.
     """
 
-    _AT_WORK: ClassVar[str]
     _STOPPED: ClassVar[str]
-
-    def __init__(self) -> None:
-        self._alone = _core.Turnstile(self._AT_WORK)
-        self._broken: str | None = None
+    _alone: _core.Turnstile
+    _broken: str | None = None
 
     @contextmanager
     def _marks_broken(self) -> Iterator[None]:
@@ -40,3 +40,17 @@ class CoreOwner:
         except DeadlockError as error:
             self._broken = str(error).split("\n", 1)[0]
             raise
+
+
+def packet_log_of(core: _core.Simulation, config: SimulationConfig) -> dict[str, npt.NDArray[Any]]:
+    """Take the log of packets, see ``Simulation.packet_log``.
+
+    Raises:
+        StateError: If the configuration did not set ``packet_log``.
+    """
+    if not config.packet_log:
+        raise StateError("packet_log(): the configuration has packet_log=False, so nothing was logged")
+    log = core.packet_log()
+    for name in ("created", "injected", "delivered"):
+        log[f"{name}_ns"] = log.pop(f"{name}_ps") / PS_PER_NS
+    return log

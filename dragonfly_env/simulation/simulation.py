@@ -33,11 +33,12 @@ from dragonfly_env.metrics.steadiness import Mark, Marks
 from dragonfly_env.metrics.windows import CounterWindows, most_windows
 from dragonfly_env.policies import Policy, parse_policy
 from dragonfly_env.simulation.config import Made, SimulationConfig
-from dragonfly_env.simulation.core_owner import CoreOwner
+from dragonfly_env.simulation.core_owner import CoreOwner, packet_log_of
 from dragonfly_env.simulation.q_values import as_q_table
 from dragonfly_env.simulation.snapshot import Snapshot, reading_snapshot
 
 _KIND = "simulation"
+_AT_WORK = "this simulation is at work in another thread; use one simulation per thread"
 
 
 class Simulation(CoreOwner):
@@ -68,7 +69,6 @@ class Simulation(CoreOwner):
         True
     """
 
-    _AT_WORK: ClassVar[str] = "this simulation is at work in another thread; use one simulation per thread"
     _STOPPED: ClassVar[str] = "this simulation stopped for good: {}"
 
     def __init__(self, config: SimulationConfig, *, forks_to: Iterable[Policy | str] = ()) -> None:
@@ -81,7 +81,7 @@ class Simulation(CoreOwner):
 
     def _make(self, made: Made) -> None:
         """What is here at time 0."""
-        super().__init__()
+        self._alone = _core.Turnstile(_AT_WORK)
         self._made = made
         self._config = made.now
         self._closed_loop = made.config.ends
@@ -648,13 +648,8 @@ class Simulation(CoreOwner):
             >>> len(log["hops"]) == sim.metrics().packets_delivered
             True
         """
-        if not self._config.packet_log:
-            raise StateError("packet_log(): the configuration has packet_log=False, so nothing was logged")
         with self._alone:
-            log = self._core.packet_log()
-        for name in ("created", "injected", "delivered"):
-            log[f"{name}_ns"] = log.pop(f"{name}_ps") / PS_PER_NS
-        return log
+            return packet_log_of(self._core, self._config)
 
     def check_invariants(self) -> None:
         """Check the conservation of packets and credits everywhere; for tests.

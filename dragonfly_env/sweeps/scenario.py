@@ -83,10 +83,6 @@ class Table:
         """A non-empty string, or an empty one if the field is absent."""
         return self.text(name, "") if name in self._values else str(self.take(name, ""))
 
-    def flag(self, name: str, default: bool) -> bool:
-        """True or false."""
-        return check_bool(self.field(name), self.take(name, default))
-
     def integer(self, name: str, default: int, low: int, high: int) -> int:
         """An integer in [low, high]."""
         return check_integer(self.field(name), self.take(name, default), low, high)
@@ -451,7 +447,7 @@ class Scenario:
             placements=tuple(check_text("placements", item) for item in table.items("placements")),
             warms_up_jobs="warmup_ns" in settings,
             threads=table.integer("threads", 1, 1, 1024),
-            arrays=table.flag("arrays", True),
+            arrays=check_bool("arrays", table.take("arrays", True)),
             options={key: value for key in _OPTIONS if (value := table.take(key)) is not None},
         )
         table.finish()
