@@ -19,9 +19,8 @@ from dragonfly_env.checks.outside import check_items, check_mapping, parsing
 from dragonfly_env.checks.values import MAX_SEED, check_integer, check_real, config_error
 from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.config.topology import Dragonfly
-from dragonfly_env.errors import ConfigError
 from dragonfly_env.lab.benchmark.suite import Suite
-from dragonfly_env.lab.benchmark.training import trained_on_test_split
+from dragonfly_env.lab.benchmark.training import scenarios_of, trained_on_test_split
 from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.sweeps.scenario import PolicyChoice, Table, TrafficChoice
 
@@ -69,10 +68,9 @@ class Declaration:
     @classmethod
     def of_metadata(cls, metadata: Mapping[str, Any]) -> Declaration | None:
         """What a saved agent of ``dragonfly-env train`` says; None if it says nothing."""
-        told = metadata.get("scenarios") or [metadata.get("configuration")]
-        try:
-            configs = tuple(SimulationConfig.from_dict(json.loads(json.dumps(one))) for one in told)
-        except (ConfigError, TypeError, ValueError):
+        told = list(scenarios_of(metadata))
+        configs = tuple(config for config in told if config is not None)
+        if len(configs) < len(told):
             return None
         return cls(configs, tuple(sorted({config.seed for config in configs})), math.nan)
 
@@ -84,8 +82,7 @@ class Declaration:
 
     def why_in_test_split(self, suite: Suite) -> str:
         """Why it must not be measured on a suite's test split; empty if nothing speaks against it."""
-        metadata = {"scenarios": [config.to_dict() for config in self.scenarios]}
-        return trained_on_test_split(suite, metadata) if self.scenarios else ""
+        return trained_on_test_split(suite, self.scenarios)
 
     def covers(self, other: Declaration) -> bool:
         """Whether it names all traffic, loads and networks that another declaration names."""

@@ -17,7 +17,7 @@ from dragonfly_env.lab.benchmark.measured import Measured, measured_of
 from dragonfly_env.lab.benchmark.reference_results import ReferenceResult, ReferenceResults, table_of
 from dragonfly_env.lab.benchmark.scores import Outcome, Scores, outcome_of, score
 from dragonfly_env.lab.benchmark.suite import BenchmarkCase, Effort, Suite, Track
-from dragonfly_env.lab.benchmark.training import trained_on_test_split, training_cost
+from dragonfly_env.lab.benchmark.training import scenarios_of, trained_on_test_split, training_cost
 from dragonfly_env.lab.work import Work
 from dragonfly_env.sweeps.requirements import Checks
 from dragonfly_env.sweeps.run import Run
@@ -127,7 +127,7 @@ class Benchmark(Work):
             if training is not None:
                 found[label] = training.why_in_test_split(self.suite)
             elif choice.agent is not None and choice.agent.is_file:
-                found[label] = trained_on_test_split(self.suite, choice.agent.metadata())
+                found[label] = trained_on_test_split(self.suite, scenarios_of(choice.agent.metadata()))
         return {label: reason for label, reason in found.items() if reason}
 
     @property

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -114,18 +114,23 @@ def _program(workload: Traffic) -> str:
     return workload.spec.partition(":")[0]
 
 
-def trained_on_test_split(suite: Suite, metadata: Mapping[str, Any]) -> str:
-    """Why an agent is no candidate for a suite's test split, by what its file says of its training; empty if it says
-    nothing of the kind.
-
-    Args:
-        suite: The suite.
-        metadata: Of a saved agent, as ``dragonfly-env train`` writes it.
+def scenarios_of(metadata: Mapping[str, Any]) -> Iterator[SimulationConfig | None]:
+    """What the file of a saved agent says that it was trained on, as ``dragonfly-env train`` writes it; None for what
+    somebody's own says otherwise.
     """
     for told in metadata.get("scenarios") or [metadata.get("configuration")]:
         try:
-            config = SimulationConfig.from_dict(json.loads(json.dumps(told)))
-        except (ConfigError, TypeError, ValueError):  # of somebody's own, who says it otherwise
+            yield SimulationConfig.from_dict(json.loads(json.dumps(told)))
+        except (ConfigError, TypeError, ValueError):
+            yield None
+
+
+def trained_on_test_split(suite: Suite, scenarios: Iterable[SimulationConfig | None]) -> str:
+    """Why a policy is no candidate for a suite's test split, by what it was trained on as far as that is known; empty
+    if nothing speaks against it.
+    """
+    for config in scenarios:
+        if config is None:
             continue
         traffic = config.traffic_object
         if isinstance(traffic, ClosedLoop):

@@ -94,6 +94,10 @@ class Findings:
             [math.nan if row[column] is None else float(row[column]) for row in self.rows[point]], np.float64
         )
 
+    def mean(self, point: Point, column: str) -> float:
+        """The mean of a column over seeds."""
+        return float(np.nanmean(self.values(point, column)))
+
     def histogram(self, point: Point) -> tuple[FloatArray, FloatArray]:
         """(latencies in us, packets) over all seeds, ascending."""
         columns = ("histogram_latency_ns", "histogram_packets")
@@ -219,7 +223,7 @@ class Evidence:
 
     def mean(self, point: Point, column: str) -> float:
         """The mean of a column over seeds."""
-        return float(np.nanmean(self.findings.values(point, column)))
+        return self.findings.mean(point, column)
 
     def by_policy(self, column: str, *, load: float | None = None, per: float = 1.0) -> dict[str, float]:
         """The means of all policies of the figure."""

@@ -223,15 +223,11 @@ def by_limit(findings: Findings, figure: str, traffic: str) -> dict[int, Point]:
     )
 
 
-def _mean(findings: Findings, point: Point, column: str) -> float:
-    return float(np.nanmean(findings.values(point, column)))
-
-
 def best_limit(findings: Findings, points: dict[int, Point]) -> int:
     """The limit with the highest accepted load; among equal ones the one with the lowest mean latency."""
-    accepted = {limit: _mean(findings, point, "accepted_load") for limit, point in points.items()}
+    accepted = {limit: findings.mean(point, "accepted_load") for limit, point in points.items()}
     equal = [limit for limit in points if accepted[limit] >= max(accepted.values()) - _SAME]
-    return min(equal, key=lambda limit: _mean(findings, points[limit], "latency_mean_ns"))
+    return min(equal, key=lambda limit: findings.mean(points[limit], "latency_mean_ns"))
 
 
 def _limits(seen: Evidence) -> dict[str, dict[int, Point]]:

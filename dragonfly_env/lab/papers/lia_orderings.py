@@ -550,7 +550,7 @@ def mixture_knee(seen: Evidence) -> Measured:
     (point,) = seen.points(seen.claim.policy)
     found = remote_counters(seen.findings, point)
     counters = {link: float(counter.mean()) for link, counter in sorted(found.items())}
-    accepted = float(np.mean(seen.findings.values(point, "accepted_load")))
+    accepted = seen.mean(point, "accepted_load")
     details = ", ".join(f"R_{link} {counter:.1f}" for link, counter in counters.items())
     return Measured(max(counters.values()), details=f"{details}; accepted load {accepted:.3f}")
 
@@ -563,9 +563,7 @@ def _all_offsets(seen: Evidence, policy: str) -> tuple[Point, ...]:
 def _by_offset(seen: Evidence, policy: str) -> tuple[dict[int, float], int]:
     """(accepted load by offset, ascending; h)."""
     points = _all_offsets(seen, policy)
-    found = {
-        offset_of(point): float(np.mean(seen.findings.values(point, "accepted_load"))) for point in points
-    }
+    found = {offset_of(point): seen.mean(point, "accepted_load") for point in points}
     return dict(sorted(found.items())), points[0].config.topology.h
 
 

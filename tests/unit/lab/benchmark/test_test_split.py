@@ -12,7 +12,7 @@ import dragonfly_env as dfe
 from dragonfly_env.agents import make_agent, make_env
 from dragonfly_env.cli import app
 from dragonfly_env.lab.benchmark import Benchmark, find_suite
-from dragonfly_env.lab.benchmark.training import trained_on_test_split, why_in_test_split
+from dragonfly_env.lab.benchmark.training import scenarios_of, trained_on_test_split, why_in_test_split
 from dragonfly_env.traffic import parse_traffic
 
 SUITE = find_suite("dragonfly-v1")
@@ -63,7 +63,7 @@ def told(traffic: Any, load: float = 0.3, hosts: str = "72") -> dict[str, Any]:
 def test_an_agent_is_judged_by_every_scenario_that_its_file_names(
     metadata: dict[str, Any], refused: bool
 ) -> None:
-    assert bool(trained_on_test_split(SUITE, metadata)) == refused
+    assert bool(trained_on_test_split(SUITE, scenarios_of(metadata))) == refused
 
 
 @pytest.mark.filterwarnings("ignore::dragonfly_env.agents.OtherNetworkWarning")

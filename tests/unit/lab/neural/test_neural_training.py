@@ -118,7 +118,7 @@ def test_a_workload_of_the_test_split_is_refused(workload: str, hosts: int, reas
     with pytest.raises(dfe.ConfigError, match=reason):
         Mixture.from_dict(of_workloads(workload, hosts=hosts), SUITE)
     config = dfe.SimulationConfig(topology=str(hosts), traffic=workload)
-    assert reason in trained_on_test_split(SUITE, {"scenarios": [config.to_dict()]})
+    assert reason in trained_on_test_split(SUITE, [config])
 
 
 def test_a_workload_of_the_train_split_may_be_trained_on() -> None:
@@ -132,7 +132,7 @@ def test_a_workload_of_the_train_split_may_be_trained_on() -> None:
         tasks[1].traffic_label
     }
     config = dfe.SimulationConfig(topology="342", traffic="halo3d")
-    assert trained_on_test_split(SUITE, {"scenarios": [config.to_dict()]}) == ""
+    assert trained_on_test_split(SUITE, [config]) == ""
     with pytest.raises(dfe.ConfigError, match=r"workloads = 'uniform'.*to their end"):
         Mixture.from_dict(of_workloads("uniform"), SUITE)
 
