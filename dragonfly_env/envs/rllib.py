@@ -189,11 +189,6 @@ class RouterMultiAgentEnv(TurnsView, MultiAgentEnv):
         truncations: dict[str, bool] = dict.fromkeys((*observations, "__all__"), over)
         return observations, rewards, terminations, truncations, infos
 
-    @alone
-    def close(self) -> None:
-        """Forget the episode; ``reset`` starts a new one."""
-        self._turns = None
-
     def _seed_state(self) -> dict[str, Any]:
         return super()._seed_state() | {"first": self._first_seed}
 

@@ -254,15 +254,6 @@ class RouterVecEnv(TurnsView, VecEnv):
         """
         return self._check_open("action_masks()").masks_of_all()
 
-    @alone
-    def close(self) -> None:
-        """Forget the episode; ``reset`` starts a new one.
-
-        Example:
-            >>> dfe.RouterVecEnv().close()
-        """
-        self._turns = None
-
     def render(self, mode: str | None = None) -> Any:
         """A frame of the (first) network as ``render_mode`` says: a string, an image, or None after printing it.
 

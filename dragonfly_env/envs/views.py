@@ -626,6 +626,15 @@ class TurnsView(CoreView):
     _illegal: Any
     """(num_agents,) illegal actions in this episode; a list or an array of integers."""
 
+    @alone
+    def close(self) -> None:
+        """Forget the episode; ``reset`` starts a new one.
+
+        Example:
+            >>> dfe.RouterVecEnv().close()
+        """
+        self._turns = None
+
     def _check_open(self, call: str) -> Turns:
         if self._turns is None:
             raise self._not_begun(call)

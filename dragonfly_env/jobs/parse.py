@@ -6,14 +6,13 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from dragonfly_env import _core
 from dragonfly_env.checks.outside import check_mapping
 from dragonfly_env.checks.values import check_text, config_error, parse_assignments, unknown_name
 from dragonfly_env.jobs import programs as _programs  # noqa: F401 - they register themselves
 from dragonfly_env.jobs.operations import Operation
 from dragonfly_env.jobs.program import Motif, Program
 from dragonfly_env.jobs.texts import OperationText
-from dragonfly_env.traffic.base import ClosedLoop, make_named
+from dragonfly_env.traffic.base import ClosedLoop, closed_loop_names, make_named
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -53,8 +52,7 @@ def programs() -> tuple[str, ...]:
         >>> dfe.jobs.program_names()[:3]
         ('hacc', 'milc', 'milc-reorder')
     """
-    closed = tuple(info["name"] for info in _core.patterns() if info["closed_loop"])
-    return (*Motif.classes, *closed)
+    return (*Motif.classes, *closed_loop_names())
 
 
 def parse_program(program: object) -> Program:

@@ -284,8 +284,9 @@ class RegisteredProgram(_ByName, ClosedLoop):
     values: tuple[tuple[str, Any], ...] = ()
 
 
-def _closed_loop_names() -> frozenset[str]:
-    return frozenset(info["name"] for info in _core.patterns() if info["closed_loop"])
+def closed_loop_names() -> tuple[str, ...]:
+    """The closed-loop programs of the core's registry."""
+    return tuple(info["name"] for info in _core.patterns() if info["closed_loop"])
 
 
 def spell(name: str, arguments: Mapping[str, Any]) -> str:
@@ -314,7 +315,7 @@ def make_named(name: str, arguments: Mapping[str, Any]) -> NamedTraffic:
         return cls.from_arguments(merged)
     values = {key: tuple(value) if isinstance(value, list) else value for key, value in merged.items()}
     items = tuple(sorted(values.items()))
-    return (RegisteredProgram if known in _closed_loop_names() else RegisteredPattern)(known, items)
+    return (RegisteredProgram if known in closed_loop_names() else RegisteredPattern)(known, items)
 
 
 def pattern_from_dict(values: object) -> Pattern:

@@ -113,10 +113,6 @@ class ReferenceResults:
         """What a run came to, by the quantity of a track."""
         return self._by_key.get((run_id, track.quantity, track.after_ns))
 
-    def get(self, key: Key) -> ReferenceResult | None:
-        """The run of a key."""
-        return self._by_key.get(key)
-
     def write(self, file: Path) -> None:
         """Write the table: sorted, the same bytes for the same runs (and the same pyarrow), complete or not at all.
 
