@@ -13,7 +13,7 @@
 
 namespace dragonfly {
 
-// One line per pattern: X(name) stands for `PatternInfo name_pattern()` in name.cpp.
+// One line per pattern: X(name) stands for `PatternInfo name_pattern()`, in name.cpp or where its family is.
 #define DRAGONFLY_PATTERNS(X) \
   X(uniform)                  \
   X(adversarial)              \
