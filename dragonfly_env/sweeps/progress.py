@@ -159,16 +159,19 @@ class LiveBar:
         """Draw the bar on a terminal; ``counted``: how much is done, in words."""
         if not self._console.is_terminal:
             return
-        narrow = Column(no_wrap=True)
-        self._bar = Progress(
+        whole = Column(no_wrap=True)
+        self._bar = Progress(  # where it is narrow, bar and description give way
             TextColumn("{task.fields[counted]}"),
-            BarColumn(bar_width=None),
+            BarColumn(bar_width=None, table_column=Column(ratio=1)),
             TextColumn("{task.percentage:>3.0f} %"),
-            TimeElapsedColumn(table_column=narrow),
-            TimeLeft(self._estimate, table_column=narrow),
-            TextColumn("{task.description}", style="dim", markup=False),
+            TimeElapsedColumn(table_column=whole),
+            TimeLeft(self._estimate, table_column=whole),
+            TextColumn(
+                "{task.description}", style="dim", markup=False, table_column=Column(ratio=2, no_wrap=True)
+            ),
             console=self._console,
             transient=True,
+            expand=True,
         )
         task = self._bar.add_task("", total=total, counted=counted)
         self._bar.update(task, completed=done)
