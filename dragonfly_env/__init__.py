@@ -12,9 +12,10 @@ Example::
 
 from __future__ import annotations
 
+import os
+import sys
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
-
-from dragonfly_env import _process
 
 if TYPE_CHECKING:
     from dragonfly_env._library import *  # noqa: F403
@@ -44,7 +45,13 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-if _process.is_command_line():
-    _process.begin()
-else:
+def _is_command_line() -> bool:
+    """Whether this process is ``dragonfly-env``, or ``python -m dragonfly_env.cli``: its help needs no names."""
+    words = sys.orig_argv  # the arguments of this very process: a worker has its parent's sys.argv
+    script = next(iter(getattr(sys, "argv", ())), "")
+    as_script = script in words and os.path.basename(script) == "dragonfly-env"  # noqa: PTH119
+    return as_script or ("-m", "dragonfly_env.cli") in pairwise(words)
+
+
+if not _is_command_line():
     load_names()

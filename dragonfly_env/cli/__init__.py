@@ -5,16 +5,19 @@
 
 from __future__ import annotations
 
-from dragonfly_env.checks import analysis as _analysis  # noqa: F401 - before all that needs it
+from dragonfly_env.checks.extras import require_analysis
+
+try:
+    require_analysis("the command line")
+except ImportError as error:  # one line instead of a traceback
+    raise SystemExit(f"error: {error}") from None
 
 # isort: split
 import functools
 import importlib
 import signal
-import sys
 import warnings
-from collections.abc import Callable
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import typer
 from rich.text import Text
@@ -22,15 +25,7 @@ from typer.core import TyperGroup
 
 import dragonfly_env
 from dragonfly_env.cli.console import note
-from dragonfly_env.cli.guard import (
-    DONE,
-    FAILED,
-    WRONG_SETTING,
-    complain,
-    flush_results,
-    prepare_streams,
-    report,
-)
+from dragonfly_env.cli.guard import one_line_errors
 
 __all__ = ["COMMANDS", "app", "command", "main"]
 
@@ -78,8 +73,13 @@ def command(name: str) -> Any:
 
 class _Commands(TyperGroup):
     """Commands that are imported when they are called. Two words are one command: ``benchmark pack`` is
-    ``benchmark-pack``.
+    ``benchmark-pack``. The expected errors of all commands are reported here.
     """
+
+    def invoke(self, ctx: Any) -> Any:
+        """See ``typer.core.TyperGroup``."""
+        with one_line_errors():
+            return super().invoke(ctx)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """See ``typer.core.TyperGroup``."""
@@ -135,33 +135,12 @@ def _root(
     """
 
 
-def main() -> NoReturn:
-    """Run the command line and exit. Commands are interruptible (`guarded`); elsewhere Ctrl-C ends the process.
+def main() -> None:
+    """Run the command line and exit.
 
-    Exit codes: 0 done; 1 a run failed, or results could not be written; 2 an impossible setting or wrong usage;
-    130 Ctrl-C; 143 SIGTERM.
+    Exit codes: 0 done; 1 a run failed, or a file could not be read or written; 2 an impossible setting or wrong usage;
+    130 Ctrl-C or SIGTERM.
     """
-    closed = sys.stdout is None
-    prepare_streams()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # batch systems send it before they kill
     warnings.showwarning = lambda message, *_, **__: note(Text(f"warning: {message}", style="yellow"))
-    if closed:
-        complain("standard output is closed: send it to /dev/null if nobody wants the results")
-        sys.exit(WRONG_SETTING)
-    code = _ended_with(app)
-    code = _ended_with(flush_results) or code
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is done; what is left shall not become a traceback
-    sys.exit(code)
-
-
-def _ended_with(work: Callable[[], object]) -> int:
-    """The exit code of what commands do outside their own guards too: parse options, print help, write results."""
-    try:
-        work()
-    except SystemExit as end:
-        return end.code if isinstance(end.code, int) else FAILED if end.code else DONE
-    except BaseException as error:
-        code = report(error)
-        if code is None:
-            raise
-        return code
-    return DONE
+    app()

@@ -13,7 +13,7 @@ from rich.text import Text
 from dragonfly_env.cli import options
 from dragonfly_env.cli.comparison import resumable, tell_failures
 from dragonfly_env.cli.console import console, note, show
-from dragonfly_env.cli.guard import FAILED, guarded
+from dragonfly_env.cli.guard import FAILED
 from dragonfly_env.cli.options import check_suite, option
 from dragonfly_env.errors import ConfigError
 
@@ -30,7 +30,6 @@ _HOW = options.suite(
 )
 
 
-@guarded
 @options.taking(how=_HOW)
 def benchmark(
     policies: Annotated[

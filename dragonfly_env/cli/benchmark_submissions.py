@@ -13,14 +13,12 @@ from dragonfly_env.checks.values import check_real
 from dragonfly_env.cli import options
 from dragonfly_env.cli.benchmark import DEFAULT_SUITE
 from dragonfly_env.cli.console import console, note, show
-from dragonfly_env.cli.guard import guarded
 from dragonfly_env.cli.options import check_suite, option
 
 if TYPE_CHECKING:
     from dragonfly_env.lab.benchmark.suite import Effort
 
 
-@guarded
 def benchmark_pack(
     policy: Annotated[
         str,
@@ -88,7 +86,6 @@ def benchmark_pack(
     note(Text(f"SHA-256 {made.sha256}"))
 
 
-@guarded
 def benchmark_verify(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A submission.")],
     run_code: Annotated[
@@ -133,7 +130,6 @@ def benchmark_verify(
     )
 
 
-@guarded
 def benchmark_accepted(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="With the files of submissions, *.zip.")],
 ) -> None:

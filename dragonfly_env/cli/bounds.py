@@ -13,7 +13,6 @@ from rich.text import Text
 
 from dragonfly_env.cli import options
 from dragonfly_env.cli.console import show
-from dragonfly_env.cli.guard import guarded
 from dragonfly_env.cli.options import option, scenario_settings
 
 if TYPE_CHECKING:
@@ -24,7 +23,6 @@ _SHARES = (0.25, 0.5, 0.75, 0.9)
 """Of the most load: the loads of the table, if none is given."""
 
 
-@guarded
 @options.taking(given=options.BOUNDS)
 def bounds(
     seed: Annotated[

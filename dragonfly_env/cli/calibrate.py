@@ -13,11 +13,9 @@ from rich.text import Text
 from dragonfly_env.checks.files import check_file
 from dragonfly_env.cli import options
 from dragonfly_env.cli.console import note, show
-from dragonfly_env.cli.guard import guarded
 from dragonfly_env.cli.options import option, scenario_settings
 
 
-@guarded
 @options.taking(given=options.MACHINE_ONLY)
 def calibrate(
     programs: Annotated[

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 from rich.text import Text
 
-from dragonfly_env._process import interrupted_code, interrupted_text
 from dragonfly_env.cli.console import console, note, show
-from dragonfly_env.cli.guard import FAILED, complain
+from dragonfly_env.cli.guard import FAILED, INTERRUPTED, complain
 from dragonfly_env.cli.options import engine_of, workers_of
 
 if TYPE_CHECKING:
@@ -97,9 +96,9 @@ def resumable(folder: Path) -> Iterator[None]:
     try:
         yield
     except SweepInterrupted as interrupt:
-        kept = f"{interrupted_text()}: {interrupt.kept} of {interrupt.total} runs are kept in {folder}"
+        kept = f"interrupted: {interrupt.kept} of {interrupt.total} runs are kept in {folder}"
         note(Text(f"{kept}; to go on: {this_command('--redo')}", style="yellow"))
-        raise typer.Exit(interrupted_code()) from None
+        raise typer.Exit(INTERRUPTED) from None
     except SweepStoppedError as stop:
         kept = f"{stop.kept} of {stop.total} runs are kept in {folder}"
         complain(f"{stop}; {kept}; to go on: {this_command('--redo')}")

@@ -10,11 +10,9 @@ import typer
 from dragonfly_env.checks.files import check_folder
 from dragonfly_env.cli import options
 from dragonfly_env.cli.comparison import compare
-from dragonfly_env.cli.guard import guarded
 from dragonfly_env.cli.options import ENGINE, option, scenario_settings, trained_with
 
 
-@guarded
 @options.taking(given=options.COMPARE, how=(*options.FOLDER, *ENGINE))
 def evaluate(
     policies: Annotated[

@@ -21,7 +21,6 @@ from dragonfly_env.agents.registry import AGENTS, agent_settings
 from dragonfly_env.checks.values import config_error, unknown_name
 from dragonfly_env.cli import options
 from dragonfly_env.cli.console import show
-from dragonfly_env.cli.guard import guarded
 from dragonfly_env.cli.options import make_topology
 from dragonfly_env.config.groups import Grid
 from dragonfly_env.config.network import NetworkConfig
@@ -41,7 +40,6 @@ _LEARNERS = {
 }
 
 
-@guarded
 @options.taking(given=options.TOPOLOGY)
 def info(
     name: Annotated[

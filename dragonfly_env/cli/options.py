@@ -2,7 +2,6 @@
 
 A command takes a list of them as one argument::
 
-    @guarded
     @options.taking(options.COMPARE)
     def sweep(scenario: Path, given: options.Given) -> None:
         settings = scenario_settings(read_toml(scenario), given)

@@ -11,11 +11,9 @@ from rich.text import Text
 from dragonfly_env.checks.files import check_folder
 from dragonfly_env.cli.comparison import tell_refused
 from dragonfly_env.cli.console import console, note, show
-from dragonfly_env.cli.guard import guarded
 from dragonfly_env.cli.options import option
 
 
-@guarded
 def plot(
     results: Annotated[
         Path,

@@ -12,7 +12,7 @@ from dragonfly_env.checks.values import check_choice, parse_assignment
 from dragonfly_env.cli import options
 from dragonfly_env.cli.comparison import resumable, tell_failures, this_command
 from dragonfly_env.cli.console import console, note, show
-from dragonfly_env.cli.guard import FAILED, guarded
+from dragonfly_env.cli.guard import FAILED
 from dragonfly_env.cli.options import ENGINE, check_suite, engine_of, option
 
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ _HOW = options.suite(
 )
 
 
-@guarded
 @options.taking(how=(*_HOW, *ENGINE))
 def reproduce(
     paper: Annotated[

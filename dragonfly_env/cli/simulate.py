@@ -21,7 +21,6 @@ from dragonfly_env.checks.files import check_file, replacing
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.cli import options
 from dragonfly_env.cli.console import console, note, show
-from dragonfly_env.cli.guard import guarded
 from dragonfly_env.cli.options import option, scenario_settings
 from dragonfly_env.metrics.jobs import JobMetrics
 from dragonfly_env.metrics.steadiness import SATURATED_BELOW, STATIONARY_WITHIN, is_overloaded
@@ -70,7 +69,6 @@ _ROWS = (
 )
 
 
-@guarded
 @options.taking(given=options.SIMULATE)
 def simulate(
     policy: Annotated[

@@ -13,11 +13,9 @@ from dragonfly_env.checks.documents import read_toml
 from dragonfly_env.checks.files import check_folder
 from dragonfly_env.cli import options
 from dragonfly_env.cli.comparison import compare
-from dragonfly_env.cli.guard import guarded
 from dragonfly_env.cli.options import ENGINE, option, scenario_settings
 
 
-@guarded
 @options.taking(given=options.COMPARE_WITH_JOBS, how=(*options.FOLDER, *ENGINE))
 def sweep(
     scenario: Annotated[

@@ -13,14 +13,13 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from dragonfly_env._process import interrupted_code, interrupted_text
 from dragonfly_env.agents.evaluation import Evaluation, evaluate_over_seeds
 from dragonfly_env.agents.training import EVALUATION_NS, EVALUATION_SEEDS, EVALUATION_WARMUP_NS
 from dragonfly_env.checks.files import check_folder, refuse_link
 from dragonfly_env.cli import options
 from dragonfly_env.cli.comparison import this_command
 from dragonfly_env.cli.console import console, note, show
-from dragonfly_env.cli.guard import guarded
+from dragonfly_env.cli.guard import INTERRUPTED
 from dragonfly_env.cli.options import option, scenario_settings
 from dragonfly_env.errors import ConfigError, DeadlockError
 from dragonfly_env.simulation.config import SimulationConfig
@@ -37,7 +36,6 @@ DEFAULT_EPISODE_NS = 50_000.0
 AGENT, DURATION = "The agent", "How long"
 
 
-@guarded
 @options.taking(given=options.training("72", "adv+1", 0.35))
 def train(
     agent: Annotated[
@@ -266,8 +264,8 @@ def _train(plan: TrainingPlan, folder: Path, fresh: bool) -> None:
             report = run_training(plan, folder, fresh=fresh, on_start=begin, on_episode=bar.advance)
     except TrainingInterrupted as interrupt:
         kept = f"{interrupt.episode} of {interrupt.episodes} episodes are kept in {folder}"
-        note(Text(f"{interrupted_text()}: {kept}; to go on: {this_command('--fresh')}", style="yellow"))
-        raise typer.Exit(interrupted_code()) from None
+        note(Text(f"interrupted: {kept}; to go on: {this_command('--fresh')}", style="yellow"))
+        raise typer.Exit(INTERRUPTED) from None
     if not report.rows or report.rows[-1]["episode"] == report.resumed_after:
         note(Text(f"complete already: {folder}; a longer --duration-ns (or --minutes) goes on"))
     if report.rows:

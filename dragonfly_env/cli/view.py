@@ -11,7 +11,6 @@ from dragonfly_env.checks.files import check_file
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.cli import options
 from dragonfly_env.cli.console import console, note, show
-from dragonfly_env.cli.guard import guarded
 from dragonfly_env.cli.options import option, scenario_settings, trained_with
 
 if TYPE_CHECKING:
@@ -22,7 +21,6 @@ _WARMUP_NS, _MEASURE_NS = 0.0, 30_000.0
 _MOST_POLICIES = 2
 
 
-@guarded
 @options.taking(given=options.VIEW)
 def view(
     policy: Annotated[

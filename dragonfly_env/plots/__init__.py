@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dragonfly_env.checks.extras import require_analysis
+
+require_analysis(__name__)
+
+# isort: split
+# ruff: noqa: E402
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dragonfly_env.checks import analysis as _analysis  # noqa: F401 - before all that needs it
 from dragonfly_env.checks.values import unknown_name
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.plots.distributions import distribution_figure

@@ -15,7 +15,7 @@ import dragonfly_env
 
 PACKAGE = Path(dragonfly_env.__file__).parent
 FLOORS: tuple[tuple[str, ...], ...] = (
-    ("_core", "_process", "_version"),
+    ("_core", "_version"),
     *(("errors",), ("checks",), ("config",), ("traffic",), ("metrics",), ("decisions",)),
     *(("batch_policy",), ("policies",), ("policy_parameters",), ("jobs",), ("simulation",), ("bounds",)),
     *(("envs",), ("dragonfly_v0", "job_bias_v0"), ("baselines",), ("agents",)),

@@ -229,6 +229,17 @@ def test_simulate_writes_a_packet_log(tmp_path: Path) -> None:
     assert len(pd.read_parquet(log)) == json.loads(done.stdout)["results"]["packets_delivered"]
 
 
+def test_a_packet_log_is_csv_if_its_name_says_so(tmp_path: Path) -> None:
+    parquet, csv = tmp_path / "log.parquet", tmp_path / "log.csv"
+    for file in (parquet, csv):
+        assert run("simulate", "-t", "72", *SHORT, "--packet-log", str(file)).exit_code == 0
+    table, text = pd.read_parquet(parquet), pd.read_csv(csv)
+    assert text.columns.tolist() == table.columns.tolist()
+    routers = [list(map(int, one.split())) for one in text.pop("routers")]
+    assert routers == [one.tolist() for one in table.pop("routers")]
+    pd.testing.assert_frame_equal(text, table, check_dtype=False, rtol=0)
+
+
 @pytest.mark.drawn
 def test_sweep_writes_results_figures_and_page_and_prints_tables(tmp_path: Path) -> None:
     done = run(*SWEEP, "--out", str(tmp_path / "out"), "--jobs", "1")
