@@ -42,11 +42,6 @@ COMMANDS = {
     "evaluate": "Compare agents with built-in policies: runs, folder, tables and figures as of 'sweep'.",
     "benchmark": "Measure policies on a versioned suite of patterns, loads, sizes and networks, against the best "
     "reference of each.",
-    "benchmark-pack": "Pack a measured policy into one file, with its training and its results, so that others can "
-    "verify it.",
-    "benchmark-verify": "Check a submission: its hashes, its training against the test split, and a random part of its "
-    "runs, bit by bit.",
-    "benchmark-accepted": "Print a Markdown table of the submissions in a folder. No code of theirs runs.",
     "calibrate": "Find the computing time of each program with which its MPI share is what was published.",
     "reproduce": "Reproduce a paper: run what its figures need, draw them in its layout, and check what its text "
     "claims.",
@@ -64,28 +59,19 @@ _APP: dict[str, Any] = {
 def command(name: str) -> Any:
     """A command of `COMMANDS` as Typer makes it, with the library that it needs."""
     dragonfly_env.load_names()
-    where = "benchmark_submissions" if name.startswith("benchmark-") else name
-    function = getattr(importlib.import_module(f"{__name__}.{where}"), name.replace("-", "_"))
+    function = getattr(importlib.import_module(f"{__name__}.{name}"), name)
     alone = typer.Typer(**_APP)
     alone.command(name)(function)
     return typer.main.get_command(alone)
 
 
 class _Commands(TyperGroup):
-    """Commands that are imported when they are called. Two words are one command: ``benchmark pack`` is
-    ``benchmark-pack``. The expected errors of all commands are reported here.
-    """
+    """Commands that are imported when they are called. The expected errors of all commands are reported here."""
 
     def invoke(self, ctx: Any) -> Any:
         """See ``typer.core.TyperGroup``."""
         with one_line_errors():
             return super().invoke(ctx)
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """See ``typer.core.TyperGroup``."""
-        if "-".join(args[:2]) in self.commands:
-            args = ["-".join(args[:2]), *args[2:]]
-        return super().parse_args(ctx, args)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """See ``typer.core.TyperGroup``; here the command itself takes the place of its line in the help."""

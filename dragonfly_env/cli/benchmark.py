@@ -107,14 +107,6 @@ def benchmark(
     Trained policies with the same name are trainings of one: they are measured
     each, and their interquartile mean is shown.
 
-    [bold]Submissions[/bold]
-
-    dragonfly-env benchmark pack mine=agent.zip --out mine.zip
-
-    dragonfly-env benchmark verify mine.zip
-
-    dragonfly-env benchmark accepted submissions
-
     [bold]Results folder[/bold]
 
     benchmark.html (heat map and tables), benchmark.md (leaderboard), heatmap.png,

@@ -12,7 +12,6 @@ from dragonfly_env.baselines import Mlp
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.lab.benchmark.bounds import CaseBounds
-from dragonfly_env.lab.benchmark.declaration import declared
 from dragonfly_env.lab.benchmark.measured import Measured, measured_of
 from dragonfly_env.lab.benchmark.reference_results import ReferenceResult, ReferenceResults, table_of
 from dragonfly_env.lab.benchmark.scores import Outcome, Scores, outcome_of, score
@@ -117,16 +116,12 @@ class Benchmark(Work):
         return reasons
 
     def trained_on_test_split(self) -> dict[str, str]:
-        """Policies that say that they were trained on the suite's test split, in their file or next to it, each with
-        the first reason.
-        """
-        found = {}
-        for label, choice in self.choices.items():
-            training = declared(choice)
-            if training is not None:
-                found[label] = training.why_in_test_split(self.suite)
-            elif choice.agent is not None and choice.agent.is_file:
-                found[label] = trained_on_test_split(self.suite, scenarios_of(choice.agent.metadata()))
+        """Saved agents whose files name scenarios of the suite's test split, each with the first reason."""
+        found = {
+            label: trained_on_test_split(self.suite, scenarios_of(choice.agent.metadata()))
+            for label, choice in self.choices.items()
+            if choice.agent is not None and choice.agent.is_file
+        }
         return {label: reason for label, reason in found.items() if reason}
 
     @property
