@@ -58,7 +58,7 @@ test-matrix: cpp-test ## the wheel on every Python found, on the oldest one with
 
 test-extras: setup $(EXTRAS)/installed ## learners and checkers with the oldest versions of [sb3] and [rllib]
 	$(EXTRAS)/bin/python -m pytest -n $(JOBS) tests/conformance/test_rllib.py tests/conformance/test_sb3.py \
-		tests/unit/agents/test_deep_q.py tests/unit/agents/test_masked_ppo.py tests/unit/agents/test_ppo.py tests/unit/cli/test_cli_train.py tests/unit/test_packaging.py
+		tests/unit/agents/test_deep_q.py tests/unit/agents/test_ppo.py tests/unit/cli/test_cli_train.py tests/unit/test_packaging.py
 
 test-engines: setup $(ENGINES)/installed ## sweeps on real clusters of this machine: Ray, Dask, Slurm's jobs; workers are killed
 	$(ENGINES)/bin/python -m pytest -n $(JOBS) --dist loadfile tests/engines

@@ -1,8 +1,8 @@
 """Learning routing agents (installed as ``dragonfly_env.agents``).
 
 ``Policy`` is what decides batches of decisions; ``protocol`` says what else one that learns can do; ``training`` and
-``evaluation`` treat all of them alike; ``registry`` finds them by kind, file or class. ``deep_q``, ``masked_ppo``
-and ``ppo`` need PyTorch and Stable-Baselines3 (``pip install '.[sb3]'`` in a checkout) and are imported only when they
+``evaluation`` treat all of them alike; ``registry`` finds them by kind, file or class. ``deep_q`` and
+``ppo`` need PyTorch and Stable-Baselines3 (``pip install '.[sb3]'`` in a checkout) and are imported only when they
 are used.
 """
 
@@ -25,7 +25,7 @@ from dragonfly_env.agents.registry import (
     make_agent,
     read_metadata,
 )
-from dragonfly_env.agents.settings import DeepQSettings, MaskedPpoSettings, PpoSettings
+from dragonfly_env.agents.settings import DeepQSettings, PpoSettings
 from dragonfly_env.agents.training import Progress, fit, train
 from dragonfly_env.batch_policy import BatchPolicy as Policy
 from dragonfly_env.decisions.batch import IntArray
@@ -33,7 +33,6 @@ from dragonfly_env.policies import register_policies
 
 if TYPE_CHECKING:
     from dragonfly_env.agents.deep_q import DeepQAgent
-    from dragonfly_env.agents.masked_ppo import MaskedPpoAgent
     from dragonfly_env.agents.ppo import PpoAgent
 
 __all__ = [
@@ -43,8 +42,6 @@ __all__ = [
     "Evaluation",
     "IntArray",
     "Learner",
-    "MaskedPpoAgent",
-    "MaskedPpoSettings",
     "OtherNetworkWarning",
     "Policy",
     "PpoAgent",

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dragonfly_env.agents.protocol import Learner
-from dragonfly_env.agents.settings import DeepQSettings, MaskedPpoSettings, PpoSettings
+from dragonfly_env.agents.settings import DeepQSettings, PpoSettings
 from dragonfly_env.agents.storage import read_header
 from dragonfly_env.checks.outside import check_path
 from dragonfly_env.checks.values import config_error, unknown_name
@@ -17,7 +17,6 @@ from dragonfly_env.errors import ConfigError
 
 AGENTS: dict[str, str] = {
     "deep-q": "dragonfly_env.agents.deep_q:DeepQAgent",
-    "masked-ppo": "dragonfly_env.agents.masked_ppo:MaskedPpoAgent",
     "ppo": "dragonfly_env.agents.ppo:PpoAgent",
 }
 """The kinds of agents, and where their classes are; imported when needed, because some need PyTorch.
@@ -27,7 +26,6 @@ Every class is called with an instance of its settings class and ``seed``.
 
 _SETTINGS: dict[str, Any] = {
     "deep-q": DeepQSettings,
-    "masked-ppo": MaskedPpoSettings,
     "ppo": PpoSettings,
 }
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
 from types import MappingProxyType
 from typing import Any
 
 from dragonfly_env.baselines.mlp_network import SCOPES, check_scope
 from dragonfly_env.checks.values import check_choice, check_integer, config_error
 from dragonfly_env.config.help import documented
-from dragonfly_env.config.rows import boolean, choice, integer, normalise, real, setting, time_ns
+from dragonfly_env.config.rows import boolean, choice, integer, normalise, real, setting
 from dragonfly_env.decisions.layout import NONMINIMAL_KINDS, OCCUPANCY_UNITS
 
 FEATURES = MappingProxyType(
@@ -84,41 +83,11 @@ def _max_gradient_norm(default: float) -> Any:
     return real(default, 0.0, 1e9, open_low=True, doc="Longer gradients are shortened.")
 
 
-def _average_share() -> Any:
-    """Of the weights that act: an average of the recent ones."""
-    return real(
-        0.1,
-        0.0,
-        1.0,
-        open_low=True,
-        doc="How far the weights that act when it is evaluated move to the newest ones after each improvement; 1: they "
-        "are the newest.",
-    )
-
-
-def _sample() -> Any:
-    """Whether a policy over actions is one when it is evaluated, too."""
-    return boolean(
-        True,
-        doc="Whether it draws its actions when it is evaluated too (from the batch's random numbers); if not, it "
-        "takes the likeliest.",
-    )
-
-
-def _clip() -> Any:
-    """PPO's epsilon."""
-    return real(0.2, 0.0, 1.0, open_low=True, doc="Most that a probability ratio moves: PPO's epsilon.")
-
-
-def _environment_options(settings: Any, names: Iterable[str] = ()) -> dict[str, Any]:
-    """The keyword arguments of ``BatchedRoutingEnv`` that follow from settings.
-
-    Args:
-        settings: With ``scope``, ``action``, ``reward``, ``features`` and ``nonminimal_kinds``.
-        names: Further fields that are such arguments.
-    """
-    always = ("scope", "action", "reward", *names, "features", "occupancy_unit")
-    options = {name: getattr(settings, name) for name in always}
+def _environment_options(settings: Any) -> dict[str, Any]:
+    """The keyword arguments of ``BatchedRoutingEnv`` that follow from settings."""
+    options = {
+        name: getattr(settings, name) for name in ("scope", "action", "reward", "features", "occupancy_unit")
+    }
     if settings.action == "path":
         options["nonminimal_kinds"] = settings.nonminimal_kinds
     return options
@@ -232,79 +201,6 @@ class DeepQSettings:
 
 @documented
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class MaskedPpoSettings:
-    """What ``MaskedPpoAgent`` sees, what it is rewarded for, its network and how it learns.
-
-    Raises:
-        ConfigError: For a value out of range.
-
-    Example:
-        >>> settings = dfe.agents.MaskedPpoSettings(rollout_steps=64)
-        >>> settings.env_options()["reward_scale_ns"]
-        100000.0
-    """
-
-    action: str = choice(
-        "path",
-        ("path", "port"),
-        doc="What it chooses: one of a few candidate paths, or the next port.",
-    )
-    scope: str = choice("source", ("source", "every", "all"), doc="Which routers decide.")
-    reward: str = choice(
-        "hop",
-        ("hop", "delivery", "team"),
-        doc="The reward of BatchedRoutingEnv; given per step of the vector environment.",
-    )
-    reward_scale_ns: float = time_ns(
-        100_000.0, open_low=True, doc="The time that costs a reward of -1; large, so that values stay small."
-    )
-    delivery_bonus_ns: float = time_ns(
-        3_000.0,
-        doc="What every delivery earns on top, as if it saved so much time; only with scope 'source' and reward 'hop' "
-        "or 'delivery'. Without it a network that is congested, and so delivers less, gives less.",
-    )
-    features: tuple[str, ...] | None = _features()
-    occupancy_unit: str = _occupancy_unit()
-    nonminimal_kinds: tuple[str, ...] = _nonminimal_kinds()
-    hidden_units: tuple[int, ...] = _hidden_units(
-        doc="Sizes of the hidden layers (tanh) of policy and value."
-    )
-    learning_rate: float = _learning_rate(3e-4)
-    rollout_steps: int = integer(256, 2, _MOST, unit="steps", doc="Of every router between two improvements.")
-    batch_steps: int = integer(2048, 2, 2**24, unit="steps", doc="Per gradient step.")
-    epochs: int = integer(4, 1, 1000, doc="Passes over a rollout.")
-    discount: float = real(
-        0.99,
-        0.0,
-        1.0,
-        doc="Per step of the vector environment. A packet is rewarded for some 30 steps after its decision: much "
-        "below 1, a discount rewards slow paths.",
-    )
-    gae_lambda: float = real(
-        0.99, 0.0, 1.0, doc="Generalised advantage estimation; near 1 for the same reason."
-    )
-    clip: float = _clip()
-    entropy_weight: float = real(0.0, 0.0, 1e3, doc="Of the entropy bonus.")
-    value_weight: float = real(0.5, 0.0, 1e3, doc="Of the value's loss.")
-    max_gradient_norm: float = _max_gradient_norm(0.5)
-    average_share: float = _average_share()
-    sample: bool = _sample()
-
-    def __post_init__(self) -> None:
-        normalise(self)
-
-    @property
-    def pays_bonus(self) -> bool:
-        """Whether every payment is for one delivered packet, and there is a bonus."""
-        return self.delivery_bonus_ns > 0 and self.scope == "source" and self.reward != "team"
-
-    def env_options(self) -> dict[str, Any]:
-        """The keyword arguments of ``BatchedRoutingEnv`` that follow."""
-        return _environment_options(self, ("reward_scale_ns",))
-
-
-@documented
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class PpoSettings:
     """What ``PpoAgent`` sees, its network and how it learns.
 
@@ -340,12 +236,25 @@ class PpoSettings:
     )
     batch_transitions: int = integer(4096, 2, 2**24, unit="transitions", doc="Per gradient step.")
     epochs: int = integer(3, 1, 1000, doc="Passes over a rollout.")
-    clip: float = _clip()
+    clip: float = real(
+        0.2, 0.0, 1.0, open_low=True, doc="Most that a probability ratio moves: PPO's epsilon."
+    )
     entropy_weight: float = real(0.003, 0.0, 1e3, doc="Of the entropy bonus.")
     value_weight: float = real(0.5, 0.0, 1e3, doc="Of the baseline's loss (Huber, in units of 1 us).")
     max_gradient_norm: float = _max_gradient_norm(0.5)
-    average_share: float = _average_share()
-    sample: bool = _sample()
+    average_share: float = real(
+        0.1,
+        0.0,
+        1.0,
+        open_low=True,
+        doc="How far the weights that act when it is evaluated move to the newest ones after each improvement; 1: they "
+        "are the newest.",
+    )
+    sample: bool = boolean(
+        True,
+        doc="Whether it draws its actions when it is evaluated too (from the batch's random numbers); if not, it "
+        "takes the likeliest.",
+    )
 
     def __post_init__(self) -> None:
         normalise(self)

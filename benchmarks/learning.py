@@ -98,7 +98,6 @@ ELSEWHERE: dict[str, tuple[tuple[str, float], ...]] = {
 CASES: dict[str, Case] = {
     "deep-q, ports": Case("deep-q"),
     "deep-q, paths": Case("deep-q", {"action": "path", "scope": "source"}),
-    "masked-ppo, paths": Case("masked-ppo", episodes=30),
     "deep-q, mixture, ports": Case(
         "deep-q",
         {"hidden_units": (128, 128), "buffer_transitions": 300_000, "epsilon_decisions": 600_000},
@@ -120,9 +119,6 @@ CASES: dict[str, Case] = {
         episode_ns=30_000.0,
         evaluate_every=10,
         hosts="1056",
-    ),
-    "masked-ppo, 1056 hosts, paths": Case(
-        "masked-ppo", episodes=6, episode_ns=50_000.0, evaluate_every=6, hosts="1056"
     ),
     "ppo, trained on 342 hosts, 1056 hosts, paths": Case(
         "ppo",

@@ -1,7 +1,6 @@
 """sb3-contrib's MaskablePPO, unchanged, on the vector environment: one slot per router, one shared network.
 
-Needs the extra [sb3]. ``dragonfly_env.agents.MaskedPpoAgent`` is the same with saving, evaluation and progress; what
-it reaches in minutes is in docs/learning.md.
+Needs the extra [sb3]. What it reaches in minutes is in docs/learning.md.
 """
 
 from __future__ import annotations

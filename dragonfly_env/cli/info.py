@@ -35,7 +35,6 @@ from dragonfly_env.simulation.config import SimulationConfig
 _VC_SCHEMES = next(item.allowed for item in describe(NetworkConfig) if item.name == "vc_scheme").split(", ")
 _LEARNERS = {
     "deep-q": "deep Q-learning (the DQN of Stable-Baselines3) from exact transitions of every packet",
-    "masked-ppo": "proximal policy optimisation with action masks (sb3-contrib), one slot per router",
     "ppo": "proximal policy optimisation on exact transitions, weights shared by actions: fits every size",
 }
 

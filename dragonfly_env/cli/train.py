@@ -42,7 +42,7 @@ def train(
         str,
         typer.Argument(
             metavar="AGENT",
-            help="What learns: deep-q, masked-ppo or ppo ('dragonfly-env info deep-q' says more), or a learner of "
+            help="What learns: deep-q or ppo ('dragonfly-env info deep-q' says more), or a learner of "
             "yours: [bold]module:Class[/bold] or [bold]file.py:Class[/bold].",
         ),
     ] = "deep-q",
@@ -148,13 +148,13 @@ def train(
     """Train a routing agent. It chooses where packets go at every router, and is rewarded for short delivery times.
 
     [bold]Ctrl-C[/bold] stops and keeps the agent as it is; the same command again goes on.
-    All three need the extra "sb3": PyTorch and Stable-Baselines3.
+    Both need the extra "sb3": PyTorch and Stable-Baselines3.
 
     [bold]Examples[/bold]
 
     dragonfly-env train deep-q --traffic adv+1 --load 0.35 --out results/dqn
 
-    dragonfly-env train masked-ppo --minutes 10 --seed 1 --seed 2
+    dragonfly-env train ppo --minutes 10 --seed 1 --seed 2
 
     dragonfly-env train ppo --suite dragonfly-v1 --threads 2 --out results/mixture
 

@@ -47,7 +47,7 @@ NOT_CALLED: dict[str, str] = {
             "BatchedRoutingEnv.slots",
             "DecisionBatch.rows",
             "CoreLearner.act",
-            *("DeepQAgent.learn", "MaskedPpoAgent.learn", "Minimal.act"),
+            *("DeepQAgent.learn", "Minimal.act"),
             *("NetworkAgent.act", "PpoAgent.learn"),
             *("Lia.act", "ScoringPolicy.scores", "RandomPolicy.act", "Ugal.act", "Valiant.act"),
             "ScoringPolicy.act",
@@ -79,7 +79,6 @@ NOT_CALLED: dict[str, str] = {
     **dict.fromkeys(
         (f"{kind}Agent.set_training" for kind in ("Network", "Ppo")), "anything is true or false"
     ),
-    "MaskedPpoAgent.episodes": "called by train(), which has looked at all of it",
     "Results.relabelled": "takes a function of the user, whose errors are the user's",
 }
 """What ``public_calls`` leaves out, and why."""

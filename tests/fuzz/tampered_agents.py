@@ -24,7 +24,6 @@ _SMALL: dict[str, dict[str, Any]] = {
         "train_every_transitions": 4,
         "buffer_transitions": 50,
     },
-    "masked-ppo": {"hidden_units": (4,)},
     "ppo": {"hidden_units": (4,)},
 }
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.agents import Learner, RandomPolicy, evaluate_over_seeds, fit, load_agent, make_agent
+from dragonfly_env.agents import Learner, RandomPolicy, evaluate_over_seeds, fit, make_agent
 
 pytest.importorskip("stable_baselines3")
 
@@ -86,29 +86,3 @@ def test_ppo_beats_random_comes_near_the_best_heuristic_and_is_exported_as_it_is
     assert learned < near_best_ns
     in_core = latency_ns(dfe.make_policy("mlp", weights=agent.export_mlp(tmp_path / "agent")))  # type: ignore[attr-defined]
     assert in_core == pytest.approx(learned, rel=0.02)
-
-
-@pytest.mark.slow
-def test_masked_ppo_improves_and_is_saved_as_it_is(tmp_path: Path) -> None:
-    # "team": what is not delivered in a congested network is not paid for under "hop", and this one is congested.
-    much_better_ns = 0.7 * latency_ns(RandomPolicy())
-    agent = trained(
-        "masked-ppo",
-        40,
-        10_000.0,
-        much_better_ns,
-        reward="team",
-        reward_scale_ns=10_000.0,
-        hidden_units=(32,),
-        learning_rate=2e-3,
-        rollout_steps=256,
-        batch_steps=512,
-        epochs=6,
-        discount=0.998,
-        gae_lambda=0.998,
-        average_share=0.3,
-    )
-    learned = latency_ns(agent)
-    assert learned < much_better_ns
-    agent.save(tmp_path / "agent.zip")
-    assert latency_ns(load_agent(tmp_path / "agent.zip")) == learned

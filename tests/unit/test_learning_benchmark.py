@@ -29,9 +29,6 @@ def test_it_trains_measures_and_draws(tmp_path: Path, monkeypatch: pytest.Monkey
     cases = {
         "deep-q, ports": learning.Case("deep-q", {"first_transitions": 100}, episodes=2, episode_ns=2_000.0),
         "deep-q, mixture, ports": learning.Case("deep-q", episodes=2, episode_ns=2_000.0, mixture=True),
-        "masked-ppo, paths": learning.Case(
-            "masked-ppo", {"rollout_steps": 32, "batch_steps": 64}, episodes=2, episode_ns=2_000.0
-        ),
         "ppo, beside, paths": learning.Case(
             "ppo",
             {"rollout_transitions": 200, "batch_transitions": 100},

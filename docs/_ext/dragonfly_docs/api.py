@@ -19,7 +19,6 @@ FOLDER = "api"
 NEED_EXTRAS = {
     "RouterVecEnv": "object, CoreView, VecEnv",
     "DeepQAgent": "object",
-    "MaskedPpoAgent": "object",
     "PpoAgent": "object",
     "RouterMultiAgentEnv": "object, CoreView, MultiAgentEnv",
 }

@@ -22,7 +22,6 @@ QUICK: dict[str, dict[str, Any]] = {
         "train_every_transitions": 32,
         "batch_transitions": 32,
     },
-    "masked-ppo": {"hidden_units": (8,), "rollout_steps": 32, "batch_steps": 64, "epochs": 2},
     "ppo": {
         "hidden_units": (8, 4),
         "rollout_transitions": 100,

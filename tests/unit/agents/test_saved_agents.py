@@ -18,7 +18,7 @@ import dragonfly_env as dfe
 from dragonfly_env.agents import load_agent, make_agent, read_metadata
 from dragonfly_env.checks.archives import parse_npy, write_npy
 
-KINDS = ("deep-q", "masked-ppo", "ppo")
+KINDS = ("deep-q", "ppo")
 
 
 @pytest.fixture(scope="module")

@@ -265,7 +265,7 @@ def test_a_damaged_folder_is_named() -> None:
     assert "training = 'out/training.json': must be what an earlier training wrote" in done.stderr
 
 
-@pytest.mark.parametrize("kind", ["deep-q", "masked-ppo", "ppo"])
+@pytest.mark.parametrize("kind", ["deep-q", "ppo"])
 def test_without_the_extra_the_message_says_what_to_install(
     kind: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -275,7 +275,6 @@ def test_without_the_extra_the_message_says_what_to_install(
         ) or name in (
             "torch",
             "dragonfly_env.agents.deep_q",
-            "dragonfly_env.agents.masked_ppo",
             "dragonfly_env.agents.ppo",
         ):
             monkeypatch.delitem(sys.modules, name)
@@ -288,7 +287,7 @@ def test_without_the_extra_the_message_says_what_to_install(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("kind", ["deep-q", "masked-ppo", "ppo"])
+@pytest.mark.parametrize("kind", ["deep-q", "ppo"])
 def test_the_shipped_agents_train_save_and_go_on(kind: str) -> None:
     pytest.importorskip("torch")
     settings = ["--topology", "72", "--episode-ns", "1000", "--evaluate-every", "0", "-o", "out"]
