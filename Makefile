@@ -27,7 +27,7 @@ fuzzing = tests/fuzz -k 'no_input$(if $(ONLY), and $(ONLY))' --fuzz-times $(TIME
 cpp_files = $(shell find csrc -name '*.cpp' -o -name '*.hpp')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all test-products test-rllib test-frameworks test-matrix test-extras test-engines fuzz fuzz-sanitized lint types format format-check cpp-test sanitize bench docs docs-links wheel clean distclean
+.PHONY: help setup demo test test-all test-products test-rllib test-frameworks test-matrix test-extras test-engines oracle fuzz fuzz-sanitized lint types format format-check cpp-test sanitize bench docs docs-links wheel clean distclean
 .DELETE_ON_ERROR:
 
 help: ## this list
@@ -62,6 +62,9 @@ test-extras: setup $(EXTRAS)/installed ## learners and checkers with the oldest 
 
 test-engines: setup $(ENGINES)/installed ## sweeps on real clusters of this machine: Ray, Dask, Slurm's jobs; workers are killed
 	$(ENGINES)/bin/python -m pytest -n $(JOBS) --dist loadfile tests/engines
+
+oracle: setup ## what must not change (identifiers of runs, settings of the core, verdicts, public names): difference to BASE=commit
+	@$(BIN)/python -m tests.identity.dump $(if $(BASE),--base $(BASE)) $(if $(WRITE),--write)
 
 fuzz: setup ## generated inputs on everything that takes some, TIMES as many as in `make test` (TIMES=100 ONLY=simulations)
 	$(BIN)/python -m pytest -n $(JOBS) $(fuzzing)
