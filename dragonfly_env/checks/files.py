@@ -1,220 +1,225 @@
-"""Every file that the package writes, and whether it can be written before work is done for it.
-
-A file appears complete or not at all: a temporary file in the same folder takes its name when it is whole. So a
-symbolic link that has that name is replaced, and the file that it leads to stays as it is. A folder that a command
-makes within a results folder must not be a link either; the results folder itself may be one, as its user names it.
-"""
+"""Files: documents and arrays that are read with one clear error, and files that appear complete or not at all."""
 
 from __future__ import annotations
 
-import errno
-import hashlib
+import json
+import math
 import os
 import secrets
-import stat
-from collections.abc import Iterator
+import sys
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from dragonfly_env.checks.outside import check_path
+import numpy as np
+import numpy.typing as npt
+
 from dragonfly_env.checks.values import config_error
-from dragonfly_env.errors import ConfigError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 TEMPORARY = "*.tmp"
 """Names of files that a process which was killed may leave."""
 
-_LONGEST_NAME = 140  # of those that commands give to what is in a folder of the user, folders in it included
-_STREAMS = ("/dev", "/proc")  # where links lead to open streams
 _FOLDER = "must be a folder that can be written to"
 _FILE = "must be a file that can be written"
 
 
 @contextmanager
-def replacing(target: Path, *, stream: bool = False) -> Iterator[Path]:
-    """An empty file in the folder of ``target`` that takes its place if the block ends well.
-
-    Args:
-        target: Where the file is to be. A link there is replaced, not followed.
-        stream: Whether ``target`` may be a pipe or a device, which is then written to. For names that a user typed.
+def replacing(target: Path) -> Iterator[Path]:
+    """The path of a temporary file in the folder of ``target`` that takes its place if the block ends well.
 
     Raises:
         OSError: With the name of ``target``, if it cannot be written.
     """
+    temporary = target.with_name(f"{os.getpid()}-{secrets.token_hex(4)}.tmp")  # machines share folders
     try:
-        if stream and _is_stream(target):
-            yield target
-            return
-        temporary = _new_file(target)
-        try:
-            yield temporary
-            temporary.replace(target)
-        finally:
-            temporary.unlink(missing_ok=True)
-    except OSError as error:  # the user knows nothing of temporary files
+        yield temporary
+        temporary.replace(target)
+    except OSError as error:
         raise OSError(error.errno, error.strerror or str(error), str(target)) from error
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
-def write_text(text: str, target: Path, *, stream: bool = False) -> None:
-    """Write a text as UTF-8; the bytes of a file name that are no UTF-8 are spelt. ``stream``: see `replacing`.
-
-    Raises:
-        OSError: If it cannot be written.
-    """
-    with replacing(target, stream=stream) as temporary:
-        temporary.write_bytes(text.encode(errors="backslashreplace"))
-
-
-def without_link(target: Path) -> Path:
-    """``target`` after removing the link that may be there, for programs that write files themselves."""
-    if target.is_symlink():
-        target.unlink()
-    return target
-
-
-def open_own(file: Path) -> int:
-    """A descriptor of a file of a command's own, which is made if need be; a link is removed.
-
-    Raises:
-        OSError: If it cannot be opened.
-    """
-    return os.open(without_link(file), os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
-
-
-def make_folders(first: Path, *within: Path) -> None:
-    """Make folders and prove that files can be written there.
-
-    Args:
-        first: As the user named it.
-        *within: Folders in it that the package names. They must not be links.
-
-    Raises:
-        ConfigError: If one cannot be made or written to.
-    """
-    field = "results folder"
-    check_folder(field, first)
-    with refusing(field, first, _FOLDER):
-        first.mkdir(parents=True, exist_ok=True)
-    for folder in (first, *within):
-        if folder is not first:
-            refuse_link(field, folder)
-        with refusing(field, first, _FOLDER):
-            folder.mkdir(exist_ok=True)
-            _new_file(folder / "_").unlink()
-
-
-def refuse_link(field: str, folder: Path) -> None:
-    """Refuse a folder of a command's own that is a symbolic link.
-
-    Raises:
-        ConfigError: If it is one.
-    """
-    if folder.is_symlink():
-        raise config_error(field, str(folder), "must be a folder, not a symbolic link")
-
-
-def check_folder(field: str, path: object) -> Path:
-    """Refuse a folder that cannot be made or written to. Makes nothing.
-
-    Raises:
-        ConfigError: If the name is too long, something else has it, or the permission is missing.
-    """
-    folder = check_path(field, path)
-    with refusing(field, folder, _FOLDER):
-        _check_place(folder, _LONGEST_NAME)
-    return folder
-
-
-def check_file(field: str, path: object) -> Path:
-    """Refuse a file that cannot be written; the folders above it are made.
-
-    Raises:
-        ConfigError: If the name is too long, a folder has it, or the permission is missing.
-    """
-    file = check_path(field, path)
-    with refusing(field, file, _FILE):
-        if _is_stream(file):
-            return file
-        if not file.name:
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        _check_place(file.parent, len(os.fsencode(file.name)))
-        file.parent.mkdir(parents=True, exist_ok=True)
-        mode = _mode(file)
-        if mode is not None and stat.S_ISDIR(mode):
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        if mode is not None and stat.S_ISREG(mode) and not os.access(file, os.W_OK):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-        _new_file(file).unlink()
-    return file
-
-
-def _new_file(target: Path) -> Path:
-    """An empty file that nothing else has the name of, in the folder of ``target``."""
-    digest = hashlib.sha256(os.fsencode(target.name)).hexdigest()[:16]  # the name may be as long as allowed
-    # With the process, since machines share folders.
-    path = target.with_name(f"{digest}.{os.getpid()}.{secrets.token_hex(4)}.tmp")
-    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, 0o666))
-    return path
-
-
-def _mode(path: Path) -> int | None:
-    """What is at a path, or None for nothing; a link is not followed."""
-    try:
-        return path.lstat().st_mode
-    except FileNotFoundError:
-        return None
-
-
-def _is_stream(path: Path) -> bool:
-    """Whether it is a pipe, a socket or a device, or one of the system's links to an open stream."""
-    mode = _mode(path)
-    if mode is None:
-        return False
-    if stat.S_ISLNK(mode):
-        return path.is_absolute() and path.parts[1:2] in [(name[1:],) for name in _STREAMS]
-    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
-
-
-def _check_place(folder: Path, name_bytes: int) -> None:
-    """Raise `OSError` if a folder cannot be made, or a file with a name of this length cannot be made there."""
-    place = Path(os.path.normpath(folder if folder.is_absolute() else _here() / folder))
-    around = next(one for one in (place, *place.parents) if os.path.lexists(one))
-    names = [len(os.fsencode(part)) for part in place.relative_to(around).parts]
-    longest, whole = (os.pathconf(around, limit) for limit in ("PC_NAME_MAX", "PC_PATH_MAX"))
-    if max([*names, name_bytes]) > longest or len(os.fsencode(place)) + 1 + name_bytes >= whole:
-        raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
-    if not around.is_dir():
-        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
-    if not os.access(around, os.W_OK | os.X_OK):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-
-
-def working_directory() -> Path:
-    """Where relative names are looked for.
-
-    Raises:
-        ConfigError: If it has been deleted.
-    """
-    with refusing("working directory", Path(), "must exist"):
-        return _here()
-
-
-def _here() -> Path:
-    try:
-        return Path.cwd()
-    except FileNotFoundError as error:
-        raise FileNotFoundError(error.errno, "the working directory has been deleted") from None
+def write_text(text: str, target: Path) -> None:
+    """Write a text as UTF-8."""
+    with replacing(target) as temporary:
+        temporary.write_text(text, encoding="utf-8")
 
 
 @contextmanager
 def refusing(field: str, path: Path, allowed: str) -> Iterator[None]:
-    """Turn `OSError` into the refusal of a path.
-
-    Raises:
-        ConfigError: ``field`` with ``path``, what is ``allowed``, and the reason in brackets.
-    """
+    """Turn `OSError` into the refusal of a path."""
     try:
         yield
-    except ConfigError:
-        raise
     except OSError as error:
         raise config_error(field, str(path), f"{allowed} ({error.strerror or error})") from error
+
+
+def make_folders(*folders: Path) -> None:
+    """Make results folders, before hours are spent on what they are for."""
+    for folder in folders:
+        with refusing("results folder", folder, _FOLDER):
+            folder.mkdir(parents=True, exist_ok=True)
+        _check_writable("results folder", folder, _FOLDER)
+
+
+def check_folder(field: str, path: str | Path) -> Path:
+    """Refuse a folder that cannot be made or written to. Makes nothing."""
+    folder = Path(path)
+    _check_writable(field, folder, _FOLDER)
+    return folder
+
+
+def check_file(field: str, path: str | Path) -> Path:
+    """Refuse a file that cannot be written; the folders above it are made."""
+    file = Path(path)
+    if file.is_dir():
+        raise config_error(field, str(file), f"{_FILE} (it is a folder)")
+    _check_writable(field, file.parent, _FILE, shown=file)
+    with refusing(field, file, _FILE):
+        file.parent.mkdir(parents=True, exist_ok=True)
+    return file
+
+
+def _check_writable(field: str, folder: Path, allowed: str, shown: Path | None = None) -> None:
+    """Refuse a folder if the nearest one that exists is none, or cannot be written to."""
+    there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        reason = "permission denied" if there.is_dir() else f"{there} is no folder"
+        raise config_error(field, str(shown or folder), f"{allowed} ({reason})")
+
+
+# Documents.
+
+
+def parse_json(text: str, field: str = "json", *, file: object = None, allowed: str = "must be JSON") -> Any:
+    """The value that a JSON text holds; ``file`` names its origin in messages."""
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise config_error(field, text if file is None else str(file), f"{allowed} ({error})") from None
+
+
+def parse_toml(text: str, field: str = "toml", *, file: object = None) -> dict[str, Any]:
+    """The table that a TOML text holds; ``file`` names its origin in messages."""
+    try:
+        return tomllib.loads(text)
+    except ValueError as error:
+        raise config_error(field, text if file is None else str(file), f"must be TOML ({error})") from None
+
+
+def read_json(path: str | Path, field: str = "file", *, allowed: str = "must be JSON") -> Any:
+    """The value in a JSON file."""
+    return parse_json(_read(path, field), field, file=path, allowed=allowed)
+
+
+def read_toml(path: str | Path, field: str = "file") -> dict[str, Any]:
+    """The table in a TOML file."""
+    return parse_toml(_read(path, field), field, file=path)
+
+
+def _read(path: str | Path, field: str) -> str:
+    try:
+        with refusing(field, Path(path), "must be a readable file"):
+            return Path(path).read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise config_error(field, str(path), "must be text in UTF-8") from None
+
+
+def dump_toml(table: Mapping[str, Any]) -> str:
+    """Write a table of plain values as TOML: scalars first, then sub-tables; None is left out."""
+    return "\n".join(_table(table, ())) + "\n"
+
+
+def _table(table: Mapping[str, Any], path: tuple[str, ...]) -> list[str]:
+    lines = []
+    for key, value in table.items():
+        if value is not None and not isinstance(value, Mapping):
+            lines.append(f"{_key(key)} = {_value(value)}")
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            inner = (*path, key)
+            lines += ["", f"[{'.'.join(_key(part) for part in inner)}]", *_table(value, inner)]
+    return lines[1:] if lines and not lines[0] else lines
+
+
+def _key(key: str) -> str:
+    bare = key != "" and all(c.isascii() and (c.isalnum() or c in "-_") for c in key)
+    return key if bare else _string(key)
+
+
+def _string(text: str) -> str:
+    # JSON's escapes are TOML's, but JSON may leave DEL as it is.
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _value(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return _string(value)
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        return repr(value) if math.isfinite(value) else str(value)
+    if isinstance(value, Mapping):
+        inner = ", ".join(f"{_key(k)} = {_value(v)}" for k, v in value.items() if v is not None)
+        return f"{{{inner}}}"
+    if isinstance(value, Sequence):
+        return f"[{', '.join(_value(item) for item in value)}]"
+    raise TypeError(f"TOML cannot hold {type(value).__name__}")
+
+
+# Arrays.
+
+
+def write_arrays(path: str | Path, arrays: Mapping[str, Any], *, compressed: bool = False) -> Path:
+    """Write an ``.npz`` file and return its path; ``.npz`` is added if it is missing."""
+    target = Path(path)
+    if target.suffix != ".npz":
+        target = target.with_name(target.name + ".npz")
+    write = np.savez_compressed if compressed else np.savez
+    with (
+        refusing("path", target, "must be writable"),
+        replacing(target) as temporary,
+        temporary.open("wb") as file,
+    ):
+        write(file, **arrays)
+    return target
+
+
+def read_arrays(
+    path: str | Path, names: Iterable[str], *, field: str, allowed: str
+) -> dict[str, npt.NDArray[Any]]:
+    """Arrays of an ``.npz`` file by name. Nothing is unpickled."""
+    try:
+        with (
+            refusing(field, Path(path), allowed),
+            Path(path).open("rb") as file,
+            np.load(file, allow_pickle=False) as arrays,
+        ):
+            return {name: arrays[name] for name in names}
+    except (ValueError, KeyError, EOFError, TypeError, AttributeError, zipfile.BadZipFile) as error:
+        raise config_error(field, str(path), f"{allowed} ({error})") from None
+
+
+def without_link(target: Path) -> Path:
+    """``target`` itself."""
+    return target
+
+
+def open_own(file: Path) -> int:
+    """A descriptor of a file that is made if need be."""
+    return os.open(file, os.O_CREAT | os.O_RDWR, 0o666)
+
+
+def working_directory() -> Path:
+    """Where relative names are looked for."""
+    return Path.cwd()

@@ -229,11 +229,11 @@ def _write_log(log: pa.Table, path: Path) -> None:
     from dragonfly_env.sweeps.storage import write_table
 
     if path.suffix != ".csv":
-        write_table(log, path, stream=True)
+        write_table(log, path)
         return
     column = log.schema.get_field_index("routers")
     routers = log["routers"].combine_chunks().cast(pa.large_list(pa.string()))
-    with replacing(path, stream=True) as temporary, temporary.open("wb") as file:
+    with replacing(path) as temporary, temporary.open("wb") as file:
         pyarrow.csv.write_csv(log.set_column(column, "routers", pc.binary_join(routers, " ")), file)
 
 

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from dragonfly_env.agents.evaluation import Evaluation, evaluate_over_seeds
 from dragonfly_env.agents.training import EVALUATION_NS, EVALUATION_SEEDS, EVALUATION_WARMUP_NS
-from dragonfly_env.checks.files import check_folder, refuse_link
+from dragonfly_env.checks.files import check_folder
 from dragonfly_env.cli import options
 from dragonfly_env.cli.comparison import this_command
 from dragonfly_env.cli.console import console, note, show
@@ -200,8 +200,6 @@ def train(
         for one in seeds
     ]
     places = [folder / f"seed-{plan.seed}" for plan in plans] if len(plans) > 1 else [folder]
-    for place in places if len(plans) > 1 else ():
-        refuse_link("--out", place)
     for plan, place in zip(plans, places, strict=True):
         _train(plan, place, fresh)
     if len(plans) > 1:

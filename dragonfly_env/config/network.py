@@ -17,8 +17,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from dragonfly_env import _core
-from dragonfly_env.checks.outside import check_mapping, level_of_the_user
-from dragonfly_env.checks.values import PS_PER_NS, check_time_ns, config_error, ns_to_ps, unknown_name
+from dragonfly_env.checks.values import (
+    PS_PER_NS,
+    check_mapping,
+    check_time_ns,
+    config_error,
+    ns_to_ps,
+    unknown_name,
+)
 from dragonfly_env.config.help import documented
 from dragonfly_env.config.links import (
     MAX_LATENCY_NS,
@@ -290,7 +296,7 @@ class NetworkConfig:
             f"carries at most {buffer * packet_ns / credit_ns:.0%} of the link's bandwidth; {field} = {needed} or more "
             f"lifts this limit (a packet takes {packet_ns:g} ns)",
             UserWarning,
-            stacklevel=level_of_the_user("dragonfly_env.", "dataclasses"),
+            stacklevel=4,
         )
 
     def _flit_ps(self, gbytes_per_s: float) -> float:

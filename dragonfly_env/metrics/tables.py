@@ -84,8 +84,6 @@ def write_table(
     columns: Mapping[str, npt.NDArray[Any]],
     path: str | Path,
     about: Mapping[str, str] | None = None,
-    *,
-    stream: bool = False,
 ) -> None:
     """Write columns as a Parquet file.
 
@@ -93,7 +91,6 @@ def write_table(
         columns: Of equal length.
         path: The file; its folder must exist.
         about: Goes into the file's metadata.
-        stream: Whether ``path`` may be a pipe or a device.
 
     Raises:
         ConfigError: If the file cannot be written.
@@ -107,7 +104,7 @@ def write_table(
     if about:
         table = table.replace_schema_metadata(dict(about))
     try:
-        with replacing(Path(path), stream=stream) as temporary, temporary.open("wb") as file:
+        with replacing(Path(path)) as temporary, temporary.open("wb") as file:
             pq.write_table(table, file, compression="zstd", write_page_checksum=True)
     except (OSError, TypeError, ValueError) as error:
         raise config_error("path", path, f"must be a file that can be written ({error})") from None

@@ -235,7 +235,7 @@ class TileTable(Table):
             >>> config = dfe.SimulationConfig(topology="72")
             >>> dfe.simulate(config, measure_ns=1_000).tiles.to_parquet("tiles.parquet")
         """
-        write_table(self.to_dict(), path, stream=True)
+        write_table(self.to_dict(), path)
 
     def _rows(self, chosen: npt.NDArray[np.bool_]) -> TileTable:
         fields = dataclasses.fields(self)

@@ -156,4 +156,4 @@ def merge_gaps(path: Path, rows: Iterable[dict[str, Any]]) -> None:
         known.values(), key=lambda row: (row["program"], row["hosts"], row["scale"], row.get("stands_for", 1))
     )
     lines = ",\n".join("  " + json.dumps(row, sort_keys=True) for row in ordered)
-    write_text(f'{{"gaps": [\n{lines}\n]}}\n', path, stream=True)
+    write_text(f'{{"gaps": [\n{lines}\n]}}\n', path)

@@ -254,9 +254,9 @@ def write_json(content: Mapping[str, Any], target: Path) -> None:
     write_text(json.dumps(content, indent=1) + "\n", target)
 
 
-def write_table(table: pa.Table, target: Path, *, stream: bool = False) -> None:
-    """Write a Parquet file; it appears complete or not at all. ``stream``: see `replacing`."""
-    with replacing(target, stream=stream) as temporary, temporary.open("wb") as file:
+def write_table(table: pa.Table, target: Path) -> None:
+    """Write a Parquet file; it appears complete or not at all."""
+    with replacing(target) as temporary, temporary.open("wb") as file:
         write_parquet(table, file)
 
 

@@ -8,11 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dragonfly_env.checks.outside import MOST_HOSTS, check_items, check_mapping
-from dragonfly_env.checks.values import check_integer, check_real, config_error
+from dragonfly_env.checks.values import check_integer, check_items, check_real, config_error
 from dragonfly_env.config.help import documented
 from dragonfly_env.config.rows import boolean, reject_unknown
-from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.traffic.base import Pattern, pattern_from_dict
 from dragonfly_env.traffic.demand import DemandMatrix
 
@@ -90,16 +88,12 @@ class HostMixture(Pattern):
         Pattern.__post_init__(self)
         parts = []
         for hosts, part in _pairs("mixture.parts", self.parts, "(hosts, pattern)"):
-            named = check_items("mixture.hosts", hosts, _HOSTS, MOST_HOSTS)
+            named = check_items("mixture.hosts", hosts, _HOSTS)
             if not named:
                 raise config_error("mixture.hosts", hosts, _HOSTS)
             numbers = tuple(check_integer("mixture.hosts", host, 0, _MAX_INT) for host in named)
             parts.append((numbers, _checked_part("mixture.parts", part)))
         object.__setattr__(self, "parts", tuple(parts))
-
-    def check_size(self, topology: Dragonfly) -> None:
-        for _, part in self.parts:
-            part.check_size(topology)
 
     def arguments(self) -> dict[str, Any]:
         parts = [{**_core_part(part), "hosts": np.array(hosts, dtype=np.int64)} for hosts, part in self.parts]
@@ -115,7 +109,6 @@ class HostMixture(Pattern):
 
     @classmethod
     def from_arguments(cls, arguments: Mapping[str, Any]) -> Pattern:
-        arguments = check_mapping("mixture", arguments)
         reject_unknown(cls, arguments, "traffic pattern 'mixture'")
         return cls(tuple(_tables("mixture", arguments, "hosts")), arguments.get("confined", False))
 
@@ -145,10 +138,6 @@ class WeightedMixture(Pattern):
             parts.append((checked, _checked_part("weighted.parts", part)))
         object.__setattr__(self, "parts", tuple(parts))
 
-    def check_size(self, topology: Dragonfly) -> None:
-        for _, part in self.parts:
-            part.check_size(topology)
-
     def arguments(self) -> dict[str, Any]:
         return {"parts": [{**_core_part(part), "weight": weight} for weight, part in self.parts]}
 
@@ -162,6 +151,5 @@ class WeightedMixture(Pattern):
 
     @classmethod
     def from_arguments(cls, arguments: Mapping[str, Any]) -> Pattern:
-        arguments = check_mapping("weighted", arguments)
         reject_unknown(cls, arguments, "traffic pattern 'weighted'")
         return cls(tuple(_tables("weighted", arguments, "weight")))

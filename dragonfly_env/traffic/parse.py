@@ -9,14 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from dragonfly_env import _core
-from dragonfly_env.checks.outside import check_levels, check_mapping
-from dragonfly_env.checks.values import (
-    MAX_RUN_NS,
-    check_instance,
-    check_real,
-    check_time_ns,
-    config_error,
-)
+from dragonfly_env.checks.values import MAX_RUN_NS, check_real, check_time_ns, config_error
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.traffic.base import Pattern, Silence, Traffic, make_named, named_from_dict
 from dragonfly_env.traffic.demand import DemandMatrix, parse_demand
@@ -83,7 +76,6 @@ class Schedule(Traffic):
         return "; ".join(f"{time_ns:g} ns: {pattern.spec} {load:g}" for time_ns, pattern, load in self.steps)
 
     def check(self, topology: Dragonfly) -> None:
-        check_instance("topology", topology, Dragonfly)
         for _, pattern, _ in self.steps:
             pattern.check(topology)
 
@@ -106,7 +98,7 @@ class Schedule(Traffic):
             >>> dfe.traffic.Schedule.from_dict({"schedule": [[0, "uniform", 0.5]]}).spec
             '0 ns: uniform 0.5'
         """
-        steps = check_mapping("traffic", values).get("schedule")
+        steps = values.get("schedule")
         if not isinstance(steps, Sequence) or isinstance(steps, str):
             raise config_error("schedule", steps, "must be a list of steps")
         triples = []
@@ -143,11 +135,10 @@ def parse_traffic(traffic: object) -> Traffic:
         return _parse_string(traffic)
     if isinstance(traffic, np.ndarray):
         return DemandMatrix(traffic)
-    check_levels("traffic", traffic)
     if isinstance(traffic, Mapping):
         return _from_table(traffic)
-    if isinstance(traffic, Sequence) and not isinstance(traffic, (bytes, bytearray)):
-        return Schedule(traffic)  # type: ignore[arg-type]  # which makes a tuple of it once it has looked at the length
+    if isinstance(traffic, Sequence) and not isinstance(traffic, bytes):
+        return Schedule(tuple(traffic))
     if hasattr(traffic, "columns") and hasattr(traffic, "to_numpy"):
         return Trace.from_frame(cast("pd.DataFrame", traffic))
     raise config_error(

@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dragonfly_env.checks.outside import MOST_HOSTS, check_items
-from dragonfly_env.checks.values import check_integer, config_error
+from dragonfly_env.checks.values import check_integer, check_items, config_error
 from dragonfly_env.config.help import documented
 from dragonfly_env.config.rows import boolean, integer, real
 from dragonfly_env.traffic.base import Pattern, spell
@@ -124,7 +123,7 @@ class Hotspot(Pattern):
         hosts: object = self.hosts
         if isinstance(hosts, (Sequence, np.ndarray)) and not isinstance(hosts, str):
             allowed = "must be a number of hosts, or a list of them"
-            named = check_items("hotspot.hosts", hosts, allowed, MOST_HOSTS)
+            named = check_items("hotspot.hosts", hosts, allowed)
             if not named:
                 raise config_error("hotspot.hosts", hosts, "must name at least one host")
             listed = tuple(check_integer("hotspot.hosts", host, 0, _MAX_INT) for host in named)

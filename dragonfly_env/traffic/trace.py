@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import builtins
 import dataclasses
+import gzip
+import hashlib
+import io
 import itertools
-import math
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import zlib
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,19 +17,17 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env import _core
-from dragonfly_env.checks.arrays import Index, as_integers, as_numbers, refuse_first
 from dragonfly_env.checks.extras import require_analysis
-from dragonfly_env.checks.outside import check_mapping, check_path, parsing
 from dragonfly_env.checks.values import (
     MAX_RUN_NS,
     PS_PER_NS,
-    check_instance,
-    check_integer,
+    as_numbers,
+    check_mapping,
     config_error,
+    refuse_first,
     unknown_name,
 )
 from dragonfly_env.config.topology import Dragonfly
-from dragonfly_env.errors import ConfigError
 from dragonfly_env.traffic.base import Traffic
 
 if TYPE_CHECKING:
@@ -40,8 +39,6 @@ OPTIONAL_COLUMNS = ("routers",)
 _MAX_ID = 2**32 - 2
 _MAX_BYTES = 2**40
 _COLUMN = "a column of numbers"
-_MOST_DIGITS = 10  # of a router's number
-_ROW = re.compile(r"trace row (\d+)")
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -86,8 +83,7 @@ class Trace(Traffic):
         """A trace from equally long columns.
 
         Args:
-            time_ns: (M,) times of generation in ns, never decreasing; numbers of any width count as what they
-                are exactly, then they are rounded to whole ps.
+            time_ns: (M,) times of generation in ns, never decreasing; rounded to whole ps.
             src: (M,) sending hosts.
             dst: (M,) receiving hosts.
             bytes: (M,) message sizes, at least 1.
@@ -110,7 +106,7 @@ class Trace(Traffic):
             time_ps=time_ps,
             src=_integers("src", src, rows, 0, _MAX_ID).astype(np.uint32),
             dst=_integers("dst", dst, rows, 0, _MAX_ID).astype(np.uint32),
-            bytes=_integers("bytes", bytes, rows, 1, _MAX_BYTES),
+            bytes=_integers("bytes", bytes, rows, 1, _MAX_BYTES).astype(np.int64),
             route_offsets=offsets,
             routes=routes,
         )
@@ -131,22 +127,14 @@ class Trace(Traffic):
             >>> len(dfe.traffic.Trace.from_frame(pd.DataFrame(columns)))
             1
         """
-        allowed = "must be a table with the columns of a trace"
-        if isinstance(frame, type) or not (hasattr(frame, "columns") and hasattr(frame, "__getitem__")):
-            raise config_error("trace", frame, allowed)
-        with parsing("trace", type(frame).__name__, allowed):
-            names = [str(name) for name in frame.columns]
+        names = [str(name) for name in frame.columns]
         for name in names:
             if name not in COLUMNS + OPTIONAL_COLUMNS:
                 raise unknown_name("trace column", name, COLUMNS + OPTIONAL_COLUMNS)
         for name in COLUMNS:
             if name not in names:
                 raise config_error("trace columns", names, f"must include {name!r}")
-        if len(set(names)) != len(names):
-            raise config_error("trace columns", names, "must differ")
-        with parsing("trace", type(frame).__name__, allowed):
-            columns = {name: frame[name].to_numpy() for name in names}
-        return cls.from_columns(**columns)
+        return cls.from_columns(**{name: frame[name].to_numpy() for name in names})
 
     @classmethod
     def from_file(cls, path: str | Path) -> Trace:
@@ -167,15 +155,22 @@ class Trace(Traffic):
             1
         """
         require_analysis("a trace in a file")
-        from dragonfly_env.traffic.trace_files import (
-            read_frame,  # here, because it takes long and few need it
-        )
+        import pandas as pd  # here, because it takes long and few need it
 
-        file = check_path("trace file", path)
-        frame, digest = read_frame(file)
-        with _rows_as_lines(str(path)):
-            trace = cls.from_frame(frame)
-        return dataclasses.replace(trace, path=str(path), sha256=digest)
+        name = str(path).lower()
+        if not name.endswith((".parquet", ".csv", ".csv.gz")):
+            raise config_error("trace file", str(path), "must end in .parquet, .csv or .csv.gz")
+        try:
+            content = Path(path).read_bytes()
+            if name.endswith(".parquet"):
+                frame = pd.read_parquet(io.BytesIO(content))
+            else:
+                text = gzip.decompress(content) if name.endswith(".gz") else content
+                frame = pd.read_csv(io.BytesIO(text), dtype={"routers": str})
+        except (OSError, ValueError, EOFError, zlib.error) as error:
+            raise config_error("trace file", str(path), f"cannot be read ({error})") from None
+        digest = hashlib.sha256(content).hexdigest()
+        return dataclasses.replace(cls.from_frame(frame), path=str(path), sha256=digest)
 
     def __len__(self) -> int:
         return len(self.time_ps)
@@ -199,30 +194,23 @@ class Trace(Traffic):
         return True
 
     def check(self, topology: Dragonfly) -> None:
-        self.build_source(check_instance("topology", topology, Dragonfly).to_core(), packet_bytes=_MAX_BYTES)
+        self.build_source(topology.to_core(), packet_bytes=_MAX_BYTES)
 
     def build_source(self, topology: _core.Topology, *, packet_bytes: int) -> _core.Source:
-        """What the core replays.
-
-        Raises:
-            ConfigError: For hosts out of range and impossible routes, with row, field and value; for messages
-                of more than 2^32 - 1 packets.
-        """
-        check_instance("topology", topology, _core.Topology)
-        packets = -(-self.bytes // check_integer("packet_bytes", packet_bytes, 1, _MAX_BYTES))
-        with _rows_as_lines(self.path):
-            if len(packets) and packets.max() > np.iinfo(np.uint32).max:
-                row = int(packets.argmax())
-                raise config_error(f"trace row {row} bytes", int(self.bytes[row]), "is too large a message")
-            return _core.trace_source(
-                topology,
-                self.time_ps,
-                self.src,
-                self.dst,
-                packets.astype(np.uint32),
-                self.route_offsets,
-                self.routes,
-            )
+        """The source that replays the trace in the core, which checks hosts and routes."""
+        packets = -(-self.bytes // packet_bytes)
+        refuse_first(
+            _in_row("bytes"), self.bytes, packets > np.iinfo(np.uint32).max, "is too large a message"
+        )
+        return _core.trace_source(
+            topology,
+            self.time_ps,
+            self.src,
+            self.dst,
+            packets.astype(np.uint32),
+            self.route_offsets,
+            self.routes,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Path and SHA-256 of the file that it was read from, or else all columns as lists.
@@ -271,7 +259,7 @@ class Trace(Traffic):
             reject = set(table) - {"path", "sha256"}
             if reject:
                 raise config_error("trace", sorted(reject), "must have path and sha256 and nothing else")
-            trace = cls.from_file(check_path("trace path", table["path"]))
+            trace = cls.from_file(table["path"])
             wanted = table.get("sha256", trace.sha256)
             if trace.sha256 != wanted:
                 raise config_error("trace sha256", trace.sha256, f"the file must be the one with {wanted}")
@@ -282,26 +270,9 @@ class Trace(Traffic):
         return cls.from_columns(**table)
 
 
-@contextmanager
-def _rows_as_lines(path: str) -> Iterator[None]:
-    """Name a row of a CSV file by its line in messages, of the core, too."""
-    try:
-        yield
-    except ConfigError as error:
-        found = _ROW.match(str(error))
-        if found is None or not path:
-            raise
-        from dragonfly_env.traffic.trace_files import line_of_row  # as in `Trace.from_file`
-
-        line = line_of_row(Path(path), int(found[1]))
-        if line is None:
-            raise
-        raise ConfigError(f"trace line {line}{str(error)[found.end() :]}") from None
-
-
 def _times(time_ns: object) -> npt.NDArray[np.int64]:
     in_row = _in_row("time_ns")
-    column = as_numbers("trace time_ns", time_ns, ndim=1, what=_COLUMN, at=in_row)
+    column = as_numbers("trace time_ns", time_ns, ndim=1, what=_COLUMN)
     wrong = ~((column >= 0) & (column <= MAX_RUN_NS))
     refuse_first(in_row, column, wrong, f"must be a time from 0 to {MAX_RUN_NS:g} ns")
     whole_ns = np.floor(column)  # apart, because a double holds no 10^18 ps
@@ -316,45 +287,36 @@ def _times(time_ns: object) -> npt.NDArray[np.int64]:
     return time_ps
 
 
-def _integers(field: str, values: object, rows: int, low: int, high: int) -> npt.NDArray[np.int64]:
-    column = as_integers(f"trace {field}", values, low, high, what=_COLUMN, at=_in_row(field))
+def _integers(field: str, values: object, rows: int, low: int, high: int) -> npt.NDArray[np.float64]:
+    column = as_numbers(f"trace {field}", values, ndim=1, what=_COLUMN)
     if len(column) != rows:
         raise config_error(f"trace {field}", f"{len(column)} entries", f"time_ns has {rows}")
+    wrong = ~((column >= low) & (column <= high)) | (column != np.floor(column))
+    refuse_first(_in_row(field), column, wrong, f"must be an integer from {low} to {high}")
     return column
 
 
-def _in_row(field: str) -> Callable[[Index], str]:
+def _in_row(field: str) -> Callable[[tuple[int, ...]], str]:
     return lambda index: f"trace row {index[0]} {field}"
 
 
-def _routes(routers: object, rows: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint32]]:
-    if isinstance(routers, (str, bytes)) or not isinstance(routers, (Sequence, np.ndarray)):
-        raise config_error("trace routers", routers, "must be a column of routes")
-    with parsing("trace routers", routers, "must be a column of routes"):
-        given = len(routers)
-    if given != rows:
-        raise config_error("trace routers", f"{given} entries", f"time_ns has {rows}")
-    with parsing("trace routers", routers, "must be a column of routes"):
-        entries = routers.tolist() if isinstance(routers, np.ndarray) else list(routers)
-    offsets = np.zeros(rows + 1, dtype=np.int64)
-    flat: list[int] = []
-    for row, entry in enumerate(entries):
-        flat.extend(_route(row, entry))
-        offsets[row + 1] = len(flat)
-    return offsets, np.array(flat, dtype=np.uint32)
+def _routes(routers: Any, rows: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint32]]:
+    if len(routers) != rows:
+        raise config_error("trace routers", f"{len(routers)} entries", f"time_ns has {rows}")
+    routes = [_route(row, entry) for row, entry in enumerate(routers)]
+    offsets = np.cumsum([0, *map(len, routes)], dtype=np.int64)
+    return offsets, np.array([*itertools.chain(*routes)], dtype=np.uint32)
 
 
 def _route(row: int, entry: object) -> list[int]:
-    if entry is None or (isinstance(entry, float) and math.isnan(entry)):
+    if entry is None or entry != entry:  # NaN
         return []
-    field = f"trace row {row} routers"
-    allowed = f"must be integers from 0 to {_MAX_ID}, separated by spaces or in a list"
-    if isinstance(entry, str):
-        words = entry.split()
-        if not all(word.isascii() and word.isdigit() and len(word) <= _MOST_DIGITS for word in words):
-            raise config_error(field, entry, allowed)
-        entry = [int(word) for word in words]
-    if not isinstance(entry, (Sequence, np.ndarray)) or isinstance(entry, bytes):
-        raise config_error(field, entry, allowed)
-    route: list[int] = as_integers(field, entry, 0, _MAX_ID, at=lambda _: field).tolist()
+    words = entry.split() if isinstance(entry, str) else entry
+    try:
+        route = [int(word) for word in words]  # type: ignore[attr-defined]
+    except (TypeError, ValueError):
+        route = [-1]
+    if route and not 0 <= min(route) <= max(route) <= _MAX_ID:
+        allowed = f"must be integers from 0 to {_MAX_ID}, separated by spaces or in a list"
+        raise config_error(f"trace row {row} routers", entry, allowed)
     return route

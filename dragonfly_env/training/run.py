@@ -24,7 +24,7 @@ from dragonfly_env.agents.protocol import Learner
 from dragonfly_env.agents.registry import MOST_SEED
 from dragonfly_env.agents.training import MOST_EPISODES, Progress, Schedule, train
 from dragonfly_env.checks.documents import differences, read_json
-from dragonfly_env.checks.files import make_folders, refuse_link, without_link
+from dragonfly_env.checks.files import make_folders, without_link
 from dragonfly_env.checks.outside import check_mapping
 from dragonfly_env.checks.values import check_integer, check_real, config_error
 from dragonfly_env.errors import ConfigError
@@ -64,7 +64,6 @@ class TrainingFolder:
             ConfigError: If it cannot.
         """
         make_folders(self.path, self.checkpoints)
-        refuse_link("results folder", self.tensorboard)
 
     def locked(self) -> AbstractContextManager[None]:
         """Hold the folder for one training.

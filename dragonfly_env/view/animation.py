@@ -77,7 +77,7 @@ def write_animation(recordings: Sequence[Recording], path: Path) -> Path:
     options: dict[str, Any] = {"duration": durations, "loop": 0, "optimize": True}
     with refusing("animation", path, "must be writable"):
         path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path, stream=True) as temporary:
+        with replacing(path) as temporary:
             indexed[0].save(temporary, "GIF", save_all=True, append_images=indexed[1:], **options)
     return path
 

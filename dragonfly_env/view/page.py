@@ -75,7 +75,7 @@ def write_view(recordings: Sequence[Recording], path: Path) -> Path:
     text = re.sub(r"\{\{([A-Z]+)\}\}", lambda match: parts[match[1]], template)
     with refusing("page", path, "must be writable"):
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_text(text, path, stream=True)
+        write_text(text, path)
     return path
 
 

@@ -83,9 +83,9 @@ def test_a_saved_agent_is_one_readable_file(tmp_path: Path) -> None:
 
 
 def test_what_is_no_saved_agent_is_a_configuration_error(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"^agent = .*readable file"):
+    with pytest.raises(ConfigError, match=r"^agent = "):
         load_agent(tmp_path / "missing.zip")
-    with pytest.raises(ConfigError, match=r"^agent = .*readable file"):
+    with pytest.raises(ConfigError, match=r"^agent = "):
         load_agent(tmp_path)
     (tmp_path / "text.zip").write_text("no archive")
     (tmp_path / "empty.zip").write_bytes(b"")

@@ -88,7 +88,7 @@ BAD: dict[str, tuple[Callable[[Path], Any], str]] = {
     "one layer too many": (lambda f: changed(f, header={"layers": 4}), "weights_3"),
     "a missing array": (lambda f: changed(f, bias_1=None), "bias_1"),
     "double precision": (lambda f: changed(f, bias_2=np.zeros(1)), "bias_2 = 'float64': must be float32"),
-    "objects": (lambda f: changed(f, bias_2=np.array([None])), "pickled"),
+    "objects": (lambda f: changed(f, bias_2=np.array([None])), "allow_pickle=False"),
     "other shapes": (lambda f: changed(f, weights_1=np.zeros((31, 32), np.float32)), "must have 32 rows"),
     "a long bias": (lambda f: changed(f, bias_1=np.zeros(33, np.float32)), "must have 32 numbers"),
     "three dimensions": (lambda f: changed(f, weights_0=np.zeros((5, 32, 1), np.float32)), "2 dimensions"),
@@ -118,7 +118,7 @@ BAD: dict[str, tuple[Callable[[Path], Any], str]] = {
     "an unknown scope": (lambda f: changed(f, header={"scope": "all"}), "scope = 'all'"),
     "an unknown activation": (lambda f: changed(f, header={"activation": "gelu"}), "activation = 'gelu'"),
     "a cold softmax": (lambda f: changed(f, header={"temperature": 0}), "temperature = 0"),
-    "an endless temperature": (lambda f: changed(f, header={"temperature": 1e400}), "too large|not a number"),
+    "an endless temperature": (lambda f: changed(f, header={"temperature": 1e400}), "temperature = inf"),
     "a negative scale": (lambda f: changed(f, header={"scale": [-1, 0, 0, 0, 0]}), "scale = -1"),
     "few scales": (lambda f: changed(f, header={"scale": [1]}), "must have 5 numbers"),
     "no non-minimal path of that name": (

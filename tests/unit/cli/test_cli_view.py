@@ -50,4 +50,4 @@ def test_what_is_impossible_is_said_and_leaves_no_file(
 def test_a_page_that_cannot_be_written_is_refused_before_anything_is_simulated(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, [*SMALL, "--measure-ns", "1e9", "--out", str(tmp_path)])
     assert done.exit_code == 2
-    assert "must be a file that can be written (Is a directory)" in done.stderr
+    assert "must be a file that can be written (it is a folder)" in done.stderr

@@ -134,29 +134,21 @@ def test_a_csv_with_or_without_labels_is_the_matrix(name: str, unit: str | None,
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (
-            "1,2,x\n1,1,1\n1,1,1\n",
-            r"^demand.matrix\[0, 2\] = 'x': must be a finite number .*\(line 1 of .*m.csv\)",
-        ),
-        ("a,b\n1,2\n\n3,-4\n", r"^demand.matrix\[1, 1\] = -4.0: .*line 4"),
-        (",a,b\na,1,2\nb,nan,4\n", r"^demand.matrix\[1, 0\] = nan: .*line 3"),
-        (",a,b\na,1,2\nb,,4\n", r"^demand.matrix\[1, 0\] = '': .*line 3"),
-        ("1,2\n1_0,2\n", r"^demand.matrix\[1, 0\] = '1_0'"),
+        ("1,2,x\n1,1,1\n1,1,1\n", r"^demand.matrix\[0, 2\] = 'x': must be a number \(.*m.csv\)"),
+        ("a,b\n1,2\n\n3,-4\n", r"^demand.matrix\[1, 1\] = -4: must be finite and at least 0"),
+        (",a,b\na,1,2\nb,nan,4\n", r"^demand.matrix\[1, 0\] = nan"),
+        (",a,b\na,1,2\nb,,4\n", r"^demand.matrix\[1, 0\] = ''"),
         ("1,inf\n1,2\n", r"^demand.matrix\[0, 1\] = inf"),
-        ("1,2\n1,2,3\n", r"^row 1, line 2 = '3 cells': must have 2, as line 1"),
-        ("1,2\n1\n", r"^row 1, line 2 = '1 cells'"),
+        ("1,2\n1,2,3\n", "lines must have equally many cells"),
         ("5,6\n1,2\n3,4\n", r"must be square; it has 3 rows of 2 cells"),
         (",b,a\na,1,2\nb,3,4\n", r"^demand.matrix\[0, 0\] = ''"),
-        ("1;2\n3;4\n", r"^demand.matrix\[0, 0\] = '3;4': .*line 2"),
-        ("", "it is empty"),
+        ("1;2\n3;4\n", r"^demand.matrix\[0, 0\] = '1;2'|'3;4'"),
+        ("", "must name a NumPy .npy file or a CSV file"),
         ('"', "must name a NumPy .npy file or a CSV file"),
-        ("\0", "demand"),
         ("0,0\n0,0\n", "at least one host must send"),
     ],
 )
-def test_a_wrong_cell_of_a_csv_is_named_by_row_column_and_line(
-    content: str, message: str, tmp_path: Path
-) -> None:
+def test_a_wrong_cell_of_a_csv_is_named_by_row_and_column(content: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "m.csv"
     path.write_text(content, newline="")
     with pytest.raises(dfe.ConfigError, match=message):
