@@ -11,8 +11,7 @@ import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env.baselines import Mlp, Neural
-from dragonfly_env.lab.neural import NONMINIMAL_KINDS, SCALES
-from dragonfly_env.lab.neural.mixture import matched_routers
+from dragonfly_env.lab.neural import matched_routers
 from tests.parity.cases import config_of, native, play
 
 WEIGHTS = Path(dfe.baselines.__file__).resolve().parent / "weights"
@@ -65,13 +64,16 @@ def test_core_and_reference_decide_alike_on_every_size(name: str, system: str) -
     assert env.trace_hash() == native(config, policy, 1500.0).trace_hash()
 
 
+KINDS = ("g", "gl", "lg", "lgl")
+
+
 def env_of(network: str, *features: str) -> dfe.BatchedRoutingEnv:
     return dfe.BatchedRoutingEnv(
         config_of(network=network, load=0.6),
         scope="source",
         action="path",
-        features=(*SCALES, *features),
-        nonminimal_kinds=NONMINIMAL_KINDS["source"],
+        features=features,
+        nonminimal_kinds=KINDS,
         duration_ns=3000.0,
     )
 
@@ -79,7 +81,8 @@ def env_of(network: str, *features: str) -> dfe.BatchedRoutingEnv:
 @pytest.mark.parametrize(("network", "packet_ns"), [("default", 32), ("lia", 10)])
 def test_demand_is_what_the_group_would_offer_per_what_its_link_carries(network: str, packet_ns: int) -> None:
     """72 hosts: four routers a group, one link to each other group, windows of 200 ns."""
-    env = env_of(network, "destination_offered_packets", "destination_remote_packets")
+    offered = ("destination_offered_packets", "destination_remote_packets")
+    env = env_of(network, "destination_demand", "destination_remote_demand", *offered)
     batch, most = env.reset(), 0.0
     while not env.done:
         for name, half, packets in (
@@ -97,7 +100,7 @@ def test_demand_is_what_the_group_would_offer_per_what_its_link_carries(network:
 @pytest.mark.parametrize(("network", "longer_packets"), [("default", 270 / 32), ("lia", 135 / 10)])
 def test_time_of_a_path_is_that_of_its_hops(network: str, longer_packets: float) -> None:
     """A path takes one global link, by way of a third group two; that is so much longer than a local one."""
-    env = env_of(network, "candidate_hops")
+    env = env_of(network, "candidate_hops", "candidate_time_packets")
     batch = env.reset()
     legal = batch.mask
     third = batch.candidates["intermediate_group"] != batch.packets["destination_group"][:, None]
@@ -154,7 +157,7 @@ def test_the_last_link_is_full_where_all_hosts_of_a_router_send_to_one_other(
         scope="source",
         action="path",
         features=("candidate_kind", "candidate_last_link_demand", "destination_router_demand"),
-        nonminimal_kinds=("g", "gl", "lg", "lgl"),
+        nonminimal_kinds=KINDS,
         duration_ns=3000.0,
     )
     layout, batch = env.layout, env.reset()
@@ -200,7 +203,7 @@ def test_the_last_link_of_a_nonminimal_path_is_another_one() -> None:
 
 
 def test_the_queue_before_a_global_link_is_part_of_what_is_under_way() -> None:
-    env = env_of("default", "link_packets")
+    env = env_of("default", "link_packets", "candidate_link_queued_packets")
     batch, most = env.reset(), 0.0
     while not env.done:
         queued = env.layout.quantities(batch.obs, "candidate_link_queued_packets")
