@@ -43,11 +43,7 @@ _CANDIDATES = ("minimal_candidates", "nonminimal_candidates", "gateways", "avoid
 
 
 def check_gateways(gateways: str, minimal_candidates: int) -> None:
-    """Any gateway is drawn where there is a choice: where there is one path alone nothing is drawn.
-
-    Raises:
-        ConfigError: For any gateway with one shortest path.
-    """
+    """Any gateway is drawn where there is a choice: where there is one path alone nothing is drawn."""
     if gateways == "any" and minimal_candidates < 2:
         raise config_error("gateways", gateways, "must be 'nearest' with minimal_candidates=1")
 
@@ -287,11 +283,7 @@ def _registry() -> dict[str, _core.PolicyInfo]:
 
 
 def highest(policy: str, name: str) -> float:
-    """The highest value that a parameter of the core's policy may have.
-
-    Raises:
-        KeyError: If there is no such policy or parameter, or no such limit.
-    """
+    """The highest value that a parameter of the core's policy may have."""
     for row in _registry()[policy]["parameters"]:
         if row["name"] == name and row["high"] is not None:
             return row["high"]
@@ -305,9 +297,6 @@ _aliases: dict[str, str] = {}
 def register_policies(classes: Iterable[type[Policy]]) -> None:
     """Make classes known under their names, and list their parameters in their docstrings. Called once by each package
     that brings policies.
-
-    Raises:
-        ValueError: If two classes claim one name.
     """
     for cls in classes:
         for name in cls.variants:
@@ -355,11 +344,7 @@ def policies() -> tuple[str, ...]:
 
 
 def policy_class(name: str) -> type[Policy]:
-    """The settings class of a policy's name; ``CorePolicy`` if there is none of its own.
-
-    Raises:
-        ConfigError: For an unknown name; the nearest one is named.
-    """
+    """The settings class of a policy's name; ``CorePolicy`` if there is none of its own."""
     known = _aliases.get(name, name) if isinstance(name, str) else ""
     if known in _classes:
         return _classes[known]
@@ -369,11 +354,7 @@ def policy_class(name: str) -> type[Policy]:
 
 
 def describe_policy(name: str) -> tuple[SettingInfo, ...]:
-    """The parameters that may be given with a policy's name, whether a class describes it or only the core's rows.
-
-    Raises:
-        ConfigError: For an unknown name.
-    """
+    """The parameters that may be given with a policy's name, whether a class describes it or only the core's rows."""
     cls = policy_class(name)
     if cls is not CorePolicy:
         fixed = cls.variants[_aliases.get(name, name)]
@@ -416,11 +397,7 @@ def make_policy(name: str, **parameters: Any) -> Policy:
 
 
 def policy_from_dict(values: Mapping[str, Any]) -> Policy:
-    """The policy that ``Policy.to_dict`` described.
-
-    Raises:
-        ConfigError: For whatever ``make_policy`` refuses, or without a ``name``.
-    """
+    """The policy that ``Policy.to_dict`` described."""
     parameters = check_mapping("policy", values)
     if "name" not in parameters:
         raise config_error("policy", parameters, "must have a 'name'")
@@ -428,11 +405,7 @@ def policy_from_dict(values: Mapping[str, Any]) -> Policy:
 
 
 def parse_policy(policy: object) -> Policy:
-    """A policy given by name, as an object, or as a table ``{"name": ..., parameters...}``.
-
-    Raises:
-        ConfigError: For anything else, and for whatever ``make_policy`` refuses.
-    """
+    """A policy given by name, as an object, or as a table ``{"name": ..., parameters...}``."""
     if isinstance(policy, Policy):
         return policy
     if isinstance(policy, str):

@@ -34,17 +34,7 @@ class Demand:
 def demand_of(
     topology: Dragonfly, traffic: object, *, network: NetworkConfig | None = None, seed: int = 1
 ) -> Demand:
-    """The demands of a traffic pattern.
-
-    Args:
-        topology: Where it is used.
-        traffic: A spec string, a pattern, or a matrix of demands.
-        network: Whether uniform traffic may draw the sender; None: it may.
-        seed: Of the run: patterns that fix something once (a permutation, hot hosts) follow from it.
-
-    Raises:
-        ConfigError: If the traffic has no demand matrix, or is impossible on this topology.
-    """
+    """The demands of a traffic pattern."""
     check_instance("topology", topology, Dragonfly)
     pattern = pattern_of(parse_traffic(traffic))
     pattern.check(topology)
@@ -56,11 +46,7 @@ def demand_of(
 
 
 def pattern_of(traffic: Traffic) -> Pattern:
-    """The pattern, if the traffic is one.
-
-    Raises:
-        ConfigError: For traces, schedules, closed loops and silence, which have no demand matrix.
-    """
+    """The pattern, if the traffic is one."""
     if isinstance(traffic, Pattern):
         return traffic
     known = ", ".join(spec for spec in traffic_patterns() if isinstance(parse_traffic(spec), Pattern))
@@ -72,11 +58,7 @@ def pattern_of(traffic: Traffic) -> Pattern:
 
 
 def offered_by(config: SimulationConfig) -> tuple[Demand, float]:
-    """The demands of a run, and the load that it offers.
-
-    Raises:
-        ConfigError: If its traffic has no demand matrix, or it has jobs.
-    """
+    """The demands of a run, and the load that it offers."""
     check_instance("config", config, SimulationConfig)
     if config.jobs:
         names = ", ".join(job.title for job in config.jobs)

@@ -133,9 +133,6 @@ class FluidModel:
         demand: (R, R) what each router sends to each other at a load of 1, in the bandwidth of a host's link.
         capacity: (classes,) bandwidth of a single link of each class in the same unit; that of hosts is not used.
         most_flows: The size up to which programs are solved.
-
-    Raises:
-        ConfigError: If the programs have more flows than that, or SciPy is not installed.
     """
 
     def __init__(
@@ -204,11 +201,7 @@ class FluidModel:
         return limits
 
     def most_load(self, most: float) -> Flow:
-        """Maximise the load at which all demands fit.
-
-        Args:
-            most: What the links of hosts allow.
-        """
+        """Maximise the load at which all demands fit."""
         from scipy import sparse
 
         if not len(self.destinations):
@@ -226,13 +219,7 @@ class FluidModel:
         return Flow(min(most, float(found[-1])), self._utilisation(found[:-1]))
 
     def latency(self, load: float, constant_ns: float, hop_ns: Floats) -> Flow | None:
-        """Minimise the mean latency of packets at a load; None: the demands do not fit.
-
-        Args:
-            load: Factor of the demands.
-            constant_ns: Of a packet that stays at its router.
-            hop_ns: (classes,) more for a hop over a link of each class.
-        """
+        """Minimise the mean latency of packets at a load; None: the demands do not fit."""
         if not len(self.destinations):
             return Flow(constant_ns, np.zeros(len(self.arcs)))
         costs = hop_ns[self.arcs.kind[self._columns]]
@@ -248,10 +235,6 @@ class FluidModel:
 
         Every router sends its demands in fixed proportions, as hosts with one queue do, but any share of them. The
         links to the hosts of a router take together what they can.
-
-        Args:
-            load: That is offered.
-            most: What the links from hosts allow.
 
         Returns:
             What all hosts send on average, in the bandwidth of a host's link.

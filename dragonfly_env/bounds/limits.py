@@ -92,14 +92,6 @@ class Bounds:
         Args:
             config: Topology, network, traffic and seed count.
             most_flows: The size up to which linear programs are solved.
-
-        Raises:
-            ConfigError: As the constructor; and if the run has jobs.
-
-        Example:
-            >>> config = dfe.SimulationConfig(topology="72", traffic="adv+1")
-            >>> round(dfe.bounds.Bounds.of(config).most_load, 4)
-            0.5625
         """
         bounds = cls.__new__(cls)
         bounds._set(config.topology, offered_by(config)[0], config.network, True, most_flows)
@@ -144,13 +136,6 @@ class Bounds:
 
         Args:
             load: Above 0.
-
-        Example:
-            >>> bounds = dfe.bounds.Bounds(dfe.Dragonfly.preset("72"), "adv+1")
-            >>> bounds.latency_floor_ns(0.3) < bounds.latency_floor_ns(0.5)
-            True
-            >>> bounds.latency_floor_ns(0.6)
-            inf
         """
         constant_ns, hop_ns = least_times(self.network, self.topology)
         return self.latency_of(load, constant_ns, hop_ns)
@@ -162,12 +147,6 @@ class Bounds:
             load: Above 0.
             constant_ns: Of a packet that stays at its router.
             hop_ns: (classes,) more for a hop over a link of each class; that of hosts is not used.
-
-        Example:
-            >>> bounds = dfe.bounds.Bounds(dfe.Dragonfly.preset("72"), "uniform")
-            >>> hop_ns = np.array([0.0, 100.0, 300.0])
-            >>> bounds.latency_of(0.1, constant_ns=50.0, hop_ns=hop_ns) > 50.0
-            True
         """
         if load > self._most_by_hosts * (1 + _ROUNDING):
             return math.inf
@@ -185,22 +164,11 @@ class Bounds:
 
         Returns:
             What is accepted, over all hosts, those that send less than others included.
-
-        Example:
-            >>> bounds = dfe.bounds.Bounds(dfe.Dragonfly.preset("72"), "adv+1")
-            >>> round(bounds.most_accepted(0.9), 4)
-            0.5625
         """
         return self.model.most_accepted(load, self._most_sent)
 
     def classes_at_most_load(self) -> tuple[ClassUse, ...]:
-        """How full links between routers are at the most load on the quickest paths, by class, the fullest first.
-
-        Example:
-            >>> bounds = dfe.bounds.Bounds(dfe.Dragonfly.preset("72"), "adv+1")
-            >>> [use.name for use in bounds.classes_at_most_load()]
-            ['global', 'local']
-        """
+        """How full links between routers are at the most load on the quickest paths, by class, the fullest first."""
         nearly = self.model.latency(
             self.most_load * (1 - _ROUNDING), *least_times(self.network, self.topology)
         )
@@ -313,15 +281,7 @@ _NOTHING = 1e-6  # share of all demands
 def least_latency(
     topology: Dragonfly, arcs: Arcs, demand: Floats, limits: Floats, hop_ns: Floats
 ) -> float | None:
-    """The least sum of demand times hop latency over all paths; None: the demands do not fit.
-
-    Args:
-        topology: Routers.
-        arcs: The links between them.
-        demand: (R, R) between routers; the diagonal does not count.
-        limits: (L,) what the links carry, in the same unit.
-        hop_ns: (L,) of a hop over each link.
-    """
+    """The least sum of demand times hop latency over all paths; None: the demands do not fit."""
     from scipy.optimize import linprog
     from scipy.sparse import csr_array, eye_array, hstack
 
@@ -371,12 +331,7 @@ class _Paths:
         self._known: dict[tuple[int, ...], float] = {}  # demand and links of a path; its cost
 
     def add_cheapest(self, prices: Floats, costs: Floats) -> Floats:
-        """Add the cheapest path of every demand; (D,) what each of them costs.
-
-        Args:
-            prices: (L,) of links, above 0.
-            costs: (L,) the part of the price that is the cost in the program.
-        """
+        """Add the cheapest path of every demand; (D,) what each of them costs."""
         from scipy.sparse import csr_array
         from scipy.sparse.csgraph import dijkstra
 

@@ -57,15 +57,7 @@ class PacketTimes:
 
 
 def packet_times(network: NetworkConfig, topology: Dragonfly) -> PacketTimes:
-    """The parts of a journey in a network.
-
-    Args:
-        network: Links and routers.
-        topology: Whose classes of links it has.
-
-    Raises:
-        ConfigError: If the network sets a class of link that the topology does not have.
-    """
+    """The parts of a journey in a network."""
 
     def ps(name: str) -> int:
         return ns_to_ps(name, getattr(network, name))

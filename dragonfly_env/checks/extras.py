@@ -25,14 +25,7 @@ def _is_installed(module: str) -> bool:
 
 
 def require_analysis(what: str) -> None:
-    """Say what to install, unless everything in the extra [analysis] is there.
-
-    Args:
-        what: The function or part of the package that needs it, for the message.
-
-    Raises:
-        ImportError: If a package is missing. Nothing is imported.
-    """
+    """Say what to install, unless everything in the extra [analysis] is there."""
     missing = [name for name in _ANALYSIS if not _is_installed(name)]
     if missing:
         raise ImportError(f"{what} needs {', '.join(missing)}: {how_to_install('analysis')}", name=missing[0])

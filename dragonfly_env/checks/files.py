@@ -32,11 +32,7 @@ _FILE = "must be a file that can be written"
 
 @contextmanager
 def replacing(target: Path) -> Iterator[Path]:
-    """The path of a temporary file in the folder of ``target`` that takes its place if the block ends well.
-
-    Raises:
-        OSError: With the name of ``target``, if it cannot be written.
-    """
+    """The path of a temporary file in the folder of ``target`` that takes its place if the block ends well."""
     temporary = target.with_name(f"{os.getpid()}-{secrets.token_hex(4)}.tmp")  # machines share folders
     try:
         yield temporary

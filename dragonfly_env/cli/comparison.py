@@ -30,10 +30,6 @@ _SAFE = frozenset(string.ascii_letters + string.digits + "-_=+,.:/@%")
 def compare(plan: Scenario, folder: Path, *, redo: bool, plots: bool, dry_run: bool, **how: Any) -> None:
     """Do what the folder lacks of a scenario, then print tables and draw figures. ``how``: see `engine_of` and
     `workers_of`.
-
-    Raises:
-        typer.Exit: If a run failed, or the sweep stopped early (after saying how to go on).
-        ConfigError: For whatever `run_all` refuses.
     """
     from dragonfly_env.sweeps.progress import Bar
     from dragonfly_env.sweeps.runner import run_all
@@ -86,11 +82,7 @@ def _plan_text(plan: Scenario, folder: Path, workers: int | None, redo: bool) ->
 
 @contextmanager
 def resumable(folder: Path) -> Iterator[None]:
-    """Say how to go on with a sweep that ends early.
-
-    Raises:
-        typer.Exit: If it was interrupted or cannot go on.
-    """
+    """Say how to go on with a sweep that ends early."""
     from dragonfly_env.sweeps.runner import SweepInterrupted, SweepStoppedError
 
     try:

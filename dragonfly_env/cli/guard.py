@@ -18,13 +18,7 @@ INTERRUPTED = 130
 
 @contextmanager
 def one_line_errors() -> Iterator[None]:
-    """Report the errors of users and machines; a fault of this program keeps its traceback.
-
-    Raises:
-        typer.Exit: 2 for ``ConfigError``; 130 for Ctrl-C; 1 for a deadlock, lack of memory, and files that cannot be
-            read or written.
-        BrokenPipeError: If the reader of standard output is gone. Typer then ends without a message.
-    """
+    """Report the errors of users and machines; a fault of this program keeps its traceback."""
     try:
         yield
     except BrokenPipeError:

@@ -312,14 +312,7 @@ def training(topology: str, traffic: str, load: float) -> tuple[Option, ...]:
 
 
 def suite(*, whole: str, seeds: str, folder: str, engines: bool) -> tuple[Option, ...]:
-    """Those of `reproduce` and `benchmark`, which do what a paper or a suite has laid down.
-
-    Args:
-        whole: What --full and --quick mean.
-        seeds: How many runs of each kind there are by default.
-        folder: Where results go by default.
-        engines: Whether other machines may do the runs.
-    """
+    """Those of `reproduce` and `benchmark`, which do what a paper or a suite has laid down."""
     runs = _by_default("Runs of each kind; from 2 on there are confidence intervals.", seeds)
     filled = _by_default("The results folder.", folder)
     return (
@@ -372,14 +365,6 @@ def scenario_settings(base: Mapping[str, Any], given: Given, **others: Any) -> d
     """Settings for `Scenario.from_dict`: those of ``base``, changed by the options that were given.
 
     For a machine without a network: a note tells which network it has, and that another one is taken.
-
-    Args:
-        base: Settings of a file, or nothing.
-        given: What a command took, by the names of the options. Loads and times replace those of each traffic too.
-        **others: Further settings by their key; None for not given.
-
-    Raises:
-        ConfigError: If an option has the wrong form.
     """
     settings = dict(base)
     jobs = [one.to_dict() for one in parse_jobs(given.get("job") or [])]
@@ -445,11 +430,7 @@ def _tell_of_aries(topology: object) -> None:
 
 
 def workers_of(given: Mapping[str, Any]) -> int | None:
-    """How many runs at a time the options --workers and --jobs, its old name, set.
-
-    Raises:
-        ConfigError: If they are both given, or out of range.
-    """
+    """How many runs at a time the options --workers and --jobs, its old name, set."""
     workers, jobs = given["workers"], given["jobs"]
     if workers is not None and jobs is not None:
         raise config_error("--jobs", jobs, "must be left out next to --workers, which means the same")
@@ -460,15 +441,8 @@ def workers_of(given: Mapping[str, Any]) -> int | None:
 def check_suite(given: Given, name: str) -> Path:
     """Check what was given for the options of `options.suite`.
 
-    Args:
-        given: What a command took.
-        name: Of the results folder, if none was given.
-
     Returns:
         The results folder.
-
-    Raises:
-        ConfigError: If there cannot be so many runs, or the folder cannot be written to.
     """
     if given["seeds"] is not None:
         check_integer("--seeds", given["seeds"], 1, _MOST_SEEDS)
@@ -478,11 +452,7 @@ def check_suite(given: Given, name: str) -> Path:
 
 
 def make_topology(topology: str | None, arrangement: str | None) -> Dragonfly:
-    """The topology that these two options describe.
-
-    Raises:
-        ConfigError: If there can be none.
-    """
+    """The topology that these two options describe."""
     settings = _topology(topology or DEFAULT_TOPOLOGY)
     return Dragonfly.from_dict({**settings, **({} if arrangement is None else {"arrangement": arrangement})})
 
@@ -504,11 +474,7 @@ def _as_table(value: object) -> dict[str, Any]:
 
 
 def engine_of(given: Mapping[str, Any]) -> Engine | None:
-    """The engine that options name; None for processes of this machine.
-
-    Raises:
-        ConfigError: For whatever `find_engine` refuses, or an option of the wrong form.
-    """
+    """The engine that options name; None for processes of this machine."""
     from dragonfly_env.sweeps.engines import find_engine
 
     settings: dict[str, str] = {}

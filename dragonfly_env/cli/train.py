@@ -399,11 +399,7 @@ HEURISTICS = ("min", "val-g", "ugal-n", "par", "neural-v1")
 
 
 def heuristics_on(config: SimulationConfig | Sequence[SimulationConfig]) -> dict[str, Evaluation]:
-    """Each heuristic, measured as a training's evaluations are; those that cannot run on the network are left out.
-
-    Args:
-        config: What the agent is trained on; means over several.
-    """
+    """Each heuristic, measured as a training's evaluations are; those that cannot run on the network are left out."""
     measured = {}
     for name in HEURISTICS:
         try:

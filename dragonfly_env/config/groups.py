@@ -96,14 +96,7 @@ GroupShape: TypeAlias = "Grid | NamedShape"
 
 
 def parse_group(value: object) -> str | GroupShape:
-    """A shape from what a user gives.
-
-    Args:
-        value: ``"all-to-all"``, a ``Grid``, or what ``str`` makes of one: ``"grid:rows=3,columns=8"``.
-
-    Raises:
-        ConfigError: If it is something else.
-    """
+    """A shape from what a user gives."""
     if isinstance(value, (Grid, NamedShape)):
         return value
     if not isinstance(value, str):

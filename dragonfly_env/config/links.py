@@ -110,15 +110,7 @@ class LinkConfig:
 
 
 def check_links(field: str, value: object) -> tuple[tuple[str, LinkConfig], ...]:
-    """Settings by class of link in the order of their names.
-
-    Args:
-        field: For messages.
-        value: A mapping from names to ``LinkConfig`` or to its fields; or what this function returned.
-
-    Raises:
-        ConfigError: If it is something else.
-    """
+    """Settings by class of link in the order of their names."""
     if isinstance(value, tuple):
         try:
             value = dict(value)
@@ -136,12 +128,7 @@ def check_links(field: str, value: object) -> tuple[tuple[str, LinkConfig], ...]
 
 
 def link_rows(network: NetworkConfig, topology: Dragonfly) -> list[_core.LinkParams]:
-    """The classes of links between routers, local ones first, as the core takes them.
-
-    Raises:
-        ConfigError: If the network sets a class that the topology does not have (those of grids it may set anywhere),
-            or a port is too fast, too slow, or has too large a buffer.
-    """
+    """The classes of links between routers, local ones first, as the core takes them."""
     given = dict(network.links)
     classes = topology.link_classes[1:]
     for name in given:

@@ -193,11 +193,7 @@ def _interval(low: float, high: float, open_low: bool = False) -> str:
 
 
 def normalise(settings: Any) -> None:
-    """Check every field of a (frozen) settings dataclass and store it in its plain type.
-
-    Raises:
-        ConfigError: For the first field that is out of range.
-    """
+    """Check every field of a (frozen) settings dataclass and store it in its plain type."""
     for field in dataclasses.fields(settings):
         check = field.metadata.get("check")
         if check is not None:
@@ -220,12 +216,7 @@ def describe(settings: Any) -> tuple[SettingInfo, ...]:
 
 
 def core_values(settings: Any, by_unit: Mapping[str, Callable[[Any], Any]] | None = None) -> dict[str, Any]:
-    """What the core is told: every field that has a name there, times as whole picoseconds, None as 0.
-
-    Args:
-        settings: An object of a settings class.
-        by_unit: How values of further units become the core's.
-    """
+    """What the core is told: every field that has a name there, times as whole picoseconds, None as 0."""
     convert = by_unit or {}
     values: dict[str, Any] = {}
     for field in dataclasses.fields(settings):
@@ -250,16 +241,7 @@ def reject_unknown(
     fixed: Collection[str] = (),
     meant: Mapping[str, str] | None = None,
 ) -> None:
-    """Raise ``ConfigError`` for keys of ``given`` that are no field of the class.
-
-    Args:
-        settings: A settings class.
-        given: Settings by name.
-        owner: Whose settings they are, for the message.
-        extra: Further names that may be set.
-        fixed: Fields that have one value here. They are not refused, but the message does not offer them.
-        meant: The field that another word for it means.
-    """
+    """Raise ``ConfigError`` for keys of ``given`` that are no field of the class."""
     names = [field.name for field in dataclasses.fields(settings) if field.init and field.name not in fixed]
     names += list(extra)
     for name, value in given.items():

@@ -66,11 +66,7 @@ def is_xc(arrangement: object) -> bool:
 
 
 def ports_between(arrangement: str, trunking: object, links: object) -> int:
-    """The global ports that join a pair of groups.
-
-    Raises:
-        ConfigError: If there are none such, or both numbers are given.
-    """
+    """The global ports that join a pair of groups."""
     most = MAX_RADIX * MAX_RADIX
     if links is None:
         return check_integer("trunking", 1 if trunking is None else trunking, 1, most)

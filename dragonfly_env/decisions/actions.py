@@ -13,11 +13,7 @@ from dragonfly_env.errors import IllegalActionError
 
 
 def as_actions(actions: npt.ArrayLike) -> IntArray:
-    """Integers in the form that the core takes.
-
-    Raises:
-        IllegalActionError: For anything else.
-    """
+    """Integers in the form that the core takes."""
     if isinstance(actions, np.ndarray) and actions.dtype == np.int64 and actions.flags.c_contiguous:
         return actions
     try:

@@ -58,11 +58,7 @@ ALL_NONMINIMAL_KINDS = (*NONMINIMAL_KINDS, "l")
 
 
 def select_features(features: Sequence[str] | None) -> tuple[int, tuple[str, ...]]:
-    """What the core is told of the features: a bit for each of the decision's own, and the names of the others.
-
-    Raises:
-        ConfigError: For an unknown name.
-    """
+    """What the core is told of the features: a bit for each of the decision's own, and the names of the others."""
     if features is None:
         return sum(_BITS[name] for name in FEATURES), ()
     if not isinstance(features, (list, tuple)):
@@ -77,11 +73,7 @@ def select_features(features: Sequence[str] | None) -> tuple[int, tuple[str, ...
 
 
 def check_nonminimal_kinds(field: str, value: object) -> tuple[str, ...]:
-    """Return kinds of non-minimal paths.
-
-    Raises:
-        ConfigError: For an unknown kind, or one that is named twice.
-    """
+    """Return kinds of non-minimal paths."""
     listed = ", ".join(ALL_NONMINIMAL_KINDS)
     kinds = check_items(field, value, f"must be some of {listed}")
     for i, kind in enumerate(kinds):

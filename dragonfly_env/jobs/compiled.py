@@ -133,11 +133,7 @@ _COMPILED = _Compiled()
 
 
 def compile_program(program: Program, ranks: int, packet_bytes: int) -> CompiledProgram:
-    """The program for so many ranks, checked; the same object for the same program.
-
-    Raises:
-        ConfigError: For ranks that wait for what no rank sends, naming who waits for whom; amounts out of range.
-    """
+    """The program for so many ranks, checked; the same object for the same program."""
     program.check(ranks)
     return _COMPILED.find((program, ranks, check_integer("packet_bytes", packet_bytes, 1, 2**31 - 1)))
 

@@ -12,12 +12,7 @@ _MOST_PLACES = 2**32
 
 
 def even_lengths(count: int, first: Sequence[float]) -> tuple[int, ...]:
-    """Lengths of a grid with ``count`` places: prime factors, the largest first, go to the side that is longest so far.
-
-    Args:
-        count: Places, at least 1.
-        first: What a side of one place is long, per axis.
-    """
+    """Lengths of a grid with ``count`` places: prime factors, the largest first, go to the longest side so far."""
     check_integer("ranks", count, 1, _MOST_PLACES)
     lengths = [1] * len(first)
     for prime in reversed(_prime_factors(count)):

@@ -87,26 +87,13 @@ class BackgroundMix:
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> BackgroundMix:
-        """The mix with some settings.
-
-        Raises:
-            ConfigError: For an unknown one or a value out of range.
-
-        Example:
-            >>> dfe.jobs.BackgroundMix.from_settings({"fill": 0.5}).fill
-            0.5
-        """
+        """The mix with some settings."""
         given = check_mapping(NAME, settings)
         reject_unknown(cls, given, f"{NAME!r}")
         return cls(**given)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for TOML and JSON.
-
-        Example:
-            >>> dfe.jobs.BackgroundMix(fill=0.5).to_dict()
-            {'program': 'background-mix', 'fill': 0.5}
-        """
+        """Plain values for TOML and JSON."""
         values: dict[str, Any] = {"program": NAME}
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
@@ -121,14 +108,7 @@ class BackgroundMix:
         return Motif.classes[name].from_settings(settings)
 
     def jobs(self, topology: Dragonfly, taken: int, seed: int) -> Iterator[Job]:
-        """Its jobs on a machine of which so many hosts are taken.
-
-        Example:
-            >>> topology = dfe.Dragonfly.preset("theta-m8")
-            >>> jobs = list(dfe.jobs.BackgroundMix().jobs(topology, taken=0, seed=1))
-            >>> all(job.is_endless for job in jobs)
-            True
-        """
+        """Its jobs on a machine of which so many hosts are taken."""
         draws = random.Random(f"{NAME} {seed}")
         left = int(self.fill * topology.num_hosts) - taken
         sizes = sorted({max(2, 1 << int(topology.num_hosts / part).bit_length() >> 1) for part in _PARTS})

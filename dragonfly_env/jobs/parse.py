@@ -46,12 +46,7 @@ class RegisteredJob(Program):
 
 
 def programs() -> tuple[str, ...]:
-    """The names of all programs that a job may run; besides, ``file:PATH`` reads one.
-
-    Example:
-        >>> dfe.jobs.program_names()[:3]
-        ('hacc', 'milc', 'milc-reorder')
-    """
+    """The names of all programs that a job may run; besides, ``file:PATH`` reads one."""
     return (*Motif.classes, *closed_loop_names())
 
 

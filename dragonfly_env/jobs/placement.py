@@ -18,11 +18,7 @@ def parse_groups(placement: str) -> int | None:
 
 
 def check_placement(field: str, placement: object) -> str | tuple[int, ...]:
-    """A placement in its plain form.
-
-    Raises:
-        ConfigError: For what is none.
-    """
+    """A placement in its plain form."""
     if isinstance(placement, str):
         if placement in PLACEMENTS or (parse_groups(placement) or 0) > 0:
             return placement
@@ -47,11 +43,7 @@ class Machine:
         self._owner: dict[int, str] = {}
 
     def take_listed(self, job: str, hosts: tuple[int, ...]) -> list[int]:
-        """Exactly these hosts.
-
-        Raises:
-            ConfigError: If one does not exist or belongs to another job.
-        """
+        """Exactly these hosts."""
         for host in hosts:
             if host >= self._topology.num_hosts:
                 allowed = f"must be a host, 0 to {self._topology.num_hosts - 1}"
@@ -61,18 +53,7 @@ class Machine:
         return self._give(job, list(hosts))
 
     def take(self, job: str, number: int, placement: str, count: int, seed: int) -> list[int]:
-        """So many free hosts, by a rule.
-
-        Args:
-            job: Its name for messages.
-            number: Of the job; jobs of one seed draw differently.
-            placement: The rule.
-            count: Of hosts.
-            seed: Random rules follow from it.
-
-        Raises:
-            ConfigError: If there are not so many.
-        """
+        """So many free hosts, by a rule."""
         left = self._topology.num_hosts - len(self._owner)
         if count > left:
             raise config_error(f"{job}.hosts", count, f"must be at most {left}, the hosts that are left")

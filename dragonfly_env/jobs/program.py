@@ -101,12 +101,7 @@ class Program(ABC):
         """
 
     def num_hosts(self) -> int | None:
-        """How many it is for, if it is written for a certain number.
-
-        Example:
-            >>> dfe.jobs.parse_program("milc").num_hosts() is None
-            True
-        """
+        """How many it is for, if it is written for a certain number."""
         return None
 
     def recorded(self, ranks: int) -> Records:
@@ -114,13 +109,6 @@ class Program(ABC):
 
         Args:
             ranks: How many ranks the job has.
-
-        Raises:
-            ConfigError: For what is no operation of a program of so many ranks.
-
-        Example:
-            >>> dfe.jobs.Milc().recorded(4).ranks
-            4
         """
         recorder = Recorder(self.spec, ranks, _MOST_OPERATIONS)
         for rank in range(ranks):
@@ -128,12 +116,7 @@ class Program(ABC):
         return recorder.records()
 
     def piece(self) -> int:
-        """The bytes of a message that leave before it is another one's turn.
-
-        Example:
-            >>> dfe.jobs.Hacc(scale=0.5).piece()
-            2048
-        """
+        """The bytes of a message that leave before it is another one's turn."""
         return self.piece_bytes
 
     def rank_order(self, ranks: int, seed: int) -> list[int]:
@@ -142,31 +125,18 @@ class Program(ABC):
         Args:
             ranks: How many there are.
             seed: Random orders follow from it.
-
-        Example:
-            >>> dfe.jobs.Milc().rank_order(4, seed=1)
-            [0, 1, 2, 3]
         """
         return list(range(ranks))
 
     @abstractmethod
     def to_dict(self) -> str | dict[str, Any]:
-        """As TOML and JSON have it; ``parse_program`` is the inverse.
-
-        Example:
-            >>> dfe.jobs.Milc(scale=0.25).to_dict()
-            {'name': 'milc', 'scale': 0.25}
-        """
+        """As TOML and JSON have it; ``parse_program`` is the inverse."""
 
     def resolved(self, ranks: int) -> str | dict[str, Any]:
         """The same with every default and what comes from data of the package: all that a result depends on.
 
         Args:
             ranks: How many ranks the job has.
-
-        Example:
-            >>> dfe.jobs.Milc(gap_ns=100).resolved(4)["gap_ns"]
-            100.0
         """
         return self.to_dict()
 
@@ -247,15 +217,7 @@ class Motif(Program):
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Motif:
-        """The motif with some settings.
-
-        Raises:
-            ConfigError: For an unknown one or a value out of range.
-
-        Example:
-            >>> dfe.jobs.Milc.from_settings({"scale": 0.25}).scale
-            0.25
-        """
+        """The motif with some settings."""
         given = check_mapping("program", settings)
         reject_unknown(cls, given, f"program {cls.name!r}")
         return cls(**given)
@@ -269,10 +231,6 @@ class Motif(Program):
 
         Args:
             ranks: How many ranks the job has.
-
-        Example:
-            >>> dfe.jobs.Milc(gap_ns=5_000).gap(16)
-            5000.0
         """
         check_integer("ranks", ranks, 1, MOST_HOSTS)
         return _calibrated(self, ranks) if self.gap_ns is None else self.gap_ns
@@ -282,10 +240,6 @@ class Motif(Program):
 
         Args:
             ranks: How many ranks the job has.
-
-        Example:
-            >>> dfe.jobs.Milc(scale=0.5).bytes_per_host(16) > 0
-            True
         """
         check_integer("ranks", ranks, 1, MOST_HOSTS)
         program = self if self.gap_ns == 0.0 else dataclasses.replace(self, gap_ns=0.0)
@@ -302,10 +256,6 @@ class Motif(Program):
 
         Args:
             num_bytes: The application's size.
-
-        Example:
-            >>> dfe.jobs.Milc(scale=0.25).scaled(4_000)
-            1000
         """
         return max(1, round(check_real("num_bytes", num_bytes, 0.0, _MAX_SCALED_BYTES) * self.scale))
 

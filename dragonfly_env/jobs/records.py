@@ -69,14 +69,7 @@ class Records:
     )
 
     def __init__(self, columns: Columns, ranks: int, texts: Sequence[str], *, lines: bool) -> None:
-        """Store what was recorded.
-
-        Args:
-            columns: (N, 6) rank, kind, partner, amount, name and place of each operation, in order.
-            ranks: How many.
-            texts: What names are numbers of.
-            lines: Whether places are lines of a file.
-        """
+        """Store what was recorded."""
         counts = np.bincount(columns[:, RANK], minlength=ranks)
         self.first = np.concatenate([[0], np.cumsum(counts)]).astype(np.uint64)
         self.kinds = columns[:, KIND].astype(np.uint8)
@@ -151,11 +144,7 @@ class Recorder:
         return self._most - self._recorded
 
     def add(self, rank: int, kind: int, partner: int, amount: int, name: str, place: int) -> None:
-        """The next operation of a rank; ranges are checked now or a little later.
-
-        Raises:
-            ConfigError: For what is no operation, naming its place and field.
-        """
+        """The next operation of a rank; ranges are checked now or a little later."""
         try:
             number = self._numbers.get(name)
             if number is None:
@@ -173,11 +162,7 @@ class Recorder:
             self._flush()
 
     def add_all(self, rank: int, operations: Iterable[Operation]) -> None:
-        """All operations of a rank, in their order.
-
-        Raises:
-            ConfigError: For anything else, naming its place and field.
-        """
+        """All operations of a rank, in their order."""
         add = self.add
         for number, item in enumerate(operations):
             if not isinstance(item, Operation):
@@ -186,25 +171,13 @@ class Recorder:
             add(rank, *item, number)
 
     def add_columns(self, columns: Columns, texts: Sequence[str]) -> None:
-        """Many operations that are known to be right.
-
-        Args:
-            columns: (N, 6) as ``Records`` has them.
-            texts: What their names are numbers of.
-
-        Raises:
-            ConfigError: If these are too many.
-        """
+        """Many operations that are known to be right."""
         known = [self._numbers.setdefault(text, len(self._numbers)) for text in texts]
         columns[:, NAME] = np.array([*known, 0], np.int64)[columns[:, NAME]]
         self._keep(columns)
 
     def records(self) -> Records:
-        """What was recorded.
-
-        Raises:
-            ConfigError: If an operation is out of range, begun and never ended, or ended and never begun.
-        """
+        """What was recorded."""
         self._flush()
         columns = np.concatenate([np.empty((0, WIDTH), np.int64), *self._chunks])
         self._chunks.clear()

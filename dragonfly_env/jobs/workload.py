@@ -71,11 +71,7 @@ def _named(job: str) -> Iterator[None]:
 
 
 def parse_jobs(jobs: object) -> tuple[Job | BackgroundMix, ...]:
-    """Jobs as objects, given as such, as tables or as strings.
-
-    Raises:
-        ConfigError: For anything else; the message names the job by its place.
-    """
+    """Jobs as objects, given as such, as tables or as strings."""
     if jobs is None:
         return ()
     if isinstance(jobs, (Job, BackgroundMix, Mapping, str)):
@@ -136,11 +132,7 @@ def resolved_jobs(
 def place_jobs(
     jobs: Sequence[Job], topology: Dragonfly, seed: int, packet_bytes: int
 ) -> tuple[PlacedJob, ...]:
-    """Every job with its hosts, its program compiled.
-
-    Raises:
-        ConfigError: If they overlap, do not fit, or a program waits for what no rank sends.
-    """
+    """Every job with its hosts, its program compiled."""
     machine = Machine(topology)
     taken: dict[int, list[int]] = {}
     for index, job in sorted(enumerate(jobs), key=lambda item: not isinstance(item[1].placement, tuple)):
@@ -184,9 +176,6 @@ class JobPolicies:
     Attributes:
         known: All of them; the first is the run's.
         numbers: Of each job, that of its usual packets and that of its all-to-all operations.
-
-    Raises:
-        ConfigError: If there are too many.
     """
 
     def __init__(self, jobs: Sequence[Job], policy: Policy) -> None:
@@ -227,11 +216,7 @@ def job_source(
     packet_bytes: int,
     packet_flits: int,
 ) -> _core.Source:
-    """What hosts do: their jobs; those without one send what the background says.
-
-    Raises:
-        ConfigError: For what is impossible, naming the job.
-    """
+    """What hosts do: their jobs; those without one send what the background says."""
     rows: list[dict[str, Any]] = []
     for index, (one, numbers) in enumerate(zip(placed, policies, strict=True)):
         job = one.job

@@ -96,16 +96,6 @@ class Counters:
 
         Args:
             earlier: Of the same run, with no ``reset_statistics`` between them.
-
-        Raises:
-            ConfigError: If it is something else.
-
-        Example:
-            >>> sim = dfe.Simulation(dfe.SimulationConfig(topology="72"))
-            >>> before = sim.counters()
-            >>> sim.run(500)
-            >>> sim.counters().since(before).duration_ns
-            500.0
         """
         if (
             not isinstance(earlier, Counters)
@@ -149,16 +139,6 @@ class Counters:
 
         Args:
             job: Index into ``jobs``.
-
-        Raises:
-            ConfigError: If there is no such job.
-
-        Example:
-            >>> jobs = [dfe.Job("milc", hosts=8)]
-            >>> sim = dfe.Simulation(dfe.SimulationConfig(topology="72", jobs=jobs))
-            >>> tiles = sim.counters().tiles_of_job(0)
-            >>> np.unique(tiles.router)
-            array([0, 1, 2, 3])
         """
         if not self.jobs:
             raise config_error("job", job, "there are no jobs in this run")

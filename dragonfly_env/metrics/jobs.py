@@ -139,14 +139,7 @@ class JobMetrics:
         return self.operations_total_ps / self.iterations.total_ps
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; None where there is no value.
-
-        Example:
-            >>> config = dfe.SimulationConfig(topology="72", jobs=["milc:hosts=4"])
-            >>> job = dfe.simulate(config, measure_ns=1_000).jobs[0]
-            >>> job.to_dict()["hosts"]
-            [0, 1, 2, 3]
-        """
+        """Plain values for JSON; None where there is no value."""
         return {
             "name": self.name,
             "program": self.program,

@@ -30,12 +30,7 @@ _JOB_LATEST = frozenset({"unfinished", "end_ps", "packets_delivered"})  # since 
 
 
 def join_statistics(earlier: Mapping[str, Any] | None, later: Mapping[str, Any]) -> dict[str, Any]:
-    """The statistics of two windows as if they had not been reset in between, without time series.
-
-    Args:
-        earlier: As ``_core.Simulation.statistics`` gives them, or what this function gave; None: there is nothing yet.
-        later: Those of the window that begins where the earlier one ends.
-    """
+    """The statistics of two windows as if they had not been reset in between, without time series."""
     given = {name: value for name, value in later.items() if name not in _SERIES}
     if earlier is None:
         return given

@@ -22,18 +22,7 @@ def percentile_ps(
     low_ps: float,
     high_ps: float,
 ) -> float:
-    """The smallest value that at least ``q`` percent of the counted ones do not exceed; NaN if there are none.
-
-    Args:
-        q: 0 to 100, in percent; 0 and 100 give the extremes themselves.
-        histogram: (B,) counts.
-        bucket_ps: (B,) the middle of each bucket, ascending.
-        low_ps: The smallest value.
-        high_ps: The largest value.
-
-    Raises:
-        ConfigError: If ``q`` is out of range.
-    """
+    """The smallest value that at least ``q`` percent of the counted ones do not exceed; NaN if there are none."""
     percent = check_real("q", q, 0.0, 100.0, unit="percent")
     total = int(histogram.sum())
     if total == 0:
@@ -95,10 +84,6 @@ class MessageMetrics:
         return self.latency_sum_ps / (self.delivered * PS_PER_NS) if self.delivered else math.nan
 
     def latency_percentile_ns(self, q: float) -> float:
-        """The smallest latency that at least ``q`` percent of the messages do not exceed, within 0.2 %.
-
-        Raises:
-            ConfigError: If ``q`` is not in [0, 100].
-        """
+        """The smallest latency that at least ``q`` percent of the messages do not exceed, within 0.2 %."""
         low, high = float(self.latency_min_ps), float(self.latency_max_ps)
         return percentile_ps(q, self.latency_histogram, self.latency_bucket_ps, low, high) / PS_PER_NS

@@ -123,16 +123,7 @@ class JobTotals:
         )
 
     def since(self, earlier: JobTotals) -> JobTotals:
-        """What an earlier reading had not.
-
-        Example:
-            >>> config = dfe.SimulationConfig(topology="72", jobs=["milc:hosts=4"])
-            >>> sim = dfe.Simulation(config)
-            >>> before = sim.counters().jobs[0]
-            >>> sim.run(1_000)
-            >>> sim.counters().jobs[0].since(before).packets_delivered > 0
-            True
-        """
+        """What an earlier reading had not."""
         return dataclasses.replace(
             self,
             packets_delivered=self.packets_delivered - earlier.packets_delivered,

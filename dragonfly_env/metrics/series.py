@@ -22,16 +22,7 @@ _BIN_BYTES = 48
 
 
 def check_series(bin_ns: float, partitions: int, end_ps: int) -> None:
-    """Refuse a run whose time series would fill the memory.
-
-    Args:
-        bin_ns: Width of the bins.
-        partitions: Of the core.
-        end_ps: Where the run ends.
-
-    Raises:
-        ConfigError: If its bins are too narrow.
-    """
+    """Refuse a run whose time series would fill the memory."""
     most = _most_bins(partitions)
     end_ns = end_ps / PS_PER_NS
     if end_ns > bin_ns * most:

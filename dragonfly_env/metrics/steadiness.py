@@ -76,13 +76,7 @@ class Marks:
         self._marks.clear()
 
     def pieces(self, start_ps: int, now_ps: int, duration_ps: int) -> Iterator[int]:
-        """A run in pieces that end where a mark is due, and the rest.
-
-        Args:
-            start_ps: Of the window.
-            now_ps: The beginning of the run.
-            duration_ps: Its length.
-        """
+        """A run in pieces that end where a mark is due, and the rest."""
         begun_ps, end_ps = now_ps - start_ps, now_ps - start_ps + duration_ps
         while begun_ps < end_ps:
             next_ps = min(_next_due(begun_ps), end_ps)

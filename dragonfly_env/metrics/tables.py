@@ -37,26 +37,11 @@ class Table:
         return len(next(iter(Table.to_dict(self).values())))
 
     def to_dict(self) -> dict[str, npt.NDArray[Any]]:
-        """The columns by name, as ``pandas.DataFrame`` and ``pyarrow.table`` take them.
-
-        Example:
-            >>> config = dfe.SimulationConfig(topology="72")
-            >>> sorted(dfe.simulate(config, measure_ns=1_000).links.to_dict())[:3]
-            ['flits', 'kind', 'packets']
-        """
+        """The columns by name, as ``pandas.DataFrame`` and ``pyarrow.table`` take them."""
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(_instance(self))}
 
     def to_frame(self) -> pd.DataFrame:
-        """The table as a data frame.
-
-        Raises:
-            ImportError: Without the extra [analysis].
-
-        Example:
-            >>> config = dfe.SimulationConfig(topology="72")
-            >>> len(dfe.simulate(config, measure_ns=1_000).hosts.to_frame())
-            72
-        """
+        """The table as a data frame."""
         require_analysis("to_frame()")
         import pandas as pd  # half a second, and most users of metrics do not need it
 
@@ -85,17 +70,7 @@ def write_table(
     path: str | Path,
     about: Mapping[str, str] | None = None,
 ) -> None:
-    """Write columns as a Parquet file.
-
-    Args:
-        columns: Of equal length.
-        path: The file; its folder must exist.
-        about: Goes into the file's metadata.
-
-    Raises:
-        ConfigError: If the file cannot be written.
-        ImportError: Without the extra [analysis].
-    """
+    """Write columns as a Parquet file."""
     require_analysis("a Parquet file")
     import pyarrow as pa
     import pyarrow.parquet as pq

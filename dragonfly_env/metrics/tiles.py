@@ -140,14 +140,7 @@ class TileTable(Table):
         return _ratio(self.stalls, self.flits)
 
     def of_routers(self, routers: Iterable[int]) -> TileTable:
-        """The tiles of some routers: with those of a job's hosts, its local view.
-
-        Example:
-            >>> config = dfe.SimulationConfig(topology="72")
-            >>> tiles = dfe.simulate(config, measure_ns=1_000).tiles
-            >>> np.unique(tiles.of_routers([3, 4]).router)
-            array([3, 4])
-        """
+        """The tiles of some routers: with those of a job's hosts, its local view."""
         return self._rows(np.isin(self.router, np.fromiter(routers, np.int64)))
 
     def of_kind(self, kind: str) -> TileTable:
@@ -155,15 +148,6 @@ class TileTable(Table):
 
         Args:
             kind: A class of tiles, such as ``"global"`` or ``"host-in"``.
-
-        Raises:
-            ConfigError: If there is none.
-
-        Example:
-            >>> config = dfe.SimulationConfig(topology="72")
-            >>> tiles = dfe.simulate(config, measure_ns=1_000).tiles
-            >>> len(tiles.of_kind("global"))
-            72
         """
         return self._rows(self.kind == check_choice("kind", kind, tuple(dict.fromkeys(self.kind.tolist()))))
 
@@ -184,15 +168,6 @@ class TileTable(Table):
         Returns:
             Columns: the keys, ascending; ``tiles`` (how many), ``links``, ``flits``, ``stalls``, ``output_stalls``
             and ``stalls_to_flits``.
-
-        Raises:
-            ConfigError: For another key, or none.
-
-        Example:
-            >>> config = dfe.SimulationConfig(topology="72")
-            >>> tiles = dfe.simulate(config, measure_ns=1_000).tiles
-            >>> tiles.by("group", "kind")["flits"].shape
-            (36,)
         """
         if not keys:
             raise config_error("keys", keys, f"must be one or more of {', '.join(KEYS)}")
@@ -213,13 +188,7 @@ class TileTable(Table):
         return result
 
     def to_dict(self) -> dict[str, npt.NDArray[Any]]:
-        """The columns by name, ``stalls_to_flits`` last.
-
-        Example:
-            >>> config = dfe.SimulationConfig(topology="72")
-            >>> list(dfe.simulate(config, measure_ns=1_000).tiles.to_dict())[:4]
-            ['router', 'group', 'port', 'kind']
-        """
+        """The columns by name, ``stalls_to_flits`` last."""
         return {**Table.to_dict(self), "stalls_to_flits": self.stalls_to_flits}
 
     def to_parquet(self, path: str | Path) -> None:
@@ -227,13 +196,6 @@ class TileTable(Table):
 
         Args:
             path: The file to write.
-
-        Raises:
-            ConfigError: If the file cannot be written.
-
-        Example:
-            >>> config = dfe.SimulationConfig(topology="72")
-            >>> dfe.simulate(config, measure_ns=1_000).tiles.to_parquet("tiles.parquet")
         """
         write_table(self.to_dict(), path)
 

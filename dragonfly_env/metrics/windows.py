@@ -83,15 +83,6 @@ class CounterWindows:
 
         Returns:
             Columns: ``time_ns``, ``duration_ns``, and those of ``TileTable.by`` or of the table.
-
-        Raises:
-            ConfigError: For an unknown key or job.
-
-        Example:
-            >>> sim = dfe.Simulation(dfe.SimulationConfig(topology="72"))
-            >>> windows = sim.run_in_windows(500, duration_ns=1_000)
-            >>> windows.tiles("kind")["time_ns"]
-            array([  0.,   0.,   0.,   0., 500., 500., 500., 500.])
         """
 
         def of(window: Counters) -> Columns:
@@ -101,13 +92,7 @@ class CounterWindows:
         return self._stacked([of(window) for window in self])
 
     def hosts(self) -> Columns:
-        """``HostTable`` over time, a row for every host and window: means of latencies per interface and window.
-
-        Example:
-            >>> sim = dfe.Simulation(dfe.SimulationConfig(topology="72"))
-            >>> sim.run_in_windows(500, duration_ns=1_000).hosts()["sent"].shape
-            (144,)
-        """
+        """``HostTable`` over time, a row for every host and window: means of latencies per interface and window."""
         return self._stacked([window.hosts.to_dict() for window in self])
 
     def host_latency_mean_ns(self, *, source_queue: bool = False) -> FloatArray:
@@ -115,15 +100,6 @@ class CounterWindows:
 
         Args:
             source_queue: Count from generation; else from leaving the source queue, as an interface does.
-
-        Raises:
-            ConfigError: Without ``SimulationConfig.host_latency``.
-
-        Example:
-            >>> config = dfe.SimulationConfig(topology="72", host_latency=True)
-            >>> windows = dfe.Simulation(config).run_in_windows(500, duration_ns=1_000)
-            >>> windows.host_latency_mean_ns().shape
-            (2, 72)
         """
         if self._readings[0].host_delivered is None:
             raise config_error(
@@ -141,15 +117,6 @@ class CounterWindows:
         Args:
             q: 0 to 100, in percent; 99.99 is a number like any other.
             source_queue: As in ``host_latency_mean_ns``.
-
-        Raises:
-            ConfigError: If ``q`` is out of range, or without ``SimulationConfig.host_latency``.
-
-        Example:
-            >>> config = dfe.SimulationConfig(topology="72", host_latency=True)
-            >>> windows = dfe.Simulation(config).run_in_windows(2_000, duration_ns=6_000)
-            >>> windows.host_latency_percentile_ns(99.9) > 0
-            True
         """
         percent = check_real("q", q, 0.0, 100.0, unit="percent")
         return percentile_of(self.host_latency_mean_ns(source_queue=source_queue), percent)
@@ -163,15 +130,6 @@ class CounterWindows:
         Returns:
             Columns: ``time_ns``, ``duration_ns``, ``operation`` (``message`` and ``iteration`` too), ``count`` and
             ``mean_ns`` of those that were completed in the window.
-
-        Raises:
-            ConfigError: If there is no such job.
-
-        Example:
-            >>> config = dfe.SimulationConfig(topology="72", jobs=["milc:hosts=4"])
-            >>> windows = dfe.Simulation(config).run_in_windows(500, duration_ns=1_000)
-            >>> np.unique(windows.operations(0)["operation"]).tolist()
-            ['allreduce', 'iteration', 'message', 'wait']
         """
         jobs = self._readings[0].jobs
         if not jobs:
@@ -199,15 +157,6 @@ class CounterWindows:
 
         Returns:
             The files.
-
-        Raises:
-            ConfigError: If they cannot be written.
-
-        Example:
-            >>> sim = dfe.Simulation(dfe.SimulationConfig(topology="72"))
-            >>> files = sim.run_in_windows(500, duration_ns=1_000).to_parquet("counters")
-            >>> [file.name for file in files]
-            ['tiles.parquet', 'hosts.parquet']
         """
         tables = {"tiles": self.tiles(), "hosts": self.hosts()}
         if jobs := self._readings[0].jobs:

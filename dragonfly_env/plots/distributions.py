@@ -45,13 +45,6 @@ def distribution_figure(results: Results, load: float | None = None) -> Figure:
     Box: first to third quartile with the median; whiskers: 5th to 95th percentile (HPDC'21 draws 1.5
         interquartile ranges, which need every packet). Marks: mean, p95, p99. Over seeds: the mean of each
         figure.
-
-    Args:
-        results: Runs.
-        load: The load to show, or None for the one where policies differ most.
-
-    Raises:
-        ConfigError: If there are no runs with that load.
     """
     table = aggregate(results, _COLUMNS)
     look = looks(results.policies)

@@ -17,13 +17,6 @@ def fairness_figure(results: Results, load: float | None = None) -> Figure:
     """One panel per traffic and policy: a bar for each router of a group, the mean over all groups.
 
     The thin line on a bar spans the lowest to the highest group. Jain's index is over all routers.
-
-    Args:
-        results: Runs that kept their arrays.
-        load: The load to show, or None for the one where policies differ most.
-
-    Raises:
-        ConfigError: If the runs have no results per router, or none with that load.
     """
     if "router_accepted_load" not in results.table.columns:
         raise config_error("arrays", False, "must be true in the sweep for results per router")

@@ -38,13 +38,6 @@ def job_figure(results: Results, load: float | None = None) -> Figure:
 
     Box: first to third quartile with the median, over all placements and seeds; whiskers: the lowest and the highest;
     a point for every run.
-
-    Args:
-        results: Runs.
-        load: Of the traffic next to jobs; None: the highest that most policies carry.
-
-    Raises:
-        ConfigError: If no run has jobs, or none has that load.
     """
     panels: list[tuple[str, pd.DataFrame]] = []
     for traffic in results.traffic:

@@ -24,14 +24,7 @@ _EXPLORING, _GREEDY = "#9a9a9a", "#d55e00"  # no heuristic has them
 def learning_figure(
     rows: Sequence[Mapping[str, Any]], title: str = "", heuristics: Mapping[str, Any] | None = None
 ) -> Figure:
-    """The figure.
-
-    Args:
-        rows: One per episode, as `Progress.to_dict` gives them.
-        title: Above the panels.
-        heuristics: What others reach, by name: objects with the attributes that the panels show, as ``Evaluation`` has.
-            Each is a horizontal line; one that would flatten the curves is off the scale, and the legend says so.
-    """
+    """The figure."""
     lines = heuristics or {}
     look = looks(tuple(lines))
     off_scale = set()

@@ -27,13 +27,6 @@ def global_links_figure(results: Results, load: float | None = None) -> Figure:
 
     Light is idle and dark is full; each panel says its mean and its highest value. With several links between two
     groups their mean is shown. The diagonal is empty.
-
-    Args:
-        results: Runs that kept their arrays, all on one topology.
-        load: The load to show, or None for the one where policies differ most.
-
-    Raises:
-        ConfigError: If the runs have no results per link, differ in topology, or none has that load.
     """
     topology = _topology(results)
     leads_to = _group_behind(topology)
@@ -52,13 +45,6 @@ def ports_figure(results: Results, load: float | None = None) -> Figure:
     groups.
 
     Thin lines separate the classes of links.
-
-    Args:
-        results: Runs that kept their arrays, all on one topology.
-        load: The load to show, or None for the one where policies differ most.
-
-    Raises:
-        ConfigError: As `global_links_figure`.
     """
     topology = _topology(results)
 

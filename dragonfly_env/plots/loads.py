@@ -122,15 +122,6 @@ def _mark_exit(
 ) -> bool:
     """An arrow where the curve leaves the panel.
 
-    Args:
-        axes: The panel.
-        line: What was measured of the policy.
-        limit_us: The panel's upper edge.
-        look: Of the policy.
-        loads: Those of the panel.
-        policy: Its label.
-        mentioned: Policies of which nothing is visible and that have a line of text already.
-
     Returns:
         Whether nothing of the curve is visible, which is said in words.
     """
@@ -220,10 +211,6 @@ def limits_of(results: Results, traffic: str) -> Limits | None:
 
     That is without the extra ``bounds``, for traffic without a demand matrix, where the linear program is large, and
     where runs differ in topology, network or traffic.
-
-    Args:
-        results: Runs.
-        traffic: A label of theirs.
     """
     table = results.table[results.table["traffic"] == traffic]
     try:

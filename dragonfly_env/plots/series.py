@@ -24,15 +24,7 @@ _LABEL_IN = 1.6  # of the height of a panel
 
 
 def series_figure(results: Results, load: float | None = None) -> Figure:
-    """One row per traffic: accepted load, and mean latency of the packets delivered in each bin.
-
-    Args:
-        results: Runs made with ``series_bin_ns``.
-        load: The load to show, or None for the one where policies differ most.
-
-    Raises:
-        ConfigError: If the runs have no time series, or none with that load.
-    """
+    """One row per traffic: accepted load, and mean latency of the packets delivered in each bin."""
     if "series_time_ns" not in results.table.columns:
         raise config_error(
             "series_bin_ns", None, "must be set in the sweep for time series; there is none in these runs"

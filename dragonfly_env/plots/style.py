@@ -174,18 +174,7 @@ def grid(
     key: bool = False,
     **options: Any,
 ) -> tuple[Figure, list[list[Axes]]]:
-    """A figure with rows x columns axes, in the common style; sizes in inches of one panel.
-
-    Args:
-        width: Of a panel.
-        height: Of a panel.
-        rows: Of panels.
-        columns: Of panels.
-        lines: Of text above or below the panels, for which the figure is higher.
-        lines_beside: Of text on their left, for which it is wider.
-        key: Whether there will be a bar with the colours, for which it is wider.
-        **options: For ``Figure.subplots``.
-    """
+    """A figure with rows x columns axes, in the common style; sizes in inches of one panel."""
     with mpl.rc_context(RC):
         size = (width * columns + lines_beside * _LINE_IN + key * _KEY_IN, height * rows + lines * _LINE_IN)
         figure = Figure(figsize=size, layout="constrained")
@@ -202,14 +191,6 @@ def policy_grid(
     **options: Any,
 ) -> tuple[Figure, list[list[Axes]], dict[str, float]]:
     """A row of panels per traffic, at one load, and a column per policy.
-
-    Args:
-        results: Runs.
-        load: As of `representative_load`.
-        size: Of a panel.
-        label: Of the vertical axes.
-        label_in: How much of the height a traffic may take there.
-        **options: For `grid`.
 
     Returns:
         The figure, its panels, and the load of each traffic.
@@ -233,13 +214,7 @@ def broken(label: str, inches: float, points: float) -> str:
 
 
 def wrapped(text: str, inches: float, points: float) -> str:
-    """A text on as many lines as it needs, but at most `_MOST_LINES`.
-
-    Args:
-        text: It is broken where a word or a name of several parts ends, else anywhere.
-        inches: How wide a line may be.
-        points: The size of the font.
-    """
+    """A text on as many lines as it needs, but at most `_MOST_LINES`."""
     lines: list[str] = []
     for paragraph in text.split("\n"):
         line = ""
@@ -314,11 +289,6 @@ def policy_legend(figure: Figure, axes: Axes, *, below: bool = False) -> None:
 def legend_above(panel: Axes, inches: float, *, title: str = "") -> int:
     """A legend above a panel, in as many columns as there is room for, so that it covers no data.
 
-    Args:
-        panel: Its artists with labels are listed.
-        inches: The width of the panel.
-        title: Of the legend.
-
     Returns:
         The number of its lines.
     """
@@ -345,13 +315,7 @@ def legend_above(panel: Axes, inches: float, *, title: str = "") -> int:
 
 
 def fitting_legend(figure: Figure, handles: Sequence[Any], place: Place) -> Legend:
-    """A legend outside the panels with as many columns as the figure has room for.
-
-    Args:
-        figure: Where it is.
-        handles: Artists with labels.
-        place: Below or above them.
-    """
+    """A legend outside the panels with as many columns as the figure has room for."""
     columns = max(1, len(handles))
     while True:
         with mpl.rc_context(RC):
@@ -397,17 +361,9 @@ def save(figure: Figure, folder: Path, name: str, formats: Sequence[str] = ("png
 def representative_load(results: Results, traffic: str, load: float | None = None) -> float:
     """The load for a figure of one traffic: high, but not beyond what most policies carry.
 
-    Args:
-        results: Runs.
-        traffic: One of ``results.traffic``.
-        load: The load that the user named, or None.
-
     Returns:
         ``load`` itself, or else the highest load that at least half of the policies still carry; if there is none,
         the highest that some policy carries; else the lowest there is.
-
-    Raises:
-        ConfigError: If there are no runs with that load; those nearest are named.
     """
     part = results.table[results.table["traffic"] == traffic]
     loads = sorted(float(value) for value in part["load"].unique())

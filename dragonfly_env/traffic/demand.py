@@ -130,15 +130,6 @@ class DemandMatrix(Pattern):
             topology: Where the pattern is used.
             network: With whose links.
             load: That of the run.
-
-        Raises:
-            ConfigError: If the matrix says itself what is offered, and that is more than a host's link carries.
-
-        Example:
-            >>> rates = dfe.traffic.DemandMatrix(8 * np.eye(9)[::-1], demand_unit="GB/s")
-            >>> topology = dfe.Dragonfly.preset("72")
-            >>> rates.load_on(topology, dfe.NetworkConfig(), load=1.0)
-            0.25
         """
         if self.demand_unit is None:
             return load

@@ -93,10 +93,6 @@ class Schedule(Traffic):
 
         Args:
             values: A table with the list ``schedule``.
-
-        Example:
-            >>> dfe.traffic.Schedule.from_dict({"schedule": [[0, "uniform", 0.5]]}).spec
-            '0 ns: uniform 0.5'
         """
         steps = values.get("schedule")
         if not isinstance(steps, Sequence) or isinstance(steps, str):

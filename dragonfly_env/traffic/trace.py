@@ -89,15 +89,6 @@ class Trace(Traffic):
             bytes: (M,) message sizes, at least 1.
             routers: None, or per message a sequence of routers or a string of them separated by spaces; an
                 empty one, or None, leaves the path to the policy.
-
-        Raises:
-            ConfigError: For NaN, negative or decreasing times, what is not an integer, columns of different
-                lengths; with row, field and value. Ranges of hosts and routes are checked with the topology.
-
-        Example:
-            >>> columns = {"time_ns": [0], "src": [0], "dst": [9], "bytes": [128]}
-            >>> dfe.traffic.Trace.from_columns(**columns, routers=["0 1 4"]).routes
-            array([0, 1, 4], dtype=uint32)
         """
         time_ps = _times(time_ns)
         rows = len(time_ps)
@@ -117,15 +108,6 @@ class Trace(Traffic):
 
         Args:
             frame: The table, of pandas.
-
-        Raises:
-            ConfigError: For missing or unknown columns, and as ``from_columns``.
-
-        Example:
-            >>> import pandas as pd
-            >>> columns = {"time_ns": [0], "src": [0], "dst": [9], "bytes": [128]}
-            >>> len(dfe.traffic.Trace.from_frame(pd.DataFrame(columns)))
-            1
         """
         names = [str(name) for name in frame.columns]
         for name in names:
@@ -142,17 +124,6 @@ class Trace(Traffic):
 
         Args:
             path: The file.
-
-        Raises:
-            ConfigError: If the file cannot be read, and as ``from_frame``.
-            ImportError: Without the extra [analysis].
-
-        Example:
-            >>> import pandas as pd
-            >>> columns = {"time_ns": [0], "src": [0], "dst": [9], "bytes": [128]}
-            >>> pd.DataFrame(columns).to_csv("trace.csv", index=False)
-            >>> len(dfe.traffic.Trace.from_file("trace.csv"))
-            1
         """
         require_analysis("a trace in a file")
         import pandas as pd  # here, because it takes long and few need it
@@ -213,13 +184,7 @@ class Trace(Traffic):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Path and SHA-256 of the file that it was read from, or else all columns as lists.
-
-        Example:
-            >>> columns = {"time_ns": [0], "src": [0], "dst": [9], "bytes": [128]}
-            >>> dfe.traffic.Trace.from_columns(**columns).to_dict()["trace"]["dst"]
-            [9]
-        """
+        """Path and SHA-256 of the file that it was read from, or else all columns as lists."""
         if self.path:
             return {"trace": {"path": self.path, "sha256": self.sha256}}
         time_ns = [
@@ -245,14 +210,6 @@ class Trace(Traffic):
 
         Args:
             values: A table with the key ``trace``: columns, or ``path`` and ``sha256``.
-
-        Raises:
-            ConfigError: If the file is not the one that was described, and as ``from_columns``.
-
-        Example:
-            >>> columns = {"time_ns": [0], "src": [0], "dst": [9], "bytes": [128]}
-            >>> len(dfe.traffic.Trace.from_dict({"trace": columns}))
-            1
         """
         table = check_mapping("trace", check_mapping("traffic", values).get("trace"), "must be a table")
         if "path" in table:

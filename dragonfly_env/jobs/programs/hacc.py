@@ -51,10 +51,6 @@ class Hacc(Motif):
 
         Args:
             ranks: How many ranks the job has.
-
-        Example:
-            >>> dfe.jobs.Hacc().lengths(16)
-            (4, 2, 2)
         """
         return even_lengths(ranks, (1.0, 1.0, 1.0))
 

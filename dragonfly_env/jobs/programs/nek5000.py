@@ -46,10 +46,6 @@ class Nek5000(Motif):
 
         Args:
             ranks: How many ranks the job has.
-
-        Example:
-            >>> dfe.jobs.Nek5000().lengths(256)
-            (8, 8, 4)
         """
         return even_lengths(ranks, (1.0, 1.0, 1.0))
 
@@ -58,10 +54,6 @@ class Nek5000(Motif):
 
         Args:
             move: The direction: a step of -1, 0 or 1 along each axis.
-
-        Example:
-            >>> dfe.jobs.Nek5000().halo_bytes((1, 0, 0))
-            51528
         """
         points = math.prod(count * ORDER + 1 for count, step in zip(ELEMENTS, move, strict=True) if step == 0)
         return self.scaled(points * _VALUE_BYTES) if points > 1 else _VALUE_BYTES
