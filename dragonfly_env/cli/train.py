@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich import box
-from rich.console import Console, Group, RenderableType
-from rich.table import Table
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
 from dragonfly_env.agents.evaluation import Evaluation, evaluate_over_seeds
@@ -19,16 +16,13 @@ from dragonfly_env.checks.files import check_folder
 from dragonfly_env.cli import options
 from dragonfly_env.cli.comparison import this_command
 from dragonfly_env.cli.console import console, note, show
-from dragonfly_env.cli.guard import INTERRUPTED
 from dragonfly_env.cli.options import option, scenario_settings
 from dragonfly_env.errors import ConfigError, DeadlockError
 from dragonfly_env.simulation.config import SimulationConfig
-from dragonfly_env.sweeps.progress import Estimate, LiveBar, spell_seconds
 
 if TYPE_CHECKING:
-    from dragonfly_env.agents.training import Progress as EpisodeProgress
     from dragonfly_env.training.agents import LearnerSource
-    from dragonfly_env.training.run import Sofar, TrainingPlan, TrainingReport
+    from dragonfly_env.training.run import TrainingPlan
 
 
 DEFAULT_DURATION_NS = 2_000_000.0
@@ -79,8 +73,7 @@ def train(
         float,
         option(
             "--duration-ns",
-            "Simulated time to train for, in ns; rounded up to whole episodes. A longer one goes on with a "
-            "finished training.",
+            "Simulated time to train for, in ns; rounded up to whole episodes. With --resume, earlier episodes count.",
             DURATION,
         ),
     ] = DEFAULT_DURATION_NS,
@@ -131,8 +124,17 @@ def train(
             "--out -o", "The folder of this training. [dim]\\[default: results/AGENT][/dim]", options.MACHINE
         ),
     ] = None,
-    fresh: Annotated[
-        bool, option("--fresh", "Forget the training that the folder holds, and begin anew.", options.MACHINE)
+    resume: Annotated[
+        bool,
+        option(
+            "--resume",
+            "Go on from the newest checkpoint in the folder, if there is one, with the settings of that agent.",
+            options.MACHINE,
+        ),
+    ] = False,
+    restart: Annotated[
+        bool,
+        option("--restart", "Remove the training that the folder holds, and begin anew.", options.MACHINE),
     ] = False,
     tensorboard: Annotated[
         bool,
@@ -147,7 +149,7 @@ def train(
 ) -> None:
     """Train a routing agent. It chooses where packets go at every router, and is rewarded for short delivery times.
 
-    [bold]Ctrl-C[/bold] stops and keeps the agent as it is; the same command again goes on.
+    [bold]Ctrl-C[/bold] stops and keeps the agent as it is; --resume goes on.
     Both need the extra "sb3": PyTorch and Stable-Baselines3.
 
     [bold]Examples[/bold]
@@ -168,7 +170,7 @@ def train(
 
     agent.zip: the trained agent, with everything that made it
 
-    learning.png, episodes.parquet: its course, one row per episode
+    learning.png, episodes.csv: its course, one row per episode
 
     checkpoints/, tensorboard/: for tensorboard --logdir FOLDER
     """
@@ -182,9 +184,10 @@ def train(
     learner = LearnerSource.find(agent)
     folder = check_folder("--out", out or Path("results") / learner.name)
     seeds = list(dict.fromkeys(seed or [1]))
-    plans = [
-        TrainingPlan(
-            kind=agent,
+    folders = [folder / f"seed-{one}" for one in seeds] if len(seeds) > 1 else [folder]
+    for one, place in zip(seeds, folders, strict=True):
+        plan = TrainingPlan(
+            learner=learner,
             config=scenarios[0] if scenarios else run.config,
             scenarios=scenarios,
             settings=_parse_settings(learner, agent_settings or ()),
@@ -197,15 +200,8 @@ def train(
             stop_after_s=None if minutes is None else 60.0 * minutes,
             tensorboard=tensorboard,
         )
-        for one in seeds
-    ]
-    places = [folder / f"seed-{plan.seed}" for plan in plans] if len(plans) > 1 else [folder]
-    for plan, place in zip(plans, places, strict=True):
-        _train(plan, place, fresh)
-    if len(plans) > 1:
-        agents = " ".join(learner.saved(place / "agent.zip") for place in places)
-    else:
-        agents = learner.saved(folder / "agent.zip")
+        _train(plan, place, resume=resume, restart=restart)
+    agents = " ".join(learner.saved(place / "agent.zip") for place in folders)
     note(Text(f"to compare:  dragonfly-env evaluate {agents} min ugal-n", style="bold"))
 
 
@@ -247,150 +243,80 @@ def _parse_settings(learner: LearnerSource, texts: Sequence[str]) -> dict[str, A
     return settings
 
 
-def _train(plan: TrainingPlan, folder: Path, fresh: bool) -> None:
-    """One agent: a bar while it learns, then what came of it."""
-    from dragonfly_env.training.run import TrainingInterrupted, run_training
+def _train(plan: TrainingPlan, folder: Path, *, resume: bool, restart: bool) -> None:
+    """One agent: a bar while it learns, then a table and a figure."""
+    from dragonfly_env.training.run import run_training
 
+    done = 0
+    screen = console(error=True)
+    columns = (TextColumn("episode {task.completed}/{task.total}"), BarColumn(), TimeRemainingColumn())
     try:
-        with TrainingBar(console(error=True), plan) as bar:
+        with Progress(
+            *columns, TextColumn("{task.description}"), console=screen, disable=not screen.is_terminal
+        ) as bar:
+            task = bar.add_task("", total=plan.episodes)
 
-            def begin(sofar: Sofar) -> None:
-                if sofar.episode:
-                    note(Text(f"going on after episode {sofar.episode} in {folder}", style="dim"))
-                bar.start(sofar)
+            def report(row: Mapping[str, Any]) -> None:
+                nonlocal done
+                done = row["episode"]
+                bar.update(task, completed=done, description=_describe(row))
+                if not screen.is_terminal:
+                    note(Text(f"episode {done}/{plan.episodes}: {_describe(row)}"))
 
-            report = run_training(plan, folder, fresh=fresh, on_start=begin, on_episode=bar.advance)
-    except TrainingInterrupted as interrupt:
-        kept = f"{interrupt.episode} of {interrupt.episodes} episodes are kept in {folder}"
-        note(Text(f"interrupted: {kept}; to go on: {this_command('--fresh')}", style="yellow"))
-        raise typer.Exit(INTERRUPTED) from None
-    if not report.rows or report.rows[-1]["episode"] == report.resumed_after:
-        note(Text(f"complete already: {folder}; a longer --duration-ns (or --minutes) goes on"))
-    if report.rows:
-        show(_summary(plan, report))
-        _draw(plan, report, folder)
-    note(Text(f"agent: {report.agent}"))
+            rows = run_training(plan, folder, resume=resume, restart=restart, on_episode=report)
+    except KeyboardInterrupt:
+        kept = f"interrupted after {done} of {plan.episodes} episodes, which are kept in {folder}"
+        raise KeyboardInterrupt(
+            f"{kept}; to go on: {this_command('--restart', '--resume')} --resume" if done else "interrupted"
+        ) from None
+    if not done:
+        note(Text(f"complete already: {folder}; a longer --duration-ns goes on"))
+    show(_summary(plan, rows))
+    _draw(plan, rows, folder)
+    note(Text(f"agent: {folder / 'agent.zip'}"))
 
 
-def _draw(plan: TrainingPlan, report: TrainingReport, folder: Path) -> None:
+def _draw(plan: TrainingPlan, rows: Sequence[Mapping[str, Any]], folder: Path) -> None:
     from dragonfly_env.plots.learning import learning_figure
     from dragonfly_env.plots.style import save
 
     traffic = f"{plan.config.traffic_object.spec} at load {plan.config.load:g}"
     if plan.scenarios:
         traffic = f"{len(plan.scenarios)} scenarios"
-    title = f"{plan.kind}, seed {plan.seed}: {traffic} on {plan.config.topology.num_hosts:,} hosts"
+    title = f"{plan.learner.spec}, seed {plan.seed}: {traffic} on {plan.config.topology.num_hosts:,} hosts"
     with console(error=True).status("measuring heuristics for the figure"):
         heuristics = heuristics_on(plan.scenarios or plan.config)
-    picture, _ = save(learning_figure(report.rows, title, heuristics), folder, "learning")
+    picture, _ = save(learning_figure(rows, title, heuristics), folder, "learning")
     note(Text(f"figure: {picture}"))
 
 
-def _summary(plan: TrainingPlan, report: TrainingReport) -> RenderableType:
-    """The first and the last episode, and the last evaluation, each with how it was measured."""
-    first, last = report.rows[0], report.rows[-1]
-    evaluated = next((row for row in reversed(report.rows) if "evaluation/latency_mean_ns" in row), None)
-    table = Table(box=box.SIMPLE_HEAD)
-    for heading in ("", "measured", "latency (ns)", "accepted load", "minimal paths (%)"):
-        text = heading in ("", "measured")
-        table.add_column(heading, justify="left" if text else "right", no_wrap=heading != "measured")
-
-    def add(heading: str, measured: str, row: Mapping[str, Any], prefix: str = "") -> None:
-        latency, accepted, minimal = (
-            row.get(f"{prefix}{name}") for name in ("latency_mean_ns", "accepted_load", "minimal_fraction")
-        )
-        table.add_row(
-            heading,
-            measured,
-            _number(latency, ",.0f"),
-            _number(accepted, ".4f"),
-            _number(minimal, ".1f", 100.0),
-        )
-
-    before = "from an empty network" if plan.warmup_ns == 0 else f"after {_us(plan.warmup_ns)} of warm-up"
-    exploring = f"exploring, {_us(plan.episode_ns)} {before}"
-    add(f"episode {first['episode']}", exploring, first)
-    if last is not first:
-        add(f"episode {last['episode']}", exploring, last)
-    if evaluated is not None:
-        steady = f"{_us(EVALUATION_NS)} after {_us(EVALUATION_WARMUP_NS)} of warm-up"
-        after = f"evaluation after {evaluated['episode']}"
-        add(after, f"not exploring, other seeds, {steady}", evaluated, "evaluation/")
-    course = (
+def _summary(plan: TrainingPlan, rows: Sequence[Mapping[str, Any]]) -> Text:
+    last = rows[-1]
+    text = (
         f"{last['episode']} of {plan.episodes} episodes, {last['decisions']:,} decisions, "
         f"{last['simulated_ns'] / 1e6:g} ms simulated, {last['wall_s']:,.0f} s of training"
     )
-    return Group(table, Text(course, style="dim"))
+    evaluated = next((row for row in reversed(rows) if "evaluation/latency_mean_ns" in row), None)
+    if evaluated is not None:
+        text += (
+            f"\nevaluation after episode {evaluated['episode']}, not exploring, other seeds, "
+            f"{_us(EVALUATION_NS)} after {_us(EVALUATION_WARMUP_NS)} of warm-up: "
+            f"mean latency {evaluated['evaluation/latency_mean_ns']:,.0f} ns, "
+            f"accepted load {evaluated['evaluation/accepted_load']:.3f}, "
+            f"{100 * evaluated['evaluation/minimal_fraction']:.1f} % minimal paths"
+        )
+    return Text(text)
 
 
 def _us(time_ns: float) -> str:
     return f"{time_ns / 1e3:g} us"
 
 
-def _number(value: Any, form: str, factor: float = 1.0) -> str:
-    return "-" if value is None or math.isnan(value) else format(value * factor, form)
-
-
-class TrainingBar(LiveBar):
-    """The bar of a training.
-
-    Args:
-        console: As for `LiveBar`.
-        plan: What is trained; the bar is full when its episodes are done, or its time is up.
-    """
-
-    def __init__(self, console: Console, plan: TrainingPlan) -> None:
-        super().__init__(console)
-        self._plan = plan
-        self._done = self._told_s = 0.0
-
-    def start(self, sofar: Sofar) -> None:
-        """The training begins, or goes on after ``sofar``."""
-        self._done = self._fraction(sofar.episode, sofar.wall_s)
-        self._estimate = Estimate({"": 1.0 - self._done})
-        self._told_s = 0.0
-        self._open(1.0, self._episodes(sofar.episode), self._done)
-
-    def advance(self, progress: EpisodeProgress) -> None:
-        """An episode is over."""
-        fraction = self._fraction(progress.episode, progress.wall_s)
-        passed_s = self._estimate.elapsed_s
-        self._estimate.add("", fraction - self._done, passed_s - self._told_s)
-        self._done, self._told_s = fraction, passed_s
-        if self._bar is not None:
-            self._bar.update(
-                self._bar.task_ids[0],
-                completed=fraction,
-                description=_latency(progress),
-                counted=self._episodes(progress.episode),
-            )
-        elif self._line_is_due():
-            left = spell_seconds(self._estimate.left_s)
-            self._console.print(
-                f"{self._episodes(progress.episode)}, {_describe(progress)}, about {left} left",
-                soft_wrap=True,
-            )
-
-    def _fraction(self, episode: int, wall_s: float) -> float:
-        done = episode / self._plan.episodes
-        limit = self._plan.stop_after_s
-        return min(1.0, done if limit is None else max(done, wall_s / max(limit, 1e-9)))
-
-    def _episodes(self, episode: int) -> str:
-        return f"episode {episode}/{self._plan.episodes}"
-
-
-def _latency(progress: EpisodeProgress) -> str:
-    latency = progress.latency_mean_ns
-    return "nothing delivered" if math.isnan(latency) else f"latency {latency:,.0f} ns"
-
-
-def _describe(progress: EpisodeProgress) -> str:
-    """What an episode was like: latency, load, and figures of the learner."""
-    text = f"mean {_latency(progress)}, accepted load {progress.accepted_load:.3f}"
+def _describe(row: Mapping[str, Any]) -> str:
+    text = f"mean latency {row['latency_mean_ns']:,.0f} ns, accepted load {row['accepted_load']:.3f}"
     for name in ("epsilon", "loss"):
-        if name in progress.statistics:
-            text += f", {name} {progress.statistics[name]:.3g}"
+        if f"statistics/{name}" in row:
+            text += f", {name} {row[f'statistics/{name}']:.3g}"
     return text
 
 

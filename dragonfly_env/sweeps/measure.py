@@ -10,7 +10,6 @@ import os
 import platform
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime, timezone
 from itertools import pairwise
@@ -31,7 +30,6 @@ from dragonfly_env.metrics.tiles import TileTable
 from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.simulation.path_kinds import PATH_KINDS
 from dragonfly_env.sweeps.run import Run, printable
-from dragonfly_env.training.agents import AtWork
 
 if TYPE_CHECKING:
     from dragonfly_env.envs.batched import BatchedRoutingEnv
@@ -73,7 +71,6 @@ class AgentSimulation:
     Args:
         config: What to simulate; its ``policy`` decides nothing.
         policy: What decides.
-        at_work: Entered whenever code of the policy runs, see `AgentSource.load`.
 
     Attributes:
         watch: Called with the simulated time in ns after every batch of decisions, if it is not None.
@@ -82,19 +79,12 @@ class AgentSimulation:
         ConfigError: If a setting is impossible, or the policy was made for another network.
     """
 
-    def __init__(
-        self,
-        config: SimulationConfig,
-        policy: BatchPolicy,
-        at_work: AtWork = nullcontext,
-    ) -> None:
+    def __init__(self, config: SimulationConfig, policy: BatchPolicy) -> None:
         self.watch: Callable[[float], None] | None = None
-        self._at_work = at_work
         self._config = config
         self._policy = policy
         self._answers: BatchPolicy = policy
-        with self._at_work():
-            self._env = self._make(1.0)
+        self._env = self._make(1.0)
         self._started = False
         self._marks = Marks()
         self._window_ps = 0  # when the window began
@@ -104,7 +94,9 @@ class AgentSimulation:
             env, self._answers = join(self._config, self._policy, duration_ns=duration_ns)
         except TypeError as error:  # unknown keywords among its env_options
             raise config_error(
-                "policy", self._policy.name, f"needs an impossible environment ({error})"
+                "policy",
+                getattr(self._policy, "name", self._policy),
+                f"needs an impossible environment ({error})",
             ) from error
         return env
 
@@ -137,17 +129,16 @@ class AgentSimulation:
         return self._config.ends and not math.isnan(self._env.metrics().makespan_ns)
 
     def _run(self, duration_ns: float) -> None:
-        with self._at_work():
-            if self._started:
-                batch = self._env.extend(duration_ns)
-            else:
-                self._env = self._make(duration_ns)
-                batch = self._env.reset(seed=self._config.seed)
-                self._started = True
-            while not self._env.done:
-                batch = self._env.step(self._answers.act(batch))
-                if self.watch is not None:
-                    self.watch(self._env.time_ns)
+        if self._started:
+            batch = self._env.extend(duration_ns)
+        else:
+            self._env = self._make(duration_ns)
+            batch = self._env.reset(seed=self._config.seed)
+            self._started = True
+        while not self._env.done:
+            batch = self._env.step(self._answers.act(batch))
+            if self.watch is not None:
+                self.watch(self._env.time_ns)
 
     def reset_statistics(self) -> None:
         """Forget what was counted so far."""
@@ -177,7 +168,7 @@ def simulation_of(run: Run) -> Runnable:
     """
     if run.agent is None:
         return dfe.Simulation(run.config)
-    return AgentSimulation(run.config, *run.agent.load())
+    return AgentSimulation(run.config, run.agent.load())
 
 
 def simulate_run(

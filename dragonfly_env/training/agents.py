@@ -1,63 +1,57 @@
-"""Policies from outside the core: the file of a saved agent, or a class of your own; and learners, by kind or by
-class: what a training makes, loads and goes on with.
+"""Policies and learners from outside the core: the file of a saved agent, a class of the user's own, or a kind by name.
+
+A class is loaded from ``file.py:Class`` or ``module:Class``; modules next to the file, or next to the command, can be
+imported. In results a class is identified by its name and the SHA-256 digest of its own file.
 """
 
 from __future__ import annotations
 
 import hashlib
+import importlib
+import importlib.util
 import inspect
 import os
 import re
+import sys
 import warnings
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext, suppress
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import Any
 
 from dragonfly_env.agents.protocol import Learner
 from dragonfly_env.agents.registry import (
     AGENTS,
     agent_class,
-    learner_type,
     load_agent,
     make_agent,
     read_metadata,
     settings_class,
 )
-from dragonfly_env.agents.storage import read_header
 from dragonfly_env.batch_policy import BatchPolicy
 from dragonfly_env.checks.files import working_directory
 from dragonfly_env.checks.values import config_error, unknown_name
-from dragonfly_env.config.rows import reject_unknown
-from dragonfly_env.decisions.batch import IntArray
-from dragonfly_env.errors import ConfigError
-from dragonfly_env.training.agent_modules import LoadedModule, load_module
-
-if TYPE_CHECKING:
-    from dragonfly_env.decisions.batch import DecisionBatch
-
 
 FORMS = (
     "the file of a saved agent, or module:Class (or file.py:Class) with a method act(batch), or file.py:Class@FILE, a "
     "learner of your own and what it saved"
 )
-AtWork = Callable[[], AbstractContextManager[None]]
-_UNTELLING = ("agent", "latest", "final", "best", "model")
-_UNTELLING_FOLDERS = ("checkpoints",)
+_GENERIC_NAMES = ("agent", "latest", "final", "best", "model", "checkpoints")
+_CLASS_AND_FILE = re.compile(r"(?P<class>[^@]+:[^\W\d]\w*)@(?P<file>.+)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class AgentSource:
-    """Where a policy in Python comes from; safe to send to another process.
+    """Where a policy in Python comes from; it can be sent to another process.
 
     Attributes:
         spec: The file of a saved agent; ``module:Class``; or ``module:Class@file``, a learner and what it saved.
-        folder: Where relative files and modules are looked for.
-        label: A short name: what the policy calls itself; of a saved agent that of the file (or of its folder, if
-            the file's name says nothing; or of the learner, if that does not either).
-        sha256: Of the saved agent; or of the class's name, its module and what that imports from next to it; or of
-            both. A changed policy makes a new run; a policy that was moved or has another label does not.
+        folder: Where relative files and modules are found.
+        label: A short name: the policy's own, or that of the saved file, or that of its folder if the file has a
+            generic name.
+        sha256: Digest of the saved agent; or of the name and file of the class; or of all three. A changed policy
+            makes a new run; a moved or relabelled policy does not.
     """
 
     spec: str
@@ -67,151 +61,114 @@ class AgentSource:
 
     @classmethod
     def find(cls, spec: str) -> AgentSource:
-        """From what a user wrote.
-
-        Raises:
-            ConfigError: If there is no such file, module or class, or it is no policy.
-        """
+        """The source that a user typed; a class is loaded, and a saved agent of this package is not."""
         folder = working_directory()
-        if means_file(spec, folder):
-            return cls(spec, str(folder), _name_of_file(folder / spec), _file_sha256(folder / spec, spec))
-        loaded, _ = import_class(_class_of(spec), folder)
-        if file := _file_of(spec, folder):
-            sha256 = class_sha256(loaded, spec, _file_sha256(folder / file, spec))
-            agent = cls(spec, str(folder), _name_of_file(folder / file), sha256)
-            agent.load()
+        named, file = _split(spec, folder)
+        agent = cls(spec, str(folder), _label_of(folder / file), _digest(spec, folder))
+        if not named:
             return agent
-        agent = cls(spec, str(folder), "", class_sha256(loaded, spec))
-        policy = agent.load()[0]
+        policy = agent.load()
+        if file:
+            return agent
         if isinstance(policy, Learner):
             warnings.warn(
                 f"{spec} is a learner as it is made, without any training: for one that was trained name its file too, "
                 f"{spec}@FILE",
                 stacklevel=2,
             )
-        return replace(agent, label=policy.name)
+        return replace(agent, label=str(getattr(policy, "name", named.rpartition(":")[2])))
 
     @property
     def is_file(self) -> bool:
-        """Whether it is a saved agent, and not a class."""
-        return _file_of(self.spec, Path(self.folder)) != ""
+        """Whether it is a saved agent, and not a class alone."""
+        return _split(self.spec, Path(self.folder))[1] != ""
 
     @property
     def path(self) -> Path:
         """The file of the saved agent."""
-        return Path(self.folder) / _file_of(self.spec, Path(self.folder))
+        return Path(self.folder) / _split(self.spec, Path(self.folder))[1]
 
     def metadata(self) -> dict[str, Any]:
-        """What a saved agent says of how it was made.
-
-        Raises:
-            ConfigError: If it is none.
-        """
-        if means_file(self.spec, Path(self.folder)):
+        """How a saved agent was made, as its file says."""
+        if not _split(self.spec, Path(self.folder))[0]:
             return read_metadata(self.path)
-        found = getattr(self.load()[0], "metadata", {})
+        found = getattr(self.load(), "metadata", {})
         return found if isinstance(found, dict) else {}
 
-    def load(self) -> tuple[BatchPolicy, AtWork]:
-        """The policy, ready to act, and what is to be entered whenever code of it runs: it may import what is next to
-        it.
+    def load(self) -> BatchPolicy:
+        """The policy, ready to act.
 
         Raises:
-            ConfigError: If it cannot be loaded or made, is no policy, or has changed since it was found.
+            ConfigError: If it cannot be loaded or made, or has changed since it was found.
         """
-        try:
-            folder = Path(self.folder)
-            if means_file(self.spec, folder):
-                self._check_unchanged(_file_sha256(self.path, self.spec))
-                return load_agent(self.path), nullcontext
-            loaded, found = import_class(_class_of(self.spec), folder)
-            if self.is_file:
-                file_sha256 = _file_sha256(self.path, self.spec)
-                self._check_unchanged(class_sha256(loaded, self.spec, file_sha256))
-                with loaded.at_work():
-                    return load_agent(self.path, found), loaded.at_work
-            self._check_unchanged(class_sha256(loaded, self.spec))
-            with loaded.at_work():
-                made = found() if isinstance(found, type) else found
-                return as_policy(made, self.spec), loaded.at_work
-        except ConfigError:
-            raise
-        except Exception as error:  # whatever a user's class does when it is made
-            reason = f"{type(error).__name__}: {error}"
-            how = "what load() of its class reads" if self.is_file else "loadable without arguments"
-            raise config_error("policy", self.spec, f"must be {how} ({reason})") from error
-
-    def _check_unchanged(self, sha256: str) -> None:
-        """A run is known by the contents that its policy had when it was planned."""
-        if sha256 != self.sha256:
+        folder = Path(self.folder)
+        if _digest(self.spec, folder) != self.sha256:
             raise config_error("policy", self.spec, "must not change while its runs are done")
+        named, file = _split(self.spec, folder)
+        if not named:
+            return load_agent(folder / file)
+        found = load_class(named, folder)
+        try:
+            if file:
+                return load_agent(folder / file, found)
+            made: BatchPolicy = found() if isinstance(found, type) else found
+        except Exception as error:
+            how = "what load() of its class reads" if file else "loadable without arguments"
+            allowed = f"must be {how} ({type(error).__name__}: {error})"
+            raise config_error("policy", self.spec, allowed) from error
+        return made
 
 
 def means_file(spec: str, folder: Path) -> bool:
-    """Whether a user who wrote this means the file of a saved agent."""
+    """Whether a user who typed this means the file of a saved agent."""
     # Not Path.is_file: before Python 3.14 that raises for names that are too long.
     if os.path.isfile(folder / spec):  # noqa: PTH113
         return not spec.endswith(".py")
     return spec.endswith(".zip") and not _CLASS_AND_FILE.match(spec)
 
 
-_CLASS_AND_FILE = re.compile(r"(?P<spec>[^@]+:[^\W\d]\w*)@(?P<file>.+)", re.DOTALL)
-
-
-def _class_of(spec: str) -> str:
-    """``module:Class`` of ``module:Class@file``."""
-    both = _CLASS_AND_FILE.fullmatch(spec)
-    return both["spec"] if both else spec
-
-
-def _file_of(spec: str, folder: Path) -> str:
-    """The file that a user who wrote this names; empty for a class alone."""
+def _split(spec: str, folder: Path) -> tuple[str, str]:
+    """The class and the saved file that a user typed; one may be empty."""
     if means_file(spec, folder):
-        return spec
+        return "", spec
     both = _CLASS_AND_FILE.fullmatch(spec)
-    return both["file"] if both else ""
+    return (both["class"], both["file"]) if both else (spec, "")
 
 
-def class_sha256(loaded: LoadedModule, spec: str, file_sha256: str = "") -> str:
-    """Of a class of your own: its name, all files of its module, and of what it saved."""
-    name = _class_of(spec).rpartition(":")[2]
-    return hashlib.sha256(f"{name} {loaded.sha256} {file_sha256}".encode()).hexdigest()
+def _digest(spec: str, folder: Path) -> str:
+    named, file = _split(spec, folder)
+    digest = hashlib.sha256()
+    if named:
+        found = load_class(named, folder)
+        own = inspect.getfile(found if isinstance(found, type) else type(found))
+        digest.update(named.rpartition(":")[2].encode() + b" " + Path(own).read_bytes())
+    if file:
+        try:
+            digest.update((folder / file).read_bytes())
+        except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+            reason = getattr(error, "strerror", None) or str(error)
+            raise config_error("policy", spec, f"must be {FORMS} ({reason})") from error
+    return digest.hexdigest()
 
 
-def _file_sha256(path: Path, spec: str) -> str:
-    try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
-        reason = getattr(error, "strerror", None) or str(error)
-        raise config_error("policy", spec, f"must be {FORMS} ({reason})") from error
+def _label_of(path: Path) -> str:
+    names = (path.stem, *(folder.name for folder in path.parents))
+    return next((name for name in names if name and name not in _GENERIC_NAMES), path.stem)
 
 
-def _name_of_file(path: Path) -> str:
-    if path.stem not in _UNTELLING:
-        return path.stem
-    folders = (folder.name for folder in path.parents)  # whatever it is called: somebody chose it
-    name = next((name for name in folders if name and name not in _UNTELLING_FOLDERS), path.stem)
-    if name in _UNTELLING:  # say at least what it is
-        with suppress(ConfigError):  # what cannot be read is refused elsewhere, by the code that needs it
-            return str(read_header(path).get("kind") or name)
-    return name
-
-
-def import_class(spec: str, folder: Path) -> tuple[LoadedModule, Any]:
-    """The module, and the class in it, that ``module:Class`` or ``file.py:Class`` names.
+def load_class(spec: str, folder: Path) -> Any:
+    """The class (or the object) that ``module:Class`` or ``file.py:Class`` names.
 
     Raises:
-        ConfigError: If there is none, or it has no method ``act``.
+        ConfigError: If it cannot be imported, or has no method ``act``.
     """
     module, _, name = spec.rpartition(":")
     if not module or not name:
         raise config_error("policy", spec, f"must be {FORMS}")
     try:
-        loaded = load_module(module, folder)
-        found = getattr(loaded.module, name)
-    except Exception as error:  # a user's module may do anything while it is imported
-        reason = f"{type(error).__name__}: {error}"
-        raise config_error("policy", spec, f"cannot be imported ({reason})") from error
+        found = getattr(_load_module(module, folder), name)
+    except Exception as error:  # a user's module may raise anything while it is imported
+        raise config_error("policy", spec, f"cannot be imported ({type(error).__name__}: {error})") from error
     if not callable(getattr(found, "act", None)):
         raise config_error(
             "policy",
@@ -219,64 +176,56 @@ def import_class(spec: str, folder: Path) -> tuple[LoadedModule, Any]:
             "must have a method act(batch) that returns an action per decision; scope = 'source' and action = 'path', "
             "for example, say what it decides",
         )
-    return loaded, found
+    return found
 
 
-def as_policy(made: object, spec: str) -> BatchPolicy:
-    """An object with ``act`` as a policy; scope and action default to those of the environment."""
-    return made if isinstance(made, BatchPolicy) else _Plain(made, spec)
-
-
-class _Plain:
-    """A policy around an object that says nothing but ``act``."""
-
-    def __init__(self, inner: Any, spec: str) -> None:
-        self._inner = inner
-        self.name = str(getattr(inner, "name", spec.rpartition(":")[2]))
-        self.scope = str(getattr(inner, "scope", "every"))
-        self.action = str(getattr(inner, "action", "port"))
-
-    def act(self, batch: DecisionBatch) -> IntArray:
-        actions: IntArray = self._inner.act(batch)
-        return actions
-
-    def __getattr__(self, name: str) -> Any:
-        """What the object may have besides, such as ``env_options`` and ``prepare``."""
-        return getattr(self._inner, name)
+def _load_module(name: str, folder: Path) -> ModuleType:
+    file = (folder / name).absolute()
+    beside = str(file.parent if name.endswith(".py") else folder)
+    if beside not in sys.path:
+        sys.path.insert(0, beside)
+    if not name.endswith(".py"):
+        return importlib.import_module(name)
+    # A changed file is another module; no file hides a module of its name.
+    unique = f"{file.stem}_{hashlib.sha256(str(file).encode() + file.read_bytes()).hexdigest()}"
+    if unique not in sys.modules:
+        spec = importlib.util.spec_from_file_location(unique, file)
+        assert spec is not None
+        assert spec.loader is not None
+        module = sys.modules[unique] = importlib.util.module_from_spec(spec)
+        try:
+            spec.loader.exec_module(module)
+        except BaseException:
+            del sys.modules[unique]
+            raise
+    return sys.modules[unique]
 
 
 @dataclass(frozen=True, slots=True)
 class LearnerSource:
-    """Where learners of a training come from.
+    """Where the learner of a training comes from.
 
     Attributes:
-        spec: A kind of ``AGENTS``, or ``module:Class`` or ``file.py:Class`` of your own.
-        own: The class of your own; None for a kind.
-        at_work: Entered whenever code of the class runs: it may import what is next to it.
-        sha256: Of a class of your own: its name, its module and what that imports from next to it; empty for a kind.
+        spec: A kind of ``AGENTS``, or ``module:Class`` or ``file.py:Class``.
+        own: The class; None for a kind.
     """
 
     spec: str
     own: type[Learner] | None = None
-    at_work: AtWork = nullcontext
-    sha256: str = ""
 
     @classmethod
-    def find(cls, spec: object) -> LearnerSource:
-        """From what a user wrote.
+    def find(cls, spec: str) -> LearnerSource:
+        """The source that a user typed.
 
         Raises:
-            ConfigError: If there is no such kind, module or class, the class is no learner, or what it needs is not
-                installed.
+            ConfigError: If there is no such kind, module or class, or what it needs is not installed.
         """
-        if not isinstance(spec, str) or spec in AGENTS or ":" not in spec:
-            if not isinstance(spec, str) or spec not in AGENTS:
-                raise unknown_name("agent", spec, (*AGENTS, "module:Class", "file.py:Class"))
-            agent_class(spec)
-            return cls(spec)
-        loaded, found = import_class(spec, working_directory())
-        own = learner_type(found, "agent", spec)
-        return cls(spec, own, loaded.at_work, class_sha256(loaded, spec))
+        if ":" in spec and spec not in AGENTS:
+            return cls(spec, load_class(spec, working_directory()))
+        if spec not in AGENTS:
+            raise unknown_name("agent", spec, (*AGENTS, "module:Class", "file.py:Class"))
+        agent_class(spec)
+        return cls(spec)
 
     @property
     def name(self) -> str:
@@ -287,23 +236,6 @@ class LearnerSource:
         """What `evaluate` takes for an agent that was saved there."""
         return str(file) if self.own is None else f"{self.spec}@{file}"
 
-    def check(self, settings: Mapping[str, Any]) -> None:
-        """Whether a learner can be made with these settings.
-
-        Raises:
-            ConfigError: If one is unknown, or out of range as far as that is known before it is made.
-        """
-        if self.own is None:
-            described = settings_class(self.spec)
-            reject_unknown(described, settings, f"agent {self.spec!r}")
-            described(**settings)
-            return
-        try:
-            inspect.signature(self.own).bind(**settings)
-        except (TypeError, ValueError) as error:  # ValueError: a class that has no signature
-            allowed = f"must be arguments of {self.spec} ({error})"
-            raise config_error("agent settings", dict(settings), allowed) from error
-
     def list_settings(self) -> frozenset[str]:
         """The settings that are lists, as far as a command line must know."""
         if self.own is not None:
@@ -312,45 +244,24 @@ class LearnerSource:
         return frozenset(field.name for field in fields if "tuple" in str(field.type))
 
     def make(self, settings: Mapping[str, Any], seed: int) -> Learner:
-        """A new learner. A class of your own is told the seed if its constructor has an argument of that name.
+        """A new learner; a class gets the seed if its constructor has an argument of that name.
 
         Raises:
-            ConfigError: If it cannot be made.
+            ConfigError: If a setting is unknown or out of range.
         """
         if self.own is None:
             return make_agent(self.spec, seed=seed, **settings)
-        arguments = dict(settings)
-        parameters = inspect.signature(self.own).parameters.values()
-        if any(one.name == "seed" or one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters):
+        signature, arguments = inspect.signature(self.own), dict(settings)
+        if "seed" in signature.parameters:
             arguments.setdefault("seed", seed)
-        return self._called("made", lambda own: own(**arguments))
+        try:
+            signature.bind(**arguments)
+        except TypeError as error:
+            allowed = f"must be arguments of {self.spec} ({error})"
+            raise config_error("agent settings", dict(settings), allowed) from error
+        return self.own(**arguments)
 
     def load(self, file: Path) -> Learner:
-        """A saved one.
-
-        Raises:
-            ConfigError: If it cannot be loaded.
-        """
-        if self.own is None:
-            return load_agent(file)
-        return self._called("loaded", lambda own: load_agent(file, own))
-
-    def metadata_of(self, file: Path) -> dict[str, Any]:
-        """What ``metadata`` held when an agent was saved.
-
-        Raises:
-            ConfigError: If it cannot be loaded.
-        """
-        return read_metadata(file) if self.own is None else dict(self.load(file).metadata)
-
-    def _called(self, done: str, work: Any) -> Learner:
-        try:
-            made: Learner = work(self.own)
-        except ConfigError:
-            raise
-        except Exception as error:  # whatever a user's class does
-            reason = f"{type(error).__name__}: {error}"
-            raise config_error("agent", self.spec, f"cannot be {done} ({reason})") from error
-        if not isinstance(made, Learner):
-            raise config_error("agent", self.spec, f"must still be a learner when it is {done}")
-        return made
+        """A saved learner of this kind or class."""
+        learner: Learner = (self.own or agent_class(self.spec)).load(file)
+        return learner

@@ -38,7 +38,6 @@ _FUZZERS = {
     "interrupts": 20,
     "scenario_files": 12,
     "hostile_values": 240,
-    "tampered_agents": 25,
     "tampered_arrays": 350,
     "tampered_jobs": 80,
     "tampered_json": 60,

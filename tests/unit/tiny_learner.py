@@ -80,7 +80,9 @@ class TinyLearner:
 
 
 class Detours:
-    """Always the last legal action; says nothing but ``act``."""
+    """Always the last legal action."""
+
+    scope, action = "every", "port"
 
     def act(self, batch: Any) -> Any:
         return batch.mask.shape[1] - 1 - batch.mask[:, ::-1].argmax(axis=1)
@@ -97,6 +99,8 @@ class Illegal:
 
 class Demanding:
     """Cannot be made without an argument."""
+
+    scope, action = "every", "port"
 
     def __init__(self, what: str) -> None:
         self.what = what

@@ -12,7 +12,6 @@ import pytest
 import dragonfly_env as dfe
 from dragonfly_env.agents import (
     Learner,
-    Progress,
     RandomPolicy,
     evaluate_over_seeds,
     fit,
@@ -129,22 +128,14 @@ def test_checkpoints_are_written_and_the_latest_one_even_when_interrupted(tmp_pa
     saved = [next(training).checkpoint for _ in range(3)]
     assert saved == [None, tmp_path / "episode-0002.zip", None]
     assert (tmp_path / "latest.zip").read_bytes() == (tmp_path / "episode-0002.zip").read_bytes()
-    training.close()  # type: ignore[attr-defined]  # it is a generator
+    training.close()
     assert MeanOfActions.load(tmp_path / "latest.zip").counts.sum() == agent.counts.sum()
     assert sorted(file.name for file in tmp_path.iterdir()) == ["episode-0002.zip", "latest.zip"]
     assert not agent.training
 
 
-def test_a_callback_or_the_clock_ends_a_training() -> None:
-    seen: list[int] = []
-
-    def stop_after_two(progress: Progress) -> bool:
-        seen.append(progress.episode)
-        return progress.episode < 2
-
-    assert len(fit(MeanOfActions(), TINY, episodes=9, callback=stop_after_two, **SHORT)) == 2
-    assert seen == [1, 2]
-    assert len(fit(MeanOfActions(), TINY, episodes=9, callback=lambda _: None, stop_after_s=0, **SHORT)) == 1
+def test_the_clock_ends_a_training() -> None:
+    assert len(fit(MeanOfActions(), TINY, episodes=9, stop_after_s=0, **SHORT)) == 1
 
 
 def test_event_files_for_tensorboard_hold_the_progress(tmp_path: Path) -> None:
@@ -154,7 +145,7 @@ def test_event_files_for_tensorboard_hold_the_progress(tmp_path: Path) -> None:
     progress = fit(MeanOfActions(), TINY, episodes=2, log_dir=tmp_path, **SHORT)
     events = EventAccumulator(str(tmp_path)).Reload()
     logged = events.Scalars("episode/latency_mean_ns")
-    assert [event.step for event in logged] == [p.decisions for p in progress]
+    assert [event.step for event in logged] == [1, 2]
     assert [event.value for event in logged] == pytest.approx([p.latency_mean_ns for p in progress])
     assert "statistics/transitions" in events.Tags()["scalars"]
 

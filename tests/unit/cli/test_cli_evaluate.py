@@ -225,13 +225,6 @@ def test_a_mistake_is_one_line_and_exit_code_2(arguments: list[str], message: st
     assert "Traceback" not in done.stderr
 
 
-def test_a_saved_agent_whose_file_and_folder_say_nothing_is_called_as_its_learner() -> None:
-    agent = saved_agent("agent/checkpoints/latest.zip")
-    done = run(agent, *SYSTEM, *LOAD, "--no-plots", "--no-arrays")
-    assert done.exit_code == 0, done.stderr
-    assert set(rows()["policy"]) == {tiny_learner.TinyLearner().name}
-
-
 def test_a_sweep_without_a_name_is_titled_by_its_traffic_and_topology() -> None:
     done = run("-p", "min", *SYSTEM, *LOAD, "--no-plots", "--no-arrays", command="sweep")
     assert done.exit_code == 0, done.stderr

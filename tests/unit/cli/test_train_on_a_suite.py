@@ -52,7 +52,7 @@ def test_a_network_that_a_suite_does_not_train_on_is_refused(topology: dfe.Drago
         training_scenarios(find_suite("dragonfly-v1"), config)
 
 
-def test_a_learner_is_trained_on_all_of_it_and_goes_on() -> None:
+def test_a_learner_is_trained_on_all_of_it() -> None:
     done = run("tiny", *SHORT, "--duration-ns", "1000", "--out", "out")
     assert done.exit_code == 0, done.output
     assert "scenarios next to each other: " in done.stderr
@@ -62,14 +62,8 @@ def test_a_learner_is_trained_on_all_of_it_and_goes_on() -> None:
     assert [one["load"] for one in made["scenarios"]] == [one.load for one in expected]
     alone = run("tiny", *SHORT[:-2], "--duration-ns", "1000", "--out", "alone")
     assert alone.exit_code == 0, alone.output
-    rows, of_one = (pd.read_parquet(Path(folder) / "episodes.parquet") for folder in ("out", "alone"))
+    rows, of_one = (pd.read_csv(Path(folder) / "episodes.csv") for folder in ("out", "alone"))
     assert rows["decisions"].iloc[-1] > 5 * of_one["decisions"].iloc[-1]
-    further = run("tiny", *SHORT, "--duration-ns", "1500", "--out", "out")
-    assert further.exit_code == 0, further.output
-    assert "going on after episode 2" in further.stderr
-    other = run("tiny", *SHORT[:-2], "--duration-ns", "1500", "--out", "out")
-    assert other.exit_code == 2
-    assert "holds a training with" in other.stderr
 
 
 def test_a_learner_of_ones_own_takes_a_suite_too() -> None:

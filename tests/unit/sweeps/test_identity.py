@@ -13,7 +13,6 @@ import dragonfly_env as dfe
 from dragonfly_env import baselines
 from dragonfly_env.sweeps.run import REVISIONS, Run, without_places
 from dragonfly_env.sweeps.scenario import Scenario
-from dragonfly_env.training.run import TrainingPlan
 
 RING = "ranks 4\n* receive from=-1\n* send to=+1 bytes={}\n* wait\n"
 CLASS = """
@@ -159,26 +158,6 @@ def test_a_configuration_means_the_file_that_it_was_made_with(write: Any, file: 
     assert config.to_json() == told
     with pytest.raises(dfe.ConfigError, match=r"sha256 = .*the file must be the one with"):
         dfe.SimulationConfig.from_json(told)
-
-
-def test_a_training_goes_on_with_the_same_class_and_files_wherever_they_are() -> None:
-    learner = "from tests.unit.tiny_learner import TinyLearner\n\n\nclass Mine(TinyLearner):\n    pass\n"
-    for folder in ("a", "b"):
-        Path(folder).mkdir()
-        Path(folder, "mine.py").write_text(learner)
-        trace(128, f"{folder}/t.csv")
-
-    def known(folder: str) -> Any:
-        config = dfe.SimulationConfig(topology="72", traffic=f"trace:{folder}/t.csv")
-        return without_places(TrainingPlan(kind=f"{folder}/mine.py:Mine", config=config).identity())
-
-    assert known("a") == known("b")
-    Path("b/mine.py").write_text(f"{learner}    # changed\n")
-    assert known("a") != known("b")
-    Path("b/mine.py").write_text(learner)
-    assert known("a") == known("b")
-    trace(256, "b/t.csv")
-    assert known("a") != known("b")
 
 
 def test_what_is_known_by_content_loses_its_place_and_nothing_else_does() -> None:

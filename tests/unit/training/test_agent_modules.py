@@ -1,131 +1,73 @@
-"""A user's file is its contents, with the helpers next to it: nothing stale, and nobody else's."""
+"""A class of the user's own, ``file.py:Class`` or ``module:Class``: how it is found, and what identifies it."""
 
 from __future__ import annotations
 
 import dataclasses
-import importlib
-import sys
 from pathlib import Path
 
 import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env.sweeps.measure import measure
-from dragonfly_env.sweeps.runner import run_all
-from dragonfly_env.sweeps.scenario import PolicyChoice, Scenario
+from dragonfly_env.sweeps.scenario import Scenario
 from dragonfly_env.training.agents import AgentSource
 
 POLICY = """
-import helper
-from parts.deep import DEPTH
+from __future__ import annotations
 
+from dataclasses import dataclass
+
+import beside_the_policy
+
+
+@dataclass
 class Mine:
-    scope, action = "source", "path"
-    word = helper.WORD
-    depth = DEPTH
+    scope: str = "source"
+    action: str = "path"
+    word: str = beside_the_policy.WORD
 
     def act(self, batch):
-        import lazy  # only now
-        self.seen = lazy.WORD
         return batch.minimal_actions()
 """
-
-
-def write(folder: Path, **contents: str) -> Path:
-    (folder / "parts").mkdir(parents=True, exist_ok=True)
-    files = {"mine": POLICY, "helper": "WORD = 'x'", "lazy": "WORD = 'x'", "parts/deep": "DEPTH = 1"}
-    for name, text in {**files, **contents}.items():
-        (folder / f"{name}.py").write_text(text)
-    return folder
 
 
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path / "a")
+    Path("a").mkdir()
+    Path("a/beside_the_policy.py").write_text("WORD = 'x'\n")
 
 
-def scenario(*policies: str) -> Scenario:
+def scenario(policy: str) -> Scenario:
     settings = {"topology": {"p": 1, "a": 3, "h": 1}, "traffic": ["uniform"], "loads": [0.2], "arrays": False}
-    return Scenario.from_dict({**settings, "policies": list(policies), "warmup_ns": 500, "measure_ns": 500})
+    return Scenario.from_dict({**settings, "policies": [policy], "warmup_ns": 500, "measure_ns": 5000})
 
 
-def test_files_of_one_name_in_two_folders_are_two_modules_with_helpers_of_their_own() -> None:
-    for folder in ("a", "b"):
-        write(Path(folder), helper=f"WORD = {folder!r}", lazy=f"WORD = 'lazy {folder}'")
-    plan = scenario("one=a/mine.py:Mine", "two=b/mine.py:Mine")
-    for folder, run in zip("ab", plan.runs(), strict=True):
-        assert run.agent is not None
-        policy, at_work = run.agent.load()
-        assert policy.word == folder  # type: ignore[attr-defined]
-        with at_work():
-            assert f"lazy {folder}" == importlib.import_module("lazy").WORD
-    shas = {run.agent.sha256 for run in plan.runs() if run.agent is not None}
-    assert len(shas) == 2
-    assert not {"helper", "lazy", "mine", "parts"} & sys.modules.keys()
-    assert not [entry for entry in sys.path if entry.endswith(("/a", "/b"))]
+@pytest.mark.parametrize("name", ["mine", "random", "numpy", "my-policy.v2", "json"])
+def test_a_file_of_any_name_is_loaded_with_the_modules_next_to_it(name: str) -> None:
+    Path("a", f"{name}.py").write_text(POLICY)
+    policy = AgentSource.find(f"a/{name}.py:Mine").load()
+    assert policy.word == "x"  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-@pytest.mark.parametrize(
-    "changed", ["mine", "helper", "lazy", "parts/deep"], ids=lambda name: name.replace("/", ".")
-)
-def test_a_change_of_whatever_a_policy_imports_makes_new_runs(changed: str, jobs: int) -> None:
-    write(Path("a"))
-    write(Path("b"), mine=f"{POLICY}\n# of b\n")
-    names = ("one=a/mine.py:Mine", "two=b/mine.py:Mine")
-    assert run_all(scenario(*names), Path("out"), workers=jobs).finished == 2
-    file = Path("a") / f"{changed}.py"
-    file.write_text(file.read_text() + "\nMORE = 1\n")
-    again = run_all(scenario(*names), Path("out"), workers=jobs)
-    assert (again.finished, again.reused, again.failures) == (1, 1, ())
-
-
-def test_a_changed_helper_is_loaded_anew_within_the_second() -> None:
-    words = []
-    for word in ("p", "q", "r"):
-        write(Path("a"), helper=f"WORD = {word!r}")
-        policy, _ = AgentSource.find("a/mine.py:Mine").load()
-        words.append(policy.word)  # type: ignore[attr-defined]
-    assert words == ["p", "q", "r"]
-    assert not list(Path("a").rglob("*.pyc"))
-
-
-def test_what_no_one_imports_does_not_count() -> None:
-    write(Path("a"))
-    before = AgentSource.find("a/mine.py:Mine").sha256
-    (Path("a") / "other.py").write_text("WORD = 'unused'")
-    assert AgentSource.find("a/mine.py:Mine").sha256 == before
-
-
-def test_a_file_that_changes_while_its_runs_are_done_is_refused() -> None:
-    write(Path("a"))
-    source = AgentSource.find("a/mine.py:Mine")
-    write(Path("a"), lazy="WORD = 'y'")
+def test_the_file_of_a_class_makes_new_runs_when_it_changes_and_not_when_it_moves() -> None:
+    Path("a/mine.py").write_text(POLICY)
+    before = AgentSource.find("a/mine.py:Mine")
+    Path("moved.py").write_text(POLICY)
+    assert AgentSource.find("moved.py:Mine").sha256 == before.sha256
+    Path("a/mine.py").write_text(POLICY.replace("minimal_actions()", "mask.argmax(axis=1)"))
+    assert AgentSource.find("a/mine.py:Mine").sha256 != before.sha256
     with pytest.raises(dfe.ConfigError, match="must not change while its runs are done"):
-        source.load()
+        before.load()
 
 
-def test_a_module_next_to_the_command_is_told_apart_like_a_file() -> None:
-    write(Path())
-    before = AgentSource.find("mine:Mine").sha256
-    write(Path(), lazy="WORD = 'y'")
-    assert AgentSource.find("mine:Mine").sha256 != before
-
-
-@pytest.mark.parametrize("name", ["random", "numpy", "my-policy.v2", "json"])
-def test_a_file_may_be_called_like_any_other_module(name: str) -> None:
-    text = POLICY.replace("import helper", "import helper, dataclasses, math")
-    write(Path("a"), **{name: text})
-    before = dict(sys.modules)
-    report = run_all(scenario(f"a/{name}.py:Mine"), Path("out"), workers=1)
-    assert report.failures == ()
-    assert {key: sys.modules[key] for key in before} == before
-
-
-def test_a_file_called_like_this_package_is_refused() -> None:
-    write(Path("a"), dragonfly_env=POLICY)
-    with pytest.raises(dfe.ConfigError, match="must not be called dragonfly_env"):
-        PolicyChoice.parse("a/dragonfly_env.py:Mine")
+def test_a_module_next_to_the_command_is_identified_by_its_file_too() -> None:
+    Path("next_to_the_command.py").write_text(POLICY)
+    by_module, by_file = (
+        AgentSource.find(f"{name}:Mine") for name in ("next_to_the_command", "next_to_the_command.py")
+    )
+    assert by_module.sha256 == by_file.sha256
 
 
 DRAWING = """
