@@ -53,12 +53,7 @@ class Work(ABC):
         redo: bool = False,
         engine: Engine | None = None,
     ) -> SweepReport | None:
-        """Do what the folder lacks, here or on the cluster of an engine; None if nothing needs to be simulated.
-
-        Raises:
-            ConfigError: For whatever `run_all` refuses.
-            SweepInterrupted: On Ctrl-C; the same call goes on.
-        """
+        """Do what the folder lacks, here or on the cluster of an engine; None if nothing needs to be simulated."""
         if not (runs := self.own()):
             return None
         return run_all(

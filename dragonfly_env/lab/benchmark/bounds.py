@@ -49,22 +49,12 @@ class CaseBounds:
     by_key: dict[str, float]
 
     def of(self, track: Track, case: BenchmarkCase, seeds: int) -> float:
-        """The bound of a case, the mean over seeds; NaN if it is not known.
-
-        Args:
-            track: Its quantity is bounded.
-            case: The case.
-            seeds: Runs of the case in the suite.
-        """
+        """The bound of a case, the mean over seeds; NaN if it is not known."""
         return self.by_key.get(key_of(track, case, seeds), math.nan)
 
     @classmethod
     def read(cls, suite_name: str) -> CaseBounds:
-        """Those that come with the package; none for a suite without a table.
-
-        Raises:
-            ConfigError: If the table is damaged.
-        """
+        """Those that come with the package; none for a suite without a table."""
         file = table_of(suite_name)
         if not file.exists():
             return cls({})
@@ -142,11 +132,7 @@ def cases_of(suite: Suite) -> Iterator[tuple[Track, Effort, BenchmarkCase]]:
 
 
 def write(rows: Sequence[tuple[str, str, str, str, float, str]], file: Path) -> None:
-    """Write the table; it appears complete or not at all.
-
-    Raises:
-        OSError: If it cannot be written.
-    """
+    """Write the table; it appears complete or not at all."""
     with replacing(file) as temporary, temporary.open("w", encoding="utf-8", newline="") as lines:
         writer = csv.writer(lines, lineterminator="\n")
         writer.writerow(_COLUMNS)

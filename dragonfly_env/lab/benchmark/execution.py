@@ -36,9 +36,6 @@ class Benchmark(Work):
         tracks: Of the suite; nothing for all.
         seeds: Runs of each case; None for the suite's.
         published: Take published results of reference policies for runs that the folder does not hold.
-
-    Raises:
-        ConfigError: For a policy that cannot be found, or one with the name of another.
     """
 
     suite: Suite

@@ -54,13 +54,7 @@ class Measured:
 
 
 def measured_of(track: Track, case: BenchmarkCase, row: Mapping[str, object]) -> Measured:
-    """What a run's row says.
-
-    Args:
-        track: Whose quantity is wanted.
-        case: What was run.
-        row: With the columns of `sweeps.measure.row_of`.
-    """
+    """What a run's row says."""
     used = [(_number(row, name), name.removesuffix(_HIGHEST)) for name in row if name.endswith(_HIGHEST)]
     highest, link_class = max((one for one in used if one[0] > 0), default=(math.nan, ""))
     return Measured(

@@ -70,15 +70,6 @@ def publish(folder: Path, suite: Suite, before: ReferenceResults) -> Publication
     """Join what a folder holds of a suite's published policies to what is published. Nothing is written.
 
     Quick and full cases count, with whatever seeds the folder has.
-
-    Args:
-        folder: A results folder; one that is still being filled will do.
-        suite: Whole, not narrowed: what no case of it has is dropped.
-        before: What is published.
-
-    Raises:
-        ConfigError: If the folder holds no finished run of a reference policy, or one that differs from what is
-            published; the message names the run and both values.
     """
     files = ResultsFolder(folder)
     names = files.run_ids()

@@ -93,11 +93,7 @@ class ReferenceResult:
 
 
 class ReferenceResults:
-    """Published runs of one suite.
-
-    Args:
-        results: The runs; of two with the same key the last one counts.
-    """
+    """Published runs of one suite."""
 
     def __init__(self, results: Iterable[ReferenceResult] = ()) -> None:
         self._by_key = {result.key: result for result in results}
@@ -114,20 +110,12 @@ class ReferenceResults:
         return self._by_key.get((run_id, track.quantity, track.after_ns))
 
     def write(self, file: Path) -> None:
-        """Write the table: sorted, the same bytes for the same runs (and the same pyarrow), complete or not at all.
-
-        Raises:
-            OSError: If it cannot be written.
-        """
+        """Write the table: sorted, the same bytes for the same runs (and the same pyarrow), complete or not at all."""
         write_table(pa.Table.from_pylist([result._to_row() for result in self], _SCHEMA), file)
 
     @classmethod
     def read(cls, file: Path) -> ReferenceResults:
-        """A table that `write` wrote; nothing if there is none.
-
-        Raises:
-            ConfigError: If the file is damaged or holds something else.
-        """
+        """A table that `write` wrote; nothing if there is none."""
         if not file.exists():
             return cls()
         table = read_rows(file)
@@ -139,11 +127,7 @@ class ReferenceResults:
 
 
 def _check_values(table: pa.Table, file: Path) -> None:
-    """Refuse a table with a value that no run can have.
-
-    Raises:
-        ConfigError: It names the first row, counted from 1, and the column.
-    """
+    """Refuse a table with a value that no run can have."""
     columns = {name: column.to_numpy(zero_copy_only=False) for name, column in _columns(table)}
     of_loads = columns["quantity"] == "accepted-load"
     for name, column in _columns(table):

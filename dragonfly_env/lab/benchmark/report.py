@@ -293,11 +293,7 @@ def as_markdown(work: Benchmark, scores: Scores, command: str) -> str:
 
 
 def write_page(work: Benchmark, scores: Scores, path: Path) -> None:
-    """Write the page.
-
-    Raises:
-        OSError: If the file cannot be written.
-    """
+    """Write the page."""
     tables = []
     for section in (each.told for each in sections(work, scores)):
         head = "".join(f"<th>{html.escape(name)}</th>" for name in section.headings)
@@ -348,11 +344,7 @@ def _chart(scores: Scores) -> str:
 
 
 def write_reports(work: Benchmark, scores: Scores, command: str) -> dict[str, Path]:
-    """Write scores, page, leaderboard and figure into the results folder; what each file is, and where.
-
-    Raises:
-        ConfigError: If the folder cannot be written to.
-    """
+    """Write scores, page, leaderboard and figure into the results folder; what each file is, and where."""
     folder = work.folder
     with refusing("results folder", folder, "must be a writable folder"):
         folder.mkdir(parents=True, exist_ok=True)

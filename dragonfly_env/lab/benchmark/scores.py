@@ -36,13 +36,7 @@ NOTHING: Interval = (math.nan, math.nan, math.nan)
 
 
 def geometric_mean(cases: Sequence[Floats], scale: Sequence[float], *, inverse: bool = False) -> Interval:
-    """The geometric mean over cases of the mean over seeds, in units of a scale.
-
-    Args:
-        cases: Of each case the values of its seeds.
-        scale: Of each case the unit.
-        inverse: Whether the unit is divided by the value, where more is better.
-    """
+    """The geometric mean over cases of the mean over seeds, in units of a scale."""
     sign = -1.0 if inverse else 1.0
 
     def of_case(case: int, seeds: npt.NDArray[np.int64]) -> Floats:
@@ -54,13 +48,7 @@ def geometric_mean(cases: Sequence[Floats], scale: Sequence[float], *, inverse: 
 
 
 def improvement(mine: Sequence[Floats], other: Sequence[Floats], *, more_is_better: bool = False) -> Interval:
-    """The probability that a run of one policy is better than a run of another one in the same case.
-
-    Args:
-        mine: Of each case the values of the seeds.
-        other: The same of the other policy, in the same cases.
-        more_is_better: Which value is better.
-    """
+    """The probability that a run of one policy is better than a run of another one in the same case."""
     sign = -1.0 if more_is_better else 1.0
     wins = [
         (sign * a[:, None] < sign * b[None, :]) + 0.5 * (a[:, None] == b[None, :])
@@ -315,17 +303,7 @@ def score(
     trained: Mapping[str, TrainingCost] = MappingProxyType({}),
     trainings: Mapping[str, str] = MappingProxyType({}),
 ) -> Scores:
-    """Compare every outcome with the best reference of its case.
-
-    Args:
-        outcomes: Of all policies.
-        tracks: In the order of tables.
-        effort: Whose cases they are.
-        kinds: The kind of every reference policy, and of those that are shown next to them.
-        policies: In the order of tables.
-        trained: What trainings took, by policy.
-        trainings: The policy that a label is one training of.
-    """
+    """Compare every outcome with the best reference of its case."""
     rows = []
     by_case: dict[tuple[str, str, str], list[Outcome]] = {}
     for outcome in outcomes:

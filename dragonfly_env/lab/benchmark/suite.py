@@ -68,11 +68,7 @@ class BenchmarkCase:
         return f"{self.traffic.label}{load}, {self.hosts} hosts, {self.network}"
 
     def point(self, policy: PolicyChoice) -> Point:
-        """The simulation with a policy.
-
-        Raises:
-            ConfigError: If a setting is impossible.
-        """
+        """The simulation with a policy."""
         closed = self.traffic.traffic.is_closed_loop
         offered: dict[str, Any] = {} if closed else {"load": self.load, "injection": "bernoulli"}
         return Point(
@@ -140,11 +136,7 @@ class Suite:
     seeds: Mapping[Effort, int]
 
     def choose(self, names: tuple[str, ...]) -> tuple[Track, ...]:
-        """Tracks by name, in the suite's order; nothing for all.
-
-        Raises:
-            ConfigError: For an unknown name; the nearest one is named.
-        """
+        """Tracks by name, in the suite's order; nothing for all."""
         known = [track.name for track in self.tracks]
         for name in names:
             if name not in known:
@@ -152,15 +144,7 @@ class Suite:
         return tuple(track for track in self.tracks if not names or track.name in names)
 
     def narrowed(self, splits: Collection[str] = (), hosts: Collection[int] = ()) -> Suite:
-        """The same suite with fewer cases.
-
-        Args:
-            splits: ``"train"`` or ``"test"``; nothing for both.
-            hosts: Sizes, as numbers of hosts; nothing for all.
-
-        Raises:
-            ConfigError: For a split or a size that no case has.
-        """
+        """The same suite with fewer cases."""
         sizes = [int(case.hosts) for track in self.tracks for some in track.cases.values() for case in some]
         for split in splits:
             check_choice("split", split, SPLITS)
@@ -193,11 +177,7 @@ class Suite:
 
     @classmethod
     def from_dict(cls, settings: Mapping[str, Any]) -> Suite:
-        """From a TOML document, as the suites of the package are.
-
-        Raises:
-            ConfigError: Naming the field, its value and what is allowed.
-        """
+        """From a TOML document, as the suites of the package are."""
         table = Table(settings)
         references = Table(table.take("references", {}), "references")
         shown = Table(table.take("shown", {}), "shown")
@@ -286,11 +266,7 @@ def suite_names() -> tuple[str, ...]:
 
 
 def find_suite(name: str) -> Suite:
-    """A suite of the package.
-
-    Raises:
-        ConfigError: If there is none with this name; the nearest one is named.
-    """
+    """A suite of the package."""
     if name not in suite_names():
         raise unknown_name("suite", name, suite_names())
     text = resources.files(__package__).joinpath(_FOLDER, f"{name}.toml").read_text(encoding="utf-8")

@@ -30,13 +30,6 @@ _STEADY = ("latency", "accepted-load")  # what an episode shows from its beginni
 def training_scenarios(suite: Suite, config: SimulationConfig) -> tuple[SimulationConfig, ...]:
     """The traffic that a suite trains on, on one network: each pattern and load in the train split of its tracks of
     a steady state, once.
-
-    Args:
-        suite: The suite.
-        config: Topology and network, and what else all scenarios have.
-
-    Raises:
-        ConfigError: If the suite does not train on this network.
     """
     found: dict[tuple[str, float], SimulationConfig] = {}
     known: dict[str, None] = {}
@@ -58,15 +51,7 @@ def training_scenarios(suite: Suite, config: SimulationConfig) -> tuple[Simulati
 
 
 def why_in_test_split(suite: Suite, label: str, offset: int | None, load: float, topology: Dragonfly) -> str:
-    """Why a scenario must not be trained on, or an empty string.
-
-    Args:
-        suite: Its track ``steady`` has the test split.
-        label: The pattern's name in tables.
-        offset: By how many groups it is adversarial; None if it is nothing of the kind.
-        load: Offered.
-        topology: The system.
-    """
+    """Why a scenario must not be trained on, or an empty string."""
     (track,) = suite.choose((_TRACK,))
     cases = [case for listed in track.cases.values() for case in listed]
     train = [case for case in cases if case.split == "train"]
@@ -87,11 +72,6 @@ def why_in_test_split(suite: Suite, label: str, offset: int | None, load: float,
 def why_workload_in_test_split(suite: Suite, workload: ClosedLoop, topology: Dragonfly) -> str:
     """Why a workload must not be trained on, or an empty string: a case of the test split, whatever the size, a program
     or a size that only the test split has.
-
-    Args:
-        suite: Its tracks of makespans have the test split.
-        workload: The workload.
-        topology: The system.
     """
     cases = [case for track in suite.tracks for listed in track.cases.values() for case in listed]
     cases = [case for case in cases if isinstance(case.traffic.traffic, ClosedLoop)]

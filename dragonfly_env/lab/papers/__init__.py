@@ -22,11 +22,7 @@ PAPERS: tuple[Paper, ...] = tuple(map(read_paper, ("hpdc21", "taco25", "aries"))
 
 
 def find_paper(name: str) -> Paper:
-    """The paper with this name.
-
-    Raises:
-        ConfigError: If there is none; the nearest is named.
-    """
+    """The paper with this name."""
     for paper in PAPERS:
         if paper.name == name:
             return paper

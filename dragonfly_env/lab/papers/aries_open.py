@@ -64,12 +64,7 @@ _SHOWN = (
 
 
 def open_points(effort: Effort, variants: Mapping[str, Mapping[str, Any]]) -> tuple[Point, ...]:
-    """Up to three experiments for every variant, with the sizes of a quick run.
-
-    Args:
-        effort: Of the reproduction.
-        variants: By name; see ``_points``.
-    """
+    """Up to three experiments for every variant, with the sizes of a quick run."""
     return tuple(point for name, one in variants.items() for point in _points(effort, name, **one))
 
 

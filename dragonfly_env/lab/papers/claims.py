@@ -183,11 +183,7 @@ class Claim:
 
 @functools.cache
 def read_claims(package: str, name: str) -> tuple[Claim, ...]:
-    """Claims from a CSV file that is part of a package.
-
-    Raises:
-        ValueError: If a row is incomplete, or an id is there twice.
-    """
+    """Claims from a CSV file that is part of a package."""
     text = resources.files(package).joinpath(name).read_text(encoding="utf-8")
     claims = tuple(_claim(row) for row in csv.DictReader(text.splitlines()))
     ids = [claim.id for claim in claims]

@@ -48,11 +48,7 @@ class Findings:
         return tuple(point for point in self.points.get(figure, ()) if point in self.rows)
 
     def simulated(self, figure: str) -> tuple[Point, ...]:
-        """The same, of a figure of which something was simulated.
-
-        Raises:
-            NotFoundYetError: If nothing was.
-        """
+        """The same, of a figure of which something was simulated."""
         if not (points := self.of(figure)):
             raise NotFoundYetError(f"{figure} was not run")
         return points
@@ -66,11 +62,7 @@ class Findings:
         load: float | None = None,
         policy: str = "",
     ) -> tuple[Point, ...]:
-        """The simulated points of a figure that fit.
-
-        Raises:
-            NotFoundYetError: If there is none, or one of them was not simulated.
-        """
+        """The simulated points of a figure that fit."""
         wanted = tuple(
             point
             for point in self.points.get(figure, ())
@@ -117,11 +109,7 @@ class Findings:
         return (begins_ns + widths_ns) / 1000.0, stacked
 
     def results(self, figure: str) -> Results:
-        """The simulated points of a figure for the figures that sweeps have.
-
-        Raises:
-            NotFoundYetError: If there are none.
-        """
+        """The simulated points of a figure for the figures that sweeps have."""
         points = self.simulated(figure)
         rows = [
             {**row, "policy": point.policy_label, "traffic": point.traffic_label}

@@ -54,11 +54,7 @@ def loads_of_routers(findings: Findings, point: Point) -> FloatArray:
 
 
 def path_loads_of_routers(findings: Findings, point: Point) -> FloatArray:
-    """(seeds, routers of a group, len(PATH_KINDS)) the same by the kind of path that packets took.
-
-    Raises:
-        NotFoundYetError: If the point was simulated by a version that did not log it.
-    """
+    """(seeds, routers of a group, len(PATH_KINDS)) the same by the kind of path that packets took."""
     rows = [row.get("source_router_path_loads") for row in findings.rows[point]]
     known = [np.asarray(row, np.float64) for row in rows if row is not None and np.ndim(row) == 1]
     if len(known) < len(rows):

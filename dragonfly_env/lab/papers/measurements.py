@@ -56,11 +56,7 @@ _MORE_IS_BETTER = ("throughput", "fraction_below_2us")
 
 
 def measure_claim(claim: Claim, findings: Findings) -> Measured:
-    """The quantity of a claim, over seeds.
-
-    Raises:
-        NotFoundYetError: If a simulation that it needs is missing; the message says why.
-    """
+    """The quantity of a claim, over seeds."""
     if claim.relation in COMPARISONS:
         paired, ordering, details = compare_claim(claim, findings)
         return Measured(paired.mean, paired.half, ordering, details, "uncertain" in details)

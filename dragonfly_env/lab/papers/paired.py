@@ -117,11 +117,7 @@ COMPARISONS: dict[str, Callable[[FloatArray, FloatArray], Comparison]] = {
 def of_pair(
     findings: Findings, figure: str, traffic: str, metric: str, policies: tuple[str, str]
 ) -> tuple[FloatArray, FloatArray]:
-    """A metric of two policies, seed by seed.
-
-    Raises:
-        NotFoundYetError: If one of the points was not simulated.
-    """
+    """A metric of two policies, seed by seed."""
     own, other = (
         JOB_METRICS[metric](findings, findings.select(figure, traffic=traffic, policy=policy)[0])
         for policy in policies

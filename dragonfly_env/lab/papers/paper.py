@@ -56,15 +56,7 @@ class Effort:
     variant: str = "usual"
 
     def shortened(self, share: float, field: str = "share") -> Effort:
-        """The same with shorter warm-ups and windows: what a machine can do that has no day for it.
-
-        Args:
-            share: Of the warm-ups and windows, up to 1. Curves over time keep their length.
-            field: What messages call it.
-
-        Raises:
-            ConfigError: For a share out of range, or where runs end with their jobs.
-        """
+        """The same with shorter warm-ups and windows: what a machine can do that has no day for it."""
         share = check_real(field, share, 0.01, 1.0)
         if share < 1.0 and self.conditions:
             raise config_error(field, share, "must be 1 where runs end with their jobs")
@@ -250,27 +242,14 @@ class Paper:
         return next(effort for effort in self.efforts if effort.name == name)
 
     def variant(self, name: str, field: str = "variant", also: str = "") -> Variant:
-        """The model variant with this name.
-
-        Args:
-            name: Of a variant; ``usual`` is always the usual one.
-            field: What messages call it.
-            also: Another name that messages offer, which the caller handles.
-
-        Raises:
-            ConfigError: For an unknown name, with those that the paper has.
-        """
+        """The model variant with this name."""
         known = {variant.name: variant for variant in self.variants}
         if name == USUAL.name:
             return self.usual
         return known[check_choice(field, name, (*known, *([also] if also else [])))]
 
     def choose(self, names: tuple[str, ...]) -> tuple[PaperFigure, ...]:
-        """Figures by name, in the paper's order; ``all`` or nothing for every one.
-
-        Raises:
-            ConfigError: For an unknown name, with the nearest one.
-        """
+        """Figures by name, in the paper's order; ``all`` or nothing for every one."""
         known = [figure.name for figure in self.figures]
         for name in names:
             if name not in (*known, "all"):

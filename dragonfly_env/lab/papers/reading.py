@@ -34,11 +34,7 @@ _OF_POINTS = ("series_bin_ns", "packet_log")
 
 
 def read_paper(name: str) -> Paper:
-    """The paper with this name.
-
-    Raises:
-        ConfigError: If its file is no TOML.
-    """
+    """The paper with this name."""
     text = resources.files(__package__).joinpath(f"{name}.toml").read_text(encoding="utf-8")
     values = parse_toml(text, name)
     setup = Setup(**values.pop("setup"))

@@ -93,16 +93,7 @@ class Judged:
 
 
 def write_reports(judged: Sequence[Judged], pictures: Mapping[str, str], command: str) -> tuple[Path, Path]:
-    """Write ``claims.csv`` and ``claims.md`` (with the figures) into the results folder.
-
-    Args:
-        judged: What was reproduced, under one or several model variants of the same paper.
-        pictures: Title of each figure and its file's name next to the report.
-        command: What the user typed.
-
-    Raises:
-        ConfigError: If the folder cannot be written to.
-    """
+    """Write ``claims.csv`` and ``claims.md`` (with the figures) into the results folder."""
     folder = judged[0].work.folder
     table, page = folder / "claims.csv", folder / "claims.md"
     with refusing("results folder", folder, "must be a writable folder"):
@@ -219,11 +210,7 @@ def as_markdown(judged: Sequence[Judged], pictures: Mapping[str, str], command: 
 
 
 def summary(rows: Sequence[Mapping[str, str]]) -> list[str]:
-    """What the report begins with: verdicts by variant, and the claims that deviate by what explains them.
-
-    Args:
-        rows: The rows of ``claims.csv``.
-    """
+    """What the report begins with: verdicts by variant, and the claims that deviate by what explains them."""
     variants = list(dict.fromkeys(row["variant"] for row in rows))
     lines = [
         "## Summary",

@@ -132,15 +132,7 @@ def judge_all(
     variant: str = USUAL.name,
     published: PublishedSetting = PUBLISHED,
 ) -> tuple[Verdict, ...]:
-    """A verdict on every claim.
-
-    Args:
-        claims: What was published.
-        findings: What was simulated.
-        decides_all: Whether the windows were long enough for every claim, or only for those marked ``quick``.
-        variant: The model variant of the simulations: claims that it was chosen by do not count.
-        published: The systems and windows of the paper: claims that were judged in others say so.
-    """
+    """A verdict on every claim."""
     return tuple(
         replace(
             _verdict(claim, findings, decides_all),

@@ -118,11 +118,7 @@ def switch_loads(findings: Findings, figure: str) -> Figure:
 
 
 def switch_paths(findings: Findings, figure: str) -> Figure:
-    """A stacked bar per router of a group: its accepted load by the kind of path, the mean over all groups.
-
-    Raises:
-        NotFoundYetError: If it was not simulated, or by a version that did not log the kinds of paths.
-    """
+    """A stacked bar per router of a group: its accepted load by the kind of path, the mean over all groups."""
     (point,) = findings.simulated(figure)
     loads = path_loads_of_routers(findings, point).mean(axis=0)
     drawn, axes = grid(5.6, 3.4, 1, 1)
