@@ -116,13 +116,11 @@ def benchmark(
 
     from dragonfly_env.lab.benchmark import Benchmark, find_suite
     from dragonfly_env.lab.benchmark.report import ONE_SEED, origin
-    from dragonfly_env.sweeps.progress import spell_seconds
     from dragonfly_env.sweeps.requirements import (
         EXPORT_HINT,
         about,
         check_runs,
         in_the_core,
-        spell_processes,
     )
 
     chosen = find_suite(suite).narrowed(splits or (), hosts or ())
@@ -161,10 +159,7 @@ def benchmark(
         *([f"{len(todo)} to do"] if taken or there else []),
     ]
     workers = how["workers"] or joblib.cpu_count()
-    seconds = work.seconds_left(todo, workers) if todo else None
     took = f"; {about(todo, workers)}" if todo else ""
-    if seconds is not None:  # those that are there know it better than any guess
-        took = f"; about {spell_seconds(max(1.0, seconds))} with {spell_processes(workers)}, as the runs that are there"
     if no_runs:
         took = "; none of them is done"
     note(Text(f"{chosen.name} ({effort}): {len(work.labels)} policies, {', '.join(counts)}{took}"))

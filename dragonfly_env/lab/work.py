@@ -16,13 +16,9 @@ from dragonfly_env.sweeps.storage import ResultsFolder
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work(ABC):
-    """Runs, and the folder that holds what was done of them.
+    """Runs, and the folder that holds what was done of them."""
 
-    Attributes:
-        folder: Where results go.
-    """
-
-    folder: Path
+    folder: Path  # where results go
 
     @property
     @abstractmethod

@@ -15,7 +15,7 @@ import functools
 import hashlib
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -26,8 +26,6 @@ import typer
 from dragonfly_env.bounds import Bounds, latency_floor
 from dragonfly_env.bounds.demands import demand_of
 from dragonfly_env.bounds.fluid import TooManyFlowsError
-from dragonfly_env.checks.files import replacing
-from dragonfly_env.checks.outside import parsing
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.lab.benchmark import reference_results
@@ -40,13 +38,9 @@ _COLUMNS = ("track", "effort", "case", "quantity", "bound", "key")
 
 @dataclass(frozen=True, slots=True)
 class CaseBounds:
-    """The bounds of a suite's cases, by what they depend on.
+    """The bounds of a suite's cases, by what they depend on."""
 
-    Attributes:
-        by_key: In ns, or a load; NaN where there is none.
-    """
-
-    by_key: dict[str, float]
+    by_key: dict[str, float]  # in ns, or a load; NaN where there is none
 
     def of(self, track: Track, case: BenchmarkCase, seeds: int) -> float:
         """The bound of a case, the mean over seeds; NaN if it is not known."""
@@ -58,14 +52,8 @@ class CaseBounds:
         file = table_of(suite_name)
         if not file.exists():
             return cls({})
-        found = {}
-        with parsing("bounds of cases", str(file), f"must be a table of {', '.join(_COLUMNS)}"):
-            with file.open(encoding="utf-8", newline="") as lines:
-                for row in csv.DictReader(lines):
-                    found[row["key"]] = float(row["bound"])
-            if not all(math.isnan(bound) or 0 < bound < math.inf for bound in found.values()):
-                raise ValueError("a bound that is not above 0 and finite")
-        return cls(found)
+        with file.open(encoding="utf-8", newline="") as lines:
+            return cls({row["key"]: float(row["bound"]) for row in csv.DictReader(lines)})
 
 
 def table_of(suite_name: str) -> Path:
@@ -131,14 +119,6 @@ def cases_of(suite: Suite) -> Iterator[tuple[Track, Effort, BenchmarkCase]]:
                 yield track, effort, case
 
 
-def write(rows: Sequence[tuple[str, str, str, str, float, str]], file: Path) -> None:
-    """Write the table; it appears complete or not at all."""
-    with replacing(file) as temporary, temporary.open("w", encoding="utf-8", newline="") as lines:
-        writer = csv.writer(lines, lineterminator="\n")
-        writer.writerow(_COLUMNS)
-        writer.writerows(rows)
-
-
 def main(suite: Annotated[str, typer.Option(help="Whose cases they are.")] = "dragonfly-v1") -> None:
     """Compute the bounds of all cases of a suite, and write the table that comes with the package."""
     try:
@@ -153,8 +133,8 @@ def main(suite: Annotated[str, typer.Option(help="Whose cases they are.")] = "dr
                 raise config_error("load", case.load, f"must be one that some routing carries in {case.name}")
             rows.append((track.name, effort, case.name, track.quantity, known[key], key))
             typer.echo(f"{track.name}, {effort}: {case.name}: {known[key]:.6g}")
-        with parsing("bounds of cases", str(table_of(suite)), "must be writable"):
-            write(rows, table_of(suite))
+        with table_of(suite).open("w", encoding="utf-8", newline="") as lines:
+            csv.writer(lines, lineterminator="\n").writerows([_COLUMNS, *rows])
     except ConfigError as error:
         raise typer.BadParameter(str(error)) from None
     typer.echo(f"{table_of(suite)}: {len(rows)} cases")

@@ -5,7 +5,7 @@ Runs whose results come with the package are not done: see `reference_results`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from dragonfly_env.baselines import Mlp
@@ -26,24 +26,16 @@ from dragonfly_env.sweeps.storage import ResultsFolder, read_rows
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Benchmark(Work):
-    """Policies on a suite.
-
-    Attributes:
-        suite: What is measured.
-        effort: ``quick`` or ``full``.
-        policies: What to measure next to the references: built-in policies, saved agents, ``module:Class``. Several
-            trained ones with the same name are trainings of one policy; they are called ``name#1``, ``name#2``, ...
-        tracks: Of the suite; nothing for all.
-        seeds: Runs of each case; None for the suite's.
-        published: Take published results of reference policies for runs that the folder does not hold.
-    """
+    """Policies on a suite."""
 
     suite: Suite
-    effort: Effort
+    effort: Effort  # ``quick`` or ``full``
+    # What to measure next to the references: built-in policies, saved agents, ``module:Class``. Several trained ones
+    # with the same name are trainings of one policy; they are called ``name#1``, ``name#2``, ...
     policies: tuple[str, ...]
-    tracks: tuple[str, ...] = ()
-    seeds: int | None = None
-    published: bool = True
+    tracks: tuple[str, ...] = ()  # tracks of the suite; nothing for all
+    seeds: int | None = None  # runs of each case; None for the suite's
+    published: bool = True  # take published results for runs that the folder does not hold
     _results: ReferenceResults = field(
         default_factory=ReferenceResults, init=False, repr=False, compare=False
     )
@@ -183,20 +175,6 @@ class Benchmark(Work):
         """The runs of a policy in a case: id, run, and what it came to; None if it is not done."""
         for name, run in self._runs_of(case, label).items():
             yield name, run, self._measured(track, case, name)
-
-    def seconds_left(self, runs: Sequence[Run], workers: int) -> float | None:
-        """About how long runs will take, from those of the same policies in the folder; None without any."""
-        files = ResultsFolder(self.folder)
-        took: dict[str, tuple[float, float]] = {}
-        wanted = {run.policy_label for run in runs}
-        for run in self._by_id().values():
-            if run.policy_label in wanted and (seconds := files.seconds_of(run.id)) is not None:
-                work, before = took.get(run.policy_label, (0.0, 0.0))
-                took[run.policy_label] = (work + run.work, before + seconds)
-        if wanted - took.keys():
-            return None
-        each = (float(run.work) * took[run.policy_label][1] / took[run.policy_label][0] for run in runs)
-        return sum(each) / max(1, min(workers, len(runs)))
 
     def _taken(self) -> dict[str, ReferenceResult]:
         """The published results that are used, by run. A run of several tracks is done if one lacks its result."""

@@ -63,19 +63,12 @@ def heat_map(scores: Scores) -> Figure:
 
 @dataclass(frozen=True, slots=True)
 class _Panel:
-    """The cases of a track and split.
+    """The cases of a track and split."""
 
-    Attributes:
-        title: Above them.
-        values: (policies, cases).
-        edges: Of the cases, in inches from the left.
-        groups: Of cases of one traffic: the label and the edges of each.
-    """
-
-    title: str
-    values: npt.NDArray[np.float64]
-    edges: list[float]
-    groups: list[tuple[str, float, float]]
+    title: str  # above them
+    values: npt.NDArray[np.float64]  # (policies, cases)
+    edges: list[float]  # edges of the cases, in inches from the left
+    groups: list[tuple[str, float, float]]  # label and edges of the cases of each traffic
 
     @property
     def width(self) -> float:
@@ -162,19 +155,12 @@ def _add_key(drawn: Figure, image: QuadMesh, size: tuple[float, float], rows: fl
 
 @dataclass(frozen=True, slots=True)
 class Ratios:
-    """Ratios as a matrix.
+    """Ratios as a matrix."""
 
-    Attributes:
-        values: (policies, cases); NaN where something was not measured.
-        policies: Of the rows: those of the user first.
-        own: How many are the user's.
-        cases: (track, split, case) of the columns, in the order of the suite.
-    """
-
-    values: npt.NDArray[np.float64]
-    policies: list[str]
-    cases: list[tuple[str, str, str]]
-    own: int
+    values: npt.NDArray[np.float64]  # (policies, cases); NaN where something was not measured
+    policies: list[str]  # rows: policies of the user first
+    cases: list[tuple[str, str, str]]  # (track, split, case) of the columns, in the order of the suite
+    own: int  # how many are the user's
 
     @property
     def labels(self) -> list[str]:

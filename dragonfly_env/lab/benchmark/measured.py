@@ -18,23 +18,15 @@ _HIGHEST, _MEAN = "_link_utilisation_max", "_link_utilisation_mean"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """What a run came to.
+    """What a run came to."""
 
-    Attributes:
-        value: The track's quantity: ns, or a load; NaN for a workload that did not end, and where no packet arrived.
-        p99_ns: 99th percentile of latency; NaN for a workload that measures none.
-        accepted_load: As a fraction of the host links.
-        link_class: Of the link that was used most; empty if that is not known.
-        link_highest: The share of the time that this link was busy.
-        link_mean: The same, over all links of the class.
-    """
-
+    # the track's quantity: ns, or a load; NaN for a workload that did not end, and where no packet arrived
     value: float
-    p99_ns: float
-    accepted_load: float
-    link_class: str = ""
-    link_highest: float = math.nan
-    link_mean: float = math.nan
+    p99_ns: float  # 99th percentile of latency; NaN for a workload that measures none
+    accepted_load: float  # fraction of the host links
+    link_class: str = ""  # class of the link that was used most; empty if unknown
+    link_highest: float = math.nan  # the share of the time that this link was busy
+    link_mean: float = math.nan  # mean share over all links of the class
 
     def same_as(self, other: Measured) -> bool:
         """Whether all numbers that scores are made of are the same to the last bit; one that is not known is the same

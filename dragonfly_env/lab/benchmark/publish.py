@@ -14,7 +14,6 @@ from typing import Annotated, NamedTuple
 import typer
 
 import dragonfly_env as dfe
-from dragonfly_env.checks.outside import parsing
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.lab.benchmark.measured import Measured, measured_of
@@ -26,31 +25,20 @@ from dragonfly_env.sweeps.storage import ResultsFolder, read_rows
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Publication:
-    """What came of publishing a folder.
-
-    Attributes:
-        results: The table as it is to be.
-        added: Runs that were not in it.
-        confirmed: Runs of the folder that were in it, with the same values.
-        dropped: Runs that were in it and that no case of the suite has any more.
-        others: Runs of the folder that no published policy has in a case of the suite.
-        unusable: Files of the folder that are damaged, or made by another version of the package.
+    """The table with a folder's results, and how many runs were added, confirmed with the same values, or dropped
+    because no case of the suite has them any more.
     """
 
     results: ReferenceResults
     added: int
     confirmed: int
     dropped: int
-    others: int
-    unusable: int
 
     def describe(self) -> str:
-        """For people."""
+        """One line for people."""
         return (
             f"{len(self.results):,} runs: {self.added:,} added, {self.confirmed:,} confirmed, "
-            f"{self.dropped:,} dropped that no case has any more; "
-            f"left out of the folder: {self.others:,} runs of other policies, "
-            f"{self.unusable:,} files that are damaged or made by another version"
+            f"{self.dropped:,} dropped that no case has any more"
         )
 
 
@@ -72,8 +60,7 @@ def publish(folder: Path, suite: Suite, before: ReferenceResults) -> Publication
     Quick and full cases count, with whatever seeds the folder has.
     """
     files = ResultsFolder(folder)
-    names = files.run_ids()
-    seeds = {name: seed for name in names if (seed := _seed_of(files, name)) is not None}
+    seeds = {name: seed for name in files.run_ids() if (seed := _seed_of(files, name)) is not None}
     places = _places(suite, {*seeds.values(), *(result.seed for result in before)})
     found = {key: place for key, place in places.items() if place.result.run_id in seeds}
     if not found:
@@ -97,8 +84,6 @@ def publish(folder: Path, suite: Suite, before: ReferenceResults) -> Publication
         added=added,
         confirmed=len(found) - added,
         dropped=len(before) - kept,
-        others=len(seeds.keys() - {place.result.run_id for place in found.values()}),
-        unusable=len(names) - len(seeds),
     )
 
 
@@ -166,8 +151,7 @@ def main(
         file = table_of(chosen.name)
         before = ReferenceResults() if afresh else ReferenceResults.read(file)
         publication = publish(folder, chosen, before)
-        with parsing("published results", str(file), "must be writable"):
-            publication.results.write(file)
+        publication.results.write(file)
     except ConfigError as error:
         raise typer.BadParameter(str(error)) from None
     typer.echo(f"{file}: {publication.describe()}")

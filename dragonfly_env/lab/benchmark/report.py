@@ -77,19 +77,12 @@ ONE_SEED = "One seed decides nothing: other seeds give other values, and no inte
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A table of the page.
+    """A table of the page."""
 
-    Attributes:
-        title: Above it.
-        headings: Of its columns.
-        rows: Texts, one per heading.
-        own: Which rows are about policies of the user.
-    """
-
-    title: str
-    headings: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    own: tuple[bool, ...] = ()
+    title: str  # above it
+    headings: tuple[str, ...]  # one per column
+    rows: tuple[tuple[str, ...], ...]  # texts, one per heading
+    own: tuple[bool, ...] = ()  # whether a row is about a policy of the user
 
     def only(self, headings: tuple[str, ...]) -> Section:
         """With fewer columns."""

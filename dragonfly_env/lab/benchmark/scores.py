@@ -114,58 +114,35 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What a policy did in a case, over seeds.
-
-    Attributes:
-        track: The track.
-        case: The case.
-        policy: The policy's label.
-        seeds: How many runs.
-        value: The track's quantity: ns, or a load.
-        values: The same of each seed.
-        bound: What any routing could reach at best; NaN if that is not known.
-        link_class: Of the link that was used most; empty if that is not known.
-        reason: Which links were full; empty if that is not known.
-        ci95: Half the width of its 95 % confidence interval; NaN with one seed.
-        p99_ns: 99th percentile of latency; NaN for a workload that measures none.
-        accepted_load: As a fraction of the host links.
-        saturated: Whether it carries less than 95 % of what is offered, or a workload did not end.
-    """
+    """What a policy did in a case, over seeds."""
 
     track: Track
     case: BenchmarkCase
-    policy: str
-    seeds: int
-    value: float
-    values: tuple[float, ...]
-    bound: float
-    link_class: str
-    reason: str
-    ci95: float
-    p99_ns: float
-    accepted_load: float
-    saturated: bool
+    policy: str  # label
+    seeds: int  # how many runs
+    value: float  # the track's quantity: ns, or a load
+    values: tuple[float, ...]  # quantity of each seed
+    bound: float  # best value that any routing could reach; NaN if unknown
+    link_class: str  # class of the link that was used most; empty if unknown
+    reason: str  # links that were full; empty if unknown
+    ci95: float  # half the width of its 95 % confidence interval; NaN with one seed
+    p99_ns: float  # 99th percentile of latency; NaN for a workload that measures none
+    accepted_load: float  # fraction of the host links
+    saturated: bool  # whether it carries less than 95 % of what is offered, or a workload did not end
 
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Every policy in every case.
+    """Every policy in every case."""
 
-    Attributes:
-        table: One row per case and policy; the columns are `COLUMNS`. ``ratio`` is the value over that of the best
-            reference (the other way round for accepted loads), so 1 is as good and more is worse; ``ratio_untuned`` and
-            so on are the same with the references of one kind. ``training_decisions`` and so on: `TrainingCost`.
-        policies: In the order of tables.
-        tracks: (name, split) in the order of tables.
-        more_is_better: The tracks of which the highest value wins.
-        trainings: The policy that a label is one training of.
-    """
-
+    # One row per case and policy; the columns are `COLUMNS`. ``ratio`` is the value over that of the best reference
+    # (the other way round for accepted loads), so 1 is as good and more is worse; ``ratio_untuned`` and so on are the
+    # same with the references of one kind. ``training_decisions`` and so on: `TrainingCost`.
     table: pd.DataFrame
-    policies: tuple[str, ...]
-    tracks: tuple[tuple[str, str], ...]
-    more_is_better: frozenset[str] = frozenset()
-    trainings: Mapping[str, str] = field(default_factory=dict)
+    policies: tuple[str, ...]  # in the order of tables
+    tracks: tuple[tuple[str, str], ...]  # (name, split) in the order of tables
+    more_is_better: frozenset[str] = frozenset()  # the tracks of which the highest value wins
+    trainings: Mapping[str, str] = field(default_factory=dict)  # the policy that a label is one training of
 
     def leaderboard(self) -> pd.DataFrame:
         """One row per track, split and policy: geometric mean over the bound with its 95 % interval; geometric mean and

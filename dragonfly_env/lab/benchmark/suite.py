@@ -37,29 +37,17 @@ _FOLDER = "suites"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchmarkCase:
-    """One simulation up to its policy and seed.
+    """One simulation up to its policy and seed."""
 
-    Attributes:
-        track: The track's name.
-        split: ``train``, or ``test``, which must not be trained on.
-        network: A preset's name.
-        hosts: A topology preset's name.
-        traffic: Pattern, workload or schedule, with its name in tables.
-        load: Offered load; of a schedule its first, of a workload 1.
-        warmup_ns: Before measuring. Learners that begin with nothing learn in it; no policy gets more.
-        measure_ns: Measured; a workload ends at its completion if that comes first.
-        series_bin_ns: Width of the bins of a time series, where one is needed.
-    """
-
-    track: str
-    split: Split
-    network: str
-    hosts: str
-    traffic: TrafficChoice
-    load: float
-    warmup_ns: float
-    measure_ns: float
-    series_bin_ns: float | None
+    track: str  # the track's name
+    split: Split  # ``train``, or ``test``, which must not be trained on
+    network: str  # a preset's name
+    hosts: str  # a topology preset's name
+    traffic: TrafficChoice  # pattern, workload or schedule, with its name in tables
+    load: float  # offered load; the first one of a schedule, 1 for a workload
+    warmup_ns: float  # Before measuring. Learners that begin with nothing learn in it; no policy gets more.
+    measure_ns: float  # measured; a workload ends at its completion if that comes first
+    series_bin_ns: float | None  # width of the bins of a time series, where one is needed
 
     @property
     def name(self) -> str:
@@ -92,22 +80,15 @@ class BenchmarkCase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Track:
-    """Cases that are scored by one quantity.
+    """Cases that are scored by one quantity."""
 
-    Attributes:
-        name: On the command line and in tables.
-        title: What it shows.
-        quantity: ``latency`` (mean), ``accepted-load``, ``latency-after-change`` (mean of the packets that were
-            generated in ``after_ns`` after each change of a schedule), ``makespan``.
-        after_ns: See there.
-        cases: By effort.
-    """
-
-    name: str
+    name: str  # on the command line and in tables
     title: str
+    # ``latency`` (mean), ``accepted-load``, ``latency-after-change`` (mean of the packets that were generated in
+    # ``after_ns`` after each change of a schedule), ``makespan``
     quantity: Quantity
     after_ns: float
-    cases: Mapping[Effort, tuple[BenchmarkCase, ...]]
+    cases: Mapping[Effort, tuple[BenchmarkCase, ...]]  # by effort
 
     @property
     def more_is_better(self) -> bool:
@@ -117,23 +98,15 @@ class Track:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suite:
-    """A versioned benchmark.
+    """A versioned benchmark."""
 
-    Attributes:
-        name: With its version.
-        title: What it is.
-        tracks: In the order of tables.
-        references: By kind: the policies of which the best one of a case is the measure.
-        shown: By kind: policies whose results are published, too, and that are no references.
-        seeds: By effort: runs of each case.
-    """
-
-    name: str
+    name: str  # with its version
     title: str
-    tracks: tuple[Track, ...]
-    references: Mapping[str, tuple[str, ...]]
+    tracks: tuple[Track, ...]  # in the order of tables
+    references: Mapping[str, tuple[str, ...]]  # policies by kind: the best one of a case is the measure
+    # policies by kind whose results are published, too, and that are no references
     shown: Mapping[str, tuple[str, ...]]
-    seeds: Mapping[Effort, int]
+    seeds: Mapping[Effort, int]  # by effort: runs of each case
 
     def choose(self, names: tuple[str, ...]) -> tuple[Track, ...]:
         """Tracks by name, in the suite's order; nothing for all."""

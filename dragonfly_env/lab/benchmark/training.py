@@ -6,7 +6,6 @@ patterns, loads and sizes that no case of the train split has.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -16,7 +15,6 @@ from dragonfly_env.baselines import Neural
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.config.topology import Dragonfly
-from dragonfly_env.errors import ConfigError
 from dragonfly_env.lab.benchmark.suite import BenchmarkCase, Suite
 from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.sweeps.progress import spell_seconds
@@ -94,24 +92,17 @@ def _program(workload: Traffic) -> str:
     return workload.spec.partition(":")[0]
 
 
-def scenarios_of(metadata: Mapping[str, Any]) -> Iterator[SimulationConfig | None]:
-    """What the file of a saved agent says that it was trained on, as ``dragonfly-env train`` writes it; None for what
-    somebody's own says otherwise.
-    """
-    for told in metadata.get("scenarios") or [metadata.get("configuration")]:
-        try:
-            yield SimulationConfig.from_dict(json.loads(json.dumps(told)))
-        except (ConfigError, TypeError, ValueError):
-            yield None
+def scenarios_of(metadata: Mapping[str, Any]) -> Iterator[SimulationConfig]:
+    """The scenarios on which a saved agent was trained, as ``dragonfly-env train`` wrote them into its file."""
+    for scenario in metadata.get("scenarios") or filter(None, [metadata.get("configuration")]):
+        yield SimulationConfig.from_dict(scenario)
 
 
-def trained_on_test_split(suite: Suite, scenarios: Iterable[SimulationConfig | None]) -> str:
+def trained_on_test_split(suite: Suite, scenarios: Iterable[SimulationConfig]) -> str:
     """Why a policy is no candidate for a suite's test split, by what it was trained on as far as that is known; empty
     if nothing speaks against it.
     """
     for config in scenarios:
-        if config is None:
-            continue
         traffic = config.traffic_object
         if isinstance(traffic, ClosedLoop):
             if reason := why_workload_in_test_split(suite, traffic, config.topology):
@@ -147,17 +138,11 @@ def _same_groups(case: BenchmarkCase, label: str, offset: int | None, groups: in
 
 @dataclass(frozen=True, slots=True)
 class TrainingCost:
-    """What a training took; NaN for what is unknown.
+    """What a training took; NaN for what is unknown."""
 
-    Attributes:
-        decisions: That it learned from, of all episodes.
-        wall_s: Real time, as ``dragonfly-env train`` measures it.
-        cpu_s: CPU time.
-    """
-
-    decisions: float = math.nan
-    wall_s: float = math.nan
-    cpu_s: float = math.nan
+    decisions: float = math.nan  # decisions that the learner learned from, in all episodes
+    wall_s: float = math.nan  # real time, as ``dragonfly-env train`` measures it
+    cpu_s: float = math.nan  # CPU time
 
     def describe(self) -> str:
         """For a table: ``"2,113,402 decisions, 31 s"``; ``"-"`` if nothing is known."""
@@ -177,20 +162,8 @@ def training_cost(choice: PolicyChoice) -> TrainingCost:
     measured.
     """
     if choice.agent is not None:
-        return _told(choice.agent.metadata().get("training") if choice.agent.is_file else None)
+        took = choice.agent.metadata().get("training", {}) if choice.agent.is_file else {}
+        return TrainingCost(took.get("decisions", math.nan), took.get("wall_s", math.nan))
     if isinstance(choice.policy, Neural):
         return TrainingCost(cpu_s=choice.policy.training_cpu_s)
     return TrainingCost()
-
-
-def _told(training: object) -> TrainingCost:
-    if not isinstance(training, Mapping):
-        return TrainingCost()
-    return TrainingCost(decisions=_number(training.get("decisions")), wall_s=_number(training.get("wall_s")))
-
-
-def _number(value: Any) -> float:
-    """A number that somebody's file holds, or NaN."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return math.nan
-    return float(value) if 0 <= value < math.inf else math.nan

@@ -50,17 +50,11 @@ RANDOM_TIES = "random-ties"
 
 @dataclass(frozen=True, slots=True)
 class Sizing:
-    """How large an effort's runs are.
+    """How large an effort's runs are."""
 
-    Attributes:
-        scale: Of milc's and the mix's messages, as a part of the applications'.
-        watch_ns: About how long a watched job would take if it were alone.
-        phase_ns: Jobs of the mix start in this time, the watched ones after it.
-    """
-
-    scale: float
-    watch_ns: float
-    phase_ns: float
+    scale: float  # size of messages of milc and the mix, as a part of the applications'
+    watch_ns: float  # about how long a watched job would take if it were alone
+    phase_ns: float  # jobs of the mix start in this time, the watched ones after it
 
 
 SIZES = {

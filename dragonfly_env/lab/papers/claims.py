@@ -43,56 +43,37 @@ _COARSE = ("latency", "fraction_below", "settling", "makespan", "knee", "mixture
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """A published number or ordering, and how it is measured.
+    """A published number or ordering, and how it is measured."""
 
-    Attributes:
-        id: Its name, e.g. ``QA01``.
-        section: Where the paper says so.
-        figure: The figure whose simulations show it.
-        hosts: Size of the system; 0 if it does not matter.
-        traffic: As in the figure's cases; ``any`` for the worst of them, nothing for claims about several.
-        load: As in the figure's cases; None for the largest value of all loads (or what the metric makes of them).
-        policy: Whose quantity it is.
-        reference: The policy that it is compared with, or an empty string.
-        metric: The quantity: a name of `measurements.METRICS`.
-        published: The number; 0 for an ordering.
-        unit: Of the number.
-        relation: ``value``: the policy's metric; ``ratio``: policy / reference; ``gap``: reference - policy;
-            ``relative-gap``: reference / policy - 1; ``saving``: 1 - policy / reference; ``at-most``, ``at-least``: the
-            metric does not exceed the number, or reaches it; ``ratio-at-most``: the ratio does not exceed it;
-            ``ordering``: the metric is 1 if the ordering holds. Of pairs of runs that differ in the policy alone:
-            ``reduction``: 1 - policy / reference; ``paired-ratio``; ``spread-ratio``: of the runs' standard deviations;
-            ``lower``, ``higher``: whether the policy's is (metrics joined by ``+``: all of them). ``input``: what the
-            reproduction starts from, or what follows without a simulation; ``excluded``: what it cannot show, for the
-            reason in ``note``.
-        rivals: Policies of which none is better than ``policy``, if the paper ranks it ("second best").
-        quick: Whether a quick run can decide it.
-        note: What else the paper says, briefly.
-        low: The smallest value that counts as met, if the claim has bounds of its own.
-        high: The largest one.
-        fitted: Names of the model variants that were chosen because they meet this claim: it does not test them.
-        explanation: Why it deviates: ``experiment: ...`` (what was run and what came of it), ``public simulator: ...``
-            (its figure, which deviates as ours does) or ``open: ...`` (what was tried).
-    """
-
-    id: str
-    section: str
-    figure: str
-    hosts: int
-    traffic: str
+    id: str  # Its name, e.g. ``QA01``.
+    section: str  # where the paper says so
+    figure: str  # the figure whose simulations show it
+    hosts: int  # size of the system; 0 if it does not matter
+    traffic: str  # label of the figure's cases; ``any``: the worst of them; empty: a claim about several
+    # load of the figure's cases; None: the largest value of all loads, or what the metric makes of them
     load: float | None
-    policy: str
-    reference: str
-    metric: str
-    published: float
+    policy: str  # policy that the claim is about
+    reference: str  # the policy that it is compared with, or an empty string
+    metric: str  # the quantity: a name of `measurements.METRICS`
+    published: float  # the number; 0 for an ordering
     unit: str
+    # ``value``: the policy's metric; ``ratio``: policy / reference; ``gap``: reference - policy; ``relative-gap``:
+    # reference / policy - 1; ``saving``: 1 - policy / reference; ``at-most``, ``at-least``: the metric does not exceed
+    # the number, or reaches it; ``ratio-at-most``: the ratio does not exceed it; ``ordering``: the metric is 1 if the
+    # ordering holds. Of pairs of runs that differ in the policy alone: ``reduction``: 1 - policy / reference;
+    # ``paired-ratio``; ``spread-ratio``: of the runs' standard deviations; ``lower``, ``higher``: whether the policy's
+    # is (metrics joined by ``+``: all of them). ``input``: what the reproduction starts from, or what follows without a
+    # simulation; ``excluded``: what it cannot show, for the reason in ``note``.
     relation: Relation
-    rivals: tuple[str, ...]
-    quick: bool
-    note: str
-    low: float | None = None
-    high: float | None = None
+    rivals: tuple[str, ...]  # policies not better than ``policy``, if the paper ranks it ("second best")
+    quick: bool  # whether a quick run can decide it
+    note: str  # further statement of the paper, briefly
+    low: float | None = None  # the smallest value that counts as met, if the claim has bounds of its own
+    high: float | None = None  # the largest one
+    # names of the model variants that were chosen because they meet this claim: it does not test them
     fitted: tuple[str, ...] = ()
+    # why it deviates: ``experiment: ...`` (what was run and what came of it), ``public simulator: ...`` (its figure,
+    # which deviates as ours does) or ``open: ...`` (what was tried)
     explanation: str = ""
 
     @property

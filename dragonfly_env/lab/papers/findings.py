@@ -29,19 +29,12 @@ class NotFoundYetError(LookupError):
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """Results by figure and point.
+    """Results by figure and point."""
 
-    Attributes:
-        points: Every point of every figure, simulated or not.
-        rows: Of the simulated ones: one row for each seed, in the seeds' order.
-        name: Title of figures.
-        claims: What the paper states, for the points of figures.
-    """
-
-    points: Mapping[str, tuple[Point, ...]]
-    rows: Mapping[Point, tuple[Row, ...]]
-    name: str
-    claims: tuple[Claim, ...] = ()
+    points: Mapping[str, tuple[Point, ...]]  # every point of every figure, simulated or not
+    rows: Mapping[Point, tuple[Row, ...]]  # one row per seed, in the order of seeds, of simulated points
+    name: str  # title of figures
+    claims: tuple[Claim, ...] = ()  # statements of the paper, for the points of figures
 
     def of(self, figure: str) -> tuple[Point, ...]:
         """The simulated points of a figure, in its order."""
@@ -166,21 +159,13 @@ def read_rows_of(folder: Path, run_ids: Mapping[Point, Sequence[str]]) -> dict[P
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What was measured for a claim.
+    """What was measured for a claim."""
 
-    Attributes:
-        mean: Over seeds; of an ordering 1 if it holds, else 0.
-        ci95: Half the width of its 95 % confidence interval; NaN with one seed.
-        ordering: ``holds`` or ``reversed``, if the claim says who is better; else empty.
-        details: More, for the report.
-        uncertain: Whether the interval reaches over a bound, so that more runs might turn the verdict.
-    """
-
-    mean: float
-    ci95: float = math.nan
-    ordering: str = ""
-    details: str = ""
-    uncertain: bool = False
+    mean: float  # over seeds; of an ordering 1 if it holds, else 0
+    ci95: float = math.nan  # half the width of its 95 % confidence interval; NaN with one seed
+    ordering: str = ""  # ``holds`` or ``reversed``, if the claim says who is better; else empty
+    details: str = ""  # more, for the report
+    uncertain: bool = False  # whether the interval reaches over a bound: more runs might turn the verdict
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,16 +94,10 @@ WHOLE, TWO_LEVEL = "q-routing", "q-adaptive"
 
 
 class TableSize(NamedTuple):
-    """The table of one router.
+    """The table of one router."""
 
-    Attributes:
-        rows: Destinations that it tells apart.
-        ports: Local and global ports.
-        bytes: What it takes.
-    """
-
-    rows: int
-    ports: int
+    rows: int  # destinations that it tells apart
+    ports: int  # local and global ports
     bytes: int
 
 

@@ -25,19 +25,12 @@ _LEAST_RUNS = 3  # below, resampling says nothing
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What a comparison came to.
-
-    Attributes:
-        mean: The quantity.
-        low: The lower end of its 95 % interval; NaN if there are too few runs.
-        high: The upper end.
-        pairs: Runs of each.
-    """
+    """What a comparison came to."""
 
     mean: float
-    low: float
-    high: float
-    pairs: int
+    low: float  # the lower end of its 95 % interval; NaN if there are too few runs
+    high: float  # the upper end
+    pairs: int  # runs of each
 
     @property
     def half(self) -> float:

@@ -26,34 +26,21 @@ Step = tuple[float, str, float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effort:
-    """How much simulated time and how many seeds a reproduction spends, and what it does unlike the paper.
+    """How much simulated time and how many seeds a reproduction spends, and what it does unlike the paper."""
 
-    Attributes:
-        name: ``"quick"`` or ``"full"``.
-        seeds: Runs per point; from two on there are confidence intervals.
-        warmup_ns: Before measuring, for policies without memory.
-        learner_warmup_ns: The same for those that learn.
-        measure_ns: Measured after that.
-        transient_ns: Length of curves over time: from an empty network, or after a change.
-        decides: Whether windows are as published and every claim can be decided; if not, only those that are
-            marked for a quick run.
-        conditions: What the report says of the runs; empty: the windows.
-        injection: How hosts generate packets; empty: as published.
-        learner_settings: Parameters for every policy that learns, to see what they change.
-        variant: The name of the model variant: how what the paper leaves open is read.
-    """
-
-    name: str
-    seeds: int
+    name: str  # ``"quick"`` or ``"full"``
+    seeds: int  # runs per point; from two on there are confidence intervals
+    # whether windows are as published and every claim can be decided; if not, only those that are marked for a quick
+    # run
     decides: bool
-    warmup_ns: float = 0.0
-    learner_warmup_ns: float = 0.0
-    measure_ns: float = 0.0
-    transient_ns: float = 0.0
-    conditions: str = ""
-    injection: str = ""
-    learner_settings: Settings = ()
-    variant: str = "usual"
+    warmup_ns: float = 0.0  # before measuring, for policies without memory
+    learner_warmup_ns: float = 0.0  # before measuring, for policies that learn
+    measure_ns: float = 0.0  # measured after that
+    transient_ns: float = 0.0  # length of curves over time: from an empty network, or after a change
+    conditions: str = ""  # text of the report on the runs; empty: the windows
+    injection: str = ""  # how hosts generate packets; empty: as published
+    learner_settings: Settings = ()  # parameters for every policy that learns, to see what they change
+    variant: str = "usual"  # the name of the model variant: how what the paper leaves open is read
 
     def shortened(self, share: float, field: str = "share") -> Effort:
         """The same with shorter warm-ups and windows: what a machine can do that has no day for it."""
@@ -70,17 +57,11 @@ class Effort:
 
 @dataclass(frozen=True, slots=True)
 class Routing:
-    """A policy as a paper uses it.
+    """A policy as a paper uses it."""
 
-    Attributes:
-        label: Its name in figures and claims.
-        name: Its name in the registry; empty: the label.
-        settings: Parameters that differ from the defaults, as (name, value) pairs.
-    """
-
-    label: str
-    name: str = ""
-    settings: Settings = ()
+    label: str  # name in figures and claims
+    name: str = ""  # name in the registry; empty: the label
+    settings: Settings = ()  # parameters that differ from the defaults, as (name, value) pairs
 
     @property
     def learns(self) -> bool:
@@ -95,21 +76,13 @@ class Routing:
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What all simulations of a paper share.
+    """What all simulations of a paper share."""
 
-    Attributes:
-        arrangement: Of the global links.
-        network: Name of the network preset.
-        source_queue_packets: Room in a host's source queue, or None for unbounded.
-        source_queue_full: What a full one does to the next packet: ``stall`` or ``lose``.
-        injection: How hosts generate packets, unless the user says otherwise.
-    """
-
-    arrangement: str
-    network: str
-    source_queue_packets: int | None = None
-    source_queue_full: str = "stall"
-    injection: str = "periodic"
+    arrangement: str  # arrangement of the global links
+    network: str  # name of the network preset
+    source_queue_packets: int | None = None  # room in a host's source queue, or None for unbounded
+    source_queue_full: str = "stall"  # next packet at a full queue: ``stall`` or ``lose``
+    injection: str = "periodic"  # how hosts generate packets, unless the user says otherwise
 
     def sources(self, effort: Effort) -> dict[str, Any]:
         """Fields of the configuration of open-loop traffic."""
@@ -126,18 +99,12 @@ class Setup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaperFigure:
-    """A figure, or a statement that is checked like one.
+    """A figure, or a statement that is checked like one."""
 
-    Attributes:
-        name: On the command line and as the file's name, e.g. ``fig5``.
-        title: What it shows.
-        points: What must be simulated, for an effort; may be nothing.
-        draw: Draws it from what was found, as far as that goes; `NotFoundYetError` if nothing of it was simulated.
-    """
-
-    name: str
+    name: str  # On the command line and as the file's name, e.g. ``fig5``.
     title: str
-    points: Callable[[Effort], tuple[Point, ...]]
+    points: Callable[[Effort], tuple[Point, ...]]  # simulations for an effort; may be none
+    # draws it from what was found, as far as that goes; `NotFoundYetError` if nothing of it was simulated
     draw: Callable[[Findings], Figure]
 
 
@@ -149,17 +116,11 @@ def runs_of(point: Point, seeds: int) -> tuple[Run, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variant:
-    """A model variant: one way to model what a paper leaves open.
+    """A model variant: one way to model what a paper leaves open."""
 
-    Attributes:
-        name: On the command line; points follow from it (`Effort.variant`).
-        summary: What it assumes, a sentence for the report.
-        arbitration_prefix: What comes before the name of the arbitration, in points that the paper's file lists.
-    """
-
-    name: str
-    summary: str
-    arbitration_prefix: str = ""
+    name: str  # on the command line; points follow from it (`Effort.variant`)
+    summary: str  # assumption, a sentence for the report
+    arbitration_prefix: str = ""  # prefix of the arbitration's name, in points of the paper's file
 
 
 USUAL = Variant(name="usual", summary="")
@@ -168,21 +129,13 @@ USUAL = Variant(name="usual", summary="")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedSetting:
-    """What a paper says of its simulations, next to which the report puts those of a reproduction.
+    """What a paper says of its simulations, next to which the report puts those of a reproduction."""
 
-    Attributes:
-        hosts: Sizes of its systems; empty: every size is as good.
-        warmup_ns: Before measuring; None: not stated.
-        measure_ns: The measured window; None: runs have none.
-        seeds: Runs per point; None: not stated.
-        seeds_reason: Why a reproduction does another number, or what the paper says instead of one.
-    """
-
-    hosts: tuple[int, ...] = ()
-    warmup_ns: float | None = None
-    measure_ns: float | None = None
-    seeds: int | None = None
-    seeds_reason: str = ""
+    hosts: tuple[int, ...] = ()  # sizes of its systems; empty: every size is as good
+    warmup_ns: float | None = None  # before measuring; None: not stated
+    measure_ns: float | None = None  # the measured window; None: runs have none
+    seeds: int | None = None  # runs per point; None: not stated
+    seeds_reason: str = ""  # why a reproduction does another number, or what the paper says instead of one
 
 
 PUBLISHED = PublishedSetting()
@@ -191,31 +144,20 @@ PUBLISHED = PublishedSetting()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paper:
-    """A publication that one command reproduces.
+    """A publication that one command reproduces."""
 
-    Attributes:
-        name: On the command line.
-        reference: Authors, title, venue.
-        setup: What all of its simulations share.
-        efforts: Ways to reproduce it, by name.
-        figures: Its figures, in order.
-        variants: Its model variants, the usual one first.
-        few_seeds: Kinds of runs (by their traffic's label, ``*`` for anything) for which fewer seeds than an effort's
-            are enough.
-        rule: When a claim is met, for the report.
-        interpretations: How terms and gaps of the paper were read, one sentence each, for the report.
-        published: Systems, windows and seeds of the paper.
-    """
-
-    name: str
-    reference: str
+    name: str  # on the command line
+    reference: str  # authors, title, venue
     setup: Setup
-    efforts: tuple[Effort, ...]
-    figures: tuple[PaperFigure, ...]
-    variants: tuple[Variant, ...]
+    efforts: tuple[Effort, ...]  # ways to reproduce it, by name
+    figures: tuple[PaperFigure, ...]  # in the paper's order
+    variants: tuple[Variant, ...]  # model variants, the usual one first
+    # kinds of runs (by their traffic's label, ``*`` for anything) for which fewer seeds than an effort's are enough
     few_seeds: Mapping[str, int] = field(default_factory=dict, hash=False)
+    # how terms and gaps of the paper were read, one sentence each, for the report
     interpretations: tuple[str, ...] = ()
-    published: PublishedSetting = PUBLISHED
+    published: PublishedSetting = PUBLISHED  # systems, windows and seeds of the paper
+    # when a claim is met, for the report
     rule: str = (
         "Met: within 2 % (throughput, hops and their ratios), 8 % (latencies, their ratios, times) or 0.02 (gaps "
         'between throughputs, savings, speed-ups) of the published number, to both sides, unless the paper says "at '
@@ -261,19 +203,12 @@ class Paper:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reproduction(Work):
-    """A paper, the part of it that is wanted, and how.
-
-    Attributes:
-        paper: What to reproduce.
-        figures: Which of its figures.
-        effort: How long, and in what unlike the paper.
-        only_claims: Simulate only what the claims need; figures that show more are not drawn.
-    """
+    """A paper, the part of it that is wanted, and how."""
 
     paper: Paper
-    figures: tuple[PaperFigure, ...]
-    effort: Effort
-    only_claims: bool = False
+    figures: tuple[PaperFigure, ...]  # wanted figures
+    effort: Effort  # how long, and in what unlike the paper
+    only_claims: bool = False  # simulate only what the claims need; figures that show more are not drawn
 
     @property
     def variant(self) -> Variant:

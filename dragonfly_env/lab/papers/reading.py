@@ -62,21 +62,14 @@ def read_paper(name: str) -> Paper:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Shared:
-    """What the figures of a paper share.
-
-    Attributes:
-        setup: Of all simulations.
-        hosts: Size of the system, perhaps by effort.
-        lists: Loads, traffic and policies that are listed in several places.
-        policies: By label, those that differ from the registry's: ``label``, ``name``, ``settings``.
-        arbitration: By variant: what comes before the name of the arbitration.
-    """
+    """What the figures of a paper share."""
 
     setup: Setup
-    hosts: Any
-    lists: Mapping[str, Any]
+    hosts: Any  # size of the system, perhaps by effort
+    lists: Mapping[str, Any]  # loads, traffic and policies that are listed in several places
+    # by label, those that differ from the registry's: ``label``, ``name``, ``settings``
     policies: Mapping[str, Mapping[str, Any]]
-    arbitration: Mapping[str, str]
+    arbitration: Mapping[str, str]  # by variant: what comes before the name of the arbitration
 
     def listed(self, values: Any, effort: Effort) -> list[Any]:
         """A list or a single value, with the lists that it names."""

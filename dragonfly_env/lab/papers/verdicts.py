@@ -25,28 +25,20 @@ _IDENTICAL = "the runs of both policies are identical: nothing in them depends o
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A claim and what became of it.
-
-    Attributes:
-        claim: What was published.
-        measured: What was measured, or None. There may be a number although the verdict is ``not run``: one that
-            decides nothing.
-        deviation: Relative, of gaps, savings and reductions absolute; NaN for orderings and where nothing was measured.
-        verdict: ``met``, ``deviates`` or ``not decided`` (the bounds include "no effect", or the runs that are
-            compared are identical); ``not run``; ``input`` of what the reproduction starts from, ``not reproducible``
-            of what it cannot show.
-        reason: Why it was not run or not decided, or details of what was measured.
-        fitted: Whether the model variant was chosen by this claim, which then tests nothing.
-        setting: In what the simulations differ from the published ones (system, window); empty if in nothing.
-    """
+    """A claim and what became of it."""
 
     claim: Claim
+    # What was measured, or None. There may be a number although the verdict is ``not run``: one that decides nothing.
     measured: Measured | None
+    # relative, of gaps, savings and reductions absolute; NaN for orderings and where nothing was measured
     deviation: float
+    # ``met``, ``deviates`` or ``not decided`` (the bounds include "no effect", or the runs that are compared are
+    # identical); ``not run``; ``input`` of what the reproduction starts from, ``not reproducible`` of what it cannot
+    # show
     verdict: str
-    reason: str = ""
-    fitted: bool = False
-    setting: str = ""
+    reason: str = ""  # why it was not run or not decided, or details of what was measured
+    fitted: bool = False  # whether the model variant was chosen by this claim, which then tests nothing
+    setting: str = ""  # difference from the published setting (system, window)
 
     @property
     def counts_as(self) -> str:

@@ -36,17 +36,11 @@ _PLAIN = ("value", "at-most", "at-least")
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A published value of one simulated point.
-
-    Attributes:
-        point: Whose quantity it is.
-        value: In the unit of claims.
-        absolute: Whether the paper states it, or it takes the measured value of a reference.
-    """
+    """A published value of one simulated point."""
 
     point: Point
-    value: float
-    absolute: bool
+    value: float  # in the unit of claims
+    absolute: bool  # whether the paper states it, or it takes the measured value of a reference
 
     @property
     def marker(self) -> str:

@@ -10,10 +10,9 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-import dragonfly_env as dfe
 from dragonfly_env.lab.benchmark import Benchmark, Suite, find_suite, reference_results
-from dragonfly_env.lab.benchmark.bounds import CaseBounds, bound_of, cases_of, key_of, table_of
-from dragonfly_env.lab.benchmark.report import as_markdown, render_leaderboard
+from dragonfly_env.lab.benchmark.bounds import CaseBounds, bound_of, cases_of, key_of
+from dragonfly_env.lab.benchmark.report import render_leaderboard
 from dragonfly_env.lab.benchmark.suite import BenchmarkCase, Track
 from tests.unit.lab.benchmark.tiny_suite import tiny
 
@@ -69,17 +68,6 @@ def test_no_published_result_passes_a_bound() -> None:
     assert compared > 1500
 
 
-def test_a_table_with_a_value_that_is_no_bound_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(reference_results, "FOLDER", tmp_path)
-    assert CaseBounds.read("tiny-v1").by_key == {}
-    for value in ("-1", "inf", "much"):
-        table_of("tiny-v1").write_text(f"track,effort,case,quantity,bound,key\na,quick,b,latency,{value},c\n")
-        with pytest.raises(dfe.ConfigError, match="bounds of cases"):
-            CaseBounds.read("tiny-v1")
-
-
 def test_a_page_says_how_far_a_policy_is_from_the_bound(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -117,11 +105,3 @@ def test_names_of_policies_are_whole_on_a_terminal_of_eighty_columns(tmp_path: P
         assert max(map(len, shown[width].splitlines())) <= width
     assert "kind" not in shown[80]
     assert "kind" in shown[200]
-
-
-def test_a_column_that_says_nothing_is_left_out_of_pages(tmp_path: Path) -> None:
-    work = Benchmark(suite=SUITE, effort="quick", policies=(), folder=tmp_path, tracks=("applications",))
-    by_case = as_markdown(work, work.scores(), "command").partition("by case")[2]
-    heads = [line for line in by_case.splitlines() if line.startswith("| case |")]
-    assert heads
-    assert not any("| bound |" in line for line in heads)  # workloads have none

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner, Result
 
@@ -23,7 +20,7 @@ from dragonfly_env.lab.benchmark.measured import Measured
 from dragonfly_env.lab.benchmark.reference_results import ReferenceResult, ReferenceResults, table_of
 from dragonfly_env.lab.benchmark.report import origin
 from dragonfly_env.sweeps.runner import execute_one
-from dragonfly_env.sweeps.storage import ResultsFolder, write_table
+from dragonfly_env.sweeps.storage import ResultsFolder
 from tests.unit.lab.benchmark.tiny_suite import tiny
 
 SUITE = Suite.from_dict(tiny())
@@ -101,56 +98,6 @@ def test_a_table_is_read_as_it_was_written_and_has_the_same_bytes_in_any_order(t
     for one, other in zip(found, (results[2], results[1], results[0]), strict=True):
         assert one.measured.same_as(other.measured)
         assert replace(one, measured=other.measured) == other
-
-
-def test_a_file_that_is_no_table_of_results_is_refused(tables: Path) -> None:
-    write_table(pa.table({"run_id": ["a"]}), tables / "columns.parquet")
-    (tables / "damaged.parquet").write_bytes(b"PAR1")
-    with pytest.raises(dfe.ConfigError, match=r"published results = .*must have the columns track, effort"):
-        ReferenceResults.read(tables / "columns.parquet")
-    with pytest.raises(dfe.ConfigError, match=r"damaged\.parquet': cannot be read"):
-        ReferenceResults.read(tables / "damaged.parquet")
-
-
-@pytest.mark.parametrize("number", [0, 1, 2])
-@pytest.mark.parametrize(
-    ("column", "values"),
-    [
-        ("value", (None, 0.0, -5.0, math.inf, -math.inf)),
-        ("p99_ns", (None, 0.0, -5.0, math.inf)),
-        ("accepted_load", (None, -5.0, math.inf, math.nan, 3.0)),
-        ("after_ns", (None, -5.0, math.inf, math.nan)),
-        ("seed", (None,)),
-        ("run_id", (None, "")),
-        ("policy", (None, "")),
-    ],
-)
-def test_a_value_that_no_run_can_have_is_refused_by_row_and_column(
-    tables: Path, number: int, column: str, values: tuple[object, ...]
-) -> None:
-    ReferenceResults(map(result, "abc")).write(file := tables / "wrong.parquet")
-    table = pq.read_table(file)
-    place = table.column_names.index(column)
-    for value in values:
-        cases = table[column].to_pylist()
-        cases[number] = value
-        write_table(
-            table.set_column(
-                place, table.schema.field(place), pa.array(cases, table.schema.field(place).type)
-            ),
-            file,
-        )
-        message = f"published results, row {number + 1}, column {column} = {value!r}: must be "
-        with pytest.raises(dfe.ConfigError, match=re.escape(message)):
-            ReferenceResults.read(file)
-
-
-def test_an_accepted_load_of_a_saturation_track_is_no_time(tables: Path) -> None:
-    ReferenceResults(
-        [result("a", quantity="accepted-load", measured=Measured(value=3.0, p99_ns=1.0, accepted_load=0.5))]
-    ).write(tables / "load.parquet")
-    with pytest.raises(dfe.ConfigError, match=r"row 1, column value = 3\.0: must be .* a load at most 2"):
-        ReferenceResults.read(tables / "load.parquet")
 
 
 # ------------------------------------------------------------------------------------------------ what is taken

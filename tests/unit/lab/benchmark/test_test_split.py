@@ -51,8 +51,6 @@ def told(traffic: Any, load: float = 0.3, hosts: str = "72") -> dict[str, Any]:
     ("metadata", "refused"),
     [
         ({}, False),
-        ({"configuration": "mine"}, False),
-        ({"configuration": {"traffic": 3}}, False),
         ({"configuration": told("adv+1")}, False),
         ({"configuration": told("permutation")}, True),
         ({"configuration": told([(0.0, "uniform", 0.3), (1_000.0, "advc", 0.1)])}, True),

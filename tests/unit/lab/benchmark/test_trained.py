@@ -47,10 +47,7 @@ def test_heuristics_have_no_training_and_the_shipped_networks_have_one() -> None
     [
         ({"episode": 3, "decisions": 12_000, "simulated_ns": 1.0, "wall_s": 2.0}, "12,000 decisions, 2 s"),
         ({"decisions": 12_000}, "12,000 decisions"),
-        ({"decisions": "many", "wall_s": -1.0}, "-"),
-        ({"decisions": True, "wall_s": math.inf}, "-"),
-        ("long", "-"),
-        (None, "-"),
+        ({}, "-"),
     ],
 )
 def test_a_saved_agent_says_itself_what_it_took(
