@@ -1,15 +1,12 @@
-"""What the agents with a neural network share: settings, the layout that they were trained with, and their file.
+"""The base of agents with a neural network: settings, the layout that they were trained with, and their file.
 
-A file has the tensors as one NumPy array each, and nothing that could be code. What is read is held against the agent's
-own new tensors before it replaces them: names, shapes and type are known.
+A file has a NumPy array per tensor of the networks. The state of the optimiser is not saved: it starts anew.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -19,13 +16,9 @@ import numpy.typing as npt
 from dragonfly_env.agents._sb3 import one_thread, torch
 from dragonfly_env.agents._trained_on import LayoutFacts, network_of, warn_elsewhere
 from dragonfly_env.agents.registry import MOST_SEED
-from dragonfly_env.agents.storage import read_agent, read_header, uncompressed_bytes, write_agent
+from dragonfly_env.agents.storage import read_agent, write_agent
 from dragonfly_env.baselines import MlpNetwork
-from dragonfly_env.checks.archives import parse_npy, write_npy
-from dragonfly_env.checks.outside import check_mapping
-from dragonfly_env.checks.values import check_instance, check_integer, config_error
-from dragonfly_env.config.rows import reject_unknown
-from dragonfly_env.config.topology import Dragonfly
+from dragonfly_env.checks.values import check_integer, config_error
 from dragonfly_env.decisions.batch import IntArray
 from dragonfly_env.decisions.layout import ALL_NONMINIMAL_KINDS, OCCUPANCY_FEATURES
 from dragonfly_env.errors import StateError
@@ -35,12 +28,6 @@ if TYPE_CHECKING:
     from dragonfly_env.envs.batched import BatchedRoutingEnv
 
 
-_WEIGHT_BYTES = 4
-_MOST_MEMBER_BYTES = 2**31  # twice the weights between the largest layout and the largest layer
-_MOST_COUNT = 2**53
-# What Adam keeps of every parameter; all zero, as if it was not there, before the first gradient.
-_MOMENTS = ("exp_avg", "exp_avg_sq")
-_STEP = "step"
 _Agent = TypeVar("_Agent", bound="NetworkAgent")
 
 
@@ -52,19 +39,17 @@ class NetworkAgent(ABC):
         seed: Of everything random in it.
 
     Raises:
-        ConfigError: For settings of another class, or a seed out of range.
+        ConfigError: For a seed out of range.
     """
 
     says_where: ClassVar[bool] = True  # itself, if it acts in another network than it was trained on
     kind: ClassVar[str]
     settings_class: ClassVar[type[Any]]
-    counters: ClassVar[dict[str, str]]  # how far the training has come: names in the file, and the attributes
+    counters: ClassVar[tuple[str, ...]]  # attributes that say how far the training has come
     settings: Any
 
     def __init__(self, settings: Any = None, *, seed: int = 0) -> None:
         self.settings = self.settings_class() if settings is None else settings
-        if not isinstance(self.settings, self.settings_class):
-            raise config_error("settings", settings, f"must be {self.settings_class.__name__}")
         self.seed = check_integer("seed", seed, 0, MOST_SEED)
         self.training = False
         self.metadata: dict[str, Any] = {}
@@ -103,10 +88,6 @@ class NetworkAgent(ABC):
             >>> config = dfe.SimulationConfig(topology="72")
             >>> agent.prepare(dfe.BatchedRoutingEnv(config, **agent.env_options()))
         """
-        from dragonfly_env.envs.batched import BatchedRoutingEnv
-
-        check_instance("env", env, BatchedRoutingEnv)
-        self._require_ports(env)
         self._fit_layout(env.layout, env.num_actions)
         self._here = network_of(env.config)
         warn_elsewhere(self._trained_on, env.config, f"this {self.kind} agent")
@@ -143,16 +124,15 @@ class NetworkAgent(ABC):
             "settings": dataclasses.asdict(self.settings),
             "seed": self.seed,
             "layout": dataclasses.asdict(facts),
-            "topology": {},
-            "network": {},
-            **(self._trained_on or self._here),
-            **{name: getattr(self, attribute) for name, attribute in self.counters.items()},
+            "trained_on": self._trained_on or self._here,
+            "counters": {name: getattr(self, name) for name in self.counters},
         }
-        write_agent(
-            path,
-            header,
-            {name: write_npy(tensor.detach().numpy()) for name, tensor in _tensors(self._parts()).items()},
-        )
+        weights = {
+            f"{name}/{key}": tensor.numpy()
+            for name, network in self._networks().items()
+            for key, tensor in network.state_dict().items()
+        }
+        write_agent(path, header, weights)
 
     @classmethod
     def load(cls: type[_Agent], path: str | Path) -> _Agent:
@@ -166,51 +146,22 @@ class NetworkAgent(ABC):
             >>> dfe.agents.PpoAgent.load("agent.zip").seed
             1
         """
-        header = read_header(path, kind=cls.kind)
-        tables = {
-            name: check_mapping(f"agent.{name}", header.get(name))
-            for name in ("settings", "metadata", "layout", "topology")
-        }
-        tables["network"] = check_mapping("agent.network", header.get("network", {}))  # older files have none
-        settings = tables["settings"]
-        reject_unknown(cls.settings_class, settings, f"a saved {cls.kind} agent")
-        agent = cls(
-            cls.settings_class(**settings),
-            seed=check_integer("agent.seed", header.get("seed"), 0, MOST_SEED),
-        )
-        agent.metadata = tables["metadata"]
-        agent._trained_on = {name: tables[name] for name in ("topology", "network")}
-        agent._facts = LayoutFacts.from_dict(tables["layout"])
-        for name, attribute in cls.counters.items():
-            setattr(agent, attribute, check_integer(f"agent.{name}", header.get(name), 0, _MOST_COUNT))
-        sizes = agent._sizes(agent._facts)
-        weights = sum(inputs * outputs for inputs, outputs in itertools.pairwise(sizes))
-        if weights * _WEIGHT_BYTES > uncompressed_bytes(path):
-            raise config_error("agent", str(path), f"must be a saved agent with all of its {weights} weights")
-        agent._build(agent._facts)
-        parts = agent._parts()
-        _, members = read_agent(path, tuple(_tensors(parts)), kind=cls.kind, most_bytes=_MOST_MEMBER_BYTES)
-        _unpack(parts, members, str(path))
+        header, arrays = read_agent(path, cls.kind)
+        try:
+            agent = cls(cls.settings_class(**header["settings"]), seed=header["seed"])
+            agent.metadata, agent._trained_on = header["metadata"], header["trained_on"]
+            agent._facts = LayoutFacts.from_dict(header["layout"])
+            for name in cls.counters:
+                setattr(agent, name, header["counters"][name])
+            agent._build(agent._facts)
+            for name, network in agent._networks().items():
+                network.load_state_dict(
+                    {key: torch.from_numpy(arrays[f"{name}/{key}"]) for key in network.state_dict()}
+                )
+        except (KeyError, TypeError, RuntimeError) as error:
+            allowed = f"must be a saved {cls.kind} agent of this version ({error})"
+            raise config_error("agent", str(path), allowed) from error
         return agent
-
-    def _require_ports(self, env: BatchedRoutingEnv) -> None:
-        """Say in terms of systems why an agent over ports cannot act on one of another size.
-
-        Raises:
-            ConfigError: If routers have more or fewer ports than those of the training.
-        """
-        known = self._trained_on.get("topology")
-        if self._facts is None or self.action != "port" or not known:
-            return
-        if self._facts.num_actions != env.num_actions:
-            here, there = env.config.topology.num_hosts, Dragonfly.from_dict(known).num_hosts
-            raise config_error(
-                "topology",
-                f"{here} hosts",
-                f"this {self.kind} agent was trained on {there} hosts, its actions are ports "
-                f"({self._facts.num_actions}, not {env.num_actions}): it cannot route {here}; agents over paths "
-                '(action="path"), with features that every size has, fit all sizes',
-            )
 
     def _fit_layout(self, layout: Any, num_actions: int) -> None:
         """Build the network for a layout the first time; then the layout must stay what it was.
@@ -252,10 +203,6 @@ class NetworkAgent(ABC):
         """(N, F) observations as the network expects them: a new array."""
         return np.array(obs) if self._factors is None else obs * self._factors
 
-    def _sizes(self, facts: LayoutFacts) -> tuple[int, ...]:
-        """Of the network's layers, inputs first: what a file must hold at least."""
-        return (len(facts.names), *self.settings.hidden_units, facts.num_actions)
-
     def _learns_here(self) -> None:
         """Something is learned in the environment that the agent was prepared for last."""
         self._trained_on = self._here
@@ -269,68 +216,8 @@ class NetworkAgent(ABC):
         """Legal actions for one decision at least, whose layout fits."""
 
     @abstractmethod
-    def _parts(self) -> dict[str, Any]:
-        """What is saved, by name: everything with ``state_dict()`` and ``load_state_dict()``."""
-
-
-def _unpack(parts: Mapping[str, Any], members: Mapping[str, bytes], path: str) -> None:
-    """Give the parts the tensors in the members of a file.
-
-    Args:
-        parts: Modules of PyTorch, and optimisers (Adam), by name; just made.
-        members: NumPy's format, by the names of ``_tensors``.
-        path: Of the file, for messages.
-
-    Raises:
-        ConfigError: If a tensor has another shape or type, or a value is not finite.
-    """
-    read = {member: _checked(members[member], like, member, path) for member, like in _tensors(parts).items()}
-    for name, part in parts.items():
-        own = {
-            member.removeprefix(f"{name}/").removesuffix(".npy"): tensor
-            for member, tensor in read.items()
-            if member.startswith(f"{name}/")
-        }
-        if not isinstance(part, torch.optim.Optimizer):
-            part.load_state_dict(own)
-            continue
-        keys = (_STEP, *_MOMENTS)
-        state = {i: {key: own[f"{i}.{key}"] for key in keys} for i in range(len(_parameters(part)))}
-        part.load_state_dict({"state": state, "param_groups": part.state_dict()["param_groups"]})
-
-
-def _tensors(parts: Mapping[str, Any]) -> dict[str, Any]:
-    """Every tensor of the parts by the name of its member."""
-    return {
-        f"{name}/{key}.npy": tensor
-        for name, part in parts.items()
-        for key, tensor in (
-            _adam_state(part) if isinstance(part, torch.optim.Optimizer) else part.state_dict()
-        ).items()
-    }
-
-
-def _adam_state(optimizer: Any) -> dict[str, Any]:
-    tensors = {}
-    for i, parameter in enumerate(_parameters(optimizer)):
-        state = optimizer.state.get(parameter, {})
-        tensors[f"{i}.{_STEP}"] = state.get(_STEP, torch.zeros(()))
-        tensors |= {f"{i}.{key}": state.get(key, torch.zeros_like(parameter)) for key in _MOMENTS}
-    return tensors
-
-
-def _parameters(optimizer: Any) -> list[Any]:
-    return [parameter for group in optimizer.param_groups for parameter in group["params"]]
-
-
-def _checked(content: bytes, like: Any, member: str, path: str) -> Any:
-    allowed = f"must be a saved agent whose {member} is {tuple(like.shape)} finite float32"
-    array = parse_npy(content, field="agent", shown=path, allowed=allowed)
-    if array.dtype != np.float32 or array.shape != tuple(like.shape) or not np.isfinite(array).all():
-        raise config_error("agent", path, allowed)
-    if member.endswith((f".{_STEP}.npy", f".{_MOMENTS[1]}.npy")) and (array < 0).any():
-        raise config_error("agent", path, f"{allowed}, none of them negative")
-    return torch.from_numpy(array.copy())
+    def _networks(self) -> dict[str, Any]:
+        """The networks that are saved, by name."""
 
 
 class ExportableAgent(NetworkAgent):

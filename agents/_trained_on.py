@@ -10,24 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from dragonfly_env.checks.arrays import as_numbers
 from dragonfly_env.checks.documents import differences
-from dragonfly_env.checks.outside import check_mapping
-from dragonfly_env.checks.values import check_choice, check_integer, config_error
-from dragonfly_env.config.links import buffer_unit_packets
-from dragonfly_env.config.network import NetworkConfig
-from dragonfly_env.config.topology import Dragonfly
-from dragonfly_env.decisions.layout import OCCUPANCY_FEATURES, OCCUPANCY_UNITS
+from dragonfly_env.checks.values import config_error
+from dragonfly_env.decisions.layout import OCCUPANCY_FEATURES
 from dragonfly_env.simulation.config import SimulationConfig
 
 if TYPE_CHECKING:
     from dragonfly_env.decisions.layout import Layout
-    from dragonfly_env.envs.batched import BatchedRoutingEnv
 
 _PARTS = ("topology", "network")
 _MOST_SHOWN = 4
-_MOST_FEATURES = 2**16
-_MOST_ACTIONS = 2**12
 
 
 class OtherNetworkWarning(UserWarning):
@@ -70,35 +62,6 @@ def warn_elsewhere(trained_on: Mapping[str, Any], config: SimulationConfig, who:
         )
 
 
-def refuse_other_unit(trained_on: Mapping[str, Any], env: BatchedRoutingEnv, who: str) -> None:
-    """Refuse to show an agent occupancies in another unit than it was trained with.
-
-    Args:
-        trained_on: As for `warn_elsewhere`.
-        env: Where it acts now.
-        who: The agent, for the message.
-
-    Raises:
-        ConfigError: If the unit follows from the buffers and stands for another number of packets here.
-    """
-    topology, network = (trained_on.get(part) for part in _PARTS)
-    shown = any(name in env.layout for name in OCCUPANCY_FEATURES)
-    if env.options.occupancy_unit != "buffers" or not shown:
-        return
-    if not isinstance(topology, Mapping) or not isinstance(network, Mapping):
-        return
-    trained = buffer_unit_packets(NetworkConfig.from_dict(network), Dragonfly.from_dict(topology))
-    for config in env.configs:
-        here = buffer_unit_packets(config.network, config.topology)
-        if here != trained:
-            raise config_error(
-                "occupancy_unit",
-                "buffers",
-                f"stands for {here} packets in this network, but for {trained} where {who} was trained: an agent "
-                "whose env_options() have occupancy_unit='packets' (or 'ns') sees the same everywhere",
-            )
-
-
 @dataclasses.dataclass(frozen=True, slots=True)
 class LayoutFacts:
     """Names and ranges of the F features, and the number of actions."""
@@ -108,7 +71,7 @@ class LayoutFacts:
     high: tuple[float, ...]
     scale: tuple[float, ...]
     num_actions: int
-    occupancy_unit: str = "buffers"
+    occupancy_unit: str
 
     @classmethod
     def of(cls, layout: Layout, num_actions: int) -> LayoutFacts:
@@ -128,28 +91,12 @@ class LayoutFacts:
         )
 
     @classmethod
-    def from_dict(cls, values: object) -> LayoutFacts:
-        """The inverse of ``dataclasses.asdict``.
-
-        Raises:
-            ConfigError: If it is something else.
-        """
-        table = check_mapping("agent.layout", values)
-        names = table.get("names")
-        if not isinstance(names, (list, tuple)) or not 1 <= len(names) <= _MOST_FEATURES:
-            raise config_error("agent.layout.names", names, f"must be a list of 1 to {_MOST_FEATURES} names")
-        for name in names:
-            if not isinstance(name, str):
-                raise config_error("agent.layout.names", name, "must be a list of names")
-        low, high, scale = (_column(table, name, len(names)) for name in ("low", "high", "scale"))
-        for name, below, above in zip(names, low, high, strict=True):
-            if not below <= above:
-                raise config_error(f"agent.layout.low of {name}", below, f"must be at most {above}")
-        actions = check_integer("agent.layout.num_actions", table.get("num_actions"), 1, _MOST_ACTIONS)
-        unit = check_choice(
-            "agent.layout.occupancy_unit", table.get("occupancy_unit", "buffers"), OCCUPANCY_UNITS
-        )  # older files have none
-        return cls(tuple(names), low, high, scale, actions, unit)
+    def from_dict(cls, values: Mapping[str, Any]) -> LayoutFacts:
+        """The inverse of ``dataclasses.asdict``, after JSON."""
+        plain: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
+        }
+        return cls(**plain)
 
     @property
     def features(self) -> dict[str, float]:
@@ -197,7 +144,10 @@ class LayoutFacts:
             units = np.where(occupancy, here[2] / np.where(occupancy, trained[2], 1.0), 1.0)
             return None if bool((units == 1.0).all()) else units.astype(np.float32)
         if other.num_actions != self.num_actions:
-            text = f"{other.num_actions} actions, but {who} was trained with {self.num_actions}"
+            text = (
+                f"{other.num_actions} actions, but {who} was trained with {self.num_actions}: choose an agent over "
+                "paths, which fits systems of other sizes"
+            )
         elif len(other.names) != len(self.names):
             text = f"{len(other.names)} features, but {who} was trained with {len(self.names)}"
         elif other.names != self.names:
@@ -228,15 +178,3 @@ class LayoutFacts:
 def _feature_of(column: str) -> str:
     """The feature that a column belongs to."""
     return column.partition("[")[0]
-
-
-def _column(table: Mapping[str, object], name: str, length: int) -> tuple[float, ...]:
-    """A float32 for every feature."""
-    field = f"agent.layout.{name}"
-    values = as_numbers(field, table.get(name), ndim=1)
-    largest = float(np.finfo(np.float32).max)
-    if len(values) != length or not (np.abs(values) <= largest).all():
-        raise config_error(
-            field, table.get(name), f"must be a list of {length} numbers within single precision"
-        )
-    return tuple(values.tolist())

@@ -138,7 +138,7 @@ class DeepQAgent(ExportableAgent):
 
     kind: ClassVar[str] = "deep-q"
     settings_class: ClassVar[type[DeepQSettings]] = DeepQSettings
-    counters: ClassVar[dict[str, str]] = {"decisions": "_decisions", "gradient_steps": "_steps"}
+    counters: ClassVar[tuple[str, ...]] = ("_decisions", "_steps")
     settings: DeepQSettings
 
     def __init__(self, settings: DeepQSettings | None = None, *, seed: int = 0) -> None:
@@ -253,5 +253,5 @@ class DeepQAgent(ExportableAgent):
             )
         self._network.set_training_mode(False)  # no layer behaves otherwise in training
 
-    def _parts(self) -> dict[str, Any]:
-        return {"network": self._network, "optimizer": self._network.optimizer}
+    def _networks(self) -> dict[str, Any]:
+        return {"network": self._network}

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from dragonfly_env.agents._trained_on import refuse_other_unit, warn_elsewhere
+from dragonfly_env.agents._trained_on import warn_elsewhere
 from dragonfly_env.agents.protocol import Learner
 from dragonfly_env.batch_policy import AN_OBJECT
 from dragonfly_env.checks.outside import check_items
@@ -105,7 +105,6 @@ def join(
         policy.prepare(env)
         known = policy.metadata.get("configuration") if isinstance(policy.metadata, dict) else None
         if isinstance(known, dict) and not getattr(policy, "says_where", False):
-            refuse_other_unit(known, env, f"this agent ({policy.name})")
             warn_elsewhere(known, config, f"this agent ({policy.name})")
         policy.set_training(False)
     return env, policy.reference(env) if isinstance(policy, Policy) else policy

@@ -35,7 +35,6 @@ from dragonfly_env.errors import StateError
 if TYPE_CHECKING:
     from dragonfly_env.decisions.batch import DecisionBatch, Transitions
     from dragonfly_env.decisions.layout import Layout
-    from dragonfly_env.envs.batched import BatchedRoutingEnv
 
 _FIGURES = ("policy_gain", "value_loss", "entropy", "clipped")
 _UNITS = {"candidate_kind": 2.0, "hops": 2.0, "candidate_hops": 2.0}
@@ -222,9 +221,7 @@ def _layers(sizes: Sequence[int]) -> Any:
 class PpoAgent(ExportableAgent):
     """A network that scores actions, shared by all routers and trained by PPO on packets' exact returns.
 
-    Everything random in it follows from ``seed`` and from the random numbers of the batches. Rollouts end with their
-    episode, so an agent that is saved between episodes and loaded goes on as if it had not been interrupted, bit for
-    bit.
+    Everything random in it follows from ``seed`` and from the random numbers of the batches.
 
     Args:
         settings: What it sees and how it learns.
@@ -248,7 +245,7 @@ class PpoAgent(ExportableAgent):
 
     kind: ClassVar[str] = "ppo"
     settings_class: ClassVar[type[PpoSettings]] = PpoSettings
-    counters: ClassVar[dict[str, str]] = {"improvements": "_improvements"}
+    counters: ClassVar[tuple[str, ...]] = ("_improvements",)
     settings: PpoSettings
 
     def __init__(self, settings: PpoSettings | None = None, *, seed: int = 0) -> None:
@@ -365,9 +362,6 @@ class PpoAgent(ExportableAgent):
         self._rows = ActionRows(layout, self.action, units_of(self._facts or facts))
         super()._fit_layout(layout, num_actions)
 
-    def _require_ports(self, env: BatchedRoutingEnv) -> None:
-        """Ports are scored one by one: their number does not matter."""
-
     def _factors_to(self, trained: LayoutFacts, other: LayoutFacts) -> None:
         """Features and kinds of candidates must be those of the training; sizes need not, and its rows convert
         packets.
@@ -385,9 +379,6 @@ class PpoAgent(ExportableAgent):
             if (unit == 0) != (name in squashed):
                 raise config_error("features", name, f"is scaled otherwise than {who}")
 
-    def _sizes(self, facts: LayoutFacts) -> tuple[int, ...]:
-        return (len(facts.features), *self.settings.hidden_units, 1)
-
     def _build(self, facts: LayoutFacts) -> None:
         inputs = len(facts.features)
         with seeded(self.seed):
@@ -396,8 +387,8 @@ class PpoAgent(ExportableAgent):
         self._average.load_state_dict(self._network.state_dict())
         self._optimizer = torch.optim.Adam(self._network.parameters(), lr=self.settings.learning_rate)
 
-    def _parts(self) -> dict[str, Any]:
-        return {"network": self._network, "average": self._average, "optimizer": self._optimizer}
+    def _networks(self) -> dict[str, Any]:
+        return {"network": self._network, "average": self._average}
 
 
 def _per_scenario(advantages: Any, scenarios: Any) -> Any:

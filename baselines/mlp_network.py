@@ -18,9 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env import _core
-from dragonfly_env.checks.archives import read_arrays, write_arrays
 from dragonfly_env.checks.arrays import as_float32, as_numbers, refuse_first
 from dragonfly_env.checks.documents import parse_json
+from dragonfly_env.checks.files import read_arrays, write_arrays
 from dragonfly_env.checks.outside import check_items, check_path, parsing, read_bytes
 from dragonfly_env.checks.values import check_choice, check_integer, check_real, config_error, unknown_name
 from dragonfly_env.config.help import documented

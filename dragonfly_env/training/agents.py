@@ -37,7 +37,7 @@ FORMS = (
     "the file of a saved agent, or module:Class (or file.py:Class) with a method act(batch), or file.py:Class@FILE, a "
     "learner of your own and what it saved"
 )
-_GENERIC_NAMES = ("agent", "latest", "final", "best", "model", "checkpoints")
+_GENERIC_NAMES = ("agent", "latest", "final", "best", "model")
 _CLASS_AND_FILE = re.compile(r"(?P<class>[^@]+:[^\W\d]\w*)@(?P<file>.+)", re.DOTALL)
 
 
@@ -152,8 +152,10 @@ def _digest(spec: str, folder: Path) -> str:
 
 
 def _label_of(path: Path) -> str:
-    names = (path.stem, *(folder.name for folder in path.parents))
-    return next((name for name in names if name and name not in _GENERIC_NAMES), path.stem)
+    if path.stem not in _GENERIC_NAMES:
+        return path.stem
+    folders = (folder.name for folder in path.parents)
+    return next((name for name in folders if name and name != "checkpoints"), path.stem)
 
 
 def load_class(spec: str, folder: Path) -> Any:

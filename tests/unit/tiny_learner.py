@@ -67,15 +67,14 @@ class TinyLearner:
         if not self.num_features:
             raise StateError("save(): nothing to save")
         header = {"kind": "tiny", "metadata": self.metadata, "features": self.num_features}
-        write_agent(path, header, {"sums": self.sums.tobytes(), "counts": self.counts.tobytes()})
+        write_agent(path, header, {"sums": self.sums, "counts": self.counts})
 
     @classmethod
     def load(cls, path: str | Path) -> TinyLearner:
-        header, members = read_agent(path, ("sums", "counts"), kind="tiny")
+        header, arrays = read_agent(path, "tiny")
         agent = cls()
         agent.metadata, agent.num_features = header["metadata"], header["features"]
-        agent.sums = np.frombuffer(members["sums"]).copy()
-        agent.counts = np.frombuffer(members["counts"]).copy()
+        agent.sums, agent.counts = arrays["sums"], arrays["counts"]
         return agent
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -68,39 +66,37 @@ def test_unknown_kinds_and_settings_name_the_nearest() -> None:
         make_agent("deep-q", learn_rate=0.1)
 
 
-def test_a_saved_agent_is_one_readable_file(tmp_path: Path) -> None:
+def test_a_saved_agent_is_one_file_of_arrays_with_a_description(tmp_path: Path) -> None:
     path = tmp_path / "folder" / "agent.zip"
-    write_agent(path, {"kind": "some", "metadata": {"a": 1}}, {"data.bin": b"123"})
+    write_agent(path, {"kind": "some", "metadata": {"a": 1}}, {"weights": np.arange(3)})
     assert [file.name for file in path.parent.iterdir()] == ["agent.zip"]
-    header, members = read_agent(path, ("data.bin",), kind="some")
-    assert header == {"format": 2, "kind": "some", "metadata": {"a": 1}}
-    assert members == {"data.bin": b"123"}
+    header, arrays = read_agent(path, "some")
+    assert header == {"format": 3, "kind": "some", "metadata": {"a": 1}}
+    np.testing.assert_array_equal(arrays["weights"], np.arange(3))
     assert read_metadata(path) == {"a": 1}
     with pytest.raises(ConfigError, match=r"^agent = .*of kind 'other', not 'some'"):
-        read_agent(path, (), kind="other")
+        read_agent(path, "other")
     with pytest.raises(ConfigError, match=r"unknown kind 'some', known are deep-q"):
         load_agent(path)
 
 
-def test_what_is_no_saved_agent_is_a_configuration_error(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"^agent = "):
-        load_agent(tmp_path / "missing.zip")
-    with pytest.raises(ConfigError, match=r"^agent = "):
-        load_agent(tmp_path)
+def test_a_damaged_or_old_file_is_one_clear_error(tmp_path: Path) -> None:
+    path = tmp_path / "agent.zip"
+    write_agent(path, {"kind": "deep-q", "metadata": {}}, {"weights": np.random.default_rng(1).random(999)})
+    whole = path.read_bytes()
     (tmp_path / "text.zip").write_text("no archive")
     (tmp_path / "empty.zip").write_bytes(b"")
-    for name, content in (
-        ("strange", {"other.txt": "x"}),
-        ("list", {"agent.json": "[1]"}),
-        ("nonsense", {"agent.json": "{"}),
-        ("future", {"agent.json": json.dumps({"format": 99, "kind": "deep-q"})}),
-    ):
-        with zipfile.ZipFile(tmp_path / f"{name}.zip", "w") as archive:
-            for member, text in content.items():
-                archive.writestr(member, text)
-    for name in ("text", "empty", "strange", "list", "nonsense", "future"):
-        with pytest.raises(ConfigError, match=r"^agent = .*must be a saved agent"):
-            load_agent(tmp_path / f"{name}.zip")
+    (tmp_path / "cut.zip").write_bytes(whole[:-200])
+    write_agent(tmp_path / "old.zip", {"kind": "deep-q", "format": 2}, {})
+    np.savez(tmp_path / "other.npz", values=np.zeros(3))
+    for name in ("missing.zip", "text.zip", "empty.zip", "cut.zip", "old.zip", "other.npz"):
+        with pytest.raises(ConfigError, match=r"^agent = .*must be a saved agent of format 3"):
+            load_agent(tmp_path / name)
+    damaged = bytearray(whole)
+    damaged[len(whole) // 2] ^= 1
+    path.write_bytes(damaged)
+    with pytest.raises(ConfigError, match=r"must be a saved agent of format 3 .*CRC"):
+        read_agent(path, "deep-q")
 
 
 def test_random_legal_actions_are_legal_and_equally_likely() -> None:

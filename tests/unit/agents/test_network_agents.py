@@ -40,8 +40,11 @@ def trained(kind: str, seed: int = 1) -> Any:
 
 
 def weights(agent: Any) -> list[Any]:
-    parts = [part.state_dict() for name, part in sorted(agent._parts().items()) if name != "optimizer"]
-    return [tensor.numpy().copy() for part in parts for tensor in part.values()]
+    return [
+        tensor.numpy().copy()
+        for network in agent._networks().values()
+        for tensor in network.state_dict().values()
+    ]
 
 
 @each

@@ -46,12 +46,12 @@ def test_looking_elsewhere_changes_nothing_and_learning_there_does(trained: Any,
     with pytest.warns(OtherNetworkWarning):
         evaluate_policy(trained, ELSEWHERE, **SHORT)
     trained.save(file)
-    assert read_header(file)["topology"] == SMALL.topology.to_dict()
-    assert read_header(file)["network"] == SMALL.network.to_dict()
+    assert read_header(file)["trained_on"]["topology"] == SMALL.topology.to_dict()
+    assert read_header(file)["trained_on"]["network"] == SMALL.network.to_dict()
     with pytest.warns(OtherNetworkWarning):
         fit(trained, ELSEWHERE, episodes=1, episode_ns=1_000.0)
     trained.save(file)
-    assert read_header(file)["topology"]["arrangement"] == "absolute"
+    assert read_header(file)["trained_on"]["topology"]["arrangement"] == "absolute"
 
 
 SMALL_BUFFERS = SMALL.replace(

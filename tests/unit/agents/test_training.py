@@ -62,12 +62,12 @@ class MeanOfActions:
         return {"transitions": float(self.counts.sum())}
 
     def save(self, path: str | Path) -> None:
-        write_agent(path, {"kind": "means", "metadata": self.metadata}, {"counts": self.counts.tobytes()})
+        write_agent(path, {"kind": "means", "metadata": self.metadata}, {"counts": self.counts})
 
     @classmethod
     def load(cls, path: str | Path) -> MeanOfActions:
         agent = cls()
-        agent.counts = np.frombuffer(read_agent(path, ("counts",), kind="means")[1]["counts"])
+        agent.counts = read_agent(path, "means")[1]["counts"]
         return agent
 
 
