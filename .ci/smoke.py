@@ -11,7 +11,6 @@ import contextlib
 import os
 import sys
 import tempfile
-import threading
 import warnings
 from pathlib import Path
 
@@ -138,41 +137,6 @@ def learn_outside(hosts: str, *, learner: str, preset: str, threads: int) -> Non
         batch = env.step(batch.minimal_actions())
 
 
-def use_from_two_threads(hosts: str, *, threads: int) -> None:
-    """An episode that one thread of Python plays while another looks at it and changes the actions."""
-    config = dfe.SimulationConfig(
-        topology=dfe.Dragonfly.preset(hosts), traffic="adv+1", load=0.9, threads=threads
-    )
-    env = dfe.BatchedRoutingEnv(config, duration_ns=600)
-    env.reset()
-    actions = np.zeros(100_000, dtype=np.int64)
-    over = threading.Event()
-
-    def disturb() -> None:
-        while not over.is_set():
-            actions[:] = 2**31 - 1
-            with contextlib.suppress(dfe.StateError):
-                if len(env.pending.draws) != len(env.pending):
-                    raise SystemExit("draws of another batch")
-            with contextlib.suppress(dfe.StateError):
-                env.metrics()
-                env.transitions()
-
-    beside = threading.Thread(target=disturb)
-    beside.start()
-    while not env.done:
-        with contextlib.suppress(dfe.StateError, dfe.IllegalActionError):
-            right = env.pending.minimal_actions()
-            actions[: len(right)] = right
-            env.step(actions[: len(right)])
-        with contextlib.suppress(dfe.StateError, dfe.IllegalActionError):
-            env.step(env.pending.minimal_actions())
-    over.set()
-    beside.join()
-    env.drain()
-    env._core.simulation.check_invariants()
-
-
 def go_on_after_a_fork(hosts: str) -> None:
     """A run with several threads goes on in a child, and in its parent."""
     simulation = dfe.Simulation(
@@ -227,7 +191,6 @@ def with_several_threads() -> None:
         if len({exchange("1056", policy=policy, threads=n) for n in (1, 3)}) != 1:
             raise SystemExit(f"{policy}: an exchange depends on the number of threads")
     answer_from_outside("1056", threads=2)
-    use_from_two_threads("1056", threads=2)
     warnings.simplefilter("ignore", DeprecationWarning)  # of Python, about forks beside threads
     go_on_after_a_fork("1056")
 

@@ -217,7 +217,7 @@ class ReferenceLearner(ABC):
         closed. A read-only view: it changes while the episode goes on.
 
         Raises:
-            StateError: If another thread uses the environment, or too much feedback had piled up in it.
+            StateError: If too much feedback had piled up in the environment.
         """
         if self._episode == self._env.episode > 0:
             self.hear(self._env.feedback())

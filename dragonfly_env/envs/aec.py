@@ -13,7 +13,6 @@ from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 from dragonfly_env.checks.values import MAX_SEED, check_integer, config_error
 from dragonfly_env.config.help import constructed_like
 from dragonfly_env.decisions.batch import DecisionBatch
-from dragonfly_env.envs.copies import alone
 from dragonfly_env.envs.views import AecAgents, GivenConfig, Info, IntArray, Observation, RouterView, Turns
 from dragonfly_env.errors import IllegalActionError, StateError
 
@@ -54,7 +53,6 @@ class AecRoutingEnv(RouterView, AecAgents, AECEnv[str, Observation, int]):
         self._idle_mask[self._idle] = 1
         self._begin_agents()
 
-    @alone
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Begin an episode.
 
@@ -233,7 +231,6 @@ class AecRoutingEnv(RouterView, AecAgents, AECEnv[str, Observation, int]):
             follows = self._next[k]
             info["action_mask"] = self._masks[follows] if follows is not None else self._idle_mask.copy()
 
-    @alone
     def _finish_window(self) -> None:
         """All decisions are made: time goes on, and the agents are given."""
         if self._stop < len(self._answers):
@@ -285,11 +282,9 @@ class AecRoutingEnv(RouterView, AecAgents, AECEnv[str, Observation, int]):
         self.agent_selection = names[0]
 
     def _lost(self, call: str) -> StateError:
-        """What to raise where a turn is not there: after the end, or because another thread has taken it."""
+        """The error after the last turn of an episode."""
         self._check_open(call)
-        return StateError(
-            f"{call}: the episode is over, or another thread steps this environment; call reset()"
-        )
+        return StateError(f"{call}: the episode is over; call reset()")
 
     def _step_after_end(self, action: int | None) -> None:
         """Remove the truncated agent that is selected, and select the next."""

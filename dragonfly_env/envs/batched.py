@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 @documents(EnvOptions)
 class BatchedRoutingEnv(Copied, CoreOwner):
-    """Routers whose decisions come in batches. Not for several threads at once.
+    """Routers whose decisions come in batches. One thread may use it at a time.
 
     It is pickled and copied with its running episode, and so are all views. ``snapshot``, ``restore`` and ``fork`` do
     the same on purpose.
@@ -108,14 +108,9 @@ class BatchedRoutingEnv(Copied, CoreOwner):
         return cls(config, **options_for(Scenarios(config).present, policy, options))
 
     def __repr__(self) -> str:
-        try:
-            when = f"at {self.time_ns:g} ns"
-        except StateError:
-            when = "at work in another thread"
         several = f"{self.num_scenarios} scenarios, the first " if self.num_scenarios > 1 else ""
-        return (
-            f"<BatchedRoutingEnv scope={self.scope} action={self.action} {when} of {several}{self.config!r}>"
-        )
+        mode = f"scope={self.scope} action={self.action}"
+        return f"<BatchedRoutingEnv {mode} at {self.time_ns:g} ns of {several}{self.config!r}>"
 
     def _build(self, made: tuple[Made, ...]) -> _core.RoutingEnvironment:
         runs = [self._record(one) for one in made]
@@ -263,7 +258,6 @@ class BatchedRoutingEnv(Copied, CoreOwner):
             ConfigError: If the seed is no integer in [0, 2^64), or for an option that is unknown or impossible: the
                 present episode goes on.
             DeadlockError: If nothing moved for ``watchdog_ns``.
-            StateError: If another thread uses this environment.
 
         Example:
             >>> env = dfe.BatchedRoutingEnv(dfe.SimulationConfig(topology="72"))
@@ -271,23 +265,22 @@ class BatchedRoutingEnv(Copied, CoreOwner):
             >>> env.seed, env.episode, env.config.load
             (1, 1, 0.2)
         """
-        with self._alone:
-            configs, own = self._scenarios.of_episode(seed, options)
-            made = tuple(map(Made, configs))
-            core = self._build(made)
-            if self._scenarios.are_drawn and self._layout_of(core, configs[0]) != self._layout:
-                raise config_error(
-                    "config", "a function", "must make scenarios with the columns of its first ones"
-                )
-            self._check_series(core, configs, core.end_ps)
-            self._batch = None
-            self._core, self._made = core, made
-            self._scenarios.begin(configs, own)
-            self._broken, self._drained, self._started = None, False, True
-            self._episode_number += 1
-            with self._marks_broken():
-                self._core.advance()
-            return self._take_batch()
+        configs, own = self._scenarios.of_episode(seed, options)
+        made = tuple(map(Made, configs))
+        core = self._build(made)
+        if self._scenarios.are_drawn and self._layout_of(core, configs[0]) != self._layout:
+            raise config_error(
+                "config", "a function", "must make scenarios with the columns of its first ones"
+            )
+        self._check_series(core, configs, core.end_ps)
+        self._batch = None
+        self._core, self._made = core, made
+        self._scenarios.begin(configs, own)
+        self._broken, self._drained, self._started = None, False, True
+        self._episode_number += 1
+        with self._marks_broken():
+            self._core.advance()
+        return self._take_batch()
 
     def step(self, actions: npt.ArrayLike) -> DecisionBatch:
         """Give the actions of the whole batch, and run to the next decisions or to the end of the episode.
@@ -304,7 +297,7 @@ class BatchedRoutingEnv(Copied, CoreOwner):
             IllegalActionError: For a wrong shape or type, or for an action that its mask does not allow: the
                 message names router, decision and what is legal. Nothing has changed; choose again.
             DeadlockError: If nothing moved for ``watchdog_ns``.
-            StateError: Before ``reset``, when ``done``, or if another thread uses this environment.
+            StateError: Before ``reset``, or when ``done``.
 
         Example:
             >>> env = dfe.BatchedRoutingEnv(dfe.SimulationConfig(topology="72"))
@@ -313,17 +306,16 @@ class BatchedRoutingEnv(Copied, CoreOwner):
             >>> len(batch) > 0, env.done
             (True, False)
         """
-        with self._alone:
-            self._require_running("step")
-            answers = as_actions(actions)
-            with self._marks_broken():
-                self._batch, previous = None, self._batch
-                try:
-                    self._core.step(answers)
-                except IllegalActionError:
-                    self._batch = previous
-                    raise
-            return self._take_batch()
+        self._require_running("step")
+        answers = as_actions(actions)
+        with self._marks_broken():
+            self._batch, previous = None, self._batch
+            try:
+                self._core.step(answers)
+            except IllegalActionError:
+                self._batch = previous
+                raise
+        return self._take_batch()
 
     @property
     def done(self) -> bool:
@@ -335,11 +327,10 @@ class BatchedRoutingEnv(Copied, CoreOwner):
         """The decisions that wait for an action.
 
         Raises:
-            StateError: Before ``reset``, or while another thread uses this environment.
+            StateError: Before ``reset``.
         """
-        with self._alone:
-            self._check_begun("pending")
-            return self._batch if self._batch is not None else self._take_batch()
+        self._check_begun("pending")
+        return self._batch if self._batch is not None else self._take_batch()
 
     def minimal_action(self, batch: DecisionBatch) -> IntArray:
         """(N,) the action along a shortest path, which is always legal.
@@ -373,15 +364,14 @@ class BatchedRoutingEnv(Copied, CoreOwner):
             False
         """
         duration_ps = EnvOptions.duration_in_ps("duration_ns", duration_ns)
-        with self._alone:
-            self._require_done("extend")
-            if self._core.end_ps + duration_ps > MAX_TIME_PS:
-                raise config_error("duration_ns", duration_ns, f"the clock ends at {MAX_RUN_NS:g} ns")
-            self._check_series(self._core, self.configs, self._core.end_ps + duration_ps)
-            self._core.extend(duration_ps)
-            with self._marks_broken():
-                self._core.advance()
-            return self._take_batch()
+        self._require_done("extend")
+        if self._core.end_ps + duration_ps > MAX_TIME_PS:
+            raise config_error("duration_ns", duration_ns, f"the clock ends at {MAX_RUN_NS:g} ns")
+        self._check_series(self._core, self.configs, self._core.end_ps + duration_ps)
+        self._core.extend(duration_ps)
+        with self._marks_broken():
+            self._core.advance()
+        return self._take_batch()
 
     def drain(self, policy: Any = None) -> None:
         """Stop all generators and run until the last packet is delivered.
@@ -403,27 +393,23 @@ class BatchedRoutingEnv(Copied, CoreOwner):
             >>> env.metrics().packets_in_flight
             0
         """
-        with self._alone:
-            self._require_done("drain")
-            self._drained = True
-            for number, config in enumerate(self.configs):
-                if config.series_bin_ns is None:
-                    self._core.begin_drain(network=number)
-                else:
-                    partitions = self._core.simulation_of(number).num_partitions
-                    end_ps, error = limit_of_drain(config.series_bin_ns, partitions)
-                    self._core.begin_drain(end_ps, str(error), number)
-            with self._marks_broken():
-                self._core.advance()
-            batch = self._take_batch()
+        self._require_done("drain")
+        self._drained = True
+        for number, config in enumerate(self.configs):
+            if config.series_bin_ns is None:
+                self._core.begin_drain(network=number)
+            else:
+                partitions = self._core.simulation_of(number).num_partitions
+                end_ps, error = limit_of_drain(config.series_bin_ns, partitions)
+                self._core.begin_drain(end_ps, str(error), number)
+        with self._marks_broken():
+            self._core.advance()
+        batch = self._take_batch()
         while not self.done:
             batch = self.step(batch.minimal_actions() if policy is None else policy.act(batch))
 
     def reset_statistics(self) -> None:
         """Forget what was counted so far, as ``Simulation.reset_statistics``.
-
-        Raises:
-            StateError: If another thread uses this environment.
 
         Example:
             >>> env = dfe.BatchedRoutingEnv(dfe.SimulationConfig(topology="72"))
@@ -432,17 +418,15 @@ class BatchedRoutingEnv(Copied, CoreOwner):
             >>> env.metrics().packets_generated
             0
         """
-        with self._alone:
-            for number in range(self.num_scenarios):
-                self._core.simulation_of(number).reset_statistics()
+        for number in range(self.num_scenarios):
+            self._core.simulation_of(number).reset_statistics()
 
     @property
     def time_ns(self) -> float:
         """The simulated time: of the earliest pending decision, or how far the network has got (of those that go on,
         the one that is behind the others).
         """
-        with self._alone:
-            return self._core.time_ns
+        return self._core.time_ns
 
     # What an episode tells next to its batches.
 
@@ -463,16 +447,15 @@ class BatchedRoutingEnv(Copied, CoreOwner):
             >>> len(env.transitions()) > 0
             True
         """
-        with self._alone:
-            self._check_begun("transitions()")
-            if not self._options.transitions:
-                raise StateError("transitions(): the environment was made with transitions=False")
-            if self._core.overflowed:
-                raise StateError(
-                    f"transitions(): more than {self._options.max_uncollected_bytes} bytes had piled up, and no "
-                    "more were kept in this episode; call it after every step, or raise max_uncollected_bytes"
-                )
-            return Transitions(*self._core.transitions())
+        self._check_begun("transitions()")
+        if not self._options.transitions:
+            raise StateError("transitions(): the environment was made with transitions=False")
+        if self._core.overflowed:
+            raise StateError(
+                f"transitions(): more than {self._options.max_uncollected_bytes} bytes had piled up, and no "
+                "more were kept in this episode; call it after every step, or raise max_uncollected_bytes"
+            )
+        return Transitions(*self._core.transitions())
 
     def feedback(self) -> HopFeedback:
         """What routers hear of the hops that they chose, since the last call in this episode: one report per
@@ -492,16 +475,15 @@ class BatchedRoutingEnv(Copied, CoreOwner):
             >>> len(env.feedback()) > 0
             True
         """
-        with self._alone:
-            self._check_begun("feedback()")
-            if not self._options.feedback:
-                raise StateError("feedback(): the environment was made with feedback=False, must be True")
-            if self._core.reports_overflowed:
-                raise StateError(
-                    f"feedback(): more than {self._options.max_uncollected_bytes} bytes had piled up, and no "
-                    "more was kept in this episode; call it after every step, or raise max_uncollected_bytes"
-                )
-            return HopFeedback(*self._core.reports())
+        self._check_begun("feedback()")
+        if not self._options.feedback:
+            raise StateError("feedback(): the environment was made with feedback=False, must be True")
+        if self._core.reports_overflowed:
+            raise StateError(
+                f"feedback(): more than {self._options.max_uncollected_bytes} bytes had piled up, and no "
+                "more was kept in this episode; call it after every step, or raise max_uncollected_bytes"
+            )
+        return HopFeedback(*self._core.reports())
 
     def payments(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]:
         """The rewards of the last ``reset`` or ``step``: routers (M,) and rewards (M,), several per router possible,
@@ -517,8 +499,7 @@ class BatchedRoutingEnv(Copied, CoreOwner):
             >>> len(routers) == len(rewards)
             True
         """
-        with self._alone:
-            return self._core.payments()
+        return self._core.payments()
 
     def metrics(self, scenario: int | None = None) -> Metrics:
         """What was counted since the warm-up (or ``reset_statistics``). While decisions are pending, the parts of
@@ -541,8 +522,7 @@ class BatchedRoutingEnv(Copied, CoreOwner):
         """
         number = self._number(scenario)
         config = self.configs[number]
-        with self._alone:
-            statistics = self._core.simulation_of(number).statistics()
+        statistics = self._core.simulation_of(number).statistics()
         jobs = tuple(one.info for one in config.placed_jobs())
         return Metrics.from_statistics(statistics, config.topology, config.network, jobs=jobs)
 
@@ -566,8 +546,7 @@ class BatchedRoutingEnv(Copied, CoreOwner):
             True
         """
         number = self._number(scenario)
-        with self._alone:
-            return self._core.simulation_of(number).trace_hash()
+        return self._core.simulation_of(number).trace_hash()
 
     def state(self, scenario: int | None = None) -> npt.NDArray[np.float32]:
         """The whole network for a centralised critic: (num_routers, radix), the congestion of every output port
@@ -586,8 +565,7 @@ class BatchedRoutingEnv(Copied, CoreOwner):
             True
         """
         number = self._number(scenario)
-        with self._alone:
-            return self._core.state(number)
+        return self._core.state(number)
 
     def packet_log(self, scenario: int | None = None) -> dict[str, npt.NDArray[Any]]:
         """Take the packet log, as ``Simulation.packet_log``.
@@ -609,8 +587,7 @@ class BatchedRoutingEnv(Copied, CoreOwner):
             True
         """
         number = self._number(scenario)
-        with self._alone:
-            return packet_log_of(self._core.simulation_of(number), self.configs[number])
+        return packet_log_of(self._core.simulation_of(number), self.configs[number])
 
     # Inside.
 
@@ -629,12 +606,11 @@ class BatchedRoutingEnv(Copied, CoreOwner):
 
     def _take_batch(self) -> DecisionBatch:
         obs, mask, agents, ids, packets, time_ns, candidates, scenario = self._core.batch()
-        alone, core, count = self._alone, self._core, self._options.num_random
+        core, count = self._core, self._options.num_random
         answered = core.batches_answered
 
         def draws() -> npt.NDArray[np.float64]:
-            with alone:
-                return core.draws(count, answered)
+            return core.draws(count, answered)
 
         self._batch = DecisionBatch(
             layout=self._layout,
@@ -660,16 +636,15 @@ class BatchedRoutingEnv(Copied, CoreOwner):
         return self.time_ns if self._started else 0.0
 
     def _episode(self) -> dict[str, Any] | None:
-        with self._alone:
-            if not self._started:
-                return None
-            return {
-                "made": self._made,
-                "episode": self._episode_number,
-                "drained": self._drained,
-                "broken": self._broken,
-                "core": self._core.save(),
-            }
+        if not self._started:
+            return None
+        return {
+            "made": self._made,
+            "episode": self._episode_number,
+            "drained": self._drained,
+            "broken": self._broken,
+            "core": self._core.save(),
+        }
 
     def _resume(self, episode: dict[str, Any], trusted: bool, changes: Mapping[str, Any]) -> None:
         made = tuple(check_instance("snapshot", one, Made) for one in episode["made"])

@@ -38,7 +38,6 @@ from dragonfly_env.checks.values import (
 )
 from dragonfly_env.config.rows import reject_unknown
 from dragonfly_env.decisions.actions import as_index
-from dragonfly_env.envs.copies import alone
 from dragonfly_env.envs.defaults import BIAS_DURATION_NS, WARMUP_NS, changing_config
 from dragonfly_env.envs.intervals import Figures, FloatArray, IntervalEnv
 from dragonfly_env.envs.render import RENDER_MODES
@@ -167,7 +166,6 @@ class BiasControl(IntervalEnv, gymnasium.Env[FloatArray, Any]):
         """The biases that can be chosen, in packets."""
         return tuple(float(bias) for bias in self._biases)
 
-    @alone
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[FloatArray, dict[str, Any]]:
@@ -202,7 +200,6 @@ class BiasControl(IntervalEnv, gymnasium.Env[FloatArray, Any]):
         self._latency_ns = 0.0  # that of the warm-up is not paid for
         return seen
 
-    @alone
     def step(self, action: Any) -> tuple[FloatArray, float, bool, bool, dict[str, Any]]:
         """Set the bias and run one interval.
 

@@ -6,21 +6,16 @@ episode with the state of its network. Vector classes, which send environments t
 
 from __future__ import annotations
 
-import functools
 import inspect
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from collections.abc import Mapping
+from typing import Any, TypeVar
 
-from dragonfly_env import _core
 from dragonfly_env.checks.values import check_instance
 from dragonfly_env.errors import StateError
 from dragonfly_env.simulation.snapshot import Snapshot, reading_snapshot
 
-_AT_WORK = "this environment is at work in another thread; use one per thread"
 _Env = TypeVar("_Env", bound="Copied")
-_Given = ParamSpec("_Given")
-_Result = TypeVar("_Result")
 
 
 class Copied:
@@ -31,7 +26,6 @@ class Copied:
     """
 
     _arguments: tuple[tuple[Any, ...], dict[str, Any]]
-    _alone: _core.Turnstile  # who is inside a method that is `alone`
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -41,7 +35,6 @@ class Copied:
     def __new__(cls: type[_Env], *arguments: Any, **settings: Any) -> _Env:
         self = super().__new__(cls)
         self._arguments = arguments, settings
-        self._alone = _core.Turnstile(_AT_WORK)
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -57,9 +50,6 @@ class Copied:
         ``restore`` of the same class makes an environment of it that goes on exactly as this one does;
         ``Snapshot.save`` writes it to a file, if the arguments of the constructor are plain settings. Objects among
         them, such as a policy, are shared.
-
-        Raises:
-            StateError: If another thread uses this environment.
 
         Example:
             >>> env = dfe.BatchedRoutingEnv(dfe.SimulationConfig(topology="72"))
@@ -104,7 +94,7 @@ class Copied:
 
         Raises:
             ConfigError: For what cannot be simulated, or cannot change in the middle of a run.
-            StateError: If another thread uses this environment; or with arguments, before ``reset``.
+            StateError: With arguments, before ``reset``.
 
         Example:
             >>> config = dfe.SimulationConfig(topology="72", traffic="uniform")
@@ -170,18 +160,3 @@ class Copied:
 
 def _made_again(kind: type[_Env], arguments: tuple[Any, ...], settings: dict[str, Any]) -> _Env:
     return kind(*arguments, **settings)
-
-
-def alone(
-    method: Callable[Concatenate[_Env, _Given], _Result],
-) -> Callable[Concatenate[_Env, _Given], _Result]:
-    """Make a method of an environment refuse a second thread with a ``StateError``; such methods do not call each
-    other.
-    """
-
-    @functools.wraps(method)
-    def entered(self: _Env, /, *arguments: _Given.args, **options: _Given.kwargs) -> _Result:
-        with self._alone:
-            return method(self, *arguments, **options)
-
-    return entered

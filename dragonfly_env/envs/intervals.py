@@ -14,7 +14,7 @@ from gymnasium.utils import seeding
 
 from dragonfly_env.checks.values import MAX_SEED, check_integer, check_time_ns, config_error, ns_to_ps
 from dragonfly_env.envs._scenarios import check_changes
-from dragonfly_env.envs.copies import Copied, alone
+from dragonfly_env.envs.copies import Copied
 from dragonfly_env.envs.defaults import view_config
 from dragonfly_env.envs.render import Renderer
 from dragonfly_env.errors import StateError
@@ -86,7 +86,6 @@ class IntervalEnv(Copied):
         """What is simulated; the seed is that of the first episode."""
         return self._config
 
-    @alone
     def render(self) -> Any:
         """A frame as ``render_mode`` says: a string, an image, or None after printing it.
 
@@ -102,7 +101,6 @@ class IntervalEnv(Copied):
         """
         return self._renderer.render(self._measured(self._running("render()")))
 
-    @alone
     def trace_hash(self) -> int:
         """A 64-bit hash over every delivery of this episode; equal hashes mean equal histories.
 
@@ -118,7 +116,6 @@ class IntervalEnv(Copied):
         """
         return self._running("trace_hash()").trace_hash()
 
-    @alone
     def close(self) -> None:
         """Free the network; ``reset`` makes a new one. May be called again.
 

@@ -15,7 +15,6 @@ from dragonfly_env.checks.outside import check_items
 from dragonfly_env.checks.values import check_choice, check_instance, check_integer, config_error, shown
 from dragonfly_env.config.help import constructed_like
 from dragonfly_env.decisions.actions import as_index
-from dragonfly_env.envs.copies import alone
 from dragonfly_env.envs.defaults import JOB_BIAS_DURATION_NS, WARMUP_NS, jobs_config
 from dragonfly_env.envs.intervals import Figures, FloatArray, IntervalEnv
 from dragonfly_env.envs.render import RENDER_MODES
@@ -115,7 +114,6 @@ class JobView(IntervalEnv, NamedAgents):
         """The name of each figure of the state."""
         return self._figures.state.names
 
-    @alone
     def state(self) -> FloatArray:
         """(S,) float32: the counters of the whole machine in the last interval; ``state_layout`` names them.
 
@@ -131,7 +129,6 @@ class JobView(IntervalEnv, NamedAgents):
         """
         return self._figures.of_machine(self._last_window("state()"))
 
-    @alone
     def counters(self) -> Counters:
         """The counters of the last interval (of the warm-up, after ``reset``).
 
@@ -147,7 +144,6 @@ class JobView(IntervalEnv, NamedAgents):
         """
         return self._last_window("counters()")
 
-    @alone
     def metrics(self) -> Metrics:
         """What was measured since the warm-up.
 
@@ -163,7 +159,6 @@ class JobView(IntervalEnv, NamedAgents):
         """
         return self._running("metrics()").metrics()
 
-    @alone
     def close(self) -> None:
         """Free the network; ``reset`` makes a new one. May be called again.
 
@@ -316,7 +311,6 @@ class ParallelJobBias(JobView, ParallelEnv[str, FloatArray, int]):
 
     metadata: ClassVar[dict[str, Any]] = {**_METADATA, "is_parallelizable": True}
 
-    @alone
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, FloatArray], dict[str, Info]]:
@@ -342,7 +336,6 @@ class ParallelJobBias(JobView, ParallelEnv[str, FloatArray, int]):
         self._begin(seed, options)
         return self._shown(self.agents)
 
-    @alone
     def step(
         self, actions: Mapping[str, int]
     ) -> tuple[dict[str, FloatArray], dict[str, float], dict[str, bool], dict[str, bool], dict[str, Info]]:
@@ -408,7 +401,6 @@ class AecJobBias(JobView, AecAgents, AECEnv[str, FloatArray, int]):
         self._begin_agents()
         self._answers: dict[str, int] = {}
 
-    @alone
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Begin an episode in a new network and run the warm-up, under the policies that the configuration names.
 
@@ -433,7 +425,6 @@ class AecJobBias(JobView, AecAgents, AECEnv[str, FloatArray, int]):
         self._answers = {}
         self.agent_selection = names[0]
 
-    @alone
     def step(self, action: int | None) -> None:
         """Choose the mode of ``agent_selection``; the last job's choice runs the interval.
 
@@ -507,7 +498,6 @@ class AecJobBias(JobView, AecAgents, AECEnv[str, FloatArray, int]):
         self.truncations = {name: bool(one) for name, one in episode["truncations"].items()}
         self.infos = {name: dict(info) for name, info in episode["infos"].items()}
 
-    @alone
     def observe(self, agent: str) -> FloatArray:
         """(F,) what a job saw of the last interval. A new array.
 
@@ -524,7 +514,6 @@ class AecJobBias(JobView, AecAgents, AECEnv[str, FloatArray, int]):
         """
         return self._observation(agent)
 
-    @alone
     def last(self, observe: bool = True) -> tuple[FloatArray | None, float, bool, bool, Info]:
         """Observation, reward since its last turn, termination, truncation and info of ``agent_selection``.
 

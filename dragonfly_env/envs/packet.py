@@ -38,7 +38,6 @@ from dragonfly_env.decisions.actions import as_index
 from dragonfly_env.decisions.batch import DecisionBatch
 from dragonfly_env.envs._scenarios import check_changes
 from dragonfly_env.envs.batched import BatchedRoutingEnv
-from dragonfly_env.envs.copies import alone
 from dragonfly_env.envs.defaults import view_config
 from dragonfly_env.envs.options import EnvOptions, needed_options
 from dragonfly_env.envs.render import RENDER_MODES
@@ -151,12 +150,10 @@ class PacketRouting(CoreView, gymnasium.Env[Any, np.int64]):
         Raises:
             StateError: Before ``reset``, or after the end of the episode.
         """
-        with self._alone:
-            if self._batch is None or self._row < 0:
-                raise StateError("decision: no packet waits for one; call reset()")
-            return self._batch.rows(slice(self._row, self._row + 1))
+        if self._batch is None or self._row < 0:
+            raise StateError("decision: no packet waits for one; call reset()")
+        return self._batch.rows(slice(self._row, self._row + 1))
 
-    @alone
     def set_background(self, background: Any) -> None:
         """From now on another policy decides for the other packets: a copy of the learner as it is now, for example.
 
@@ -177,7 +174,6 @@ class PacketRouting(CoreView, gymnasium.Env[Any, np.int64]):
         self._background = chosen
         self._arguments[1]["background"] = background  # copies have it too
 
-    @alone
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
@@ -216,7 +212,6 @@ class PacketRouting(CoreView, gymnasium.Env[Any, np.int64]):
         self._illegal = 0
         return self._copy_of_shown(), self._info()
 
-    @alone
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Decide for the tagged packet, and run until its next decision, until it is delivered, or the time is over.
 
@@ -281,7 +276,6 @@ class PacketRouting(CoreView, gymnasium.Env[Any, np.int64]):
         self._show(batch, int(np.flatnonzero(batch.decision_ids == completed.next_decision_ids[leg])[0]))
         return self._copy_of_shown(), reward, False, False, self._info()
 
-    @alone
     def action_masks(self) -> BoolArray:
         """(num_actions,) bool, the legal actions; sb3-contrib calls it.
 
@@ -298,7 +292,6 @@ class PacketRouting(CoreView, gymnasium.Env[Any, np.int64]):
         self._check_open("action_masks()")
         return self._shown["action_mask"].astype(np.bool_)
 
-    @alone
     def close(self) -> None:
         """Forget the network; ``reset`` makes a new one.
 
@@ -497,8 +490,7 @@ class PacketEnv(BatchedRoutingEnv):
                 self._background = before
                 raise
         if self._inside and not same:
-            with self._alone:
-                self._core.ask_outside()
+            self._core.ask_outside()
             self._inside = False
 
     def seek(self) -> DecisionBatch:
@@ -507,19 +499,17 @@ class PacketEnv(BatchedRoutingEnv):
         Raises:
             As ``step``.
         """
-        with self._alone:
-            self._require_running("seek")
-            with self._marks_broken():
-                self._batch = None
-                self._core.seek()
-            return self._take_batch()
+        self._require_running("seek")
+        with self._marks_broken():
+            self._batch = None
+            self._core.seek()
+        return self._take_batch()
 
     def follow(self, row: int) -> DecisionBatch:
         """Decide about the packet of this row of the batch only."""
-        with self._alone:
-            self._require_running("follow")
-            self._core.follow(row)
-            return self._take_batch()
+        self._require_running("follow")
+        self._core.follow(row)
+        return self._take_batch()
 
     def _record(self, made: Made) -> dict[str, Any]:
         config = made.config

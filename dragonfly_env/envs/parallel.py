@@ -11,7 +11,6 @@ from pettingzoo.utils.env import ParallelEnv
 from dragonfly_env.checks.values import MAX_SEED, check_integer
 from dragonfly_env.config.help import constructed_like
 from dragonfly_env.decisions.batch import DecisionBatch
-from dragonfly_env.envs.copies import alone
 from dragonfly_env.envs.views import (
     GivenConfig,
     Info,
@@ -55,7 +54,6 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
         super().__init__(config, **settings)
         self._cycle = 0
 
-    @alone
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observations, Infos]:
@@ -84,7 +82,6 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
         self._seen[turns.agents] = turns.observations()
         return self._show(turns)
 
-    @alone
     def step(
         self, actions: Mapping[str, int]
     ) -> tuple[Observations, dict[str, float], dict[str, bool], dict[str, bool], Infos]:
@@ -153,9 +150,8 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
         Raises:
             StateError: Before the first reset, or after close.
         """
-        with self._alone:
-            turns = self._check_open("round_batch")
-            return turns.batch.rows(turns.rows)
+        turns = self._check_open("round_batch")
+        return turns.batch.rows(turns.rows)
 
     @property
     def acting(self) -> list[str]:

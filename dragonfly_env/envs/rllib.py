@@ -36,7 +36,6 @@ from gymnasium import spaces
 from dragonfly_env.checks.extras import how_to_install
 from dragonfly_env.decisions.actions import as_index
 from dragonfly_env.envs._scenarios import check_changes
-from dragonfly_env.envs.copies import alone
 from dragonfly_env.envs.render import RENDER_MODES
 from dragonfly_env.envs.views import Form, Turns, TurnsView, check_actions, frozen
 from dragonfly_env.errors import IllegalActionError, StateError
@@ -112,7 +111,6 @@ class RouterMultiAgentEnv(TurnsView, MultiAgentEnv):
         self.action_spaces = dict.fromkeys(self.possible_agents, spaces.Discrete(env.num_actions))
         super().__init__()
 
-    @alone
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Observation], dict[str, Any]]:
@@ -141,7 +139,6 @@ class RouterMultiAgentEnv(TurnsView, MultiAgentEnv):
         self.agents = self.possible_agents[:]
         return self._show(turns)
 
-    @alone
     def step(
         self, action_dict: Mapping[str, Any]
     ) -> tuple[

@@ -30,7 +30,6 @@ from dragonfly_env.checks.extras import how_to_install
 from dragonfly_env.checks.outside import check_items
 from dragonfly_env.checks.values import MAX_SEED, check_integer, config_error
 from dragonfly_env.envs._scenarios import Changes, check_changes
-from dragonfly_env.envs.copies import alone
 from dragonfly_env.envs.views import GivenConfig, Turns, TurnsView
 from dragonfly_env.errors import ConfigError, IllegalActionError
 
@@ -100,7 +99,6 @@ class RouterVecEnv(TurnsView, VecEnv):
             gymnasium.spaces.Discrete(env.num_actions + 1),
         )
 
-    @alone
     def reset(self) -> FloatArray:
         """Start an episode, with the seed given to ``seed`` before, if any, and with what ``set_options`` said is
         different in it: ``traffic``, ``load``, ``seed``; the same in all slots of a network.
@@ -192,7 +190,6 @@ class RouterVecEnv(TurnsView, VecEnv):
         """
         self._actions = actions
 
-    @alone
     def step_wait(self) -> tuple[FloatArray, FloatArray, BoolArray, list[dict[str, Any]]]:
         """Give the actions of one round. At the end of the episode the next one is started.
 
@@ -239,7 +236,6 @@ class RouterVecEnv(TurnsView, VecEnv):
         infos[0] |= {"decisions": turns.decisions, "simulated_ns": self._env.time_ns}
         return self._restart(None), rewards, dones, infos
 
-    @alone
     def action_masks(self) -> BoolArray:
         """(num_routers, num_actions + 1) what each router may do now; ``MaskablePPO`` calls it.
 

@@ -27,7 +27,7 @@ from dragonfly_env.decisions.batch import DecisionBatch
 from dragonfly_env.decisions.layout import Layout
 from dragonfly_env.envs._scenarios import Changes, Scenarios, with_fields
 from dragonfly_env.envs.batched import BatchedRoutingEnv
-from dragonfly_env.envs.copies import Copied, alone
+from dragonfly_env.envs.copies import Copied
 from dragonfly_env.envs.defaults import view_configs
 from dragonfly_env.envs.options import Several, options_for
 from dragonfly_env.envs.render import RENDER_MODES, Renderer
@@ -169,7 +169,6 @@ class CoreView(Copied):
         """
         return self._env
 
-    @alone
     def render(self) -> str | npt.NDArray[np.uint8] | None:
         """A frame: utilisation of every global link since the frame before, with the hottest named. Of several
         scenarios the first is shown.
@@ -626,7 +625,6 @@ class TurnsView(CoreView):
     _illegal: Any
     """(num_agents,) illegal actions in this episode; a list or an array of integers."""
 
-    @alone
     def close(self) -> None:
         """Forget the episode; ``reset`` starts a new one.
 
@@ -728,7 +726,6 @@ class RouterView(TurnsView, NamedAgents):
         self._radix = max(one.topology.radix for one in self._env.configs)
         self.state_space = spaces.Box(0.0, 1.0, (self._env.num_agents, self._radix + 1), np.float32)
 
-    @alone
     def state(self) -> npt.NDArray[np.float32]:
         """What all routers see together, for centralised critics. A new array.
 
@@ -755,7 +752,6 @@ class RouterView(TurnsView, NamedAgents):
             state[first : first + len(occupied), : occupied.shape[1]] = occupied
         return state
 
-    @alone
     def close(self) -> None:
         """End the use of this environment; may be called again.
 

@@ -1,4 +1,4 @@
-"""What everything that drives a core shares: no going on after a deadlock, and the log of packets."""
+"""Parts shared by all classes that drive a core: the stop after a deadlock, and the log of packets."""
 
 from __future__ import annotations
 
@@ -15,19 +15,14 @@ from dragonfly_env.simulation.config import SimulationConfig
 
 
 class CoreOwner:
-    """Base of classes that own a core; the core drops the GIL while it is at work, so another thread could enter.
-
-    Whatever touches the core is in ``with self._alone``: another thread, and a process that was forked meanwhile,
-    gets a ``StateError``. Ctrl-C at any moment leaves it free.
+    """Base of classes that own a core, which does not go on after a deadlock.
 
     Attributes:
-        _alone: Made by the subclass.
         _broken: The first line of the error after a deadlock.
-        _STOPPED: What is said then, with this line for ``{}``.
+        _STOPPED: The message of later errors, with this line for ``{}``.
     """
 
     _STOPPED: ClassVar[str]
-    _alone: _core.Turnstile
     _broken: str | None = None
 
     @contextmanager

@@ -38,11 +38,10 @@ from dragonfly_env.simulation.q_values import as_q_table
 from dragonfly_env.simulation.snapshot import Snapshot, reading_snapshot
 
 _KIND = "simulation"
-_AT_WORK = "this simulation is at work in another thread; use one simulation per thread"
 
 
 class Simulation(CoreOwner):
-    """A network, its traffic and its clock. Not for several threads at once: such calls raise ``StateError``.
+    """A network, its traffic and its clock. One thread may use it at a time.
 
     The clock starts at 0 and statistics count from there until ``reset_statistics``.
 
@@ -81,7 +80,6 @@ class Simulation(CoreOwner):
 
     def _make(self, made: Made) -> None:
         """What is here at time 0."""
-        self._alone = _core.Turnstile(_AT_WORK)
         self._made = made
         self._config = made.now
         self._closed_loop = made.config.ends
@@ -93,11 +91,7 @@ class Simulation(CoreOwner):
         self._window_ps = 0  # when the window began
 
     def __repr__(self) -> str:
-        try:
-            when = f"at {self.time_ns:g} ns"
-        except StateError:
-            when = "at work in another thread"
-        return f"<Simulation {when} of {self._config!r}>"
+        return f"<Simulation at {self.time_ns:g} ns of {self._config!r}>"
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
         """Pickled and copied as its snapshot."""
@@ -110,7 +104,7 @@ class Simulation(CoreOwner):
         it to a file.
 
         Raises:
-            StateError: After a ``DeadlockError``, or while another thread runs this simulation.
+            StateError: After a ``DeadlockError``.
 
         Example:
             >>> sim = dfe.Simulation(dfe.SimulationConfig(topology="72"))
@@ -122,7 +116,7 @@ class Simulation(CoreOwner):
             >>> again.trace_hash() == sim.trace_hash()
             True
         """
-        with self._alone, self._marks_broken():
+        with self._marks_broken():
             return Snapshot._of(_KIND, self._core.time_ps / PS_PER_NS, self._save())
 
     def _save(self) -> dict[str, Any]:
@@ -236,8 +230,7 @@ class Simulation(CoreOwner):
     @property
     def time_ns(self) -> float:
         """The simulated time."""
-        with self._alone:
-            return self._core.time_ps / PS_PER_NS
+        return self._core.time_ps / PS_PER_NS
 
     @property
     def num_partitions(self) -> int:
@@ -257,7 +250,7 @@ class Simulation(CoreOwner):
             ConfigError: If the duration is negative, NaN, or finer than a picosecond; or if it is too long for a
                 time series with so narrow bins.
             DeadlockError: If nothing moved for ``watchdog_ns``.
-            StateError: After a ``DeadlockError``, or while another thread runs this simulation.
+            StateError: After a ``DeadlockError``.
 
         Example:
             >>> sim = dfe.Simulation(dfe.SimulationConfig(topology="72"))
@@ -266,15 +259,14 @@ class Simulation(CoreOwner):
             1000.0
         """
         duration_ps = duration_ps_of("duration_ns", duration_ns)
-        with self._alone:
-            if self._core.time_ps + duration_ps > MAX_TIME_PS:
-                raise config_error("duration_ns", duration_ns, f"the clock ends at {MAX_RUN_NS:g} ns")
-            if (bin_ns := self._config.series_bin_ns) is not None:
-                check_series(bin_ns, self.num_partitions, self._core.time_ps + duration_ps)
-            with self._marks_broken():
-                for piece_ps in self._marks.pieces(self._window_ps, self._core.time_ps, duration_ps):
-                    self._core.run(piece_ps)
-                    self._note()
+        if self._core.time_ps + duration_ps > MAX_TIME_PS:
+            raise config_error("duration_ns", duration_ns, f"the clock ends at {MAX_RUN_NS:g} ns")
+        if (bin_ns := self._config.series_bin_ns) is not None:
+            check_series(bin_ns, self.num_partitions, self._core.time_ps + duration_ps)
+        with self._marks_broken():
+            for piece_ps in self._marks.pieces(self._window_ps, self._core.time_ps, duration_ps):
+                self._core.run(piece_ps)
+                self._note()
 
     def _note(self) -> None:
         """Remember what was counted so far, for the halves of the window."""
@@ -300,7 +292,7 @@ class Simulation(CoreOwner):
             DeadlockError: If nothing moved for ``watchdog_ns``.
             StateError: If the traffic is open loop, which has no end; if the workload can never complete, because
                 programs wait for what no rank sends (the message names the first), or were stopped by ``drain``; after
-                a ``DeadlockError``; or while another thread runs this simulation.
+                a ``DeadlockError``.
 
         Example:
             >>> config = dfe.SimulationConfig(topology="72", traffic="all-to-all")
@@ -311,22 +303,21 @@ class Simulation(CoreOwner):
         """
         limit_ps = None if limit_ns is None else duration_ps_of("limit_ns", limit_ns)
         self._require_closed_loop("run_to_completion")
-        with self._alone:
-            now_ps = self._core.time_ps
-            end_ps = MAX_TIME_PS if limit_ps is None else min(now_ps + limit_ps, MAX_TIME_PS)
-            bin_ns = self._config.series_bin_ns
-            kept_ps = end_ps if bin_ns is None else series_end_ps(bin_ns, self.num_partitions)
-            with self._marks_broken():
-                complete = self._core.run_to_completion(max(0, min(end_ps, kept_ps) - now_ps))
-            if not complete and bin_ns is not None and kept_ps < end_ps:
-                check_series(bin_ns, self.num_partitions, end_ps)
+        now_ps = self._core.time_ps
+        end_ps = MAX_TIME_PS if limit_ps is None else min(now_ps + limit_ps, MAX_TIME_PS)
+        bin_ns = self._config.series_bin_ns
+        kept_ps = end_ps if bin_ns is None else series_end_ps(bin_ns, self.num_partitions)
+        with self._marks_broken():
+            complete = self._core.run_to_completion(max(0, min(end_ps, kept_ps) - now_ps))
+        if not complete and bin_ns is not None and kept_ps < end_ps:
+            check_series(bin_ns, self.num_partitions, end_ps)
         return self.metrics()
 
     def progress(self) -> float:
         """The share of the workload's bytes that is delivered, counted in whole packets: 0 to 1.
 
         Raises:
-            StateError: If the traffic is open loop, which has no end; or while another thread runs this simulation.
+            StateError: If the traffic is open loop, which has no end.
 
         Example:
             >>> config = dfe.SimulationConfig(topology="72", traffic="all-to-all")
@@ -336,8 +327,7 @@ class Simulation(CoreOwner):
             True
         """
         self._require_closed_loop("progress")
-        with self._alone:
-            return self._core.progress
+        return self._core.progress
 
     def _require_closed_loop(self, call: str) -> None:
         if not self._closed_loop and self._config.jobs:
@@ -360,7 +350,7 @@ class Simulation(CoreOwner):
             ConfigError: If ``max_ns`` is negative, NaN, or finer than a picosecond; or if it comes to a time that is
                 too long for a time series with so narrow bins.
             DeadlockError: If nothing moved for ``watchdog_ns``.
-            StateError: After a ``DeadlockError``, or while another thread runs this simulation.
+            StateError: After a ``DeadlockError``.
 
         Example:
             >>> sim = dfe.Simulation(dfe.SimulationConfig(topology="72"))
@@ -369,15 +359,14 @@ class Simulation(CoreOwner):
             (True, 0)
         """
         limit_ps = MAX_TIME_PS if max_ns is None else duration_ps_of("max_ns", max_ns)
-        with self._alone:
-            limit_ps = min(limit_ps, MAX_TIME_PS - self._core.time_ps)
-            if self._config.series_bin_ns is None:
-                return self._drain(limit_ps)
-            series_end_ps, error = limit_of_drain(self._config.series_bin_ns, self.num_partitions)
-            series_ps = series_end_ps - self._core.time_ps
-            if not (empty := self._drain(min(limit_ps, series_ps))) and series_ps < limit_ps:
-                raise error
-            return empty
+        limit_ps = min(limit_ps, MAX_TIME_PS - self._core.time_ps)
+        if self._config.series_bin_ns is None:
+            return self._drain(limit_ps)
+        series_end_ps, error = limit_of_drain(self._config.series_bin_ns, self.num_partitions)
+        series_ps = series_end_ps - self._core.time_ps
+        if not (empty := self._drain(min(limit_ps, series_ps))) and series_ps < limit_ps:
+            raise error
+        return empty
 
     def _drain(self, limit_ps: int) -> bool:
         with self._marks_broken():
@@ -393,7 +382,6 @@ class Simulation(CoreOwner):
         Raises:
             ConfigError: For what is no policy, or needs other paths or trackers (virtual channels were given to
                 what the first policies needed); nothing has changed.
-            StateError: While another thread runs this simulation.
 
         Example:
             >>> config = dfe.SimulationConfig(topology="72", policy="ugal-n")
@@ -403,8 +391,7 @@ class Simulation(CoreOwner):
             5.0
         """
         config = self._config.replace(policy=policy)
-        with self._alone:
-            self._core.set_policy(config.policy_object.for_run(config).to_core())
+        self._core.set_policy(config.policy_object.for_run(config).to_core())
         self._config = config
         self._made = dataclasses.replace(self._made, policy=config.policy_object)
 
@@ -423,7 +410,6 @@ class Simulation(CoreOwner):
 
         Raises:
             ConfigError: For an unknown job, what is no policy, or one that is not possible here; nothing has changed.
-            StateError: While another thread runs this simulation.
 
         Example:
             >>> jobs = [dfe.Job("milc:scale=0.02", hosts=8, policy="ad0")]
@@ -435,10 +421,9 @@ class Simulation(CoreOwner):
             raise config_error("job", job, "there are no jobs in this run")
         index = check_integer("job", job, 0, len(self._jobs) - 1)
         chosen = [None if one is None else parse_policy(one) for one in (policy, all_to_all_policy)]
-        with self._alone:
-            usual = self._number_of("policy", chosen[0])
-            all_to_all = usual if chosen[1] is None else self._number_of("all_to_all_policy", chosen[1])
-            self._core.set_job_policies(index, (usual, all_to_all))
+        usual = self._number_of("policy", chosen[0])
+        all_to_all = usual if chosen[1] is None else self._number_of("all_to_all_policy", chosen[1])
+        self._core.set_job_policies(index, (usual, all_to_all))
 
     def _number_of(self, field: str, policy: Policy | None) -> int:
         if policy is None:
@@ -460,15 +445,14 @@ class Simulation(CoreOwner):
             without a copy: it changes while the simulation runs.
 
         Raises:
-            StateError: If the policy has no tables, or another thread runs this simulation.
+            StateError: If the policy has no tables.
 
         Example:
             >>> config = dfe.SimulationConfig(topology="72", policy="q-adaptive")
             >>> dfe.Simulation(config).q_table().shape
             (36, 16, 5)
         """
-        with self._alone:
-            table = self._core.q_table()
+        table = self._core.q_table()
         if table is None:
             raise StateError(f"q_table(): policy {self._config.policy_object.name!r} has no tables")
         return table
@@ -484,7 +468,7 @@ class Simulation(CoreOwner):
         Raises:
             ConfigError: If the shape is another, or a value where a link is connected is NaN or minus infinity (the
                 message has its index), or too large for float32.
-            StateError: If the policy has no tables, or another thread runs this simulation.
+            StateError: If the policy has no tables.
 
         Example:
             >>> config = dfe.SimulationConfig(topology="72", policy="q-adaptive")
@@ -494,14 +478,10 @@ class Simulation(CoreOwner):
         """
         shape = self.q_table().shape
         table = as_q_table(values, shape, self._config.topology)
-        with self._alone:
-            self._core.load_q_table(table)
+        self._core.load_q_table(table)
 
     def reset_statistics(self) -> None:
         """Forget what was counted so far: the end of the warm-up. Packets in the network stay there.
-
-        Raises:
-            StateError: While another thread runs this simulation.
 
         Example:
             >>> sim = dfe.Simulation(dfe.SimulationConfig(topology="72"))
@@ -510,16 +490,12 @@ class Simulation(CoreOwner):
             >>> sim.metrics().packets_delivered
             0
         """
-        with self._alone:
-            self._core.reset_statistics()
-            self._marks.clear()
-            self._window_ps = self._core.time_ps
+        self._core.reset_statistics()
+        self._marks.clear()
+        self._window_ps = self._core.time_ps
 
     def metrics(self) -> Metrics:
         """What was counted since the last ``reset_statistics``: a snapshot that later runs do not change.
-
-        Raises:
-            StateError: While another thread runs this simulation.
 
         Example:
             >>> sim = dfe.Simulation(dfe.SimulationConfig(topology="72", load=0.2))
@@ -527,9 +503,8 @@ class Simulation(CoreOwner):
             >>> sim.metrics().packets_delivered > 0
             True
         """
-        with self._alone:
-            middle = self._marks.middle(self._window_ps, self._core.time_ps)
-            return self._as_metrics(self._core.statistics(), middle)
+        middle = self._marks.middle(self._window_ps, self._core.time_ps)
+        return self._as_metrics(self._core.statistics(), middle)
 
     def _as_metrics(self, statistics: Mapping[str, Any], middle: Mark | None = None) -> Metrics:
         config = self._config
@@ -538,15 +513,11 @@ class Simulation(CoreOwner):
     def _begin_episode(self) -> None:
         """As ``reset_statistics``, and what was generated in the warm-up of an environment is not counted later."""
         self.reset_statistics()
-        with self._alone:
-            self._core.reset_statistics(ends_warmup=True)
+        self._core.reset_statistics(ends_warmup=True)
 
     def counters(self) -> Counters:
         """What ports, hosts and jobs counted since the last ``reset_statistics``: a small part of ``metrics()``, to be
         read often. ``later.since(earlier)`` is what happened between two readings.
-
-        Raises:
-            StateError: While another thread runs this simulation.
 
         Example:
             >>> sim = dfe.Simulation(dfe.SimulationConfig(topology="72"))
@@ -556,8 +527,7 @@ class Simulation(CoreOwner):
             >>> sim.counters().since(earlier).duration_ns
             500.0
         """
-        with self._alone:
-            counted = self._core.counters()
+        counted = self._core.counters()
         return Counters.from_statistics(counted, self._config.topology, self._config.network, self._jobs)
 
     def run_in_windows(self, window_ns: float, duration_ns: float | None = None) -> CounterWindows:
@@ -612,9 +582,6 @@ class Simulation(CoreOwner):
     def trace_hash(self) -> int:
         """A 64-bit hash over every delivery since time 0; equal hashes mean equal histories.
 
-        Raises:
-            StateError: While another thread runs this simulation.
-
         Example:
             >>> config = dfe.SimulationConfig(topology="72")
             >>> first, second = dfe.Simulation(config), dfe.Simulation(config)
@@ -623,8 +590,7 @@ class Simulation(CoreOwner):
             >>> first.trace_hash() == second.trace_hash()
             True
         """
-        with self._alone:
-            return self._core.trace_hash()
+        return self._core.trace_hash()
 
     def packet_log(self) -> dict[str, npt.NDArray[Any]]:
         """Take the log: every packet delivered since ``reset_statistics`` or the last call, by time of
@@ -638,7 +604,7 @@ class Simulation(CoreOwner):
             where packet i has ``routers[route_offsets[i]:route_offsets[i+1]]``.
 
         Raises:
-            StateError: If the configuration did not set ``packet_log``, or another thread is running.
+            StateError: If the configuration did not set ``packet_log``.
 
         Example:
             >>> config = dfe.SimulationConfig(topology="72", packet_log=True)
@@ -648,15 +614,12 @@ class Simulation(CoreOwner):
             >>> len(log["hops"]) == sim.metrics().packets_delivered
             True
         """
-        with self._alone:
-            return packet_log_of(self._core, self._config)
+        return packet_log_of(self._core, self._config)
 
     def check_invariants(self) -> None:
         """Check the conservation of packets and credits everywhere; for tests.
 
         Raises:
             RuntimeError: With a report, if something is lost or invented.
-            StateError: While another thread runs this simulation.
         """
-        with self._alone:
-            self._core.check_invariants()
+        self._core.check_invariants()

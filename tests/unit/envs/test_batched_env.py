@@ -187,3 +187,17 @@ def test_an_episode_can_be_extended_and_is_then_the_longer_one() -> None:
     play(short, short.extend(2_500.0))
     assert short.trace_hash() == long.trace_hash()
     assert short.time_ns == long.time_ns == 4_000.0
+
+
+def test_draws_of_an_answered_batch_are_refused_and_those_of_a_copy_stay() -> None:
+    env = dfe.BatchedRoutingEnv(config(load=0.6), duration_ns=2_000)
+    batch = env.reset()
+    rows = batch.rows(slice(0, 1))
+    following = env.step(batch.minimal_actions())
+    for stale in (batch, rows):
+        with pytest.raises(dfe.StateError, match="draws: this batch has been answered"):
+            _ = stale.draws
+    kept = following.copy()
+    draws = following.draws
+    env.step(following.minimal_actions())
+    np.testing.assert_array_equal(kept.draws, draws)
