@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env import dragonfly_v0, job_bias_v0
-from dragonfly_env.envs.bias import BiasControl
+from dragonfly_env import dragonfly_v0
 from dragonfly_env.envs.packet import PacketRouting
 
 CONFIG = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), traffic="adv+1", load=0.6)
@@ -53,9 +52,7 @@ def _parallel(env: Any) -> bool:
 
 def _turn(env: Any) -> bool:
     observation, _, terminated, truncated, _ = env.last()
-    masked = isinstance(observation, dict)
-    action = int(np.flatnonzero(observation["action_mask"])[0]) if masked else 1
-    env.step(None if terminated or truncated else action)
+    env.step(None if terminated or truncated else int(np.flatnonzero(observation["action_mask"])[0]))
     return not env.agents
 
 
@@ -67,18 +64,8 @@ def _packet(env: Any) -> bool:
     return any(env.step(int(np.flatnonzero(env.action_masks())[0]))[2:4])
 
 
-def _bias(env: Any) -> bool:
-    return any(env.step(3)[2:4])
-
-
-def _jobs(env: Any) -> bool:
-    env.step(dict.fromkeys(env.agents, 1))
-    return not env.agents
-
-
 def _give_one(env: Any, action: Any) -> Any:
-    agents = env.acting if hasattr(env, "acting") else env.agents
-    return env.step({**dict.fromkeys(env.agents, 0), agents[0]: action})
+    return env.step({**dict.fromkeys(env.agents, 0), env.acting[0]: action})
 
 
 def _give(env: Any, action: Any) -> Any:
@@ -87,10 +74,6 @@ def _give(env: Any, action: Any) -> Any:
 
 def _of_core(env: Any) -> int:
     return int(env.unwrapped.core.trace_hash())
-
-
-def _own(env: Any) -> int:
-    return int(env.unwrapped.trace_hash())
 
 
 def _make_batched(config: dfe.SimulationConfig = CONFIG, **settings: Any) -> dfe.BatchedRoutingEnv:
@@ -103,7 +86,6 @@ def _make_slots(**settings: Any) -> Any:
 
 
 _ROUTERS: dict[str, Any] = {"duration_ns": 500.0, "warmup_ns": 500.0}
-_JOBS: dict[str, Any] = {"duration_ns": 1_000.0, "interval_ns": 500.0, "warmup_ns": 0.0}
 VIEWS: dict[str, View] = {
     "batched": View(_make_batched, _batched, _ROUTERS, lambda env: env.trace_hash()),
     "parallel": View(dragonfly_v0.parallel_env, _parallel, _ROUTERS, _of_core, _give_one),
@@ -111,9 +93,4 @@ VIEWS: dict[str, View] = {
     "raw": View(dragonfly_v0.raw_env, _turn, _ROUTERS, _of_core, _give),
     "slots": View(_make_slots, _slots, _ROUTERS, lambda env: env.core.trace_hash()),
     "packet": View(PacketRouting, _packet, {"duration_ns": 3_000.0, "warmup_ns": 500.0}, _of_core, _give),
-    "bias": View(
-        BiasControl, _bias, {"duration_ns": 1_000.0, "interval_ns": 500.0, "warmup_ns": 500.0}, _own, _give
-    ),
-    "jobs": View(job_bias_v0.parallel_env, _jobs, _JOBS, _own, _give_one),
-    "jobs in turn": View(job_bias_v0.raw_env, _turn, _JOBS, _own, _give),
 }

@@ -10,9 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dragonfly_env.checks.values import config_error
-from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.config.topology import Dragonfly
-from dragonfly_env.jobs import Job
 from dragonfly_env.simulation.config import SimulationConfig
 
 if TYPE_CHECKING:
@@ -26,13 +24,6 @@ LOAD = 0.35
 DURATION_NS = 50_000.0
 # An episode begins with an empty network: a user who wants another beginning says so.
 WARMUP_NS = 0.0
-
-# Of controllers, which act once per interval, not once per packet: their network is busy, and changes.
-BIAS_DURATION_NS = 100_000.0
-JOB_BIAS_DURATION_NS = 400_000.0
-
-_PHASE_NS = 20_000.0
-_PHASES = 50
 
 
 def view_config(config: SimulationConfig | Mapping[str, Any] | None = None) -> SimulationConfig:
@@ -82,27 +73,3 @@ def with_config(config: object, settings: Mapping[str, Any]) -> dict[str, Any]:
     if settings.get("config") is not None:
         raise config_error("config", settings["config"], "is given twice: by position and by name")
     return {**settings, "config": config}
-
-
-def jobs_config() -> SimulationConfig:
-    """The default of ``job_bias_v0``: an eighth of Theta on which MILC and HACC, each as it is on 256 nodes, run next
-    to each other for ever, MILC dispersed over routers, HACC on consecutive hosts.
-    """
-    return SimulationConfig(
-        topology=Dragonfly.preset("theta-m8"),
-        network=NetworkConfig.preset("aries-256"),
-        policy="ad0",
-        jobs=(
-            Job("milc:scale=0.02,stands_for=8", hosts=32, placement="random-routers", iterations="endless"),
-            Job("hacc:scale=0.02", hosts=32, iterations="endless"),
-        ),
-    )
-
-
-def changing_config() -> SimulationConfig:
-    """The default of ``BiasControl``: 72 hosts under ``ugal-n`` whose traffic changes every 20 us, between ``uniform``
-    at a load of 0.7, where minimal paths are best, and ``adv+1`` at 0.35, where non-minimal paths are.
-    """
-    phases = (("uniform", 0.7), (TRAFFIC, LOAD))
-    schedule = [(i * _PHASE_NS, *phases[i % 2]) for i in range(_PHASES)]
-    return SimulationConfig(topology=Dragonfly.preset(TOPOLOGY), traffic=schedule, policy="ugal-n")

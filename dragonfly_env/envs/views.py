@@ -229,18 +229,16 @@ class NamedAgents:
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """What an agent may see: the same object at every call.
 
-        Of routers ``Dict(observation=Box (F,) float32, action_mask=MultiBinary (A + 1,))``, or one ``Box`` with
-        ``mask_in="info"`` or ``flat_observation``; of jobs ``Box (F,) float32``.
+        ``Dict(observation=Box (F,) float32, action_mask=MultiBinary (A + 1,))``, or one ``Box`` with
+        ``mask_in="info"`` or ``flat_observation``.
 
         Raises:
             ConfigError: If there is no such agent.
 
         Example:
-            >>> from dragonfly_env import dragonfly_v0, job_bias_v0
+            >>> from dragonfly_env import dragonfly_v0
             >>> sorted(dragonfly_v0.parallel_env().observation_space("router_0").spaces)
             ['action_mask', 'observation']
-            >>> job_bias_v0.parallel_env().observation_space("job_0").dtype
-            dtype('float32')
         """
         self._number(agent)
         return self.observation_spaces[agent]
@@ -248,17 +246,15 @@ class NamedAgents:
     def action_space(self, agent: str) -> spaces.Space[Any]:
         """What an agent may do: the same object at every call.
 
-        Of routers ``Discrete(A + 1)``, the last action being ``idle``; of jobs ``Discrete(len(modes))``.
+        ``Discrete(A + 1)``; the last action is ``idle``.
 
         Raises:
             ConfigError: If there is no such agent.
 
         Example:
-            >>> from dragonfly_env import dragonfly_v0, job_bias_v0
+            >>> from dragonfly_env import dragonfly_v0
             >>> dragonfly_v0.parallel_env().action_space("router_0")
             Discrete(6)
-            >>> job_bias_v0.parallel_env(modes=["ad0", "ad3"]).action_space("job_0")
-            Discrete(2)
         """
         self._number(agent)
         return self.action_spaces[agent]

@@ -92,7 +92,7 @@ def test_a_step_before_the_first_reset_or_after_the_end_is_refused(name: str) ->
         return  # which begins the next episode by itself
     env.reset(seed=1)
     history = play(view, env)
-    over = {"batched": [], "parallel": {}, "jobs": {}}.get(name, 0)
+    over = {"batched": [], "parallel": {}}.get(name, 0)
     for _ in range(2):
         with pytest.raises(dfe.StateError, match="over"):
             env.step(over)
@@ -130,7 +130,7 @@ def resident_bytes() -> int:
 
 
 @pytest.mark.skipif(not STATM.exists(), reason="needs Linux' /proc")
-@pytest.mark.parametrize("name", [name for name in VIEWS if name not in ("raw", "jobs in turn")])
+@pytest.mark.parametrize("name", [name for name in VIEWS if name != "raw"])
 def test_many_episodes_and_environments_leave_nothing_behind(name: str) -> None:
     view, env = VIEWS[name], begun(name)
     before = 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,6 @@ from stable_baselines3.common.vec_env import SubprocVecEnv, VecCheckNan, VecMoni
 import dragonfly_env as dfe
 
 PACKET = "dragonfly_env/PacketRouting-v0"
-BIAS = "dragonfly_env/BiasControl-v0"
 SHORT: dict[str, Any] = {"duration_ns": 2_000.0, "warmup_ns": 1_000.0}
 
 
@@ -33,20 +31,17 @@ def make(name: str, **settings: Any) -> gymnasium.Env[Any, Any]:
 
 
 @pytest.mark.parametrize(
-    ("name", "settings"),
+    "settings",
     [
-        (PACKET, {}),
-        (PACKET, {"background": "ugal-n", "render_mode": "rgb_array"}),
-        (PACKET, {"scope": "all", "render_mode": "ansi"}),
-        (PACKET, {"scope": "source", "network": "q-adaptive", "duration_ns": 5_000.0}),
-        (BIAS, {}),
-        (BIAS, {"action": "box", "render_mode": "ansi"}),
-        (BIAS, {"policy": "par", "render_mode": "rgb_array"}),
+        {},
+        {"background": "ugal-n", "render_mode": "rgb_array"},
+        {"scope": "all", "render_mode": "ansi"},
+        {"scope": "source", "network": "q-adaptive", "duration_ns": 5_000.0},
     ],
     ids=str,
 )
-def test_the_checker(name: str, settings: dict[str, Any]) -> None:
-    env = make(name, **settings)
+def test_the_checker(settings: dict[str, Any]) -> None:
+    env = make(PACKET, **settings)
     check_env(env, skip_render_check=False)
     check_env(env.unwrapped, skip_render_check=False)
 
@@ -96,23 +91,6 @@ def test_learners_take_one_packets_journey(algorithm: str) -> None:
     assert info["illegal_actions"] == 0
     if algorithm == "MaskablePPO":
         assert is_masking_supported(model.get_env())
-
-
-@pytest.mark.parametrize(("algorithm", "action"), [("DQN", "discrete"), ("PPO", "discrete"), ("SAC", "box")])
-def test_learners_take_the_control_of_the_bias(algorithm: str, action: str) -> None:
-    env = make(BIAS, action=action, duration_ns=10_000.0)
-    if algorithm == "PPO":
-        model: Any = sb3.PPO("MlpPolicy", env, n_steps=20, batch_size=20, n_epochs=1, device="cpu", seed=1)
-    else:
-        model = getattr(sb3, algorithm)(
-            "MlpPolicy", env, learning_starts=10, buffer_size=100, device="cpu", seed=1
-        )
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        model.learn(total_timesteps=40)
-    observation, _ = env.reset(seed=1)
-    chosen, _ = model.predict(observation)
-    assert env.action_space.contains(chosen if action == "box" else int(chosen))
 
 
 @pytest.mark.parametrize("algorithm", ["DQN", "MaskablePPO"])

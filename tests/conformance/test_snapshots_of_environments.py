@@ -13,13 +13,11 @@ import numpy as np
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env import dragonfly_v0, job_bias_v0
-from dragonfly_env.envs.bias import BiasControl
+from dragonfly_env import dragonfly_v0
 from dragonfly_env.envs.packet import PacketRouting
 
 CONFIG = dfe.SimulationConfig(topology="72", traffic="adv+1", load=0.35, injection="poisson", seed=11)
 SHORT: dict[str, Any] = {"duration_ns": 3_000.0, "warmup_ns": 500.0}
-JOBS: dict[str, Any] = {"interval_ns": 500.0, "duration_ns": 3_000.0, "warmup_ns": 500.0}
 
 
 class Extended(dfe.BatchedRoutingEnv):
@@ -112,34 +110,9 @@ class Gym:
 
     def step(self, env: Any, number: int) -> Any:
         inner = env.unwrapped
-        masks = inner.action_masks() if hasattr(inner, "action_masks") else np.ones(1, bool)
-        shown = env.step(int(masks.argmax()) if number % 4 else 0)
+        shown = env.step(int(inner.action_masks().argmax()) if number % 4 else 0)
         following = env.reset() if shown[2] or shown[3] else None
-        history = inner.trace_hash() if isinstance(inner, BiasControl) else inner.core.trace_hash()
-        return seen_of([shown, following, history])
-
-
-class Jobs:
-    steps = 5
-
-    def begin(self, env: Any) -> None:
-        env.reset(seed=4)
-
-    def step(self, env: Any, number: int) -> Any:
-        if not env.agents:
-            return "done"
-        return seen_of([env.step(dict.fromkeys(env.agents, number % 4)), env.state()])
-
-
-class JobTurns(Jobs):
-    steps = 12
-
-    def step(self, env: Any, number: int) -> Any:
-        if not env.agents:
-            return "done"
-        seen = env.last()
-        env.step(None if seen[2] or seen[3] else number % 4)
-        return seen_of([seen, dict(env.rewards), dict(env.infos)])
+        return seen_of([shown, following, inner.core.trace_hash()])
 
 
 class Slots:
@@ -217,9 +190,6 @@ KINDS: dict[str, tuple[Any, Callable[[], Any]]] = {
         lambda: PacketRouting(CONFIG, background=OwnPolicy(), **SHORT),
     ),
     "made": (Gym(), lambda: gymnasium.make("dragonfly_env/PacketRouting-v0", flat_observation=True, **SHORT)),
-    "bias": (Gym(), lambda: BiasControl(interval_ns=500.0, **SHORT)),
-    "job bias": (Jobs(), lambda: job_bias_v0.parallel_env(**JOBS)),
-    "job bias, aec": (JobTurns(), lambda: job_bias_v0.raw_env(**JOBS)),
     "vector": (Slots(), vector),
     "rllib": (Dictionaries(), rllib),
 }

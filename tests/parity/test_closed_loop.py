@@ -6,7 +6,6 @@ import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env import dragonfly_v0
-from dragonfly_env.envs.bias import BiasControl
 from tests.parity.cases import PRESETS, config_of, play
 from tests.parity.rules import in_numpy
 
@@ -94,49 +93,3 @@ def test_the_pettingzoo_views_end_with_the_workload() -> None:
         asked += not over
     assert not aec.agents
     assert asked > 12 * 11
-
-
-def test_bias_control_terminates_when_its_workload_is_complete() -> None:
-    env = BiasControl(config_of(traffic="all-to-all", policy="ugal-n"), warmup_ns=0)
-    env.reset(seed=1)
-    terminated = truncated = False
-    intervals = 0
-    while not (terminated or truncated):
-        _, _, terminated, truncated, info = env.step(0)
-        intervals += 1
-    assert terminated
-    assert not truncated
-    assert 2 < intervals < 50
-    assert info["time_ns"] == intervals * 2_000
-    with pytest.raises(dfe.StateError, match="the episode is over"):
-        env.step(0)
-    env.reset()
-    assert not env.step(0)[2]
-
-
-@pytest.mark.parametrize("threads", [1, 3])
-@pytest.mark.parametrize("name", ["min", "ugal-n"])
-@pytest.mark.parametrize("beside", ["sources", "endless"])
-def test_jobs_next_to_other_traffic_end_at_the_same_time_who_decides(
-    beside: str, name: str, threads: int
-) -> None:
-    own = dfe.Job("nek5000:gap_ns=300,scale=0.02", hosts=6, placement="random-groups", seed=3)
-    endless = dfe.Job("nek5000:gap_ns=100,scale=0.1", hosts=40, iterations="endless", placement="random")
-    config = config_of(
-        topology=dfe.Dragonfly(p=101, a=3, h=1, g=3),  # with several threads, a partition per group
-        jobs=[own, endless] if beside == "endless" else [own],
-        traffic="uniform" if beside == "sources" else None,
-        injection="poisson" if beside == "sources" else "auto",
-        load=0.02,
-        threads=threads,
-    )
-    policy = dfe.make_policy(name)
-    inside = dfe.Simulation(config.replace(policy=policy, threads=1))
-    m = inside.run_to_completion()
-    assert m.packets_delivered > m.jobs[0].packets_delivered > 0
-    env = dfe.BatchedRoutingEnv.for_policy(config, policy, duration_ns=1_000_000, transitions=False)
-    play(env, in_numpy(policy, env))
-    assert env.done
-    assert env.time_ns == inside.time_ns == m.makespan_ns
-    assert env.trace_hash() == inside.trace_hash()
-    assert env.metrics().to_dict() == m.to_dict()

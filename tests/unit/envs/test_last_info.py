@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env import dragonfly_v0, job_bias_v0
+from dragonfly_env import dragonfly_v0
 
 CONFIG = dfe.SimulationConfig(topology=dfe.Dragonfly(p=1, a=3, h=1), traffic="adv+1", load=0.4)
 OTHER = CONFIG.replace(load=0.2)
@@ -84,20 +84,3 @@ def test_the_last_info_of_a_packet_has_the_metrics_of_its_network_so_far() -> No
         assert info["metrics"] == env.core.metrics()
         delivered.append(info["metrics"].packets_delivered)
     assert delivered[0] < delivered[1] < delivered[2], "of one network"
-
-
-@pytest.mark.parametrize("make", [job_bias_v0.parallel_env, job_bias_v0.raw_env])
-def test_the_last_infos_of_jobs_have_the_metrics_of_the_episode(make: Any) -> None:
-    env = make(duration_ns=2_000.0, interval_ns=1_000.0)
-    env.reset(seed=1)
-    if make is job_bias_v0.parallel_env:
-        assert not any("metrics" in info for info in env.step({"job_0": 0, "job_1": 0})[-1].values())
-        infos = env.step({"job_0": 1, "job_1": 1})[-1]
-    else:
-        for _ in range(4):
-            assert "metrics" not in env.last()[-1]
-            env.step(0)
-        infos = env.infos
-    for info in infos.values():
-        assert info["metrics"] == env.metrics()
-        assert info["metrics"].duration_ns == 2_000.0

@@ -110,27 +110,6 @@ def test_the_vector_view_takes_options_by_network() -> None:
         env.set_options([{"load": 0.1}] + [{"load": 0.2}] * 71)
 
 
-def test_options_change_the_episode_of_a_bias_controller() -> None:
-    def history(**given: Any) -> int:
-        env: Any = gymnasium.make(
-            "dragonfly_env/BiasControl-v0",
-            config=config(policy="ugal-n", **given),
-            duration_ns=4_000.0,
-            interval_ns=2_000.0,
-        )
-        env.reset(options=None if given else CHANGE)
-        env.step(0)
-        return int(env.unwrapped.trace_hash())
-
-    assert history() == history(**CHANGE)
-    env: Any = gymnasium.make("dragonfly_env/BiasControl-v0", config=config(policy="ugal-n"))
-    for options in ({"pattern": "uniform"}, {"load": 2.0}, {"seed": -1}):
-        with pytest.raises(dfe.ConfigError):
-            env.reset(options=options)
-    with pytest.raises(dfe.ConfigError, match="given already"):
-        env.reset(seed=1, options={"seed": 2})
-
-
 def test_drawn_scenarios_in_a_view_keep_their_places() -> None:
     env = dragonfly_v0.parallel_env(config=drawn, load=0.3, **SMALL)
     env.reset(seed=3)
