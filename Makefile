@@ -9,9 +9,6 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 CONSTRAINTS := .ci/constraints.txt
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 TESTS ?=
-TIMES ?= 20
-ONLY ?=
-FUZZ ?=
 SHARE ?= all
 RLLIB := build/rllib-venv
 EXTRAS := build/extras-venv
@@ -23,11 +20,10 @@ export PYTHONDONTWRITEBYTECODE :=
 ECOSYSTEMS := gymnasium*.py pettingzoo*.py rllib*.py sb3*.py
 
 native_sources := csrc/CMakeLists.txt $(shell find csrc -name '*.cpp' -not -path 'csrc/tests/*' -o -name '*.hpp' -not -path 'csrc/tests/*')
-fuzzing = tests/fuzz -k 'no_input$(if $(ONLY), and $(ONLY))' --fuzz-times $(TIMES) $(FUZZ)
 cpp_files = $(shell find csrc -name '*.cpp' -o -name '*.hpp')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all test-products test-rllib test-frameworks test-matrix test-extras test-engines oracle fuzz fuzz-sanitized lint types format format-check cpp-test sanitize bench docs docs-links wheel clean distclean
+.PHONY: help setup demo test test-all test-products test-rllib test-frameworks test-matrix test-extras test-engines oracle lint types format format-check cpp-test sanitize bench docs docs-links wheel clean distclean
 .DELETE_ON_ERROR:
 
 help: ## this list
@@ -65,12 +61,6 @@ test-engines: setup $(ENGINES)/installed ## sweeps on real clusters of this mach
 
 oracle: setup ## what must not change (identifiers of runs, settings of the core, verdicts, public names): difference to BASE=commit
 	@$(BIN)/python -m tests.identity.dump $(if $(BASE),--base $(BASE)) $(if $(WRITE),--write)
-
-fuzz: setup ## generated inputs on everything that takes some, TIMES as many as in `make test` (TIMES=100 ONLY=simulations)
-	$(BIN)/python -m pytest -n $(JOBS) $(fuzzing)
-
-fuzz-sanitized: setup ## the same with the core under ASan + UBSan, which is slower
-	@.ci/fuzz-sanitized $(BIN) $(fuzzing)
 
 lint: setup ## ruff: rules and formatting; the wording of pages, docstrings and help texts
 	$(BIN)/ruff check .

@@ -42,7 +42,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """How much of the products of parameters and of the slow tests is tested, and how many inputs of the fuzzers."""
+    """Add the option that says how much of the products of parameters and of the slow tests is tested."""
     parser.addoption(
         "--products",
         default="pairs",
@@ -50,13 +50,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "occurs, and leaves out tests marked with `slow` that are not named by their file; `all` runs every case "
         "and every test, `3/10` runs the third tenth of both",
     )
-    parser.addoption(
-        "--fuzz-times",
-        type=int,
-        default=1,
-        help="tests/fuzz tries so many times as many inputs; above 1 they are others each time",
-    )
-    parser.addoption("--fuzz-seed", type=int, help="tests/fuzz tries only this input, as a failure names it")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

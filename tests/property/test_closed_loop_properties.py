@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from random import Random
-
 import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import dragonfly_env as dfe
-from tests.fuzz.settings import small_network, topology_arguments
+from tests.property.configurations import networks, topologies
 from tests.ready import ready
 
 PIECES = st.lists(st.sampled_from([0.1, 1.0, 32.0, 333.3, 1000.0]), max_size=6)
@@ -18,11 +16,10 @@ PIECES = st.lists(st.sampled_from([0.1, 1.0, 32.0, 333.3, 1000.0]), max_size=6)
 @st.composite
 def exchanges(draw: st.DrawFn) -> dfe.SimulationConfig:
     """Any all-to-all under any policy on any small network."""
-    random = Random(draw(st.integers(0, 2**64 - 1)))
     try:
         config = dfe.SimulationConfig(
-            topology=dfe.Dragonfly(**topology_arguments(random)),
-            network=small_network(random),
+            topology=draw(topologies()),
+            network=draw(networks()),
             traffic=dfe.AllToAll(
                 message_bytes=draw(st.sampled_from([1, 128, 129, 700])),
                 in_flight=draw(st.sampled_from([1, 1, 2, 7, 1000])),
