@@ -79,9 +79,7 @@ def _config(case: BenchmarkCase) -> SimulationConfig:
 
 
 def bound_of(track: Track, case: BenchmarkCase, seeds: int) -> float:
-    """Compute the bound of a case, the mean over seeds, to six digits; NaN for a workload, and for many demands without
-    a rotation.
-    """
+    """The bound of a case to six digits, the mean over seeds; NaN for workloads and for too many demands."""
     if track.quantity == "makespan":
         return math.nan
     config = _config(case).replace(series_bin_ns=None)

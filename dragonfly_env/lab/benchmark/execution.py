@@ -87,11 +87,6 @@ class Benchmark(Work):
         """Every policy that is measured, references first."""
         return tuple(label for label in self._choices if label not in self._only_shown)
 
-    @property
-    def choices(self) -> dict[str, PolicyChoice]:
-        """What is measured, by label."""
-        return {label: self._choices[label] for label in self.labels}
-
     def seeds_of(self) -> range:
         """The seeds of every case."""
         return range(1, (self.seeds or self.suite.seeds[self.effort]) + 1)
@@ -108,7 +103,7 @@ class Benchmark(Work):
         """Saved agents whose files name scenarios of the suite's test split, each with the first reason."""
         found = {
             label: trained_on_test_split(self.suite, scenarios_of(choice.agent.metadata()))
-            for label, choice in self.choices.items()
+            for label, choice in self._choices.items()
             if choice.agent is not None and choice.agent.is_file
         }
         return {label: reason for label, reason in found.items() if reason}
@@ -144,14 +139,13 @@ class Benchmark(Work):
         return tuple(run for name, run in self._by_id().items() if name not in taken)
 
     def scores(self) -> Scores:
-        """What the folder holds of the tracks that are wanted, and what is published; each case against its best
-        reference.
-        """
+        """Results of the folder and published ones, each case against its best reference."""
         outcomes: list[Outcome] = []
         bounds = CaseBounds.read(self.suite.name)
         of_suite = self.suite.seeds[self.effort]
         for track, case, label in self._wanted(shown=True):
-            found = [measured for _, _, measured in self.measured(track, case, label) if measured is not None]
+            runs = (self._measured(track, case, name) for name in self._runs_of(case, label))
+            found = [measured for measured in runs if measured is not None]
             if found:
                 outcomes.append(outcome_of(track, case, label, found, bounds.of(track, case, of_suite)))
         return score(
@@ -168,13 +162,6 @@ class Benchmark(Work):
     def shown(self) -> dict[str, str]:
         """The kind of every policy that is published and is no reference, by its label."""
         return {PolicyChoice.parse(spec).label: kind for spec, kind in self.suite.shown_specs.items()}
-
-    def measured(
-        self, track: Track, case: BenchmarkCase, label: str
-    ) -> Iterator[tuple[str, Run, Measured | None]]:
-        """The runs of a policy in a case: id, run, and what it came to; None if it is not done."""
-        for name, run in self._runs_of(case, label).items():
-            yield name, run, self._measured(track, case, name)
 
     def _taken(self) -> dict[str, ReferenceResult]:
         """The published results that are used, by run. A run of several tracks is done if one lacks its result."""

@@ -29,9 +29,7 @@ class Measured:
     link_mean: float = math.nan  # mean share over all links of the class
 
     def same_as(self, other: Measured) -> bool:
-        """Whether all numbers that scores are made of are the same to the last bit; one that is not known is the same
-        as another.
-        """
+        """Whether the numbers of which scores are made are the same to the last bit; NaN equals NaN."""
         pairs = zip(astuple(self)[:3], astuple(other)[:3], strict=True)
         return all(mine == its or (math.isnan(mine) and math.isnan(its)) for mine, its in pairs)
 

@@ -5,11 +5,10 @@ For maintainers. The table that it writes is part of the repository, and `Benchm
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection
-from dataclasses import dataclass, replace
+import itertools
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 import typer
 
@@ -18,16 +17,14 @@ from dragonfly_env.checks.values import config_error
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.lab.benchmark.measured import Measured, measured_of
 from dragonfly_env.lab.benchmark.reference_results import Key, ReferenceResult, ReferenceResults, table_of
-from dragonfly_env.lab.benchmark.suite import EFFORTS, BenchmarkCase, Suite, Track, find_suite
+from dragonfly_env.lab.benchmark.suite import EFFORTS, Suite, find_suite
 from dragonfly_env.sweeps.scenario import PolicyChoice
 from dragonfly_env.sweeps.storage import ResultsFolder, read_rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Publication:
-    """The table with a folder's results, and how many runs were added, confirmed with the same values, or dropped
-    because no case of the suite has them any more.
-    """
+    """The table with a folder's results; runs added, confirmed, and dropped because no case has them."""
 
     results: ReferenceResults
     added: int
@@ -42,48 +39,55 @@ class Publication:
         )
 
 
-class _Place(NamedTuple):
-    """Where a run of a suite belongs; what it came to is filled in (`_filled`)."""
-
-    track: Track
-    case: BenchmarkCase
-    result: ReferenceResult
-
-
-def _filled(place: _Place, measured: Measured, version: str) -> ReferenceResult:
-    return replace(place.result, measured=measured, package_version=version)
-
-
 def publish(folder: Path, suite: Suite, before: ReferenceResults) -> Publication:
-    """Join what a folder holds of a suite's published policies to what is published. Nothing is written.
+    """Join the results of a suite's published policies in a folder to what is published. Nothing is written.
 
     Quick and full cases count, with whatever seeds the folder has.
     """
     files = ResultsFolder(folder)
     seeds = {name: seed for name in files.run_ids() if (seed := _seed_of(files, name)) is not None}
-    places = _places(suite, {*seeds.values(), *(result.seed for result in before)})
-    found = {key: place for key, place in places.items() if place.result.run_id in seeds}
-    if not found:
+    known = {result.key: result for result in before}
+    joined: dict[Key, ReferenceResult] = {}
+    read: set[Key] = set()
+    choices = [PolicyChoice.parse(spec) for spec in (*suite.reference_specs, *suite.shown_specs)]
+    cases = (
+        (track, effort, case) for track in suite.tracks for effort in EFFORTS for case in track.cases[effort]
+    )
+    for (track, effort, case), choice in itertools.product(cases, choices):
+        point = case.point(choice)
+        for seed in sorted({*seeds.values(), *(result.seed for result in known.values())}):
+            run_id = point.run(seed).id
+            key = (run_id, track.quantity, track.after_ns)
+            published = known.get(key)
+            if published is not None:
+                joined[key] = published
+            if run_id not in seeds:
+                continue
+            (row,) = read_rows(files.run_file(run_id)).to_pylist()
+            measured = measured_of(track, case, row)
+            _check_same(published, measured)
+            read.add(key)
+            if published is None or not published.measured.link_class:
+                joined[key] = ReferenceResult(
+                    track=track.name,
+                    effort=effort,
+                    case=case.name,
+                    policy=choice.label,
+                    seed=seed,
+                    run_id=run_id,
+                    quantity=track.quantity,
+                    after_ns=track.after_ns,
+                    measured=measured,
+                    package_version=dfe.__version__,
+                )
+    if not read:
         allowed = f"must hold finished runs of reference policies of {suite.name}, made by {dfe.__version__}"
         raise config_error("folder", str(folder), allowed)
-    joined: dict[Key, ReferenceResult] = {}
-    for result in before:
-        if (place := places.get(result.key)) is not None:  # cases and tracks may have other names by now
-            joined[result.key] = _filled(place, result.measured, result.package_version)
-    kept = len(joined)
-    for key, place in found.items():
-        (row,) = read_rows(files.run_file(place.result.run_id)).to_pylist()
-        measured = measured_of(place.track, place.case, row)
-        published = joined.get(key)
-        _check_same(published, measured)
-        if published is None or not published.measured.link_class:
-            joined[key] = _filled(place, measured, dfe.__version__)
-    added = len(joined) - kept
     return Publication(
         results=ReferenceResults(joined.values()),
-        added=added,
-        confirmed=len(found) - added,
-        dropped=len(before) - kept,
+        added=len(joined.keys() - known.keys()),
+        confirmed=len(read & known.keys()),
+        dropped=len(known.keys() - joined.keys()),
     )
 
 
@@ -93,34 +97,6 @@ def _seed_of(files: ResultsFolder, run_id: str) -> int | None:
     if provenance is None or provenance["package_version"] != dfe.__version__:
         return None
     return int(provenance["seed"])
-
-
-def _places(suite: Suite, seeds: Collection[int]) -> dict[Key, _Place]:
-    """Every run that a published policy has in a suite with these seeds."""
-    choices = [PolicyChoice.parse(spec) for spec in (*suite.reference_specs, *suite.shown_specs)]
-    nothing = Measured(value=math.nan, p99_ns=math.nan, accepted_load=math.nan)
-    places: dict[Key, _Place] = {}
-    cases = (
-        (track, effort, case) for track in suite.tracks for effort in EFFORTS for case in track.cases[effort]
-    )
-    for track, effort, case in cases:
-        for choice in choices:
-            point = case.point(choice)
-            for seed in sorted(seeds):
-                result = ReferenceResult(
-                    track=track.name,
-                    effort=effort,
-                    case=case.name,
-                    policy=choice.label,
-                    seed=seed,
-                    run_id=point.run(seed).id,
-                    quantity=track.quantity,
-                    after_ns=track.after_ns,
-                    measured=nothing,
-                    package_version="",
-                )
-                places[result.key] = _Place(track, case, result)
-    return places
 
 
 def _check_same(published: ReferenceResult | None, measured: Measured) -> None:

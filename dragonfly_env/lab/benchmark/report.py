@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,8 +15,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.offline import get_plotlyjs
 from rich import box
-from rich.console import Console, ConsoleOptions, Group, JustifyMethod, RenderableType
-from rich.measure import Measurement
+from rich.console import Group, JustifyMethod, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -38,40 +37,16 @@ _STYLE = (
 )
 _OWN = "yours"
 _ONLINE = "while measured"
-_TERMINAL = (
-    *(
-        "policy",
-        "kind",
-        "over the bound",
-        "95 %",
-        "better than the next",
-        "over the best",
-        "worst",
-        "worst case",
-    ),
-    *("saturated", "cases"),
-)
-BOARD = (*_TERMINAL[:8], "links there", "within 2 %", *_TERMINAL[8:], "trained")
-_LEAST_TOLD = (
-    "better than the next",
-    "cases",
-    "kind",
-    "saturated",
-    "95 %",
-)  # what goes first on narrow terminals
+_TERMINAL = ("policy", "over the bound", "over the best", "worst", "saturated", "cases")
+BOARD = (
+    "policy", "kind", "over the bound", "95 %", "better than the next", "over the best", "worst", "worst case",
+    "links there", "within 2 %", "saturated", "cases", "trained",
+)  # fmt: skip
 _CASES = ("case", "bound", "best reference", "its value", "over the bound", "references")
 _TRAININGS = ("policy", "track", "split", "trainings", "over the bound", "95 %")
 _TEXTS = (
-    "policy",
-    "kind",
-    "worst case",
-    "links there",
-    "trained",
-    "case",
-    "best reference",
-    "track",
-    "split",
-)
+    "policy", "kind", "worst case", "links there", "trained", "case", "best reference", "track", "split",
+)  # fmt: skip
 ONE_SEED = "One seed decides nothing: other seeds give other values, and no interval covers that. --seeds 5 takes five."
 
 
@@ -98,27 +73,13 @@ class Section:
         return self.only(tuple(self.headings[place] for place in places if place in full or not self.rows))
 
 
-@dataclass(frozen=True, slots=True)
-class _Fitting:
-    """A section for a terminal, with as many columns as fit next to whole names of policies."""
-
-    section: Section
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
-        shown = self.section
-        for heading in _LEAST_TOLD:
-            if Measurement.get(console, options, _table(shown)).minimum < options.max_width:
-                break
-            if heading in shown.headings:
-                shown = shown.only(tuple(name for name in shown.headings if name != heading))
-        yield _table(shown)
-
-
 def _table(shown: Section) -> Table:
     table = Table(box=box.SIMPLE_HEAD, title=shown.title, title_justify="left")
     for heading in shown.headings:
         justify: JustifyMethod = "left" if heading in _TEXTS else "right"
-        table.add_column(heading, justify=justify, overflow="fold", no_wrap=heading == "policy")
+        table.add_column(
+            heading, justify=justify, overflow="fold", no_wrap=heading in ("policy", "saturated")
+        )
     for place, row in enumerate(shown.rows):
         style = "bold" if shown.own and shown.own[place] else ""
         table.add_row(*(Text(text, style=style) for text in row))
@@ -241,9 +202,9 @@ def render_leaderboard(work: Benchmark, scores: Scores) -> RenderableType:
     parts: list[RenderableType] = []
     for section in sections(work, scores):
         if section.headings == BOARD:
-            parts.append(_Fitting(section.only(_TERMINAL)))
+            parts.append(_table(section.only(_TERMINAL)))
         elif section.headings == _TRAININGS:
-            parts.append(_Fitting(section))
+            parts.append(_table(section))
     parts += [Text(note, style="dim") for note in (explanation(), *_notes(work))]
     return Group(*parts)
 

@@ -216,9 +216,7 @@ class Scores:
         return improvement(first, second, more_is_better=mine.track in self.more_is_better)
 
     def trained(self) -> pd.DataFrame:
-        """One row per track, split and policy that was trained several times: the interquartile mean, over its
-        trainings, of the geometric mean over the bound.
-        """
+        """By track, split and policy: interquartile mean over its trainings of the geometric mean over the bound."""
         rows, board = [], self.leaderboard()
         for name in dict.fromkeys(self.trainings.values()):
             labels = [label for label, policy in self.trainings.items() if policy == name]
@@ -235,11 +233,8 @@ class Scores:
         """(track, split, its rows of the leaderboard) in the order of tables."""
         rows = self.leaderboard()
         for track, split in self.tracks:
-            yield (
-                track,
-                split,
-                rows[(rows["track"] == track) & (rows["split"] == split)] if len(rows) else rows,
-            )
+            here = rows[(rows["track"] == track) & (rows["split"] == split)] if len(rows) else rows
+            yield track, split, here
 
 
 def outcome_of(

@@ -130,10 +130,7 @@ class Suite:
             return (not splits or case.split in splits) and (not hosts or int(case.hosts) in hosts)
 
         tracks = tuple(
-            replace(
-                track,
-                cases={effort: tuple(filter(left, cases)) for effort, cases in track.cases.items()},
-            )
+            replace(track, cases={effort: tuple(filter(left, some)) for effort, some in track.cases.items()})
             for track in self.tracks
         )
         return replace(self, tracks=tracks)
@@ -165,9 +162,6 @@ class Suite:
         )
         for read in (table, references, shown, seeds):
             read.finish()
-        for spec in (*suite.reference_specs, *suite.shown_specs):
-            if PolicyChoice.parse(spec).agent is not None:
-                raise config_error("references", spec, "must be a policy of the core")
         return suite
 
 
@@ -180,11 +174,6 @@ def _tracks(value: object) -> Iterator[Track]:
         listed = [case for block in table.items("cases") for case in _block(name, series_bin_ns, block)]
         table.finish()
         cases = {effort: tuple(case for of, case in listed if of == effort) for effort in EFFORTS}
-        for effort, some in cases.items():
-            names = [(case.split, case.name) for case in some]
-            for which in names:
-                if names.count(which) > 1:
-                    raise config_error(f"tracks.{name}", which[1], f"must be listed only once for {effort}")
         yield Track(name=name, title=title, quantity=quantity, after_ns=after_ns, cases=cases)
 
 

@@ -26,9 +26,7 @@ _STEADY = ("latency", "accepted-load")  # what an episode shows from its beginni
 
 
 def training_scenarios(suite: Suite, config: SimulationConfig) -> tuple[SimulationConfig, ...]:
-    """The traffic that a suite trains on, on one network: each pattern and load in the train split of its tracks of
-    a steady state, once.
-    """
+    """Patterns and loads of the train split of a suite's steady tracks on one network, each once."""
     found: dict[tuple[str, float], SimulationConfig] = {}
     known: dict[str, None] = {}
     for track in suite.tracks:
@@ -99,9 +97,7 @@ def scenarios_of(metadata: Mapping[str, Any]) -> Iterator[SimulationConfig]:
 
 
 def trained_on_test_split(suite: Suite, scenarios: Iterable[SimulationConfig]) -> str:
-    """Why a policy is no candidate for a suite's test split, by what it was trained on as far as that is known; empty
-    if nothing speaks against it.
-    """
+    """Why a policy with these training scenarios is no candidate for the test split; empty if it is one."""
     for config in scenarios:
         traffic = config.traffic_object
         if isinstance(traffic, ClosedLoop):

@@ -72,25 +72,14 @@ def _points(
     effort: Effort,
     name: str,
     *,
-    modes: Mapping[str, Any] | None = None,
-    fill: float | None = None,
-    messages: float = 1.0,
-    mix_messages: float = 1.0,
-    network: str = "",
-    only_milc: bool = False,
+    modes: Mapping[str, Any] | None = None,  # parameters of all modes, see docs/aries.md
+    fill: float | None = None,  # part of the machine that the mix fills
+    messages: float = 1.0,  # messages of the watched job and the mix are so many times as large
+    mix_messages: float = 1.0,  # messages of the mix, on top of that
+    network: str = "",  # key of ``_NETWORKS``
+    only_milc: bool = False,  # leave out the other experiments: they lack what differs, or take too long
 ) -> tuple[Point, ...]:
-    """The experiments of a variant.
-
-    Args:
-        effort: Of the reproduction.
-        name: Of the variant.
-        modes: Parameters of all modes (docs/aries.md says what is known of each).
-        fill: Of the machine, by the mix.
-        messages: The watched job's and the mix's are so many times as large.
-        mix_messages: The mix's alone, on top of that.
-        network: A key of ``_NETWORKS``.
-        only_milc: Whether the other experiments are left out: they do not have what differs, or would take too long.
-    """
+    """The experiments of a variant."""
     quick = SIZES["quick"]
     size = replace(quick, scale=messages * quick.scale)
     filling = {} if fill is None else {"fill": fill}

@@ -85,38 +85,25 @@ def watched(name: str, hosts: int, sizing: Sizing, part: float = 1.0) -> Job:
 
 def _point(
     effort: Effort,
-    traffic: str,
-    routing: Routing,
-    jobs: Iterable[Job],
-    sizing: Sizing | None = None,
+    traffic: str,  # label of these runs
+    routing: Routing,  # policy of the packets of the watched jobs
+    jobs: Iterable[Job],  # watched jobs
+    sizing: Sizing | None = None,  # None: that of the effort
     *,
     system: str = "theta-m8",
-    placements: tuple[str, ...] = ("consecutive",),
-    mix: BackgroundMix | None = None,
-    all_to_all: str = "",
-    others: str = "",
-    others_all_to_all: str = "",
-    network: Mapping[str, Any] | None = None,
-    packet_log: bool = False,
+    placements: tuple[str, ...] = (
+        "consecutive",
+    ),  # of the watched jobs: the next one for each seed, in turn
+    mix: BackgroundMix | None = None,  # fills the rest of the machine; the watched jobs start after it
+    all_to_all: str = "",  # policy of the watched jobs' all-to-all operations; empty: as their others
+    others: str = "",  # policy of the mix; empty: that of the watched jobs
+    others_all_to_all: str = "",  # policy of the mix's all-to-all operations; empty: as its others
+    network: Mapping[str, Any] | None = None,  # differences from the network of the paper
+    packet_log: bool = False,  # whether latencies of hosts are noted
 ) -> Point:
     """Jobs on a machine up to the seed, from which placements, phases and the mix follow: two points that differ in
-    ``routing`` alone have pairs of runs with all else equal.
-
-    Args:
-        effort: Of the reproduction; by its variant `RANDOM_TIES` all modes have other parameters, and every all-to-all
-            operation AD1.
-        traffic: What these runs are called.
-        routing: The policy that routes the packets of the watched jobs.
-        jobs: Those that are watched.
-        sizing: How long they may take; None: the effort's.
-        system: Name of the topology's preset.
-        placements: Of the watched jobs: the next one for each seed, in turn.
-        mix: What fills the rest of the machine; the watched jobs start after it.
-        all_to_all: The policy of the watched jobs' all-to-all operations; empty: as their others.
-        others: The policy of the mix; empty: that of the watched jobs.
-        others_all_to_all: Of its all-to-all operations; empty: as its others.
-        network: What differs from the network of the paper.
-        packet_log: Whether latencies of hosts are noted.
+    ``routing`` alone have pairs of runs with all else equal. In the variant `RANDOM_TIES` all modes have other
+    parameters, and every all-to-all operation AD1.
     """
     size = sizing or SIZES[effort.name]
     if effort.variant == RANDOM_TIES:
@@ -218,9 +205,7 @@ def ensemble(
     sizing: Sizing | None = None,
     **more: Any,
 ) -> tuple[Point, ...]:
-    """Controlled runs: jobs of one application that fill a reserved machine, all in one mode, started together
-    (section V).
-    """
+    """Controlled runs: jobs of one application fill a reserved machine, in one mode, started together (section V)."""
     jobs = [watched(name, hosts, sizing or SIZES[effort.name], _CONTROLLED_PART)] * copies
     return tuple(
         _point(

@@ -54,17 +54,8 @@ def settled_level(ends_us: FloatArray, values: FloatArray, begin_us: float) -> f
 def settling_time_us(
     ends_us: FloatArray, values: FloatArray, begin_us: float, band: float, level: float | None = None
 ) -> float:
-    """The time from ``begin_us`` until the smoothed curve stays within ``band`` (relative) of a level.
-
-    Args:
-        ends_us: (B,) ends of equal bins, ascending.
-        values: (B,) the curve; NaN where nothing was measured.
-        begin_us: When the change happened.
-        band: Relative half width of what counts as settled.
-        level: Where it should settle; None for where it does, `settled_level`.
-
-    Returns:
-        0 if the curve never leaves the band, the whole time if it is outside at the end; NaN without values.
+    """The time from ``begin_us`` until the smoothed curve (B,) stays within ``band`` (relative) of a level, by default
+    `settled_level`; 0 if it never leaves the band, NaN without values.
     """
     if level is None:
         level = settled_level(ends_us, values, begin_us)

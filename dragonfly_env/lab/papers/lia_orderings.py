@@ -17,7 +17,6 @@ from dragonfly_env.lab.papers.findings import (
     Findings,
     FloatArray,
     Measured,
-    NotFoundYetError,
     listed,
     ordering,
     statement,
@@ -55,12 +54,9 @@ def loads_of_routers(findings: Findings, point: Point) -> FloatArray:
 
 def path_loads_of_routers(findings: Findings, point: Point) -> FloatArray:
     """(seeds, routers of a group, len(PATH_KINDS)) the same by the kind of path that packets took."""
-    rows = [row.get("source_router_path_loads") for row in findings.rows[point]]
-    known = [np.asarray(row, np.float64) for row in rows if row is not None and np.ndim(row) == 1]
-    if len(known) < len(rows):
-        raise NotFoundYetError("an older version simulated it and did not log kinds of paths: repeat the run")
+    rows = [np.asarray(row["source_router_path_loads"], np.float64) for row in findings.rows[point]]
     shape = (-1, point.config.topology.a, len(PATH_KINDS))
-    means: FloatArray = np.stack([row.reshape(shape).mean(axis=0) for row in known])
+    means: FloatArray = np.stack([row.reshape(shape).mean(axis=0) for row in rows])
     return means
 
 
@@ -140,13 +136,8 @@ def first_hop_at_gateway(seen: Evidence) -> Measured:
 def _falls(
     seen: Evidence, wanted: Mapping[str, bool], adversarial: bool = False, named: bool = True
 ) -> Measured:
-    """Whether the throughput of each policy falls, or does not, from its highest value to that at the highest load.
-
-    Args:
-        seen: What was simulated.
-        wanted: By policy.
-        adversarial: Whether uniform traffic does not count.
-        named: Whether the report names the traffic.
+    """Whether the throughput of each policy falls, or does not (``wanted``), from its highest value to that at the
+    highest load; ``adversarial``: without uniform traffic; ``named``: the report names the traffic.
     """
     described, holds = [], True
     for policy, falls in wanted.items():
@@ -168,17 +159,13 @@ def _after_peak(seen: Evidence, policy: str) -> dict[str, tuple[float, float]]:
 
 @statement
 def falls_past_saturation(seen: Evidence) -> Measured:
-    """1 if the policy's throughput falls past saturation under every adversarial pattern, and the reference's does
-    not.
-    """
+    """1 if under every adversarial pattern the policy's throughput falls past saturation, the reference's not."""
     return _falls(seen, {seen.claim.policy: True, seen.claim.reference: False}, adversarial=True)
 
 
 @statement
 def all_fall_past_saturation(seen: Evidence) -> Measured:
-    """1 if the throughput of the policy and of every rival falls past saturation, and that of the reference,
-    if there is one, does not.
-    """
+    """1 if past saturation the throughput of policy and rivals falls, and that of a reference does not."""
     claim = seen.claim
     falling = dict.fromkeys((claim.policy, *claim.rivals), True)
     return _falls(seen, {**falling, claim.reference: False} if claim.reference else falling)
@@ -286,9 +273,7 @@ def base_latency_order(seen: Evidence) -> Measured:
 
 @statement
 def competitive(seen: Evidence) -> Measured:
-    """1 if at the claim's load every policy is within 10 percent of the best: in latency, or at load 1 in
-    throughput.
-    """
+    """1 if every policy is within 10 percent of the best: in latency, or at a load of 1 in throughput."""
     if seen.claim.load == 1.0:
         loads = seen.by_policy("accepted_load", load=1.0)
         return ordering(min(loads.values()) >= max(loads.values()) / _CLOSE, listed(loads, ".3f"))
@@ -299,9 +284,7 @@ def competitive(seen: Evidence) -> Measured:
 
 @statement
 def best_or_close(seen: Evidence) -> Measured:
-    """1 if the policy is within 5 percent of the best: in latency at every load that it carries, and in throughput at
-    the highest load.
-    """
+    """1 if the policy is within 5 percent of the best: latency where it carries the load, last throughput."""
     policy = seen.claim.policy
     described, holds = [], True
     for point in _carried(seen):
@@ -418,13 +401,8 @@ def halo_ranking(seen: Evidence) -> Measured:
 def around_change(
     findings: Findings, point: Point, columns: tuple[str, ...], since_ns: tuple[float, float]
 ) -> list[float]:
-    """Means, over seeds and bins, of latencies of the packets generated in a time after (or before) the change.
-
-    Args:
-        findings: Of the paper.
-        point: A point whose traffic changes.
-        columns: ``mean``, ``q1``, ``q3``.
-        since_ns: From (bins that end later) and to, after the last change.
+    """Means, over seeds and bins, of latencies (``mean``, ``q1``, ``q3``) of the packets generated between two times
+    after the last change of the traffic, or before it.
     """
     found = []
     for name in columns:

@@ -120,14 +120,8 @@ def of_pair(
 
 
 def compare_claim(claim: Claim, findings: Findings) -> tuple[Comparison, str, str]:
-    """The comparison that a claim is about.
-
-    Returns:
-        (comparison, ordering, details). ``lower`` and ``higher`` may name several metrics, joined by ``+``: all of them
-        must be so; the comparison is that of the first, as a ratio.
-
-    Raises:
-        NotFoundYetError: If a simulation that it needs is missing; the message says why.
+    """(comparison, ordering, details) of a claim. ``lower`` and ``higher`` may name several metrics, joined by ``+``:
+    all of them must be so; the comparison is that of the first, as a ratio.
     """
     metrics = claim.metric.split("+")
     found = {

@@ -232,9 +232,7 @@ def _bars(panel: Axes, findings: Findings, points: tuple[Point, ...], metrics: d
 
 
 def tile_bars(findings: Findings, figure: str, *, of_job: bool = False) -> Figure:
-    """Stalls, flits and their ratio by rank, one row of panels per kind of runs: of the whole machine, or of the
-    routers of the watched jobs.
-    """
+    """Stalls, flits and their ratio by rank, a row per kind of runs: of the machine or of the watched jobs' routers."""
     points = findings.simulated(figure)
     kinds = tuple(dict.fromkeys(point.traffic_label for point in points))
     prefix = "job_" if of_job else ""

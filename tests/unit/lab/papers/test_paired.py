@@ -295,15 +295,3 @@ def test_flits_are_compared_in_the_same_time() -> None:
     """Of runs with the same work one that takes half of the time has twice the flits in a time."""
     rates = [JOB_METRICS_OF_ROW["network_flit_rate"](row(run_time_ns)) for run_time_ns in (1000.0, 500.0)]
     assert rates == [3 * 1000 / 1.0, 3 * 1000 / 0.5]  # three ranks, per us
-
-
-def test_what_was_not_logged_is_said() -> None:
-    def bare(point: Point, seed: int) -> Row:
-        made = row(1000.0)
-        del made["tiles"], made["nic_latency_ns"]
-        return made
-
-    verdicts = {one.claim.id: one for one in judge_all(ARIES.claims(), findings(bare), decides_all=True)}
-    assert verdicts["AR39"].verdict == NOT_RUN
-    assert "before tiles were counted" in verdicts["AR39"].reason
-    assert "latencies of hosts" in verdicts["AR10"].reason

@@ -7,14 +7,14 @@ import dataclasses
 import functools
 import math
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
 
 import dragonfly_env.lab.papers as reproduce
 from dragonfly_env.lab.papers import Paper, find_paper, judge_all
-from dragonfly_env.lab.papers.claims import RELATIONS, Claim
+from dragonfly_env.lab.papers.claims import Claim, Relation
 from dragonfly_env.lab.papers.figures.boxes import box_of
 from dragonfly_env.lab.papers.findings import STATEMENTS, Findings
 from dragonfly_env.lab.papers.hpdc21_orderings import settling_time_us
@@ -78,7 +78,7 @@ def test_every_claim_says_how_it_is_measured_and_finds_its_simulations(paper: Pa
     }
     for found in paper.claims():
         assert found.metric in {**METRICS, **STATEMENTS}, found.id
-        assert found.relation in RELATIONS, found.id
+        assert found.relation in get_args(Relation), found.id
         assert found.reference or found.relation not in compared, found.id
         assert not found.reference or found.relation in compared or paper is TACO25, found.id
         assert found.describe(), found.id
