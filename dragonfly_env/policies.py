@@ -17,8 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env import _core
-from dragonfly_env.checks.outside import check_mapping
-from dragonfly_env.checks.values import config_error, no_such_setting, unknown_name
+from dragonfly_env.checks.values import check_mapping, config_error, no_such_setting, unknown_name
 from dragonfly_env.config.help import documented
 from dragonfly_env.config.rows import SettingInfo, describe, normalise, of_row, reject_unknown
 from dragonfly_env.decisions.layout import FEATURES

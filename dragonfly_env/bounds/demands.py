@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import numpy.typing as npt
 
-from dragonfly_env.checks.values import MAX_SEED, check_instance, check_integer, config_error
+from dragonfly_env.checks.values import config_error
 from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.simulation.config import SimulationConfig
@@ -35,10 +35,8 @@ def demand_of(
     topology: Dragonfly, traffic: object, *, network: NetworkConfig | None = None, seed: int = 1
 ) -> Demand:
     """The demands of a traffic pattern."""
-    check_instance("topology", topology, Dragonfly)
     pattern = pattern_of(parse_traffic(traffic))
     pattern.check(topology)
-    seed = check_integer("seed", seed, 0, MAX_SEED)
     excludes = network is not None and network.uniform_excludes_sender
     core = pattern.build(topology.to_core(), seed, uniform_excludes_sender=excludes)
     sent = np.array([core.share(host) for host in range(topology.num_hosts)])
@@ -59,7 +57,6 @@ def pattern_of(traffic: Traffic) -> Pattern:
 
 def offered_by(config: SimulationConfig) -> tuple[Demand, float]:
     """The demands of a run, and the load that it offers."""
-    check_instance("config", config, SimulationConfig)
     if config.jobs:
         names = ", ".join(job.title for job in config.jobs)
         raise config_error("jobs", names, "must be none: the traffic of jobs has no demand matrix")

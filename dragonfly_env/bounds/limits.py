@@ -21,7 +21,6 @@ import numpy as np
 from dragonfly_env.bounds.demands import Demand, demand_of, offered_by
 from dragonfly_env.bounds.fluid import MOST_FLOWS, Arcs, Floats, Flow, FluidModel, TooManyFlowsError
 from dragonfly_env.bounds.times import least_times, packet_times
-from dragonfly_env.checks.values import check_instance
 from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.simulation.config import SimulationConfig
@@ -252,7 +251,6 @@ def latency_floor(config: SimulationConfig) -> float:
         >>> round(dfe.latency_floor(config), 1)
         999.2
     """
-    check_instance("config", config, SimulationConfig)
     demand, load = offered_by(config)
     try:
         return Bounds.of(config).latency_floor_ns(load)

@@ -9,8 +9,7 @@ from typing import Annotated
 
 import typer
 
-from dragonfly_env.checks.documents import read_toml
-from dragonfly_env.checks.files import check_folder
+from dragonfly_env.checks.files import check_folder, read_toml
 from dragonfly_env.cli import options
 from dragonfly_env.cli.comparison import compare
 from dragonfly_env.cli.options import ENGINE, option, scenario_settings

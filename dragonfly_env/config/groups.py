@@ -6,7 +6,7 @@ import dataclasses
 from typing import Any, TypeAlias
 
 from dragonfly_env import _core
-from dragonfly_env.checks.values import config_error, unknown_name
+from dragonfly_env.checks.values import config_error, parse_assignments, unknown_name
 from dragonfly_env.config.help import documented
 from dragonfly_env.config.rows import integer, normalise, reject_unknown
 
@@ -106,12 +106,7 @@ def parse_group(value: object) -> str | GroupShape:
     name, _, settings = value.partition(":")
     if name not in _core.group_shapes():
         raise unknown_name("group", value, _core.group_shapes())
-    given: dict[str, Any] = {}
-    for item in filter(None, settings.split(",")):
-        key, equals, number = item.partition("=")
-        if not equals or not number.isascii() or not number.isdigit() or len(number) > 9 or key in given:
-            raise config_error("group", value, "must read 'grid:rows=3,columns=8', each setting once")
-        given[key] = int(number)
+    given: dict[str, Any] = parse_assignments(settings, "group")
     if name != "grid":
         return NamedShape(name, tuple(sorted(given.items())))
     reject_unknown(Grid, given, "a grid")

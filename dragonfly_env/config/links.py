@@ -8,8 +8,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from dragonfly_env import _core
-from dragonfly_env.checks.outside import check_mapping
-from dragonfly_env.checks.values import PS_PER_NS, config_error, did_you_mean, ns_to_ps
+from dragonfly_env.checks.values import PS_PER_NS, check_mapping, config_error, did_you_mean, ns_to_ps
 from dragonfly_env.config.groups import ALL_TO_ALL
 from dragonfly_env.config.help import documented
 from dragonfly_env.config.rows import (
@@ -111,12 +110,8 @@ class LinkConfig:
 
 def check_links(field: str, value: object) -> tuple[tuple[str, LinkConfig], ...]:
     """Settings by class of link in the order of their names."""
-    if isinstance(value, tuple):
-        try:
-            value = dict(value)
-        except (TypeError, ValueError):
-            raise config_error(field, value, "must map classes of link to their settings") from None
-    table = check_mapping(field, value, "must map classes of link to their settings")
+    given_links = dict(value) if isinstance(value, tuple) else value
+    table = check_mapping(field, given_links, "must map classes of link to their settings")
     links = {}
     for name, given in table.items():
         if not isinstance(given, LinkConfig):

@@ -20,7 +20,6 @@ from dragonfly_env import _core
 from dragonfly_env.checks.values import (
     PS_PER_NS,
     check_mapping,
-    check_time_ns,
     config_error,
     ns_to_ps,
     unknown_name,
@@ -454,9 +453,6 @@ class NetworkConfig:
             ConfigError: If ``topology`` is neither, ``watchdog_ns`` is no time above 0 or finer than a ps, or ``links``
                 do not fit the topology.
         """
-        check_time_ns("watchdog_ns", watchdog_ns, open_low=True)
-        if topology is not None and not isinstance(topology, Dragonfly):
-            raise config_error("topology", topology, "must be a Dragonfly or None")
         apart = topology is not None and self._tells_links_apart(topology)
         return {
             **core_values(self, {"GB/s": self._serialisation_ps}),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from dragonfly_env.checks.documents import read_toml
+from dragonfly_env.checks.files import read_toml
 
 _FILE = read_toml(Path(__file__).with_suffix(".toml"))
 

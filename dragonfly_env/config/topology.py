@@ -29,7 +29,6 @@ and ranks spread the rest.
 from __future__ import annotations
 
 import dataclasses
-import operator
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -38,8 +37,13 @@ import numpy.typing as npt
 
 from dragonfly_env import _core
 from dragonfly_env.checks.extras import require_analysis
-from dragonfly_env.checks.outside import check_mapping
-from dragonfly_env.checks.values import check_bool, check_choice, check_integer, config_error, unknown_name
+from dragonfly_env.checks.values import (
+    check_choice,
+    check_integer,
+    check_mapping,
+    config_error,
+    unknown_name,
+)
 from dragonfly_env.config.groups import ALL_TO_ALL, Grid, GroupShape, NamedShape, parse_group
 from dragonfly_env.config.rows import reject_unknown
 from dragonfly_env.config.systems import (
@@ -188,13 +192,8 @@ class Dragonfly:
             >>> dfe.Dragonfly.preset(72, arrangement="absolute").arrangement
             'absolute'
         """
-        key = name
-        if not isinstance(key, (str, bool)):
-            try:
-                key = str(operator.index(key))
-            except Exception:  # whatever a user's class raises
-                raise unknown_name("topology", name, PRESETS) from None
-        if not isinstance(key, str) or key not in PRESETS:
+        key = str(name)
+        if key not in PRESETS:
             raise unknown_name("topology", key, PRESETS)
         reject_unknown(cls, overrides, "a topology", extra=INSTEAD, meant=WORDS)
         return cls(**with_changes(PRESETS[key], overrides))
@@ -453,7 +452,6 @@ class Dragonfly:
             >>> graph.number_of_nodes(), graph.number_of_edges()
             (36, 90)
         """
-        check_bool("hosts", hosts)
         require_analysis("to_networkx()")
         import networkx as nx  # only here: most users never need it
 

@@ -10,9 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env import _core
-from dragonfly_env.checks.arrays import as_integers
-from dragonfly_env.checks.outside import parsing
-from dragonfly_env.checks.values import check_instance, config_error
+from dragonfly_env.checks.values import config_error
 from dragonfly_env.decisions.layout import CANDIDATE_FEATURES, Layout
 from dragonfly_env.errors import StateError
 
@@ -222,14 +220,7 @@ class DecisionBatch:
             >>> len(batch) == len(seen)
             True
         """
-        check_instance("layout", layout, Layout)
-        with parsing("obs", type(obs).__name__, "must be an array of numbers"):
-            rows = np.asarray(obs, dtype=np.float32)
-        with parsing("mask", type(mask).__name__, "must be an array of truth values"):
-            legal = np.asarray(mask).astype(bool)
-        routers = np.full(len(rows) if rows.ndim else 0, -1, dtype=np.int32)
-        if agents is not None:
-            routers = as_integers("agents", agents, -1, 2**31 - 1).astype(np.int32)
+        rows, legal = np.asarray(obs, dtype=np.float32), np.asarray(mask, dtype=bool)
         if rows.ndim != 2 or rows.shape[1] != layout.num_features:
             raise config_error("obs", rows.shape, f"must have the shape (N, {layout.num_features})")
         if legal.ndim != 2 or len(legal) != len(rows) or legal.shape[1] < layout.num_actions:
@@ -237,8 +228,7 @@ class DecisionBatch:
                 "mask", legal.shape, f"must have the shape ({len(rows)}, {layout.num_actions})"
             )
         n = len(rows)
-        if len(routers) != n:
-            raise config_error("agents", f"{len(routers)} routers", f"must be {n}, one per row of obs")
+        routers = np.full(n, -1, np.int32) if agents is None else np.asarray(agents, dtype=np.int32)
         packets = np.zeros(n, dtype=_core.packet_dtype)
         candidates = None
         if layout.candidates:

@@ -11,9 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env import _core
-from dragonfly_env.checks.arrays import as_numbers, refuse_first
-from dragonfly_env.checks.outside import check_items
-from dragonfly_env.checks.values import check_text, config_error, one_of
+from dragonfly_env.checks.values import check_items, config_error, one_of
 
 if TYPE_CHECKING:
     from dragonfly_env.config.topology import Dragonfly
@@ -253,9 +251,7 @@ class Layout:
         return values
 
     def _observations(self, obs: object) -> npt.NDArray[Any]:
-        rows = (
-            obs if isinstance(obs, np.ndarray) and obs.dtype == np.float32 else as_numbers("obs", obs, ndim=2)
-        )
+        rows = np.asarray(obs, dtype=np.float32)
         if rows.ndim != 2 or rows.shape[1] != self.num_features:
             raise config_error("obs", rows.shape, f"must have the shape (N, {self.num_features})")
         return rows
@@ -281,7 +277,7 @@ class Layout:
             >>> env.layout.quantities(batch.obs, "queue_packets").shape[1]
             5
         """
-        block = self[check_text("feature", name)]
+        block = self[name]
         if block.half > 0:
             raise config_error("feature", name, "is squashed; its quantity cannot be read back")
         quantities: FloatArray = self._observations(obs)[:, block.columns] * np.float32(block.unit)
@@ -306,20 +302,13 @@ class Layout:
             >>> env.layout.counts(batch.obs, "hops").dtype
             dtype('int32')
         """
-        block = self[check_text("feature", name)]
         if name in OCCUPANCY_FEATURES and self.occupancy_unit == "ns":
             raise config_error(
                 "occupancy_unit",
                 "ns",
                 f"must be 'packets' or 'buffers' where the packets of {name} are counted",
             )
-        rows = self._observations(obs)[:, block.columns]
-        numbers = np.rint(self.quantities(obs, name))
-        wrong = ~(np.abs(numbers) < 2.0**31)  # nor is NaN
-        refuse_first(
-            lambda at: f"obs[{at[0]}, {block.columns.start + at[1]}]", rows, wrong, "is no such feature"
-        )
-        return numbers.astype(np.int32)
+        return np.rint(self.quantities(obs, name)).astype(np.int32)
 
     def decode_candidates(self, obs: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """The candidate paths that an observation describes.

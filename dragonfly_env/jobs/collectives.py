@@ -1,17 +1,13 @@
 """Collective operations, made of sends, receives and waits as MPI libraries make them.
 
-``members`` are the ranks that take part, in the same order for all of them; ``rank`` is one of them. Anything else, and
-sizes that no message has, is a ``ConfigError`` when the first operation is read.
+``members`` are the ranks that take part, in the same order for all of them; ``rank`` is one of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from dragonfly_env.checks.outside import check_items
-from dragonfly_env.checks.values import check_integer, config_error
 from dragonfly_env.jobs.operations import (
-    MOST_BYTES,
     SEND_ALL_TO_ALL,
     Operation,
     begin,
@@ -47,7 +43,6 @@ def allreduce(
         True
     """
     members, me = _members(rank, members)
-    check_integer("num_bytes", num_bytes, 0, MOST_BYTES)
     count = len(members)
     doubled = 1 << (count.bit_length() - 1)
     extra = count - doubled
@@ -108,8 +103,6 @@ def alltoallv(
     """
     members, me = _members(rank, members)
     count = len(members)
-    if not callable(num_bytes):
-        check_integer("num_bytes", num_bytes, 0, MOST_BYTES)
     size = num_bytes if callable(num_bytes) else lambda _: num_bytes
     yield begin(name)
     for step in range(1, count):
@@ -196,17 +189,11 @@ def reduce(
 
 def _members(rank: int, members: Sequence[int]) -> tuple[Sequence[int], int]:
     """The members as a sequence, and the place of a rank among them."""
-    if not isinstance(members, Sequence):
-        members = check_items("members", members, "must be a list of ranks")
-    try:
-        return members, members.index(rank)
-    except ValueError:
-        raise config_error("rank", rank, f"must be one of the {len(members)} members") from None
+    return members, members.index(rank)
 
 
 def _segments(num_bytes: int, segment_bytes: int | None) -> list[int]:
-    num_bytes = check_integer("num_bytes", num_bytes, 0, MOST_BYTES)
-    if segment_bytes is None or check_integer("segment_bytes", segment_bytes, 1, MOST_BYTES) >= num_bytes:
+    if segment_bytes is None or segment_bytes >= num_bytes:
         return [num_bytes]
     whole, rest = divmod(num_bytes, segment_bytes)
     return [segment_bytes] * whole + ([rest] if rest else [])
@@ -216,7 +203,7 @@ def _tree(rank: int, members: Sequence[int], root: int) -> tuple[int | None, lis
     """Parent and children in a binomial tree, the nearest to the leaves last."""
     members, place = _members(rank, members)
     count = len(members)
-    me = (place - check_integer("root", root, 0, count - 1)) % count
+    me = (place - root) % count
     lowest = me & -me if me else 1 << (count - 1).bit_length()
     parent = members[(me - lowest + root) % count] if me else None
     children = []

@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env import _core
-from dragonfly_env.checks.values import check_integer
 from dragonfly_env.jobs.operations import BEGIN, END
 from dragonfly_env.jobs.program import Program
 from dragonfly_env.jobs.records import Records, in_order
@@ -135,7 +134,7 @@ _COMPILED = _Compiled()
 def compile_program(program: Program, ranks: int, packet_bytes: int) -> CompiledProgram:
     """The program for so many ranks, checked; the same object for the same program."""
     program.check(ranks)
-    return _COMPILED.find((program, ranks, check_integer("packet_bytes", packet_bytes, 1, 2**31 - 1)))
+    return _COMPILED.find((program, ranks, packet_bytes))
 
 
 def run_settings(program: Program, packet_bytes: int) -> dict[str, Any]:

@@ -6,14 +6,9 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 
-from dragonfly_env.checks.values import check_integer
-
-_MOST_PLACES = 2**32
-
 
 def even_lengths(count: int, first: Sequence[float]) -> tuple[int, ...]:
     """Lengths of a grid with ``count`` places: prime factors, the largest first, go to the longest side so far."""
-    check_integer("ranks", count, 1, _MOST_PLACES)
     lengths = [1] * len(first)
     for prime in reversed(_prime_factors(count)):
         axis = max(range(len(first)), key=lambda i: (first[i] / lengths[i], -i))
@@ -70,6 +65,5 @@ def line_through(rank: int, axis: int, lengths: Sequence[int]) -> list[int]:
 
 def rectangle(count: int) -> tuple[int, int]:
     """Rows and columns, as square as can be: of all r * c = count with r <= c the one with the largest r."""
-    check_integer("ranks", count, 1, _MOST_PLACES)
     rows = max(r for r in range(1, math.isqrt(count) + 1) if count % r == 0)
     return rows, count // rows

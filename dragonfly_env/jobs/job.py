@@ -6,8 +6,14 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, Final
 
-from dragonfly_env.checks.outside import check_mapping
-from dragonfly_env.checks.values import MAX_SEED, MAX_SETTING_NS, check_integer, check_text, config_error
+from dragonfly_env.checks.values import (
+    MAX_SEED,
+    MAX_SETTING_NS,
+    check_integer,
+    check_mapping,
+    check_text,
+    config_error,
+)
 from dragonfly_env.config.rows import integer, normalise, reject_unknown, setting, time_ns
 from dragonfly_env.jobs.operations import MOST_HOSTS
 from dragonfly_env.jobs.parse import RegisteredJob, parse_program
@@ -164,7 +170,7 @@ class Job:
             >>> dfe.Job.parse("milc:hosts=8,placement=random,scale=0.25").placement
             'random'
         """
-        head, _, rest = check_text("job", text).strip().partition(":")
+        head, _, rest = text.strip().partition(":")
         if head == "file":
             path, _, rest = rest.partition(",")
             head = f"file:{path}"

@@ -7,7 +7,6 @@ import random
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from dragonfly_env.checks.outside import check_mapping
 from dragonfly_env.checks.values import parse_assignments
 from dragonfly_env.config.rows import integer, normalise, real, reject_unknown, time_ns
 from dragonfly_env.config.topology import Dragonfly
@@ -88,9 +87,8 @@ class BackgroundMix:
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> BackgroundMix:
         """The mix with some settings."""
-        given = check_mapping(NAME, settings)
-        reject_unknown(cls, given, f"{NAME!r}")
-        return cls(**given)
+        reject_unknown(cls, settings, f"{NAME!r}")
+        return cls(**settings)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for TOML and JSON."""

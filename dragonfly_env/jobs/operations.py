@@ -17,15 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from dragonfly_env.checks.values import (
-    MAX_RUN_NS,
-    PS_PER_NS,
-    check_integer,
-    check_real,
-    check_text,
-    config_error,
-)
-from dragonfly_env.metrics.operations import ITERATION
+from dragonfly_env.checks.values import MAX_RUN_NS, PS_PER_NS
 
 ANY_BYTES = -1
 """Of a receive: as many as are sent."""
@@ -69,16 +61,11 @@ def send(to: int, num_bytes: int, label: str = "") -> Operation:
         num_bytes: The size of the message.
         label: Tells messages between the same ranks apart.
 
-    Raises:
-        ConfigError: For a negative rank or size, or a label that is no string.
-
     Example:
         >>> dfe.jobs.send(3, 4096, label="halo")
         Operation(kind=0, partner=3, amount=4096, label='halo')
     """
-    return Operation(
-        SEND, _whole("to", to, MOST_HOSTS - 1), _whole("num_bytes", num_bytes, MOST_BYTES), _text(label)
-    )
+    return Operation(SEND, to, num_bytes, label)
 
 
 def receive(source: int, num_bytes: int = ANY_BYTES, label: str = "") -> Operation:
@@ -90,15 +77,11 @@ def receive(source: int, num_bytes: int = ANY_BYTES, label: str = "") -> Operati
         num_bytes: The size of the message; ``ANY_BYTES``: any.
         label: Tells messages between the same ranks apart.
 
-    Raises:
-        ConfigError: As ``send``.
-
     Example:
         >>> dfe.jobs.receive(3, label="halo").partner
         3
     """
-    size = _whole("num_bytes", num_bytes, MOST_BYTES, low=ANY_BYTES)
-    return Operation(RECEIVE, _whole("source", source, MOST_HOSTS - 1), size, _text(label))
+    return Operation(RECEIVE, source, num_bytes, label)
 
 
 def compute(time_ns: float) -> Operation:
@@ -107,15 +90,11 @@ def compute(time_ns: float) -> Operation:
     Args:
         time_ns: How long.
 
-    Raises:
-        ConfigError: For what is no time from 0 to 10^12 ns.
-
     Example:
         >>> dfe.jobs.compute(2.5).amount
         2500
     """
-    checked_ns = check_real("time_ns", time_ns, 0.0, MAX_COMPUTE_NS, unit="ns")
-    return Operation(COMPUTE, 0, round(checked_ns * PS_PER_NS))
+    return Operation(COMPUTE, 0, round(time_ns * PS_PER_NS))
 
 
 def begin(name: str) -> Operation:
@@ -124,14 +103,11 @@ def begin(name: str) -> Operation:
     Args:
         name: What the time counts as.
 
-    Raises:
-        ConfigError: For an empty name, and ``"iteration"``, which stands for a whole iteration.
-
     Example:
         >>> dfe.jobs.begin("halo").label
         'halo'
     """
-    return Operation(BEGIN, label=_name(name))
+    return Operation(BEGIN, label=name)
 
 
 def end(name: str) -> Operation:
@@ -140,14 +116,11 @@ def end(name: str) -> Operation:
     Args:
         name: As for ``begin``.
 
-    Raises:
-        ConfigError: As ``begin``.
-
     Example:
         >>> dfe.jobs.end("halo").label
         'halo'
     """
-    return Operation(END, label=_name(name))
+    return Operation(END, label=name)
 
 
 def silent_wait(label: str | None = None) -> Operation:
@@ -156,18 +129,11 @@ def silent_wait(label: str | None = None) -> Operation:
     Args:
         label: Of the sends and receives; None: all.
 
-    Raises:
-        ConfigError: For an empty label.
-
     Example:
         >>> dfe.jobs.silent_wait("halo").label
         'halo'
     """
-    if label is None:
-        return Operation(WAIT_ALL)
-    if not _text(label):
-        raise config_error("label", label, "must not be empty; None waits for everything")
-    return Operation(WAIT, label=label)
+    return Operation(WAIT_ALL) if label is None else Operation(WAIT, label=label)
 
 
 def wait(label: str | None = None, *, name: str = "wait") -> Iterator[Operation]:
@@ -179,30 +145,8 @@ def wait(label: str | None = None, *, name: str = "wait") -> Iterator[Operation]
         label: Of the sends and receives; None: all.
         name: What the time counts as.
 
-    Raises:
-        ConfigError: For an empty label or name.
-
     Example:
         >>> len(list(dfe.jobs.wait()))
         3
     """
     return iter((begin(name), silent_wait(label), end(name)))
-
-
-# Programs make millions of operations: what is right costs no call.
-
-
-def _whole(field: str, value: int, high: int, low: int = 0) -> int:
-    return value if type(value) is int and low <= value <= high else check_integer(field, value, low, high)
-
-
-def _text(value: str) -> str:
-    return value if type(value) is str else check_text("label", value)
-
-
-def _name(name: str) -> str:
-    if not check_text("name", name):
-        raise config_error("name", name, "must not be empty")
-    if name == ITERATION:
-        raise config_error("name", name, "must be another name: this one stands for a whole iteration")
-    return name

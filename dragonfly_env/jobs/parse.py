@@ -6,8 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from dragonfly_env.checks.outside import check_mapping
-from dragonfly_env.checks.values import check_text, config_error, parse_assignments, unknown_name
+from dragonfly_env.checks.values import config_error, parse_assignments, unknown_name
 from dragonfly_env.jobs import programs as _programs  # noqa: F401 - they register themselves
 from dragonfly_env.jobs.operations import Operation
 from dragonfly_env.jobs.program import Motif, Program
@@ -69,10 +68,10 @@ def parse_program(program: object) -> Program:
     if isinstance(program, Program):
         return program
     if isinstance(program, Mapping):
-        return _from_table(check_mapping("program", program))
+        return _from_table(dict(program))
     if not isinstance(program, str):
         raise config_error("program", program, "must be the name of a program, a function, or a program")
-    text = check_text("program", program).strip()
+    text = program.strip()
     name, _, rest = text.partition(":")
     if name == "file":
         return OperationText.read(rest)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dragonfly_env import _core
-from dragonfly_env.checks.outside import check_items
-from dragonfly_env.checks.values import check_integer, config_error, unknown_name
+from dragonfly_env.checks.values import check_integer, check_items, config_error, unknown_name
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.traffic.workloads import PLACEMENTS
 

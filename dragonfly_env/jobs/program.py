@@ -15,11 +15,10 @@ from collections.abc import Iterable, Mapping
 from importlib import resources
 from typing import Any, ClassVar, Final
 
-from dragonfly_env.checks.outside import check_mapping
-from dragonfly_env.checks.values import MAX_SETTING_NS, check_integer, check_real, config_error
+from dragonfly_env.checks.values import MAX_SETTING_NS, config_error
 from dragonfly_env.config.help import documented
 from dragonfly_env.config.rows import integer, normalise, real, reject_unknown, time_ns
-from dragonfly_env.jobs.operations import MOST_BYTES, MOST_HOSTS, SEND, SEND_ALL_TO_ALL, Operation
+from dragonfly_env.jobs.operations import MOST_BYTES, SEND, SEND_ALL_TO_ALL, Operation
 from dragonfly_env.jobs.records import Recorder, Records
 
 PAPER_SHARES: Final = {
@@ -57,7 +56,6 @@ def calibrated_gap_ns(program: str, hosts: int, bytes_per_host: float) -> float:
 
 PIECE_BYTES = 4096
 MAX_JITTER = 0.15
-_MAX_SCALED_BYTES = 2.0**53
 _FEW = 16
 _MOST_OPERATIONS = 2**24
 
@@ -218,9 +216,8 @@ class Motif(Program):
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Motif:
         """The motif with some settings."""
-        given = check_mapping("program", settings)
-        reject_unknown(cls, given, f"program {cls.name!r}")
-        return cls(**given)
+        reject_unknown(cls, settings, f"program {cls.name!r}")
+        return cls(**settings)
 
     def resolved(self, ranks: int) -> str | dict[str, Any]:
         settings = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
@@ -232,7 +229,6 @@ class Motif(Program):
         Args:
             ranks: How many ranks the job has.
         """
-        check_integer("ranks", ranks, 1, MOST_HOSTS)
         return _calibrated(self, ranks) if self.gap_ns is None else self.gap_ns
 
     def bytes_per_host(self, ranks: int) -> float:
@@ -241,7 +237,6 @@ class Motif(Program):
         Args:
             ranks: How many ranks the job has.
         """
-        check_integer("ranks", ranks, 1, MOST_HOSTS)
         program = self if self.gap_ns == 0.0 else dataclasses.replace(self, gap_ns=0.0)
         few = range(0, ranks, max(1, ranks // _FEW))
         kinds = (SEND, SEND_ALL_TO_ALL)
@@ -257,7 +252,7 @@ class Motif(Program):
         Args:
             num_bytes: The application's size.
         """
-        return max(1, round(check_real("num_bytes", num_bytes, 0.0, _MAX_SCALED_BYTES) * self.scale))
+        return max(1, round(num_bytes * self.scale))
 
 
 @functools.lru_cache(maxsize=256)

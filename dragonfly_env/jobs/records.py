@@ -15,8 +15,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from dragonfly_env.checks.values import PS_PER_NS, check_integer, check_text, config_error
-from dragonfly_env.errors import ConfigError
+from dragonfly_env.checks.values import PS_PER_NS, check_integer, config_error
 from dragonfly_env.jobs.operations import (
     ANY_BYTES,
     BEGIN,
@@ -145,19 +144,10 @@ class Recorder:
 
     def add(self, rank: int, kind: int, partner: int, amount: int, name: str, place: int) -> None:
         """The next operation of a rank; ranges are checked now or a little later."""
-        try:
-            number = self._numbers.get(name)
-            if number is None:
-                check_text(f"{self._where(rank, place)}, label", name)
-                number = self._numbers[name] = len(self._numbers)
-            if (BEGIN <= kind <= END and name in ("", ITERATION)) or (kind == WAIT and not name):
-                self._refuse_name(rank, kind, name, place)
-            self._waiting.extend((rank, kind, partner, amount, number, place))
-        except ConfigError:
-            raise
-        except (ArithmeticError, TypeError, ValueError):
-            self._check_fields(rank, Operation(kind, partner, amount, name), place)
-            raise
+        number = self._numbers.setdefault(name, len(self._numbers))
+        if (BEGIN <= kind <= END and name in ("", ITERATION)) or (kind == WAIT and not name):
+            self._refuse_name(rank, kind, name, place)
+        self._waiting.extend((rank, kind, partner, amount, number, place))
         if len(self._waiting) >= _CHUNK:
             self._flush()
 
@@ -165,9 +155,6 @@ class Recorder:
         """All operations of a rank, in their order."""
         add = self.add
         for number, item in enumerate(operations):
-            if not isinstance(item, Operation):
-                allowed = "must be an Operation, as send(..) and receive(..) make them"
-                raise config_error(self._where(rank, number), item, allowed)
             add(rank, *item, number)
 
     def add_columns(self, columns: Columns, texts: Sequence[str]) -> None:
@@ -203,7 +190,6 @@ class Recorder:
     def _check_fields(self, rank: int, operation: Operation, place: int) -> None:
         where = self._where(rank, place)
         kind = check_integer(f"{where}, kind", operation.kind, SEND, END)
-        check_text(f"{where}, label", operation.label)
         field = {RECEIVE: "from", SEND: "to", SEND_ALL_TO_ALL: "to"}.get(kind, "partner")
         check_integer(f"{where}, {field}", operation.partner, 0, self.ranks - 1)
         if kind == COMPUTE:

@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from dragonfly_env import _core
-from dragonfly_env.checks.outside import check_items, check_mapping
-from dragonfly_env.checks.values import config_error, ns_to_ps
+from dragonfly_env.checks.values import check_items, config_error, ns_to_ps
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.jobs.compiled import compile_program, run_settings
@@ -20,7 +19,6 @@ from dragonfly_env.jobs.placement import Machine
 from dragonfly_env.metrics.operations import JobInfo
 from dragonfly_env.policies import Policy, parse_policy
 
-MOST_JOBS = 4096
 MOST_POLICIES = 255
 """Distinct policies that the jobs of a run may have next to the run's."""
 _MOST_PACKETS_OF_HOST = 2**32 - 1
@@ -74,10 +72,8 @@ def parse_jobs(jobs: object) -> tuple[Job | BackgroundMix, ...]:
     """Jobs as objects, given as such, as tables or as strings."""
     if jobs is None:
         return ()
-    if isinstance(jobs, (Job, BackgroundMix, Mapping, str)):
-        raise config_error("jobs", jobs, "must be a list of jobs")
     parsed: list[Job | BackgroundMix] = []
-    for index, item in enumerate(check_items("jobs", jobs, "must be a list of jobs", MOST_JOBS)):
+    for index, item in enumerate(check_items("jobs", jobs, "must be a list of jobs")):
         with _named(f"jobs[{index}]"):
             parsed.append(_parse_job(f"jobs[{index}]", item))
             if index and isinstance(parsed[index - 1], BackgroundMix):
@@ -93,7 +89,7 @@ def _parse_job(field: str, item: object) -> Job | BackgroundMix:
     if isinstance(item, str):
         return parse_mix(item) if item.strip().partition(":")[0] == NAME else Job.parse(item)
     if isinstance(item, Mapping):
-        table = check_mapping("job", item)
+        table = dict(item)
         if table.get("program") != NAME:
             return Job.from_dict(table)
         del table["program"]

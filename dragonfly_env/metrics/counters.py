@@ -98,8 +98,7 @@ class Counters:
             earlier: Of the same run, with no ``reset_statistics`` between them.
         """
         if (
-            not isinstance(earlier, Counters)
-            or (earlier.start_ps, earlier.topology, len(earlier.jobs))
+            (earlier.start_ps, earlier.topology, len(earlier.jobs))
             != (self.start_ps, self.topology, len(self.jobs))
             or earlier.end_ps > self.end_ps
             or bool((earlier.link_packets > self.link_packets).any())

@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 from dragonfly_env.checks.extras import require_analysis
 from dragonfly_env.checks.files import replacing
-from dragonfly_env.checks.values import config_error
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,8 +77,5 @@ def write_table(
     table = pa.table({name: pa.array(np.asarray(column)) for name, column in columns.items()})
     if about:
         table = table.replace_schema_metadata(dict(about))
-    try:
-        with replacing(Path(path)) as temporary, temporary.open("wb") as file:
-            pq.write_table(table, file, compression="zstd", write_page_checksum=True)
-    except (OSError, TypeError, ValueError) as error:
-        raise config_error("path", path, f"must be a file that can be written ({error})") from None
+    with replacing(Path(path)) as temporary:
+        pq.write_table(table, temporary, compression="zstd", write_page_checksum=True)

@@ -166,11 +166,8 @@ class CounterWindows:
                 "job": number,
                 **{name: np.concatenate([one[name] for one in each]) for name in each[0]},
             }
-        try:
-            place = Path(folder)
-            place.mkdir(parents=True, exist_ok=True)
-        except (OSError, TypeError, ValueError) as error:
-            raise config_error("folder", folder, f"must be one that can be made ({error})") from None
+        place = Path(folder)
+        place.mkdir(parents=True, exist_ok=True)
         about = {"dragonfly_env": json.dumps(self._about, sort_keys=True)}
         files = []
         for name, columns in tables.items():

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from dragonfly_env.checks.values import check_choice, check_instance, config_error
+from dragonfly_env.checks.values import check_choice, config_error
 from dragonfly_env.metrics.counters import Counters
 from dragonfly_env.metrics.windows import CounterWindows, percentile_of
 from dragonfly_env.plots.style import HEAT, MISSING, add_title, grid, legend_above, plain, wrapped
@@ -47,7 +47,7 @@ def tiles_figure(counters: Counters, *, value: str = "stalls_to_flits", job: int
         >>> len(figure.axes)
         7
     """
-    window = check_instance("counters", counters, Counters)
+    window = counters
     label = _SHOWN[check_choice("value", value, tuple(_SHOWN))]
     table = window.tiles if job is None else window.tiles_of_job(job)
     kinds = table.kinds
@@ -102,7 +102,7 @@ def counters_figure(windows: CounterWindows, *, job: int | None = None) -> Figur
         >>> len(counters_figure(windows).axes)
         2
     """
-    if not len(check_instance("windows", windows, CounterWindows)):
+    if not len(windows):
         raise config_error("windows", windows, "must be one or more")
     sums = windows.tiles("kind", job=job)
     kinds = list(windows[0].tiles.kinds)

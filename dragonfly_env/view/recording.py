@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from dragonfly_env.checks.values import PS_PER_NS, check_instance, check_integer, config_error, ns_to_ps
+from dragonfly_env.checks.values import PS_PER_NS, check_integer, config_error, ns_to_ps
 from dragonfly_env.metrics import Metrics
 from dragonfly_env.sweeps.measure import simulation_of
 from dragonfly_env.sweeps.run import Run
@@ -121,7 +121,6 @@ def record(run: Run, *, frames: int = 60, progress: Callable[[float], None] | No
         >>> record(scenario.runs()[0], frames=4).frame_ns
         500.0
     """
-    check_instance("run", run, Run)
     frames = check_integer("frames", frames, 1, MOST_FRAMES)
     _check_size(run, frames)
     frame_ps = ns_to_ps("measure_ns", run.measure_ns) // frames

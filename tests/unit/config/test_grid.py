@@ -91,10 +91,9 @@ def test_what_follows_from_a_grid_follows_again() -> None:
     ("arguments", "message"),
     [
         ({"group": dfe.Grid(rows=2, columns=2), "h": 1, "a": 5}, "^a = 5: must be 4"),
-        ({"group": "grid:rows=2,columns"}, "^group = .*must read"),
-        ({"group": "grid:rows=2,rows=3"}, "^group = .*each setting once"),
+        ({"group": "grid:rows=2,columns"}, "^group = .*must have the form name=value"),
         ({"group": "grid:depth=2"}, "^depth = 2: a grid has no such setting"),
-        ({"group": "grid:rows=99999999999"}, "^group = "),
+        ({"group": "grid:rows=99999999999"}, "^rows = "),
         ({"group": "grid:rows=64,columns=64"}, "^columns = 64: must be at most 16"),
         ({"group": 3}, "^group = 3: must be"),
         ({"group": dfe.Grid(2, 2), "arrangement": "xc", "links_between_groups": 2}, "^g = None: "),

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable
-from decimal import Decimal
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -17,68 +15,12 @@ from dragonfly_env.jobs.operations import RECEIVE, SEND, WAIT
 
 
 @pytest.mark.parametrize(
-    ("made", "says"),
-    [
-        (lambda: jobs.send(-1, 128), "to = -1: must be an integer from 0"),
-        (lambda: jobs.send(1.5, 128), "to = 1.5"),
-        (lambda: jobs.send(True, 128), "to = True"),
-        (lambda: jobs.send(1, math.nan), "num_bytes = nan"),
-        (lambda: jobs.send(1, 2**31), "num_bytes = 2147483648"),
-        (lambda: jobs.send(1, 8, 5), "label = 5: must be a string"),
-        (lambda: jobs.receive(-1), "source = -1"),
-        (lambda: jobs.receive(0, -2), "num_bytes = -2"),
-        (lambda: jobs.compute(math.nan), "time_ns = nan: must be a number in"),
-        (lambda: jobs.compute(math.inf), "time_ns = inf: must be a number in"),
-        (lambda: jobs.compute(-1), "time_ns = -1"),
-        (lambda: jobs.compute("5"), "time_ns = '5'"),
-        (lambda: jobs.compute(10**400), "time_ns = "),
-        (lambda: jobs.wait(""), "label = '': must not be empty; None waits for everything"),
-        (lambda: jobs.silent_wait(""), "label = '': must not be empty"),
-        (lambda: jobs.wait(3), "label = 3"),
-        (lambda: jobs.begin(""), "name = '': must not be empty"),
-        (lambda: jobs.begin("iteration"), "name = 'iteration': must be another name"),
-        (lambda: jobs.end("iteration"), "name = 'iteration': must be another name"),
-        (lambda: jobs.wait(name="iteration"), "name = 'iteration': must be another name"),
-        (lambda: jobs.barrier(4, range(4)), "rank = 4: must be one of the 4 members"),
-        (lambda: jobs.allreduce(0, [], 8), "rank = 0: must be one of the 0 members"),
-        (lambda: jobs.allreduce(0, 5, 8), "members = 5"),
-        (lambda: jobs.allreduce(0, [0, -1], 8), "source = -1"),
-        (lambda: jobs.allreduce(0, range(1), 1.5), "num_bytes = 1.5"),
-        (lambda: jobs.alltoallv(0, range(1), 2**31), "num_bytes = 2147483648"),
-        (lambda: jobs.alltoallv(0, range(2), math.inf), "num_bytes = inf"),
-        (lambda: jobs.alltoallv(0, range(2), lambda to: -5), "bytes = -5"),
-        (lambda: jobs.broadcast(0, range(4), 8, root=4), "root = 4"),
-        (lambda: jobs.broadcast(0, range(4), 8, root=-1), "root = -1"),
-        (lambda: jobs.broadcast(0, range(4), 8, segment_bytes=0), "segment_bytes = 0"),
-        (lambda: jobs.reduce(0, range(4), -8), "num_bytes = -8"),
-        (lambda: jobs.reduce(0, range(4), 2**40, segment_bytes=1), "num_bytes = "),
-        (lambda: [jobs.Milc().gap(0)], "ranks = 0"),
-        (lambda: [jobs.Milc().gap(10**18 + 9)], "ranks = "),
-        (lambda: [jobs.Milc.lengths(10**18 + 9)], "ranks = "),
-        (lambda: [jobs.Milc().scaled(math.inf)], "num_bytes = inf"),
-        (lambda: [jobs.Qbox().bytes_per_host(0)], "ranks = 0"),
-        (lambda: [OperationText.of(lambda rank, ranks: [], 0)], "ranks = 0"),
-    ],
-)
-def test_numbers_that_are_none_are_refused_by_name(made: Callable[[], Any], says: str) -> None:
-    with pytest.raises(dfe.ConfigError, match=f"(^|, ){says}"):
-        dfe.Job(lambda rank, ranks: made(), hosts=2)
-
-
-@pytest.mark.parametrize(
     ("operation", "says"),
     [
         (Operation(SEND, -1, 8), "operation 1 of rank 0, to = -1: must be an integer from 0 to 1"),
         (Operation(RECEIVE, 2, 8), "from = 2"),
-        (Operation(SEND, 1, 8.5), "bytes = 8.5"),  # type: ignore[arg-type]
         (Operation(SEND, 1, -1), "bytes = -1"),
-        (Operation(SEND, 2**70, 8), "to = 1180591620717411303424"),
         (Operation(8), "kind = 8"),
-        (Operation("send"), "kind = 'send'"),  # type: ignore[arg-type]
-        (Operation(Decimal("nan")), r"kind = Decimal\('NaN'\)"),  # type: ignore[arg-type]
-        (Operation(np.arange(3)), r"kind = array\("),  # type: ignore[arg-type]
-        (Operation(SEND, 1, 8, None), "label = None"),  # type: ignore[arg-type]
-        (Operation(SEND, 1, 8, []), r"label = \[\]"),  # type: ignore[arg-type]
         (Operation(WAIT, label=""), "label = '': must not be empty"),
         (Operation(6, label="iteration"), "name = 'iteration': must be another name"),
         (jobs.begin("x"), "operation 1 of rank 0, name = 'x': must be ended"),

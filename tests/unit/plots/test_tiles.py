@@ -63,8 +63,6 @@ def test_counters_over_time(windows: CounterWindows, tmp_path: Path) -> None:
 def test_bad_input(windows: CounterWindows) -> None:
     with pytest.raises(dfe.ConfigError, match=r"^value = 'latency'"):
         tiles_figure(windows.whole, value="latency")
-    with pytest.raises(dfe.ConfigError, match=r"^counters = "):
-        tiles_figure(windows)  # type: ignore[arg-type]
     with pytest.raises(dfe.ConfigError, match=r"^job = 1"):
         counters_figure(windows, job=1)
     empty = dfe.Simulation(dfe.SimulationConfig(topology=MACHINE, network="aries")).run_in_windows(10, 0)
