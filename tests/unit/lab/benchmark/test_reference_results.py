@@ -18,7 +18,6 @@ from dragonfly_env.cli import app
 from dragonfly_env.lab.benchmark import Benchmark, Suite, reference_results
 from dragonfly_env.lab.benchmark.measured import Measured
 from dragonfly_env.lab.benchmark.reference_results import ReferenceResult, ReferenceResults, table_of
-from dragonfly_env.lab.benchmark.report import origin
 from dragonfly_env.sweeps.runner import execute_one
 from dragonfly_env.sweeps.storage import ResultsFolder
 from tests.unit.lab.benchmark.tiny_suite import tiny
@@ -119,15 +118,6 @@ def test_policies_of_a_user_that_are_references_are_published_too_and_others_are
     assert {run.policy_label for run in work.todo()} == {"q-adaptive", "par"}
     assert (len(work.taken()), work.reference_runs(), len(work.runs())) == (18, RUNS, RUNS + 6)
     assert {"min", "again"} <= set(work.scores().table["policy"])
-
-
-def test_published_runs_of_other_policies_are_not_counted_among_those_of_references(
-    publish_all: Publish,
-) -> None:
-    work = publish_all(others=("val-n",), policies=("val-n",))
-    assert (len(work.taken()), work.todo()) == (RUNS + 6, ())
-    told = f"4 references: 24 of 24 runs published with dragonfly-env {dfe.__version__}, and 6 of other policies, "
-    assert origin(work).startswith(told)
 
 
 def test_what_the_folder_holds_goes_before_what_is_published(publish_all: Publish) -> None:

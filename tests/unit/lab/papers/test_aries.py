@@ -159,18 +159,6 @@ def test_another_variant_changes_ties_levels_and_all_to_all_of_every_run() -> No
             assert read.run(1).id != point.run(1).id
 
 
-def test_a_variant_that_a_paper_does_not_have_is_refused(tmp_path: Path) -> None:
-    for paper, variant, message in (
-        ("aries", "randomties", "did you mean 'random-ties'"),
-        ("hpdc21", "random-ties", "--variant"),
-    ):
-        result = CliRunner().invoke(
-            app, ["reproduce", paper, "--variant", variant, "--out", str(tmp_path)], env={"COLUMNS": "140"}
-        )
-        assert result.exit_code == 2, result.output
-        assert message in result.output
-
-
 def test_tiny_runs_end_in_figures_and_verdicts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(SIZES, "quick", Sizing(scale=0.0005, watch_ns=2_000.0, phase_ns=500.0))
     folder = tmp_path / "aries"

@@ -6,7 +6,6 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -64,42 +63,6 @@ def test_every_simulation_can_be_done_with_the_settings_of_the_paper(effort: Eff
             assert config.topology == dfe.Dragonfly.preset(str(HOSTS[effort.name]), arrangement="palmtree")
             if not point.closed_loop:
                 assert (config.injection, config.source_queue_full) == ("bernoulli", "lose")
-
-
-def saturating(point: Point, *, falling: tuple[str, ...]) -> dict[str, Any]:
-    past = point.load > 0.7 and point.policy_label in falling and point.traffic_label != "uniform"
-    return {"accepted_load": 0.4 if past else min(point.load, 0.5)}
-
-
-@pytest.mark.parametrize("identity", ["LI11", "LI11-1056", "LI21", "LI21-1056"])
-def test_throughput_falls_past_saturation_or_not(identity: str) -> None:
-    found = claim(identity)
-
-    def falls(*falling: str) -> Measured:
-        return measured(found, lambda point: saturating(point, falling=falling))
-
-    assert falls(found.policy).ordering == "holds"
-    assert "0.500 to 0.400" in falls(found.policy).details
-    assert falls().ordering == "reversed"
-    assert falls(found.policy, found.reference).ordering == "reversed"
-
-
-def test_fairness_ranks_policies_by_their_worst_router() -> None:
-    def row(spreads: dict[str, float]) -> Row:
-        def of(point: Point) -> dict[str, Any]:
-            loads = np.full((33, 8), 0.5)
-            loads[:, 7] = 0.5 / spreads.get(point.policy_label, 1.0)
-            return {"source_router_load": loads.ravel()}
-
-        return of
-
-    as_published = {"pb": 1.5, "tpr": 1.2, "ugal-ideal": 1.3, "lia": 1.01}
-    found = claim("LI12-1056")
-    holds = measured(found, row(as_published))
-    assert holds.ordering == "holds"
-    assert "pb 1.500" in holds.details
-    for worse in ({"lia": 1.06}, {"tpr": 1.6}, {"pb": 1.0}):
-        assert measured(found, row({**as_published, **worse})).ordering == "reversed"
 
 
 def test_the_knee_is_the_counter_of_the_most_loaded_type_of_link() -> None:

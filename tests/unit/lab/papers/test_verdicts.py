@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from dragonfly_env.lab.papers import PAPERS, Reproduction, find_paper, judge_all
-from dragonfly_env.lab.papers.claims import EXPLANATIONS, NOTHING_TRIED, Claim, _claim
+from dragonfly_env.lab.papers.claims import EXPLANATIONS, NOTHING_TRIED, Claim
 from dragonfly_env.lab.papers.findings import Findings, Measured
 from dragonfly_env.lab.papers.report import COLUMNS, Judged, as_csv, as_markdown, summary, tally
 from dragonfly_env.lab.papers.verdicts import (
@@ -206,19 +206,6 @@ def test_the_report_of_a_figure_lists_its_claims_only(tmp_path: Path) -> None:
 def test_explanations_are_of_one_kind() -> None:
     for found in CLAIMS:
         assert not found.explanation or found.explanation.startswith(EXPLANATIONS), found.id
-
-
-ROW = {
-    "id": "XX01", "section": "1", "figure": "fig1", "hosts": "72", "traffic": "uniform", "load": "0.5",
-    "policy": "min", "reference": "", "metric": "throughput", "published": "0.5", "unit": "fraction",
-    "relation": "value", "rivals": "", "quick": "yes", "note": "",
-}  # fmt: skip
-
-
-def test_the_last_columns_are_optional() -> None:
-    assert _claim(ROW).fitted == ()
-    found = _claim({**ROW, "fitted": "one two", "explanation": "open: two settings tried"})
-    assert (found.fitted, found.explanation) == (("one", "two"), "open: two settings tried")
 
 
 # ------------------------------------------------------------------------------------------------ model variants
