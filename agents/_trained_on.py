@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from dragonfly_env.checks.documents import differences
-from dragonfly_env.checks.values import config_error
+from dragonfly_env.checks.values import config_error, differences
 from dragonfly_env.decisions.layout import OCCUPANCY_FEATURES
 from dragonfly_env.simulation.config import SimulationConfig
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dragonfly_env.agents._trained_on import warn_elsewhere
 from dragonfly_env.agents.protocol import Learner
 from dragonfly_env.batch_policy import AN_OBJECT
-from dragonfly_env.checks.outside import check_items
-from dragonfly_env.checks.values import check_bool, check_instance, check_time_ns, config_error
+from dragonfly_env.checks.values import check_items, check_time_ns, config_error
 from dragonfly_env.metrics import Metrics
 from dragonfly_env.policies import Policy, make_policy
 from dragonfly_env.simulation import simulate
@@ -148,8 +147,6 @@ def evaluate_policy(
         raise config_error(
             "policy", policy, f"must be the name of a policy, such as 'ugal-n', or {AN_OBJECT}"
         )
-    check_instance("config", config, SimulationConfig)
-    check_bool("native", native)
     if seed is not None:
         config = config.replace(seed=seed)
     check_time_ns("measure_ns", measure_ns, open_low=True)

@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env import policy_parameters as core
-from dragonfly_env.checks.values import check_instance
 from dragonfly_env.errors import StateError
 from dragonfly_env.policies import NamedVariants, Policy
 
@@ -80,9 +79,6 @@ class CoreLearner(Policy):
             >>> dfe.agents.QRouting().env_options_on(topology)["max_hops"]
             7
         """
-        from dragonfly_env.config.topology import Dragonfly
-
-        check_instance("topology", topology, Dragonfly)
         options = self.env_options()
         return {**options, "max_hops": options["max_hops"] + topology.diameter - _MESH_DIAMETER}
 
@@ -171,9 +167,7 @@ class QAdaptive(CoreLearner, core.QAdaptive):
             >>> dfe.agents.QAdaptive.for_system(dfe.Dragonfly.preset("2550")).q_thld1
             0.05
         """
-        from dragonfly_env.config.topology import Dragonfly
-
-        if check_instance("topology", topology, Dragonfly).num_hosts == 2550:
+        if topology.num_hosts == 2550:
             return cls(q_thld1=0.05, q_thld2=0.4)
         return cls()
 

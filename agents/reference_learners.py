@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from dragonfly_env.checks.values import PS_PER_NS, check_instance, config_error
+from dragonfly_env.checks.values import PS_PER_NS, config_error
 from dragonfly_env.config.groups import ALL_TO_ALL
 from dragonfly_env.config.links import link_rows
 from dragonfly_env.decisions.batch import IntArray
@@ -172,9 +172,6 @@ class ReferenceLearner(ABC):
     """
 
     def __init__(self, learner: CoreLearner, env: BatchedRoutingEnv) -> None:
-        from dragonfly_env.envs.batched import BatchedRoutingEnv
-
-        check_instance("env", env, BatchedRoutingEnv)
         _check(learner, env)
         self._learner = learner
         self._env = env

@@ -15,7 +15,6 @@ import numpy.typing as npt
 from dragonfly_env import policy_parameters as core
 from dragonfly_env.baselines._mlp_arithmetic import best_legal, drawn_legal, forward, tamed
 from dragonfly_env.baselines.mlp_network import FIELD, MlpNetwork, digest
-from dragonfly_env.checks.outside import check_path
 from dragonfly_env.checks.values import check_text, config_error
 from dragonfly_env.config.rows import integer, setting
 from dragonfly_env.decisions.batch import IntArray
@@ -34,9 +33,9 @@ _HOW = (
 
 
 def _file(field: str, value: object) -> str:
-    if value is None:
+    if not isinstance(value, (str, Path)):
         raise config_error(field, value, _HOW)
-    return str(check_path(field, value))
+    return str(value)
 
 
 class ScoringPolicy(core.NeuralV1):
@@ -182,7 +181,7 @@ class Mlp(_WithNetwork):
 
     def _read(self) -> MlpNetwork:
         network = MlpNetwork.load(str(self.weights))
-        found = digest(self.weights)
+        found = digest(str(self.weights))
         if self.sha256 not in (None, found):
             raise config_error(
                 "sha256", self.sha256, f"must be that of {self.weights!r}, which is {found}: another file?"

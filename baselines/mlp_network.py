@@ -18,11 +18,17 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env import _core
-from dragonfly_env.checks.arrays import as_float32, as_numbers, refuse_first
-from dragonfly_env.checks.documents import parse_json
-from dragonfly_env.checks.files import read_arrays, write_arrays
-from dragonfly_env.checks.outside import check_items, check_path, parsing, read_bytes
-from dragonfly_env.checks.values import check_choice, check_integer, check_real, config_error, unknown_name
+from dragonfly_env.checks.files import parse_json, read_arrays, refusing, write_arrays
+from dragonfly_env.checks.values import (
+    as_numbers,
+    check_choice,
+    check_integer,
+    check_items,
+    check_real,
+    config_error,
+    refuse_first,
+    unknown_name,
+)
 from dragonfly_env.config.help import documented
 from dragonfly_env.config.rows import boolean, choice, integer, normalise, real, reject_unknown, setting
 from dragonfly_env.decisions.layout import ALL_FEATURES, PER_ACTION, check_nonminimal_kinds
@@ -38,8 +44,6 @@ FIELD = "weights"
 _FILE = "must be a file of MlpNetwork.save or export_mlp"
 _MOST_LAYERS = 9
 _MOST_WEIGHTS = 2**24
-_MOST_HEADER_BYTES = 2**20
-_MOST_FILE_BYTES = 2**28
 _MOST_UNITS = 2**16
 _MOST_CANDIDATES = int(highest("ugal-n", "minimal_candidates"))
 _LEAST_SCALE, _MOST_SCALE = 1e-9, 1e9
@@ -119,7 +123,7 @@ def _layers(field: str, value: object) -> tuple[Layer, ...]:
 
 def _finite(name: str, value: object, ndim: int) -> npt.NDArray[np.float32]:
     """A read-only array of its own."""
-    array = as_float32(name, as_numbers(name, value, ndim=ndim)).copy()
+    array = as_numbers(name, value, ndim=ndim).astype(np.float32)
     refuse_first(
         lambda index: f"{name}[{', '.join(map(str, index))}]", array, ~np.isfinite(array), "must be finite"
     )
@@ -281,8 +285,8 @@ class MlpNetwork:
         arrays: dict[str, Any] = {"header": json.dumps(header, sort_keys=True, allow_nan=False)}
         for names, layer in zip(_array_names(len(self.layers)), self.layers, strict=True):
             arrays.update(zip(names, layer, strict=True))
-        with parsing("path", str(path), "must be writable"):
-            check_path("path", path).parent.mkdir(parents=True, exist_ok=True)
+        with refusing("path", Path(path), "must be writable"):
+            Path(path).parent.mkdir(parents=True, exist_ok=True)
         return write_arrays(path, arrays)
 
     @classmethod
@@ -396,40 +400,27 @@ def _array_names(count: int) -> list[tuple[str, str]]:
     return [(f"weights_{i}", f"bias_{i}") for i in range(count)]
 
 
-def _read_network(path: object) -> tuple[dict[str, Any], list[tuple[Any, Any]]]:
-    """The fields and the arrays in a file, as they are there.
-
-    Raises:
-        ConfigError: If the file cannot be read, is damaged or of another kind or format, or an array is no float32.
-    """
-    source = check_path(FIELD, path)
-    text = read_arrays(source, {"header": _MOST_HEADER_BYTES}, field=FIELD, allowed=_FILE)["header"]
-    fields = _parse_header(text, str(source))
+def _read_network(path: str | Path) -> tuple[dict[str, Any], list[tuple[Any, Any]]]:
+    """The fields and the arrays in a file, as they are there."""
+    text = read_arrays(path, ["header"], field=FIELD, allowed=_FILE)["header"]
+    fields = _parse_header(text, str(path))
     count = check_integer(f"{FIELD}: layers", fields.pop("layers", None), 1, _MOST_LAYERS)
     names = _array_names(count)
-    most = {name: _MOST_WEIGHTS * 4 for pair in names for name in pair}
-    arrays = read_arrays(source, most, field=FIELD, allowed=_FILE)
+    arrays = read_arrays(path, [name for pair in names for name in pair], field=FIELD, allowed=_FILE)
     for name, array in arrays.items():
         if array.dtype != np.float32:
             raise config_error(f"{FIELD}: {name}", str(array.dtype), "must be float32")
     return fields, [(arrays[weights], arrays[bias]) for weights, bias in names]
 
 
-def digest(path: object) -> str:
-    """SHA-256 of a file.
-
-    Raises:
-        ConfigError: If it cannot be read.
-    """
-    content = read_bytes(check_path(FIELD, path), FIELD, _MOST_FILE_BYTES, _FILE)
-    return hashlib.sha256(content).hexdigest()
+def digest(path: str | Path) -> str:
+    """SHA-256 of a file."""
+    with refusing(FIELD, Path(path), _FILE):
+        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
 def _parse_header(array: npt.NDArray[Any], shown: str) -> dict[str, Any]:
-    if array.dtype.kind != "U" or array.ndim != 0:
-        raise config_error(FIELD, shown, f"{_FILE} (its header is no text)")
-    with parsing(FIELD, shown, _FILE):
-        text = re.sub(r'"(\w+)"', lambda name: f'"{_RENAMED.get(name[1], name[1])}"', str(array[()]))
+    text = re.sub(r'"(\w+)"', lambda name: f'"{_RENAMED.get(name[1], name[1])}"', str(array))
     header = parse_json(text, FIELD, file=shown, allowed=_FILE)
     if (
         not isinstance(header, dict)

@@ -24,8 +24,8 @@ from dragonfly_env import _core
 from dragonfly_env.bounds.demands import Demand, offered_by
 from dragonfly_env.bounds.fluid import Arcs, Floats, Ints, Rotation, rotation_of
 from dragonfly_env.bounds.times import PacketTimes, alone_times, packet_times
-from dragonfly_env.checks.archives import write_arrays
-from dragonfly_env.checks.values import PS_PER_NS, check_instance, config_error
+from dragonfly_env.checks.files import write_arrays
+from dragonfly_env.checks.values import PS_PER_NS, config_error
 from dragonfly_env.config.groups import ALL_TO_ALL
 from dragonfly_env.config.links import link_rows
 from dragonfly_env.config.throughput import links_per_pair
@@ -339,7 +339,6 @@ def optimal_split(config: SimulationConfig) -> PathSplit:
         >>> split.predicted_latency_ns > dfe.latency_floor(config)
         True
     """
-    check_instance("config", config, SimulationConfig)
     topology = config.topology
     arcs = Arcs.of(topology)
     demand, load = offered_by(config)

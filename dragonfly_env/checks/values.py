@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 import numbers
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, TypeVar
 
@@ -218,6 +218,15 @@ def refuse_first(
         value = array[index].item()
         whole = isinstance(value, float) and value.is_integer()
         raise config_error(name(index), int(value) if whole else value, allowed)
+
+
+def differences(first: Any, second: Any, name: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """The dotted name and both values of everything that differs in two tables, in the order of the first one."""
+    if isinstance(first, Mapping) and isinstance(second, Mapping):
+        for key in (*first, *(key for key in second if key not in first)):
+            yield from differences(first.get(key), second.get(key), f"{name}.{key}" if name else str(key))
+    elif first != second:
+        yield name, first, second
 
 
 def parse_value(text: str) -> int | float | bool | str:

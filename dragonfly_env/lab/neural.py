@@ -36,8 +36,8 @@ import typer
 import dragonfly_env as dfe
 from dragonfly_env.baselines import MlpNetwork
 from dragonfly_env.baselines.mlp import rows_per_action
-from dragonfly_env.checks.documents import read_toml
 from dragonfly_env.checks.extras import how_to_install
+from dragonfly_env.checks.files import read_toml
 from dragonfly_env.checks.values import config_error, parse_value, unknown_name
 from dragonfly_env.lab.benchmark import find_suite
 from dragonfly_env.lab.benchmark.training import why_in_test_split, why_workload_in_test_split

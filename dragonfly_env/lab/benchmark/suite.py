@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from importlib import resources
 from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
-from dragonfly_env.checks.documents import parse_toml
+from dragonfly_env.checks.files import parse_toml
 from dragonfly_env.checks.values import check_choice, check_integer, config_error, unknown_name
 from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.config.topology import Dragonfly

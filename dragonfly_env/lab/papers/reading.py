@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
-from dragonfly_env.checks.documents import parse_toml
+from dragonfly_env.checks.files import parse_toml
 from dragonfly_env.checks.values import parse_assignments
 from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.lab.papers.findings import Findings
