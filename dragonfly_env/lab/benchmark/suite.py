@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from importlib import resources
-from typing import Any, Literal, TypeAlias, TypeVar, get_args
+from typing import Any, Literal, TypeAlias, cast, get_args
 
 from dragonfly_env.checks.files import parse_toml
 from dragonfly_env.checks.values import check_choice, check_integer, config_error, unknown_name
@@ -31,7 +31,6 @@ SHOWN = ("trained", "omniscient")
 policy that knows the traffic beforehand."""
 
 _MOST_SEEDS = 1000
-_Name = TypeVar("_Name", bound=str)
 _FOLDER = "suites"
 
 
@@ -168,7 +167,9 @@ class Suite:
 def _tracks(value: object) -> Iterator[Track]:
     for name, settings in Table(value, "tracks").rest().items():
         table = Table(settings, f"tracks.{name}")
-        quantity = _one_of(table, "quantity", "", QUANTITIES)
+        quantity = cast(
+            "Quantity", check_choice(table.field("quantity"), table.text("quantity", ""), QUANTITIES)
+        )
         title, after_ns = table.text("title", name), table.time_ns("after_ns", 0.0, 0.0)
         series_bin_ns = table.optional_time_ns("series_bin_ns", 1.0)
         listed = [case for block in table.items("cases") for case in _block(name, series_bin_ns, block)]
@@ -180,8 +181,8 @@ def _tracks(value: object) -> Iterator[Track]:
 def _block(track: str, series_bin_ns: float | None, value: object) -> Iterator[tuple[Effort, BenchmarkCase]]:
     """Every combination of what one entry of ``cases`` lists."""
     table = Table(value, f"tracks.{track}.cases")
-    effort = _one_of(table, "effort", "full", EFFORTS)
-    split = _one_of(table, "split", "", SPLITS)
+    effort = cast("Effort", check_choice(table.field("effort"), table.text("effort", "full"), EFFORTS))
+    split = cast("Split", check_choice(table.field("split"), table.text("split", ""), SPLITS))
     networks = [str(item) for item in table.items("networks")]
     sizes = [str(check_integer(table.field("hosts"), item, 1, 2**31 - 1)) for item in table.items("hosts")]
     patterns = [TrafficChoice.parse(item) for item in table.items("traffic")]
@@ -209,14 +210,6 @@ def _block(track: str, series_bin_ns: float | None, value: object) -> Iterator[t
                             series_bin_ns=series_bin_ns,
                         ),
                     )
-
-
-def _one_of(table: Table, field: str, default: str, names: tuple[_Name, ...]) -> _Name:
-    value = table.text(field, default) if default else table.optional_text(field)
-    for name in names:
-        if name == value:
-            return name
-    raise unknown_name(table.field(field), value, names)
 
 
 def suite_names() -> tuple[str, ...]:
