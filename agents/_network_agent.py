@@ -32,7 +32,8 @@ _Agent = TypeVar("_Agent", bound="NetworkAgent")
 
 
 class NetworkAgent(ABC):
-    """A learner with one network that all routers share; it is built when the first layout is known.
+    """A learner with one network of linear layers with ReLU that all routers share. The network is built when the first
+    layout is known.
 
     Args:
         settings: An instance of ``settings_class``; None: its defaults.
@@ -81,13 +82,7 @@ class NetworkAgent(ABC):
         return options
 
     def prepare(self, env: BatchedRoutingEnv) -> None:
-        """See ``Learner.prepare``.
-
-        Example:
-            >>> agent = dfe.agents.make_agent("deep-q", seed=1)
-            >>> config = dfe.SimulationConfig(topology="72")
-            >>> agent.prepare(dfe.BatchedRoutingEnv(config, **agent.env_options()))
-        """
+        """See ``Learner.prepare``."""
         self._fit_layout(env.layout, env.num_actions)
         self._here = network_of(env.config)
         warn_elsewhere(self._trained_on, env.config, f"this {self.kind} agent")
@@ -109,14 +104,7 @@ class NetworkAgent(ABC):
             return self._choose(batch)
 
     def save(self, path: str | Path) -> None:
-        """See ``Learner.save``.
-
-        Example:
-            >>> agent = dfe.agents.make_agent("ppo", seed=1)
-            >>> config = dfe.SimulationConfig(topology="72")
-            >>> agent.prepare(dfe.BatchedRoutingEnv(config, **agent.env_options()))
-            >>> agent.save("agent.zip")
-        """
+        """See ``Learner.save``."""
         facts = self._built("save()")
         header = {
             "kind": self.kind,
@@ -136,16 +124,7 @@ class NetworkAgent(ABC):
 
     @classmethod
     def load(cls: type[_Agent], path: str | Path) -> _Agent:
-        """See ``Learner.load``.
-
-        Example:
-            >>> agent = dfe.agents.make_agent("ppo", seed=1)
-            >>> config = dfe.SimulationConfig(topology="72")
-            >>> agent.prepare(dfe.BatchedRoutingEnv(config, **agent.env_options()))
-            >>> agent.save("agent.zip")
-            >>> dfe.agents.PpoAgent.load("agent.zip").seed
-            1
-        """
+        """See ``Learner.load``."""
         header, arrays = read_agent(path, cls.kind)
         try:
             agent = cls(cls.settings_class(**header["settings"]), seed=header["seed"])
@@ -162,66 +141,6 @@ class NetworkAgent(ABC):
             allowed = f"must be a saved {cls.kind} agent of this version ({error})"
             raise config_error("agent", str(path), allowed) from error
         return agent
-
-    def _fit_layout(self, layout: Any, num_actions: int) -> None:
-        """Build the network for a layout the first time; then the layout must stay what it was.
-
-        Raises:
-            ConfigError: If it is not.
-        """
-        if self._network is not None and layout is self._layout:
-            return
-        facts = LayoutFacts.of(layout, num_actions)
-        if self._facts is None:
-            self._facts = facts
-        self._factors = self._factors_to(self._facts, facts)
-        self._layout = layout
-        if self._network is None:
-            self._build(self._facts)
-
-    # For the agents.
-
-    def _built(self, call: str) -> LayoutFacts:
-        """The layout of the network.
-
-        Raises:
-            StateError: If there is no network yet, saying which ``call`` needs one.
-        """
-        if self._network is None or self._facts is None:
-            raise StateError(f"{call}: there is no network yet; train the agent or call prepare(env) first")
-        return self._facts
-
-    def _factors_to(self, trained: LayoutFacts, other: LayoutFacts) -> npt.NDArray[np.float32] | None:
-        """What observations of an environment are multiplied with for the network, or None.
-
-        Raises:
-            ConfigError: If the network does not fit that environment, naming the first difference.
-        """
-        return trained.factors(other, f"this {self.kind} agent")
-
-    def _in_trained_units(self, obs: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        """(N, F) observations as the network expects them: a new array."""
-        return np.array(obs) if self._factors is None else obs * self._factors
-
-    def _learns_here(self) -> None:
-        """Something is learned in the environment that the agent was prepared for last."""
-        self._trained_on = self._here
-
-    @abstractmethod
-    def _build(self, facts: LayoutFacts) -> None:
-        """Make ``_network``, and what goes with it, for a layout."""
-
-    @abstractmethod
-    def _choose(self, batch: DecisionBatch) -> IntArray:
-        """Legal actions for one decision at least, whose layout fits."""
-
-    @abstractmethod
-    def _networks(self) -> dict[str, Any]:
-        """The networks that are saved, by name."""
-
-
-class ExportableAgent(NetworkAgent):
-    """A ``NetworkAgent`` of linear layers with ReLU between them, which the core can run by itself."""
 
     def export_mlp(self, path: str | Path, *, max_hops: int = 5) -> Path:
         """Write the network that acts as a policy of the core: ``make_policy("mlp", weights=path)``.
@@ -269,6 +188,60 @@ class ExportableAgent(NetworkAgent):
             layers=layers, features=tuple(units), scale=tuple(units.values()), activation="relu", **fields
         )
         return exported.save(path)
+
+    def _fit_layout(self, layout: Any, num_actions: int) -> None:
+        """Build the network for a layout the first time; then the layout must stay what it was.
+
+        Raises:
+            ConfigError: If it is not.
+        """
+        if self._network is not None and layout is self._layout:
+            return
+        facts = LayoutFacts.of(layout, num_actions)
+        if self._facts is None:
+            self._facts = facts
+        self._factors = self._factors_to(self._facts, facts)
+        self._layout = layout
+        if self._network is None:
+            self._build(self._facts)
+
+    def _built(self, call: str) -> LayoutFacts:
+        """The layout of the network.
+
+        Raises:
+            StateError: If there is no network yet, saying which ``call`` needs one.
+        """
+        if self._network is None or self._facts is None:
+            raise StateError(f"{call}: there is no network yet; train the agent or call prepare(env) first")
+        return self._facts
+
+    def _factors_to(self, trained: LayoutFacts, other: LayoutFacts) -> npt.NDArray[np.float32] | None:
+        """What observations of an environment are multiplied with for the network, or None.
+
+        Raises:
+            ConfigError: If the network does not fit that environment, naming the first difference.
+        """
+        return trained.factors(other, f"this {self.kind} agent")
+
+    def _in_trained_units(self, obs: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        """(N, F) observations as the network expects them: a new array."""
+        return np.array(obs) if self._factors is None else obs * self._factors
+
+    def _learns_here(self) -> None:
+        """Something is learned in the environment that the agent was prepared for last."""
+        self._trained_on = self._here
+
+    @abstractmethod
+    def _build(self, facts: LayoutFacts) -> None:
+        """Make ``_network``, and what goes with it, for a layout."""
+
+    @abstractmethod
+    def _choose(self, batch: DecisionBatch) -> IntArray:
+        """Legal actions for one decision at least, whose layout fits."""
+
+    @abstractmethod
+    def _networks(self) -> dict[str, Any]:
+        """The networks that are saved, by name."""
 
     @abstractmethod
     def _acting(self, facts: LayoutFacts) -> tuple[Any, dict[str, float], dict[str, Any]]:

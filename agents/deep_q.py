@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env.agents._choice import any_legal
-from dragonfly_env.agents._network_agent import ExportableAgent
+from dragonfly_env.agents._network_agent import NetworkAgent
 from dragonfly_env.agents._sb3 import (
     DQNPolicy,
     ReplayBuffer,
@@ -110,7 +110,7 @@ class TransitionBuffer(ReplayBuffer):
         )
 
 
-class DeepQAgent(ExportableAgent):
+class DeepQAgent(NetworkAgent):
     """A deep Q-network that all routers share.
 
     Everything random in it follows from ``seed``; while it explores, from the random numbers of the batches too. So

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dragonfly_env.agents._trained_on import warn_elsewhere
 from dragonfly_env.agents.protocol import Learner
-from dragonfly_env.batch_policy import AN_OBJECT
-from dragonfly_env.checks.values import check_items, check_time_ns, config_error
+from dragonfly_env.checks.values import check_time_ns, config_error
 from dragonfly_env.metrics import Metrics
 from dragonfly_env.policies import Policy, make_policy
 from dragonfly_env.simulation import simulate
@@ -18,7 +17,6 @@ from dragonfly_env.simulation.config import SimulationConfig
 
 if TYPE_CHECKING:
     from dragonfly_env.batch_policy import BatchPolicy
-    from dragonfly_env.decisions.batch import DecisionBatch
     from dragonfly_env.envs.batched import BatchedRoutingEnv
     from dragonfly_env.envs.options import Several
 
@@ -88,16 +86,8 @@ def make_env(
 def join(
     config: SimulationConfig, policy: BatchPolicy, *, duration_ns: float
 ) -> tuple[BatchedRoutingEnv, BatchPolicy]:
-    """The environment that a policy needs, and what decides its batches: the policy, or its reference. Nothing is
-    learned.
-
-    Args:
-        config: What to simulate.
-        policy: A learner is made ready for the environment, and acts greedily.
-        duration_ns: End of an episode.
-
-    Raises:
-        ConfigError: For what cannot be simulated, or a learner that was trained on another layout.
+    """The environment that a policy needs, and what decides its batches: the policy, or its reference. A learner is
+    made ready for the environment, and acts greedily.
     """
     env = make_env(config, policy, duration_ns=duration_ns, transitions=False)
     if isinstance(policy, Learner):
@@ -133,6 +123,7 @@ def evaluate_policy(
 
     Raises:
         ConfigError: For an unknown name, impossible times, or a learner that was trained on another layout.
+        StateError: If ``native`` is False and the policy has no reference implementation.
 
     Example:
         >>> config = dfe.SimulationConfig(topology="72", traffic="adv+1", load=0.2)
@@ -143,33 +134,23 @@ def evaluate_policy(
         True
     """
     chosen: Any = make_policy(policy) if isinstance(policy, str) else policy
-    if isinstance(chosen, type) or not callable(getattr(chosen, "act", None)):
-        raise config_error(
-            "policy", policy, f"must be the name of a policy, such as 'ugal-n', or {AN_OBJECT}"
-        )
     if seed is not None:
         config = config.replace(seed=seed)
     check_time_ns("measure_ns", measure_ns, open_low=True)
     check_time_ns("warmup_ns", warmup_ns)
-    if isinstance(chosen, Policy) and not (native or chosen.has_reference):
-        raise config_error(
-            "native", native, f"must be True for {chosen.name!r}: the core alone has this policy"
-        )
     if native and isinstance(chosen, Policy):
         return simulate(config.replace(policy=chosen), warmup_ns=warmup_ns, measure_ns=measure_ns)
     # Only at the end of an episode are all parts of the network at the same time.
     env, chosen = join(config, chosen, duration_ns=warmup_ns or measure_ns)
-    _answer(env, env.reset(seed=config.seed), chosen)
+    batch = env.reset(seed=config.seed)
+    while not env.done:
+        batch = env.step(chosen.act(batch))
     if warmup_ns > 0:
         env.reset_statistics()
-        _answer(env, env.extend(measure_ns), chosen)
+        batch = env.extend(measure_ns)
+        while not env.done:
+            batch = env.step(chosen.act(batch))
     return env.metrics()
-
-
-def _answer(env: BatchedRoutingEnv, batch: DecisionBatch, policy: BatchPolicy) -> None:
-    """Decide until the episode is done."""
-    while not env.done:
-        batch = env.step(policy.act(batch))
 
 
 def evaluate_over_seeds(
@@ -199,23 +180,19 @@ def evaluate_over_seeds(
         >>> found.latency_mean_ns > 0
         True
     """
-    numbers = check_items("seeds", seeds, "must be a list of seeds")
-    if not numbers:
-        raise config_error("seeds", seeds, "must have at least one")
-    allowed = "must be a SimulationConfig, or a list of them"
-    configs = [config] if isinstance(config, SimulationConfig) else check_items("config", config, allowed)
-    if not configs:
-        raise config_error("config", config, allowed)
+    configs = [config] if isinstance(config, SimulationConfig) else list(config)
     runs = tuple(
         evaluate_policy(policy, one, warmup_ns=warmup_ns, measure_ns=measure_ns, seed=seed, native=native)
         for one in configs
-        for seed in numbers
+        for seed in seeds
     )
+    if not runs:
+        raise config_error("seeds", seeds, "must have at least one, as must config")
     return Evaluation(
         latency_mean_ns=fmean(run.latency_mean_ns for run in runs),
         accepted_load=fmean(run.accepted_load for run in runs),
         minimal_fraction=fmean(run.minimal_fraction for run in runs),
         hops_mean=fmean(run.hops_mean for run in runs),
-        seeds=tuple(numbers),
+        seeds=tuple(seeds),
         metrics=runs,
     )

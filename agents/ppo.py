@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env.agents._choice import pick
-from dragonfly_env.agents._network_agent import ExportableAgent
+from dragonfly_env.agents._network_agent import NetworkAgent
 from dragonfly_env.agents._sb3 import one_thread, polyak_update, seeded, torch
 from dragonfly_env.agents._trained_on import LayoutFacts
 from dragonfly_env.agents.settings import PpoSettings
@@ -218,7 +218,7 @@ def _layers(sizes: Sequence[int]) -> Any:
     return torch.nn.Sequential(*parts[:-1])
 
 
-class PpoAgent(ExportableAgent):
+class PpoAgent(NetworkAgent):
     """A network that scores actions, shared by all routers and trained by PPO on packets' exact returns.
 
     Everything random in it follows from ``seed`` and from the random numbers of the batches.
@@ -347,7 +347,7 @@ class PpoAgent(ExportableAgent):
         clipped = (torch.abs(ratio - 1) > settings.clip).float().mean()
         return tuple(float(figure.detach()) for figure in (gain, error, entropy, clipped))
 
-    # For ExportableAgent and NetworkAgent.
+    # For NetworkAgent.
 
     def _acting(self, facts: LayoutFacts) -> tuple[Any, dict[str, float], dict[str, Any]]:
         output = "softmax" if self.settings.sample else "greedy"

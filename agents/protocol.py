@@ -45,50 +45,20 @@ class Learner(BatchPolicy, Protocol):
         """The keyword arguments of ``BatchedRoutingEnv`` that it needs: scope, action, reward, features."""
 
     def prepare(self, env: BatchedRoutingEnv) -> None:
-        """Get ready for an environment: build what depends on its layout, or check that it is the known one.
-
-        Args:
-            env: Where it will act.
-
-        Raises:
-            ConfigError: If it was trained with another layout or another number of actions.
-        """
+        """Build what depends on the layout of an environment, or raise ``ConfigError`` if another layout is known."""
 
     def set_training(self, on: bool) -> None:
-        """Explore and learn, or act greedily. A new or loaded learner acts greedily.
-
-        Args:
-            on: Whether it trains from now on.
-        """
+        """Explore and learn, or act greedily. A new or loaded learner acts greedily."""
 
     def learn(self, transitions: Transitions) -> None:
-        """Take in what completed since the last call, and improve.
-
-        Args:
-            transitions: Of the environment that it was prepared for.
-        """
+        """Improve from the transitions that completed since the last call."""
 
     def statistics(self) -> dict[str, float]:
         """Figures about the learning itself, e.g. ``{"loss": ..., "epsilon": ...}``, for logs."""
 
     def save(self, path: str | Path) -> None:
-        """Write everything needed to act again into one file.
-
-        Args:
-            path: The file to write.
-
-        Raises:
-            StateError: If there is nothing to save yet.
-            ConfigError: If the file cannot be written.
-        """
+        """Write everything needed to act again into one file."""
 
     @classmethod
     def load(cls, path: str | Path) -> Learner:
-        """Read what ``save`` wrote.
-
-        Args:
-            path: The file.
-
-        Raises:
-            ConfigError: If the file is no saved agent of this class.
-        """
+        """Read the file that ``save`` wrote."""

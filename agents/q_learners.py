@@ -37,23 +37,14 @@ class CoreLearner(Policy):
     learns: ClassVar[bool] = True
 
     def act(self, batch: DecisionBatch) -> npt.NDArray[np.int64]:
-        """Refuse: parameters alone have no tables.
-
-        Args:
-            batch: Any.
-
-        Raises:
-            StateError: Always. ``reference(env)`` has tables of its own, and decides.
-        """
+        """Refuse: parameters alone have no tables; ``reference(env)`` has tables of its own, and decides."""
         raise StateError(
             f"act(): policy {self.name!r} learns inside the core: run it with Simulation, or let its "
             "reference(env) decide the batches of an environment"
         )
 
     def env_options(self) -> dict[str, Any]:
-        """The keyword arguments of ``BatchedRoutingEnv`` that its reference implementation needs, where groups are
-        all-to-all.
-        """
+        """The keyword arguments of ``BatchedRoutingEnv`` for its reference, where groups are all-to-all."""
         max_hops, num_random = self._hops_and_draws
         return {
             "scope": self.scope,
@@ -69,29 +60,13 @@ class CoreLearner(Policy):
         """The longest route where groups are all-to-all, and the random numbers of a decision."""
 
     def env_options_on(self, topology: Dragonfly) -> dict[str, Any]:
-        """The same on any topology: routes are as much longer as its minimal paths are.
-
-        Args:
-            topology: Where it is to route.
-
-        Example:
-            >>> topology = dfe.Dragonfly.preset("theta-m8")
-            >>> dfe.agents.QRouting().env_options_on(topology)["max_hops"]
-            7
-        """
+        """The keyword arguments on any topology: routes are as much longer as its minimal paths are."""
         options = self.env_options()
         return {**options, "max_hops": options["max_hops"] + topology.diameter - _MESH_DIAMETER}
 
     @abstractmethod
     def reference(self, env: BatchedRoutingEnv) -> ReferenceLearner:
-        """The same learner in NumPy, with tables of its own: the same ``trace_hash()`` and the same tables.
-
-        Args:
-            env: Made with ``env_options()``, as ``BatchedRoutingEnv.for_policy`` does.
-
-        Raises:
-            ConfigError: If it was not.
-        """
+        """The same learner in NumPy, with tables of its own: the same ``trace_hash()`` and the same tables."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,15 +133,7 @@ class QAdaptive(CoreLearner, core.QAdaptive):
 
     @classmethod
     def for_system(cls: type[_Adaptive], topology: Dragonfly) -> _Adaptive:
-        """The paper's parameters: for 2,550 hosts those of section 6, else those of section 5.1.
-
-        Args:
-            topology: The system.
-
-        Example:
-            >>> dfe.agents.QAdaptive.for_system(dfe.Dragonfly.preset("2550")).q_thld1
-            0.05
-        """
+        """The paper's parameters: for 2,550 hosts those of section 6, else those of section 5.1."""
         if topology.num_hosts == 2550:
             return cls(q_thld1=0.05, q_thld2=0.4)
         return cls()

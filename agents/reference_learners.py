@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from dragonfly_env.checks.values import PS_PER_NS, config_error
+from dragonfly_env.checks.values import PS_PER_NS
 from dragonfly_env.config.groups import ALL_TO_ALL
 from dragonfly_env.config.links import link_rows
 from dragonfly_env.decisions.batch import IntArray
@@ -165,14 +165,10 @@ class ReferenceLearner(ABC):
 
     Args:
         learner: Its parameters.
-        env: An environment with the learner's ``env_options()``.
-
-    Raises:
-        ConfigError: If the environment lacks one of them.
+        env: An environment of one scenario that ``BatchedRoutingEnv.for_policy`` made for the learner.
     """
 
     def __init__(self, learner: CoreLearner, env: BatchedRoutingEnv) -> None:
-        _check(learner, env)
         self._learner = learner
         self._env = env
         self._wiring = Wiring(env.config)
@@ -183,7 +179,6 @@ class ReferenceLearner(ABC):
         self._reports = np.zeros(0, dtype=_REPORT)
         # By decision: its row, and what it tells of the rest of the way. Until the report on it has come.
         self._decided: dict[int, tuple[int, float]] = {}
-        self._answered: tuple[DecisionBatch | None, IntArray] = (None, np.zeros(0, dtype=np.int64))
 
     @property
     def name(self) -> str:
@@ -212,9 +207,6 @@ class ReferenceLearner(ABC):
     def table(self) -> npt.NDArray[np.float32]:
         """(m, rows, ports) estimates in ns at ``env.time_ns``, as ``Simulation.q_table()``; infinite: the port is
         closed. A read-only view: it changes while the episode goes on.
-
-        Raises:
-            StateError: If too much feedback had piled up in the environment.
         """
         if self._episode == self._env.episode > 0:
             self.hear(self._env.feedback())
@@ -231,7 +223,7 @@ class ReferenceLearner(ABC):
         """Hear what has been reported, then decide; every decision sees the tables as they are at its time.
 
         Args:
-            batch: The N decisions that wait in the environment; for the same batch it chooses the same.
+            batch: The N decisions that wait in the environment.
 
         Returns:
             (N,) actions. Equal values: the lowest port.
@@ -242,8 +234,6 @@ class ReferenceLearner(ABC):
         Source: Kang, Wang, Lan, HPDC 2021, sections 2.3 and 4.
         """
         self._begin_episode()
-        if batch is self._answered[0]:  # later rows have been learnt for already
-            return self._answered[1].copy()
         self.hear(self._env.feedback())
         actions = batch.minimal_actions()
         if not len(batch):
@@ -264,8 +254,7 @@ class ReferenceLearner(ABC):
                 strict=True,
             )
         )
-        self._answered = (batch, actions)
-        return actions.copy()
+        return actions
 
     def hear(self, feedback: HopFeedback) -> None:
         """Take in reports; each is learnt when the clock gets to its ``time_ns``."""
@@ -327,7 +316,6 @@ class ReferenceLearner(ABC):
         self._episode = self._env.episode
         self._reports = self._reports[:0]
         self._decided.clear()
-        self._answered = (None, self._answered[1])
 
     def _visits(self, batch: DecisionBatch, minimal: IntArray, which: IntArray) -> Visits:
         packets = batch.packets[which]
@@ -422,15 +410,6 @@ class QAdaptiveReference(ReferenceLearner):
     """
 
     _learner: QAdaptive
-
-    def __init__(self, learner: QAdaptive, env: BatchedRoutingEnv) -> None:
-        super().__init__(learner, env)
-        if self._looks_at_queues:
-            for name in _QUEUES:
-                if name not in env.layout:
-                    users = "exploration='least-occupied', queue_weight or occupancy_weight"
-                    needed = f"must contain {name!r} for {users}, or be None"
-                    raise config_error("features", tuple(env.layout.features), needed)
 
     def _initial_table(self) -> npt.NDArray[np.floating]:
         """A row per other group and slot, per other group, or per router. A router's own group has no rows, but
@@ -574,23 +553,3 @@ def one_instant_per_router(routers: IntArray, time_ps: IntArray) -> Iterator[Int
 def _ps(ns: Any) -> Any:
     """Whole picoseconds, as the core counts: comparisons are exact."""
     return np.rint(np.multiply(ns, PS_PER_NS)).astype(np.int64)
-
-
-def _check(learner: CoreLearner, env: BatchedRoutingEnv) -> None:
-    """Whether an environment provides what the reference implementation needs."""
-    if env.num_scenarios > 1:
-        raise config_error("env", env, "must have one scenario: its tables are those of one network")
-    given = env.options
-    topology = env.config.topology
-    hops = given.hops(env.config.network, topology)
-    for field, needed in learner.env_options_on(topology).items():
-        value = hops if field == "max_hops" else getattr(given, field)
-        enough = value >= needed if field == "num_random" else value == needed
-        if not enough:
-            least = "at least " if field == "num_random" else ""
-            raise config_error(
-                field,
-                value,
-                f"must be {least}{needed!r} in the environment of the reference implementation of {learner.name!r} "
-                "(BatchedRoutingEnv.for_policy takes what it needs)",
-            )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,12 +33,10 @@ MOST_SEED = 2**32 - 1
 
 
 def settings_class(kind: str) -> Any:
-    """The documented, frozen dataclass of a kind's settings; needs no PyTorch.
-
-    Raises:
-        ConfigError: For an unknown kind.
-    """
-    return _known(kind, _SETTINGS)
+    """The documented, frozen dataclass of a kind's settings; needs no PyTorch."""
+    if kind not in _SETTINGS:
+        raise unknown_name("agent", kind, _SETTINGS)
+    return _SETTINGS[kind]
 
 
 def agent_class(kind: str) -> Any:
@@ -55,13 +52,9 @@ def agent_class(kind: str) -> Any:
         >>> dfe.agents.agent_class("ppo").__name__
         'PpoAgent'
     """
-    return pkgutil.resolve_name(_known(kind, AGENTS))
-
-
-def _known(kind: str, table: Mapping[str, Any]) -> Any:
-    if not isinstance(kind, str) or kind not in table:
-        raise unknown_name("agent", kind, table)
-    return table[kind]
+    if kind not in AGENTS:
+        raise unknown_name("agent", kind, AGENTS)
+    return pkgutil.resolve_name(AGENTS[kind])
 
 
 def make_agent(kind: str, *, seed: int = 0, **settings: Any) -> Learner:
@@ -125,7 +118,7 @@ def load_agent(path: str | Path, learner: type[Learner] | None = None) -> Learne
         kind = read_header(path).get("kind")
     except ConfigError as error:
         raise ConfigError(f"{error}; {_OWN}") from error
-    if not isinstance(kind, str) or kind not in AGENTS:
+    if kind not in AGENTS:
         allowed = f"holds an agent of unknown kind {kind!r}, known are {', '.join(AGENTS)}; {_OWN}"
         raise config_error("agent", str(path), allowed)
     agent: Learner = agent_class(kind).load(path)
@@ -155,5 +148,5 @@ def read_metadata(path: str | Path) -> dict[str, Any]:
         >>> dfe.agents.read_metadata("agent.zip")
         {'note': 'untrained'}
     """
-    metadata = read_header(path).get("metadata", {})
-    return metadata if isinstance(metadata, dict) else {}
+    metadata: dict[str, Any] = read_header(path).get("metadata", {})
+    return metadata

@@ -78,15 +78,7 @@ class Progress:
     """The file that was written after this episode; None if none was."""
 
     def to_dict(self) -> dict[str, float | int]:
-        """Plain numbers: one row of a table. Statistics and evaluation have prefixes.
-
-        Example:
-            >>> agent = dfe.agents.make_agent("deep-q", seed=1)
-            >>> config = dfe.SimulationConfig(topology="72", load=0.1)
-            >>> [progress] = dfe.agents.fit(agent, config, episodes=1, episode_ns=1_000)
-            >>> "statistics/loss" in progress.to_dict()
-            True
-        """
+        """Plain numbers: one row of a table. Statistics and evaluation have prefixes."""
         skipped = ("statistics", "evaluation", "checkpoint")
         row: dict[str, float | int] = {
             field.name: getattr(self, field.name)

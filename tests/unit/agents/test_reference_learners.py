@@ -48,34 +48,6 @@ def test_parameters_alone_do_not_answer_and_say_who_does() -> None:
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
-@pytest.mark.parametrize(
-    ("option", "value", "allowed"),
-    [
-        ("scope", "every", "'all'"),
-        ("action", "path", "'port'"),
-        ("feedback", False, "True"),
-        ("max_hops", 9, "5"),
-        ("num_random", 1, "at least"),
-    ],
-)
-def test_a_reference_refuses_an_environment_that_is_not_its_own(
-    learner: Any, option: str, value: Any, allowed: str
-) -> None:
-    with pytest.raises(dfe.ConfigError) as caught:
-        learner.reference(make(learner, **{option: value}))
-    for part in (option, repr(value), allowed, learner.name, "for_policy"):
-        assert part in str(caught.value)
-
-
-def test_a_reference_that_looks_at_queues_must_see_them() -> None:
-    learner = QAdaptive(occupancy_weight=0.3)
-    assert learner.reference(make(learner, features=["queue_packets", "credits_in_use"]))
-    with pytest.raises(dfe.ConfigError, match=r"features.*'credits_in_use'.*occupancy_weight"):
-        learner.reference(make(learner, features=["queue_packets", "hops"]))
-    assert QAdaptive().reference(make(QAdaptive(), features=["hops"]))
-
-
-@pytest.mark.parametrize("learner", LEARNERS)
 def test_tables_are_read_only_and_those_of_the_present_instant(learner: Any) -> None:
     env = make(learner)
     reference = learner.reference(env)
