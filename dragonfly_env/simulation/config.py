@@ -9,15 +9,18 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from dragonfly_env import _core
-from dragonfly_env.checks import toml
-from dragonfly_env.checks.documents import parse_json, parse_toml, read_toml
-from dragonfly_env.checks.outside import check_items, check_mapping
-from dragonfly_env.checks.values import MAX_SEED, MAX_TIME_PS, check_integer, config_error, ns_to_ps
+from dragonfly_env.checks.files import dump_toml, parse_json, parse_toml, read_toml
+from dragonfly_env.checks.values import (
+    MAX_SEED,
+    check_mapping,
+    config_error,
+    ns_to_ps,
+)
 from dragonfly_env.config.groups import ALL_TO_ALL
 from dragonfly_env.config.help import documented
 from dragonfly_env.config.links import link_rows
@@ -395,7 +398,7 @@ class SimulationConfig:
             >>> print(dfe.SimulationConfig(topology="72").to_toml().splitlines()[0])
             traffic = "uniform"
         """
-        return toml.dumps(self.to_dict())
+        return dump_toml(self.to_dict())
 
     @classmethod
     def from_toml(cls, source: str | Path) -> SimulationConfig:
@@ -607,29 +610,20 @@ class Made:
         }
 
     @classmethod
-    def from_dict(cls, values: object) -> Made:
-        """What ``to_dict`` described.
-
-        Raises:
-            ConfigError: For anything else.
-        """
-        given = check_mapping("snapshot", values)
-        if set(given) != {field.name for field in dataclasses.fields(cls)}:
-            raise config_error("snapshot", sorted(given), "must be what save() wrote")
-        config = SimulationConfig.from_dict(given["config"])
-        made = cls(
-            config,
-            forks_to=_policies(given["forks_to"]),
-            policy=None if given["policy"] is None else parse_policy(given["policy"]),
-            job_policies=_policies(given["job_policies"]),
+    def from_dict(cls, values: Mapping[str, Any]) -> Made:
+        """The inverse of ``to_dict``."""
+        config = values["config"]
+        return cls(
+            SimulationConfig.from_dict(config),
+            forks_to=_policies(values["forks_to"]),
+            changes=tuple(
+                (after_ps, SimulationConfig.from_dict({**config, **fields}))
+                for after_ps, fields in values["changes"]
+            ),
+            policy=None if values["policy"] is None else parse_policy(values["policy"]),
+            job_policies=_policies(values["job_policies"]),
         )
-        for item in check_items("snapshot", given["changes"], "must be a list", _MOST_CHANGES):
-            after_ps, fields = check_items("snapshot", item, "must be a time and what changes", 2)
-            changed = SimulationConfig.from_dict({**given["config"], **check_mapping("snapshot", fields)})
-            when = check_integer("snapshot", after_ps, 0, MAX_TIME_PS)
-            made = dataclasses.replace(made, changes=(*made.changes, (when, changed)))
-        return made
 
 
-def _policies(given: object) -> tuple[Policy, ...]:
-    return tuple(parse_policy(one) for one in check_items("snapshot", given, "must be a list", 255))
+def _policies(values: Sequence[Any]) -> tuple[Policy, ...]:
+    return tuple(map(parse_policy, values))

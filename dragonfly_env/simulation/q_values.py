@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from dragonfly_env.checks.arrays import as_float32, as_numbers, refuse_first
-from dragonfly_env.checks.values import config_error
+from dragonfly_env.checks.values import as_numbers, config_error, refuse_first
 
 if TYPE_CHECKING:
     from dragonfly_env.config.topology import Dragonfly
@@ -30,9 +29,9 @@ def as_q_table(values: object, shape: tuple[int, ...], topology: Dragonfly) -> n
         ConfigError: For another shape, and where a link is connected for NaN, minus infinity, and finite values that
             float32 does not hold, with the index.
     """
-    is_table = type(values) is np.ndarray and values.dtype == np.float32 and values.ndim == 3
     # What q_table() gives needs no double precision, which takes twice the memory.
-    given: npt.NDArray[Any] = values if is_table else as_numbers("values", values, ndim=3)  # type: ignore[assignment]
+    is_table = isinstance(values, np.ndarray) and values.dtype == np.float32
+    given: npt.NDArray[Any] = np.asarray(values) if is_table else as_numbers("values", values, ndim=3)
     if given.shape != shape:
         raise config_error("values", f"shape {given.shape}", f"must be of shape {shape}, as the tables are")
     unconnected = ~connected_ports(topology)[:, None, :]
@@ -43,7 +42,7 @@ def as_q_table(values: object, shape: tuple[int, ...], topology: Dragonfly) -> n
         np.isnan(given) | np.isneginf(given),
         "must be a time in ns, or infinite for a closed port",
     )
-    return as_float32("values", given)
+    return given.astype(np.float32, order="C", copy=False)
 
 
 def connected_ports(topology: Dragonfly) -> npt.NDArray[np.bool_]:

@@ -8,8 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from dragonfly_env.checks.documents import read_json
-from dragonfly_env.checks.files import write_text
+from dragonfly_env.checks.files import read_json, write_text
 from dragonfly_env.checks.values import check_real, config_error
 from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.jobs import Job, Motif
