@@ -36,7 +36,7 @@ COMMANDS = {
     "plot": "Draw figures from the results of a sweep.",
     "bounds": "Compute the most load that any routing can carry, and the least mean latency at a load. Simulates "
     "nothing.",
-    "view": "Write a page that plays runs, or an animation: one file that needs neither a network nor a server.",
+    "view": "Write a page that plays runs: one file that needs neither a network nor a server.",
     "train": "Train a routing agent. It chooses where packets go at every router, and is rewarded for short delivery "
     "times.",
     "evaluate": "Compare agents with built-in policies: runs, folder, tables and figures as of 'sweep'.",

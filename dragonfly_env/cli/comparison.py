@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shlex
-import string
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,9 +20,6 @@ if TYPE_CHECKING:
     from dragonfly_env.sweeps.results import Results
     from dragonfly_env.sweeps.runner import Failure, SweepReport
     from dragonfly_env.sweeps.scenario import Scenario
-
-
-_SAFE = frozenset(string.ascii_letters + string.digits + "-_=+,.:/@%")
 
 
 def compare(plan: Scenario, folder: Path, *, redo: bool, plots: bool, dry_run: bool, **how: Any) -> None:
@@ -120,17 +115,7 @@ def tell_refused(results: Results) -> None:
 
 def this_command(*without: str) -> str:
     """What the user typed, fit to be typed again; flags ``without`` which it goes on."""
-    return " ".join(map(_quoted, ["dragonfly-env", *(word for word in sys.argv[1:] if word not in without)]))
-
-
-def _quoted(word: str) -> str:
-    """A word for a shell. If its bytes are no UTF-8, they are spelt as bash reads them."""
-    try:
-        word.encode()
-    except UnicodeEncodeError:
-        spelt = (chr(byte) if chr(byte) in _SAFE else f"\\x{byte:02x}" for byte in os.fsencode(word))
-        return f"$'{''.join(spelt)}'"
-    return shlex.quote(word)
+    return shlex.join(["dragonfly-env", *(word for word in sys.argv[1:] if word not in without)])
 
 
 def _report(report: SweepReport, folder: Path) -> None:

@@ -37,25 +37,22 @@ def view(
     frames: Annotated[
         int, option("--frames -f", "Pictures that the measured time is cut into.", options.TIME)
     ] = 60,
-    animate: Annotated[
-        bool, option("--animate", "Write an animation (GIF, 800 pixels wide) instead of the page.")
-    ] = False,
     out: Annotated[
         Path | None,
         option(
             "--out -o",
-            "The page or the animation. [dim]\\[default: results/view.html, or results/view.gif][/dim]",
+            "The page. [dim]\\[default: results/view.html][/dim]",
             metavar="FILE",
         ),
     ] = None,
     *,
     given: options.Given,
 ) -> None:
-    """Write a page that plays runs, or an animation: one file that needs neither a network nor a server.
+    """Write a page that plays runs: one file that needs neither a network nor a server.
 
     Groups on a circle, links coloured by utilisation over time, two policies side
     by side under the same packets. Click a router for its queues, a link for the
-    traffic between its two groups. --animate writes a GIF for a README.
+    traffic between its two groups.
 
     There is no warm-up unless --warmup-ns sets one, so that the network is
     seen filling; --measure-ns is 30000 if not given. Topology, network, traffic
@@ -70,14 +67,12 @@ def view(
 
     dragonfly-env view -p min -p results/dqn/agent.zip
 
-    dragonfly-env view --animate -t 342 -p min -p neural-v1 --traffic adv+1 --load 0.3 --out routing.gif
-
     dragonfly-env view -t theta-m8 -p min -p ugal-n --load 0.6 --out theta.html
 
     dragonfly-env view -t 342 --job milc:hosts=64,scale=0.01 --traffic adv+1 --load 0.2
     """
     from dragonfly_env.sweeps.scenario import Scenario
-    from dragonfly_env.view import record, write_animation, write_view
+    from dragonfly_env.view import record, write_view
 
     policies = policy or ["min", "ugal-n"]
     if len(policies) > _MOST_POLICIES:
@@ -88,7 +83,7 @@ def view(
         usual["traffic"] = ["none"]
     settings = scenario_settings(usual, given, policies=policies, seeds=[seed])
     runs = Scenario.from_dict(settings, name="view").runs()
-    target = out or Path("results", "view.gif" if animate else "view.html")
+    target = out or Path("results", "view.html")
     check_file("--out", target)
     with console(error=True).status("simulating") as status:
         recordings: list[Recording] = []
@@ -98,8 +93,8 @@ def view(
                 status.update(Text(f"simulating {run.policy_label}: {done:.0%}"))
 
             recordings.append(record(run, frames=frames, progress=progress))
-        status.update("writing the animation" if animate else "writing the page")
-        (write_animation if animate else write_view)(recordings, target)
+        status.update("writing the page")
+        write_view(recordings, target)
     if target.is_file():
         note(Text(f"{target.stat().st_size / 1e6:.1f} MB; open it in a browser"))
     show(Text(str(target)))

@@ -49,7 +49,6 @@ NEEDS = {
     "results": "from dragonfly_env.sweeps import load_results",
     "sweeps": "from dragonfly_env.sweeps import run_all",
     "figures": "import dragonfly_env.plots",
-    "animations": "from dragonfly_env.view import write_animation",
     "papers": "import dragonfly_env.lab.papers",
     "the benchmark": "import dragonfly_env.lab.benchmark",
     "frames": "dfe.Simulation(config).metrics().links.to_frame()",

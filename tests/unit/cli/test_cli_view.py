@@ -21,13 +21,6 @@ def test_view_writes_a_page_and_says_where(tmp_path: Path) -> None:
     assert '"count":3' in text
 
 
-def test_view_writes_an_animation_in_the_place_of_the_page(tmp_path: Path) -> None:
-    film = tmp_path / "film.gif"
-    done = CliRunner().invoke(app, [*SMALL, "--animate", "-p", "min", "--out", str(film)])
-    assert (done.exit_code, done.stdout.split()) == (0, [str(film)])
-    assert film.read_bytes()[:6] == b"GIF89a"
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -1,4 +1,4 @@
-"""An animation of recorded runs: a GIF that a README, a slide or a chat can show.
+"""Draw ``docs/images/routing.gif``, the animation of the README: ``python docs/routing_gif.py``.
 
 Groups are on a circle. Each directed link between two groups is a curve that bends to its right, drawn darker and
 wider the more of the frame it carried bits. A group's disc grows with the packets that wait in its routers. Nothing
@@ -22,64 +22,44 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from PIL import Image
 
-from dragonfly_env.checks.files import refusing, replacing
-from dragonfly_env.checks.values import config_error
-from dragonfly_env.view.page import check_comparable
-from dragonfly_env.view.recording import Recording
+from dragonfly_env.sweeps import Scenario
+from dragonfly_env.view import Recording, record
 
 FRAME_MS = 120
 LAST_FRAME_MS = 2500
 WIDTH_PX, HEIGHT_PX = 800, 600
-MOST_LINKS = 20_000
-"""Directed links between groups; more of them would be one dark disc."""
 
 _DPI = 100
 _COLOURS = 48
 _CURVE_POINTS = 15
 _LINES = ("#0072b2", "#d55e00")
-_USE = LinearSegmentedColormap.from_list("use", ["#e6e6e6", "#f0b400", "#d55e00", "#5a0f00"])
+_USE = LinearSegmentedColormap.from_list(
+    "use", ["#e6e6e6", "#f0b400", "#d55e00", "#5a0f00"]
+)
 
 FloatArray = npt.NDArray[np.float64]
 
 
-def write_animation(recordings: Sequence[Recording], path: Path) -> Path:
-    """Write recorded runs as an animated GIF, 800 pixels wide; equal recordings give equal files.
-
-    Args:
-        recordings: One run, or two to be seen side by side: of one topology, with equal frames at equal times.
-        path: The file to write.
-
-    Returns:
-        ``path``.
-
-    Raises:
-        ConfigError: If the runs cannot be side by side, the system has one group or too many links to be drawn, or
-            the file cannot be written.
-
-    Example:
-        >>> from pathlib import Path
-        >>> from dragonfly_env.sweeps import Scenario
-        >>> from dragonfly_env.view import record, write_animation
-        >>> scenario = Scenario.from_dict(
-        ...     {"topology": "72", "policies": ["min", "val-n"], "traffic": ["adv+1"],
-        ...      "loads": [0.3], "warmup_ns": 0, "measure_ns": 2_000}
-        ... )
-        >>> recordings = [record(run, frames=2) for run in scenario.runs()]
-        >>> write_animation(recordings, Path("two.gif")).name
-        'two.gif'
-    """
-    check_comparable(recordings)
+def write_animation(recordings: Sequence[Recording], path: Path) -> None:
+    """Write one recorded run, or two of equal frames side by side, as an animated GIF."""
     pictures = _pictures(recordings)
     durations = [FRAME_MS] * (len(pictures) - 1) + [LAST_FRAME_MS]
     # The last picture has all that can be seen in any of them, so its colours do for all.
-    palette = pictures[-1].quantize(_COLOURS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
-    indexed = [picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures]
-    options: dict[str, Any] = {"duration": durations, "loop": 0, "optimize": True}
-    with refusing("animation", path, "must be writable"):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path) as temporary:
-            indexed[0].save(temporary, "GIF", save_all=True, append_images=indexed[1:], **options)
-    return path
+    palette = pictures[-1].quantize(
+        _COLOURS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE
+    )
+    indexed = [
+        picture.quantize(palette=palette, dither=Image.Dither.NONE)
+        for picture in pictures
+    ]
+    options: dict[str, Any] = {
+        "duration": durations,
+        "loop": 0,
+        "optimize": True,
+    }
+    indexed[0].save(
+        path, "GIF", save_all=True, append_images=indexed[1:], **options
+    )
 
 
 def _pictures(recordings: Sequence[Recording]) -> list[Image.Image]:
@@ -106,7 +86,9 @@ class _Film:
         self._panels = []
         for index, recording in enumerate(recordings):
             axes = figure.add_axes((index / count, 0.27, 1 / count, 0.66))
-            self._panels.append(_Panel(axes, recording, waiting[index] / most, _LINES[index]))
+            self._panels.append(
+                _Panel(axes, recording, waiting[index] / most, _LINES[index])
+            )
         first = recordings[0].run
         load = "" if first.closed_loop else f", load {first.load:g}"
         figure.text(
@@ -129,21 +111,42 @@ class _Film:
 class _Panel:
     """One run: its groups, and the links between them."""
 
-    def __init__(self, axes: Axes, recording: Recording, waiting: FloatArray, colour: str) -> None:
+    def __init__(
+        self, axes: Axes, recording: Recording, waiting: FloatArray, colour: str
+    ) -> None:
         topology = recording.run.config.topology
         self._recording = recording
         self._waiting = waiting
         self._pairs, self._use = _use_by_pair(recording)
-        angle = 2 * np.pi * np.arange(topology.num_groups) / topology.num_groups - np.pi / 2
+        angle = (
+            2 * np.pi * np.arange(topology.num_groups) / topology.num_groups
+            - np.pi / 2
+        )
         place = np.stack([np.cos(angle), -np.sin(angle)], axis=1)
-        self._curves = _curves(place[self._pairs[:, 0]], place[self._pairs[:, 1]])
+        self._curves = _curves(
+            place[self._pairs[:, 0]], place[self._pairs[:, 1]]
+        )
         self._links = LineCollection([], capstyle="round")
         axes.add_collection(self._links)
-        self._discs = axes.scatter(*place.T, zorder=3, color="#333333", edgecolor="white", linewidth=0.8)
+        self._discs = axes.scatter(
+            *place.T,
+            zorder=3,
+            color="#333333",
+            edgecolor="white",
+            linewidth=0.8,
+        )
         axes.set(xlim=(-1.16, 1.16), ylim=(-1.3, 1.3), aspect="equal")
         axes.set_axis_off()
-        axes.set_title(recording.run.policy_label, y=0.945, fontsize=14, fontweight="bold", color=colour)
-        self._text = axes.text(0, -1.27, "", ha="center", va="bottom", fontsize=10)
+        axes.set_title(
+            recording.run.policy_label,
+            y=0.945,
+            fontsize=14,
+            fontweight="bold",
+            color=colour,
+        )
+        self._text = axes.text(
+            0, -1.27, "", ha="center", va="bottom", fontsize=10
+        )
 
     def show(self, frame: int) -> None:
         use = self._use[frame]
@@ -155,7 +158,9 @@ class _Panel:
         figures = self._recording.figures
         latency = figures["latency_mean_ns"][frame]
         shown = "none yet" if np.isnan(latency) else f"{latency:,.0f} ns"
-        self._text.set_text(f"accepted {figures['accepted_load'][frame]:.0%}  ·  mean latency {shown}")
+        self._text.set_text(
+            f"accepted {figures['accepted_load'][frame]:.0%}  ·  mean latency {shown}"
+        )
 
 
 class _Chart:
@@ -164,20 +169,43 @@ class _Chart:
     def __init__(self, figure: Figure, recordings: Sequence[Recording]) -> None:
         axes = figure.add_axes((0.085, 0.075, 0.62, 0.165))
         first = recordings[0]
-        self._us = (first.start_ns + first.frame_ns * np.arange(1, first.num_frames + 1)) / 1000.0
-        self._values = [recording.figures["accepted_load"] for recording in recordings]
+        self._us = (
+            first.start_ns + first.frame_ns * np.arange(1, first.num_frames + 1)
+        ) / 1000.0
+        self._values = [
+            recording.figures["accepted_load"] for recording in recordings
+        ]
         top = max(float(np.nanmax(values)) for values in self._values)
         if not first.run.closed_loop:
-            axes.axhline(first.run.load, color="#777777", linestyle="--", linewidth=1.0)
-            axes.text(self._us[-1], first.run.load, "offered", ha="right", va="bottom", color="#555555")
+            axes.axhline(
+                first.run.load, color="#777777", linestyle="--", linewidth=1.0
+            )
+            axes.text(
+                self._us[-1],
+                first.run.load,
+                "offered",
+                ha="right",
+                va="bottom",
+                color="#555555",
+            )
             top = max(top, first.run.load)
         self._lines = [
-            axes.plot([], [], color=colour, linewidth=2.0, linestyle=style, label=recording.run.policy_label)[
-                0
-            ]
-            for recording, colour, style in zip(recordings, _LINES, ("-", (0, (4, 1))), strict=False)
+            axes.plot(
+                [],
+                [],
+                color=colour,
+                linewidth=2.0,
+                linestyle=style,
+                label=recording.run.policy_label,
+            )[0]
+            for recording, colour, style in zip(
+                recordings, _LINES, ("-", (0, (4, 1))), strict=False
+            )
         ]
-        axes.set(xlim=(first.start_ns / 1000.0, self._us[-1]), ylim=(0, 1.3 * max(top, 0.01)))
+        axes.set(
+            xlim=(first.start_ns / 1000.0, self._us[-1]),
+            ylim=(0, 1.3 * max(top, 0.01)),
+        )
         axes.set_xlabel("simulated time (us)", labelpad=1)
         axes.set_ylabel("accepted load")
         axes.spines[["top", "right"]].set_visible(False)
@@ -192,9 +220,16 @@ def _legend(figure: Figure) -> None:
     axes.set(xlim=(0, 1), ylim=(0, 1))
     axes.set_axis_off()
     steps = np.linspace(0.0, 1.0, 24)
-    pieces = [[(0.05 + 0.9 * a, 0.72), (0.05 + 0.9 * b, 0.72)] for a, b in itertools.pairwise(steps)]
+    pieces = [
+        [(0.05 + 0.9 * a, 0.72), (0.05 + 0.9 * b, 0.72)]
+        for a, b in itertools.pairwise(steps)
+    ]
     middle = (steps[:-1] + steps[1:]) / 2
-    axes.add_collection(LineCollection(pieces, colors=_USE(middle), linewidths=0.4 + 5.6 * middle))
+    axes.add_collection(
+        LineCollection(
+            pieces, colors=_USE(middle), linewidths=0.4 + 5.6 * middle
+        )
+    )
     axes.text(0.05, 0.98, "use of links", va="top")
     axes.text(0.05, 0.62, "0 %", va="top")
     axes.text(0.95, 0.62, "100 %", va="top", ha="right")
@@ -202,29 +237,30 @@ def _legend(figure: Figure) -> None:
     axes.text(0.38, 0.2, "group: packets\nwaiting", va="center")
 
 
-def _use_by_pair(recording: Recording) -> tuple[npt.NDArray[np.int64], FloatArray]:
+def _use_by_pair(
+    recording: Recording,
+) -> tuple[npt.NDArray[np.int64], FloatArray]:
     """The ordered pairs of groups that share a link, (P, 2), and the mean use of their links, (T, P)."""
     topology = recording.run.config.topology
     ends = recording.links[:, [0, 2]] // topology.a
     between = (recording.links[:, 2] >= 0) & (ends[:, 0] != ends[:, 1])
     pairs, pair = np.unique(ends[between], axis=0, return_inverse=True)
-    if not 0 < len(pairs) <= MOST_LINKS:
-        raise config_error(
-            "topology",
-            f"{topology.num_groups} groups",
-            f"must have between 1 and {MOST_LINKS:,} linked pairs of groups to be animated",
-        )
     use = np.zeros((recording.num_frames, len(pairs)))
     for frame, values in enumerate(recording.utilisation[:, between]):
         use[frame] = np.bincount(pair.ravel(), values, len(pairs))
-    return pairs, np.clip(use / np.bincount(pair.ravel(), minlength=len(pairs)), 0.0, 1.0)
+    return pairs, np.clip(
+        use / np.bincount(pair.ravel(), minlength=len(pairs)), 0.0, 1.0
+    )
 
 
 def _waiting_by_group(recording: Recording) -> FloatArray:
     """(T, g) packets in the queues of each group's routers when a frame ends."""
     topology = recording.run.config.topology
     group = recording.links[:, 0] // topology.a
-    rows: list[Any] = [np.bincount(group, values, topology.num_groups) for values in recording.queued_packets]
+    rows: list[Any] = [
+        np.bincount(group, values, topology.num_groups)
+        for values in recording.queued_packets
+    ]
     return np.asarray(rows, np.float64)
 
 
@@ -235,5 +271,23 @@ def _curves(start: FloatArray, end: FloatArray) -> FloatArray:
     control = (start + end) / 2 * 0.75 + 0.09 * right
     t = np.linspace(0.0, 1.0, _CURVE_POINTS)[None, :, None]
     return np.asarray(
-        (1 - t) ** 2 * start[:, None] + 2 * t * (1 - t) * control[:, None] + t**2 * end[:, None], np.float64
+        (1 - t) ** 2 * start[:, None]
+        + 2 * t * (1 - t) * control[:, None]
+        + t**2 * end[:, None],
+        np.float64,
     )
+
+
+if __name__ == "__main__":
+    scenario = Scenario.from_dict(
+        {
+            "topology": "72",
+            "policies": ["min", "neural-v1"],
+            "traffic": ["adv+1"],
+            "loads": [0.3],
+            "warmup_ns": 0,
+            "measure_ns": 12_000,
+        }
+    )
+    runs = [record(run, frames=30) for run in scenario.runs()]
+    write_animation(runs, Path(__file__).parent / "images" / "routing.gif")
