@@ -206,11 +206,6 @@ def read_arrays(
         raise config_error(field, str(path), f"{allowed} ({error})") from None
 
 
-def without_link(target: Path) -> Path:
-    """``target`` itself."""
-    return target
-
-
 def open_own(file: Path) -> int:
     """A descriptor of a file that is made if need be."""
     return os.open(file, os.O_CREAT | os.O_RDWR, 0o666)
