@@ -12,8 +12,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 import dragonfly_env as dfe
-from benchmarks.random_actions import random_legal
-from benchmarks.workload import Workload, configuration
+from benchmarks.workload import Workload, configuration, random_legal
 
 TOPOLOGY = "1056"
 WARMUP_NS = 50_000.0
@@ -26,7 +25,7 @@ class CoreCase:
     """A policy under uniform traffic at load 0.8, network ``q-adaptive``: packet-hops of consecutive slices."""
 
     unit = "packet-hops"
-    quads_per_turn = 4
+    quads_per_round = 8
 
     def __init__(self, policy: str, *, topology: str, length: float) -> None:
         self._workload = Workload(
@@ -49,7 +48,7 @@ class RandomActionsCase:
     """The batched environment with random legal actions: decisions of whole episodes, network ``default``."""
 
     unit = "decisions"
-    quads_per_turn = 1
+    quads_per_round = 2
 
     def __init__(self, *, topology: str, length: float) -> None:
         config = dfe.SimulationConfig(topology=dfe.Dragonfly.preset(topology), traffic="uniform", load=0.8)
@@ -84,12 +83,7 @@ Case = CoreCase | RandomActionsCase
 
 
 def cases(*, topology: str = TOPOLOGY, length: float = 1.0) -> Mapping[str, Callable[[], Case]]:
-    """All cases by name, each to be built when it is needed.
-
-    Args:
-        topology: Preset, by host count.
-        length: Of warm-ups and slices, as a share of the usual one.
-    """
+    """All cases by name, each to be built when it is needed; ``length`` scales warm-ups and slices."""
 
     def core(policy: str) -> Callable[[], Case]:
         return lambda: CoreCase(policy, topology=topology, length=length)

@@ -1,6 +1,6 @@
 """``python -m benchmarks.compare OLD``: how much faster this commit is than another one, on this machine, now.
 
-Both take turns on one processor: short slices old new new old, then new old old new, between two runs of the yardstick.
+Both take turns on one processor: short slices old new new old, then new old old new, so that a steady drift cancels.
 Every round starts both anew, because the same program may be faster or slower each time, by where its memory happens to
 lie, and takes the next processor. Each quad gives a ratio of CPU time per unit of work, each round the median of its
 quads; what is printed is the median of the rounds, and an interval that holds the true median with the confidence that
@@ -9,7 +9,7 @@ the table names, whatever the distribution.
 
 from __future__ import annotations
 
-import functools
+import argparse
 import json
 import math
 import os
@@ -17,9 +17,8 @@ import statistics
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
 from rich import box
 from rich.table import Table
 
@@ -27,11 +26,8 @@ from benchmarks import machine
 from benchmarks.cases import TOPOLOGY, cases
 from benchmarks.contestant import Contestant, interpreter
 from benchmarks.process import on_processor
-from benchmarks.report import console, number
-from benchmarks.yardstick.beside import Beside
-from benchmarks.yardstick.program import describe, program
+from benchmarks.result import console, number
 
-LAPS = 3
 _CONFIDENCE = 0.93
 _OLD, _NEW = "old", "new"
 _ORDERS = ((_OLD, _NEW, _NEW, _OLD), (_NEW, _OLD, _OLD, _NEW))  # a steady drift of the machine cancels
@@ -62,30 +58,15 @@ def measure(
     names: Sequence[str],
     *,
     rounds: int,
-    turns: int,
     topology: str = TOPOLOGY,
     length: float = 1.0,
 ) -> list[dict[str, Any]]:
-    """Let both take turns.
-
-    Args:
-        old: Its interpreter.
-        new: Its interpreter.
-        names: Of `cases`.
-        rounds: Processes of each.
-        turns: Of each case in each round.
-        topology: Preset, by host count.
-        length: Of warm-ups and slices, as a share of the usual one.
-
-    Returns:
-        Per case: ``ratios`` (new/old, one per round) with ``median``, ``lowest``, ``highest`` and ``confidence``,
-        the ``yardsticks`` of both, one per slice, whether both had the ``same_history``, and all ``slices``.
+    """Let the two interpreters take turns; per case the ratios new/old, one per round, and all slices.
 
     Raises:
         RuntimeError: If one of them cannot measure a case.
     """
     slices: dict[str, list[list[dict[str, Any]]]] = {name: [] for name in names}
-    yardstick = program()
     for i in range(rounds):
         processors = sorted(os.sched_getaffinity(0))
         with (
@@ -97,18 +78,13 @@ def measure(
             for name in names:
                 # The first slices build and warm up; pools of packets and events grow.
                 first = [contestant.measure(name) for contestant in contestants.values()]
-                beside = Beside(yardstick, LAPS)
-                taken = []
-                for _ in range(turns):
-                    turn = functools.partial(_turn, contestants, name, first[0]["quads_per_turn"], i)
-                    measured, hops_per_s = beside.measure(turn)
-                    taken += [{**s, "yardstick_hops_per_s": hops_per_s} for s in measured]
+                taken = _round(contestants, name, first[0]["quads_per_round"], i)
                 slices[name].append(taken)
                 _errors.print(f"round {i + 1} of {rounds}, {name}: {round_ratio(taken):.3f}", style="dim")
     return [_summary(name, slices[name]) for name in names]
 
 
-def _turn(contestants: dict[str, Contestant], name: str, quads: int, beginning: int) -> list[dict[str, Any]]:
+def _round(contestants: dict[str, Contestant], name: str, quads: int, beginning: int) -> list[dict[str, Any]]:
     return [
         {**contestants[which].measure(name), "which": which}
         for i in range(quads)
@@ -143,12 +119,6 @@ def _summary(name: str, rounds: Sequence[Sequence[dict[str, Any]]]) -> dict[str,
         "rates": {
             which: statistics.median(_rate(slices, which) for slices in rounds) for which in (_OLD, _NEW)
         },
-        "yardsticks": {
-            which: [
-                s["work"] / s["cpu_s"] / s["yardstick_hops_per_s"] for s in everything if s["which"] == which
-            ]
-            for which in (_OLD, _NEW)
-        },
         "packages": {
             which: next(s["package"] for s in everything if s["which"] == which) for which in (_OLD, _NEW)
         },
@@ -165,8 +135,6 @@ def table(results: Sequence[dict[str, Any]]) -> Table:
     for heading in ("new/old", f"interval ({confidence})", "old", "new"):
         shown.add_column(heading, justify="right")
     shown.add_column("M / CPU-s of")
-    shown.add_column("old, yardsticks", justify="right")
-    shown.add_column("new, yardsticks", justify="right")
     shown.add_column("the same history")
     for result in results:
         shown.add_row(
@@ -175,64 +143,45 @@ def table(results: Sequence[dict[str, Any]]) -> Table:
             f"{result['lowest']:.3f}-{result['highest']:.3f}",
             *(number(result["rates"][which] / 1e6) for which in (_OLD, _NEW)),
             result["unit"],
-            *(_range(result["yardsticks"][which]) for which in (_OLD, _NEW)),
             "yes" if result["same_history"] else "no",
         )
     return shown
 
 
-def _range(samples: Sequence[float]) -> str:
-    return f"{statistics.median(samples):.3f} ({min(samples):.3f}-{max(samples):.3f})"
-
-
-app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
 _output, _errors = console(), console(error=True)
 
 
-@app.command()
-def main(
-    old: Annotated[Path, typer.Argument(metavar="OLD", help="A checkout with .venv, or a Python.")],
-    new: Annotated[
-        Path, typer.Option(metavar="NEW", help="The same of the new commit; by default this one.")
-    ] = Path(sys.executable),
-    only: Annotated[
-        list[str] | None, typer.Option(metavar="CASE", help=f"One of: {'; '.join(cases())}. May be repeated.")
-    ] = None,
-    rounds: Annotated[int, typer.Option(min=1, help="How often both are started.")] = 5,
-    turns: Annotated[
-        int, typer.Option(min=1, help="Of each case in each round, with the yardstick in between.")
-    ] = 2,
-    topology: Annotated[str, typer.Option(help="Preset, by host count.")] = TOPOLOGY,
-    length: Annotated[float, typer.Option(min=0.01, help="Of warm-ups and slices: 1 is usual.")] = 1.0,
-    out: Annotated[Path | None, typer.Option(help="A file for all samples, JSON.")] = None,
-) -> None:
+def main() -> None:
     """Print how much faster NEW is than OLD, case by case, with an interval."""
-    unknown = [name for name in only or () if name not in cases()]
-    if unknown:
-        raise typer.BadParameter(f"{unknown[0]!r}; must be one of {'; '.join(cases())}", param_hint="--only")
-    names = list(dict.fromkeys(only or cases()))
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.compare", description=main.__doc__)
+    parser.add_argument("old", type=Path, help="a checkout with .venv, or a Python")
+    parser.add_argument("--new", type=Path, default=Path(sys.executable), help="by default this checkout")
+    parser.add_argument("--only", action="append", choices=list(cases()), help="may be repeated")
+    parser.add_argument("--rounds", type=int, default=5, help="how often both are started")
+    parser.add_argument("--topology", default=TOPOLOGY, help="preset, by host count")
+    parser.add_argument("--length", type=float, default=1.0, help="of warm-ups and slices: 1 is usual")
+    parser.add_argument("--out", type=Path, help="a file for all samples, JSON")
+    given = parser.parse_args()
     began = machine.describe_machine()
     try:
         results = measure(
-            interpreter(old),
-            interpreter(new),
-            names,
-            rounds=rounds,
-            turns=turns,
-            topology=topology,
-            length=length,
+            interpreter(given.old),
+            interpreter(given.new),
+            list(dict.fromkeys(given.only or cases())),
+            rounds=given.rounds,
+            topology=given.topology,
+            length=given.length,
         )
     except RuntimeError as error:
-        _errors.print(f"error: {error}", markup=False, soft_wrap=True)
-        raise typer.Exit(1) from None
+        parser.exit(1, f"error: {error}\n")
     _output.print(table(results))
     for which, package in results[0]["packages"].items():
         _output.print(f"{which}: {package}", style="dim", markup=False, soft_wrap=True)
-    if out is not None:
-        content = {"started": machine.now(), "machine": began, "yardstick": describe(), "results": results}
-        out.write_text(json.dumps(content, indent=1, allow_nan=False) + "\n", encoding="utf-8")
-        _output.print(f"written: {out}", markup=False, soft_wrap=True)
+    if given.out is not None:
+        content = {"started": machine.now(), "machine": began, "results": results}
+        given.out.write_text(json.dumps(content, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+        _output.print(f"written: {given.out}", markup=False, soft_wrap=True)
 
 
 if __name__ == "__main__":
-    app(prog_name="python -m benchmarks.compare")
+    main()

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from benchmarks.checkout import ROOT
+ROOT = Path(__file__).resolve().parent.parent
 
 START = """
 import sys
@@ -41,7 +41,7 @@ def serve(topology: str, length: float) -> None:
             "work": work,
             "cpu_s": cpu_s,
             "unit": built[name].unit,
-            "quads_per_turn": built[name].quads_per_turn,
+            "quads_per_round": built[name].quads_per_round,
             "history": built[name].history(),
             "package": str(Path(dragonfly_env.__file__).parent),
         }
@@ -49,11 +49,7 @@ def serve(topology: str, length: float) -> None:
 
 
 def interpreter(given: Path) -> Path:
-    """The Python of a checkout with ``.venv``, or the one that is named itself.
-
-    Raises:
-        RuntimeError: If there is none, naming what was tried.
-    """
+    """The Python of a checkout with ``.venv``, or the one that is named itself."""
     python = given / ".venv" / "bin" / "python" if given.is_dir() else given
     if not (python.is_file() and os.access(python, os.X_OK)):
         raise RuntimeError(
@@ -63,13 +59,7 @@ def interpreter(given: Path) -> Path:
 
 
 class Contestant:
-    """A running process with one commit's package; to be used in a ``with``.
-
-    Args:
-        python: Its interpreter.
-        topology: Preset, by host count.
-        length: Of warm-ups and slices, as a share of the usual one.
-    """
+    """A running process with one commit's package, started with that commit's interpreter; a context manager."""
 
     def __init__(self, python: Path, *, topology: str, length: float) -> None:
         self._python = python
@@ -87,14 +77,7 @@ class Contestant:
         )
 
     def measure(self, case: str) -> dict[str, Any]:
-        """Its next slice of a case.
-
-        Returns:
-            ``work``, ``cpu_s``, ``unit``, ``quads_per_turn``, ``history`` so far, and the ``package`` that did it.
-
-        Raises:
-            RuntimeError: If the process failed, with the end of what it said.
-        """
+        """The next slice of a case, as ``serve`` prints it."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         try:

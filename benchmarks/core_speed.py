@@ -1,67 +1,66 @@
-"""Family ``core``: packet-hops per CPU-second of one thread, by policy, traffic and network."""
+"""Families ``core`` and ``networks``: packet-hops per CPU-second of one thread, by policy, traffic and network."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-from benchmarks.effort import Effort
-from benchmarks.result import Result
-from benchmarks.workload import Report, Workload, configuration, details, in_turns, yardstick
-from benchmarks.yardstick.beside import Beside
-from benchmarks.yardstick.program import program
+from benchmarks.result import Effort, Result
+from benchmarks.workload import Report, Slice, Workload, configuration, in_turns
 
 _POLICIES = ("min", "ugal-n", "ugal-g", "par", "val-n", "q-adaptive")
-_GOALS = {"min": 12.0}  # million packet-hops per CPU-second, uniform 0.8
-_GOAL = 8.0
-_ADVERSARIAL = ("ugal-n", "par", "val-n")
-_LIA = ("min", "ugal-n")
-
-
-def _cases() -> Iterator[tuple[str, str, dict[str, Any], float | None]]:
-    """Name, policy, changes of the configuration, goal.
-
-    Valiant can carry half the load, so under 0.8 its network is saturated and its generators stall.
-    """
-    for policy in _POLICIES:
-        yield f"{policy} uniform 0.8", policy, {}, _GOALS.get(policy, _GOAL)
-    for policy in _ADVERSARIAL:
-        yield f"{policy} adv+1 0.45", policy, {"traffic": "adv+1", "load": 0.45}, None
-    for policy in _LIA:
-        changes = {"network": "lia", "injection": "bernoulli", "source_queue_packets": None, "load": 0.5}
-        yield f"{policy} uniform 0.5 lia", policy, changes, None
+_LIA: dict[str, Any] = {"network": "lia", "injection": "bernoulli", "source_queue_packets": None, "load": 0.5}
+_REFERENCE = "ugal-n"
 
 
 def measure(effort: Effort, report: Report) -> list[Result]:
-    """Measure all cases in turns.
+    """One speed per policy and traffic, all measured in turns.
 
-    Args:
-        effort: ``core_topology``, ``core_warmup_ns``, ``host_ns`` and ``rounds`` are used.
-        report: Told of the progress.
-
-    Returns:
-        One figure per case, in million packet-hops per CPU-second.
+    Valiant can carry half the load, so under 0.8 its network is saturated and its generators stall.
     """
-    workloads: dict[str, Workload] = {}
-    goals: dict[str, float | None] = {}
-    for name, policy, changes, goal in _cases():
-        report(f"warming up: {name}")
-        config = configuration(effort.core_topology, policy, **changes)
-        sample_ns = effort.sample_ns(config.topology.num_hosts)
-        workloads[name] = Workload(config, warmup_ns=effort.core_warmup_ns, sample_ns=sample_ns)
-        goals[name] = goal
-    beside = Beside(program(), effort.yardstick_laps)
+    cases: dict[str, tuple[str, dict[str, Any]]] = {
+        **{f"{policy} uniform 0.8": (policy, {}) for policy in _POLICIES},
+        **{
+            f"{policy} adv+1 0.45": (policy, {"traffic": "adv+1", "load": 0.45})
+            for policy in ("ugal-n", "par", "val-n")
+        },
+        **{f"{policy} uniform 0.5 lia": (policy, _LIA) for policy in ("min", "ugal-n")},
+    }
+    workloads, measured = _measured(cases, effort, report)
     return [
         Result(
             family="core",
             name=name,
             unit="M packet-hops / CPU-s",
             samples=[s.rate for s in slices],
-            higher_is_better=True,
-            goal=goals[name],
             parameters=workloads[name].parameters(),
-            details=details(slices),
-            yardstick_hops_per_s=yardstick(slices),
         )
-        for name, slices in in_turns(workloads, effort.rounds, beside, report).items()
+        for name, slices in measured.items()
     ]
+
+
+def measure_networks(effort: Effort, report: Report) -> list[Result]:
+    """The speed with neural networks as policies, as a share of the speed with ``ugal-n``."""
+    policies = (_REFERENCE, "neural-v1", "neural-v2")
+    workloads, measured = _measured({policy: (policy, {"load": 0.3}) for policy in policies}, effort, report)
+    return [
+        Result(
+            family="networks",
+            name=f"{policy} uniform 0.3",
+            unit=f"x the rate of {_REFERENCE}",
+            samples=[s.rate / r.rate for s, r in zip(measured[policy], measured[_REFERENCE], strict=True)],
+            parameters=workloads[policy].parameters(),
+        )
+        for policy in policies[1:]
+    ]
+
+
+def _measured(
+    cases: dict[str, tuple[str, dict[str, Any]]], effort: Effort, report: Report
+) -> tuple[dict[str, Workload], dict[str, list[Slice]]]:
+    workloads = {}
+    for name, (policy, changes) in cases.items():
+        report(f"warming up: {name}")
+        config = configuration(effort.core_topology, policy, **changes)
+        sample_ns = effort.sample_ns(config.topology.num_hosts)
+        workloads[name] = Workload(config, warmup_ns=effort.core_warmup_ns, sample_ns=sample_ns)
+    return workloads, in_turns(workloads, effort.rounds, report)

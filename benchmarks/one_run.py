@@ -8,7 +8,6 @@ import os
 import time
 from pathlib import Path
 
-import dragonfly_env as dfe
 from benchmarks.process import peak_memory_bytes
 from benchmarks.workload import Workload, configuration
 
@@ -20,19 +19,11 @@ def _since_start_s() -> float:
     return time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
 
 
-def _policy(spec: str) -> str | dfe.Policy:
-    if ":" not in spec:
-        return spec
-    from dragonfly_env.sweeps.scenario import PolicyChoice  # takes time to import, which is measured here
-
-    return PolicyChoice.parse(spec).policy
-
-
 def main() -> None:
     """Build, warm up, measure, print."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.one_run", description=__doc__)
     parser.add_argument("--topology", default="1056", help="preset, by host count")
-    parser.add_argument("--policy", default="min", help="name, or name:parameter=value")
+    parser.add_argument("--policy", default="min")
     parser.add_argument("--traffic", default="uniform")
     parser.add_argument("--load", type=float, default=0.8)
     parser.add_argument("--network", default="q-adaptive")
@@ -42,7 +33,7 @@ def main() -> None:
     given = parser.parse_args()
     config = configuration(
         given.topology,
-        _policy(given.policy),
+        given.policy,
         traffic=given.traffic,
         load=given.load,
         network=given.network,
@@ -52,20 +43,17 @@ def main() -> None:
     ready_s, ready_bytes = _since_start_s(), peak_memory_bytes()
     workload.simulation.run(given.warmup_ns)
     measured = workload.slice()
-    print(
-        json.dumps(
-            {
-                "parameters": {**workload.parameters(), "warmup_ns": given.warmup_ns},
-                "ready_s": ready_s,
-                "memory": {"ready_bytes": ready_bytes, "end_bytes": peak_memory_bytes()},
-                "packet_hops": measured.packet_hops,
-                "cpu_s": measured.cpu_s,
-                "wall_s": measured.wall_s,
-                "accepted_load": measured.accepted_load,
-                "trace_hash": f"{workload.simulation.trace_hash():016x}",
-            }
-        )
-    )
+    content = {
+        "parameters": {**workload.parameters(), "warmup_ns": given.warmup_ns},
+        "ready_s": ready_s,
+        "ready_bytes": ready_bytes,
+        "end_bytes": peak_memory_bytes(),
+        "packet_hops": measured.packet_hops,
+        "cpu_s": measured.cpu_s,
+        "wall_s": measured.wall_s,
+        "trace_hash": f"{workload.simulation.trace_hash():016x}",
+    }
+    print(json.dumps(content))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ import contextlib
 import os
 import subprocess
 import tempfile
-import time
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,10 +13,9 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """What a finished process took, and what it printed on its standard output."""
+    """CPU time and standard output of a finished process."""
 
     cpu_s: float
-    wall_s: float
     output: str
 
 
@@ -26,16 +24,10 @@ def run_process(
 ) -> Cost:
     """Run a program to its end; CPU time is the kernel's account of the process and its own children.
 
-    Args:
-        command: Program and arguments.
-        folder: Where to run it.
-        exit_statuses: Those that mean success.
-
     Raises:
-        RuntimeError: If it cannot be started or fails; with the end of what it said.
+        RuntimeError: If the program cannot be started, or ends with another status; with the end of its output.
     """
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
-        begin = time.perf_counter()
         try:
             process = subprocess.Popen(
                 command,
@@ -47,7 +39,6 @@ def run_process(
         except OSError as error:
             raise RuntimeError(f"cannot run {command[0]}: {error}") from error
         _, status, usage = os.wait4(process.pid, 0)
-        wall_s = time.perf_counter() - begin
         process.returncode = os.waitstatus_to_exitcode(status)
         output.seek(0)
         errors.seek(0)
@@ -55,7 +46,7 @@ def run_process(
     if process.returncode not in exit_statuses:
         said = (complaints or text).strip()[-1000:]
         raise RuntimeError(f"{' '.join(command)} failed with exit status {process.returncode}: {said}")
-    return Cost(cpu_s=usage.ru_utime + usage.ru_stime, wall_s=wall_s, output=text)
+    return Cost(cpu_s=usage.ru_utime + usage.ru_stime, output=text)
 
 
 def peak_memory_bytes() -> int:
@@ -68,12 +59,6 @@ def peak_memory_bytes() -> int:
         if line.startswith("VmHWM:"):
             return int(line.split()[1]) * 1024
     raise RuntimeError("/proc/self/status has no VmHWM")
-
-
-def current_processor() -> int:
-    """The one on which this thread runs, or has run last."""
-    fields = Path("/proc/thread-self/stat").read_text(encoding="ascii").rpartition(")")[2].split()
-    return int(fields[36])
 
 
 @contextlib.contextmanager

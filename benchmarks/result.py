@@ -1,17 +1,73 @@
-"""One measured figure with all its samples."""
+"""How much is measured, one measured figure with its samples, and the table of all figures."""
 
 from __future__ import annotations
 
+import dataclasses
 import statistics
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-SPEEDS = {"M packet-hops / CPU-s": 1e6, "M decisions / CPU-s": 1e6, "k agent-steps / CPU-s": 1e3}
-"""Units of speeds, in 1/s."""
+from rich import box
+from rich.console import Console
+from rich.table import Table
 
-DURATIONS = {"CPU-ms": 1e-3, "CPU-ns / decision": 1e-9}
-"""Units of CPU time, in s."""
+_WIDTH_WITHOUT_TERMINAL = 160
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effort:
+    """Systems (presets of ``Dragonfly`` by host count), lengths and repetitions of every family.
+
+    Attributes:
+        host_ns: Length of a sample: hosts times simulated ns, so that systems of any size take about as long.
+    """
+
+    name: str
+    rounds: int
+    host_ns: float
+    shortest_ns: float
+    core_topology: str
+    core_warmup_ns: float
+    scale_topologies: tuple[str, ...]
+    scale_warmup_ns: float
+    largest_topology: str
+    largest_ns: float
+    thread_topologies: tuple[str, ...]
+
+    def sample_ns(self, num_hosts: int) -> float:
+        """Simulated time of one sample, a whole number of ns."""
+        return max(self.shortest_ns, float(round(self.host_ns / num_hosts)))
+
+
+FULL = Effort(
+    name="full",
+    rounds=7,
+    host_ns=5e7,
+    shortest_ns=1_500.0,
+    core_topology="1056",
+    core_warmup_ns=100_000.0,
+    scale_topologies=("72", "342", "2550", "5256", "16512", "83232"),
+    scale_warmup_ns=5_000.0,
+    largest_topology="279040",
+    largest_ns=2_000.0,
+    thread_topologies=("5256", "16512"),
+)
+SMOKE = Effort(
+    name="smoke",
+    rounds=2,
+    host_ns=7e4,
+    shortest_ns=500.0,
+    core_topology="72",
+    core_warmup_ns=1_000.0,
+    scale_topologies=("342",),
+    scale_warmup_ns=1_000.0,
+    largest_topology="342",
+    largest_ns=500.0,
+    thread_topologies=("342",),
+)
+"""Only shows that every benchmark works; its figures mean nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,90 +75,51 @@ class Result:
     """A figure of one family.
 
     Attributes:
-        family: The benchmark that made it: ``core``, ``scale``, ``threads``, ``environment``,
-            ``scenarios``, ``networks``, ``overhead``, ``peers``.
         name: Unique within the family, the same on every machine.
-        unit: Of the samples.
         samples: One value per repetition, in the order in which they were taken.
-        higher_is_better: Which way is good.
-        goal: What the project has set itself for the median, if anything.
-        parameters: What was run.
-        details: What the samples were computed from, one entry per sample, and further observations.
-        yardstick_hops_per_s: The yardstick's packet-hops per CPU-second next to each sample; empty where it was not
-            run, or says nothing (ratios, memory, wall-clock time).
+        parameters: The configuration that was run.
     """
 
     family: str
     name: str
     unit: str
     samples: Sequence[float]
-    higher_is_better: bool
-    goal: float | None = None
     parameters: dict[str, Any] = field(default_factory=dict)
-    details: dict[str, Any] = field(default_factory=dict)
-    yardstick_hops_per_s: Sequence[float] = ()
-
-    @property
-    def yardsticks(self) -> list[float]:
-        """Each sample without the machine: a speed as a multiple of the yardstick's, CPU time in its packet-hops.
-
-        Empty where there was no yardstick, or the unit is neither.
-        """
-        pairs = zip(self.samples, self.yardstick_hops_per_s, strict=bool(self.yardstick_hops_per_s))
-        if self.unit in SPEEDS:
-            return [sample * SPEEDS[self.unit] / yardstick for sample, yardstick in pairs]
-        if self.unit in DURATIONS:
-            return [sample * DURATIONS[self.unit] * yardstick for sample, yardstick in pairs]
-        return []
 
     @property
     def median(self) -> float:
         """The middle sample: one disturbed sample does not move it far."""
         return statistics.median(self.samples)
 
-    @property
-    def spread(self) -> float:
-        """Highest minus lowest sample, as a fraction of the median."""
-        return (max(self.samples) - min(self.samples)) / self.median if self.median else 0.0
-
-    @property
-    def meets_goal(self) -> bool | None:
-        """Whether the median reaches the goal; None without a goal."""
-        if self.goal is None:
-            return None
-        return self.median >= self.goal if self.higher_is_better else self.median <= self.goal
-
     def to_dict(self) -> dict[str, Any]:
-        """As it is in the result file."""
-        return {
-            "family": self.family,
-            "name": self.name,
-            "unit": self.unit,
-            "median": self.median,
-            "min": min(self.samples),
-            "max": max(self.samples),
-            "higher_is_better": self.higher_is_better,
-            "goal": self.goal,
-            "meets_goal": self.meets_goal,
-            "samples": list(self.samples),
-            "parameters": self.parameters,
-            "details": self.details,
-            "yardstick_hops_per_s": list(self.yardstick_hops_per_s),
-            "yardsticks": _summary(self.yardsticks),
-        }
-
-    @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> Result:
-        """The inverse of ``to_dict``; of files from before the yardstick, too."""
-        return cls(**{key: values[key] for key in cls.__slots__ if key in values})
+        """The fields and the median, for the result file."""
+        return {**dataclasses.asdict(self), "median": self.median}
 
 
-def _summary(samples: list[float]) -> dict[str, Any] | None:
-    if not samples:
-        return None
-    return {
-        "median": statistics.median(samples),
-        "min": min(samples),
-        "max": max(samples),
-        "samples": samples,
-    }
+def console(*, error: bool = False) -> Console:
+    """For standard output or the error stream; wide enough for the tables where there is no terminal."""
+    stream = sys.stderr if error else sys.stdout
+    return Console(stderr=error, width=None if stream.isatty() else _WIDTH_WITHOUT_TERMINAL, highlight=False)
+
+
+def number(value: float) -> str:
+    """Four significant digits, without an exponent."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:#.4g}".rstrip(".")
+
+
+def table(results: Sequence[Result]) -> Table:
+    """Every figure: median, lowest, highest, and their distance as a share of the median."""
+    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in ("family", "what", "median", "lowest", "highest", "spread", "unit"):
+        right = heading in ("median", "lowest", "highest", "spread")
+        shown.add_column(heading, justify="right" if right else "left", no_wrap=heading != "unit")
+    for result in results:
+        low, high = min(result.samples), max(result.samples)
+        shown.add_row(
+            result.family,
+            result.name,
+            *map(number, (result.median, low, high)),
+            f"{(high - low) / result.median:.1%}" if len(result.samples) > 1 else "",
+            result.unit,
+        )
+    return shown

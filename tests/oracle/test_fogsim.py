@@ -1,7 +1,7 @@
 """FOGSim, the public simulator of the LIA paper's authors, next to network ``lia``: line by line of data/fogsim.csv.
 
 Below saturation mean latencies agree within 3 percent, above it accepted loads within 5.
-``python -m benchmarks.fogsim`` prints the whole table.
+``python -m tests.oracle.fogsim`` prints the whole table.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import functools
 
 import pytest
 
-from benchmarks.fogsim import Line, measure, read_figures
+from tests.oracle.fogsim import Line, measure, read_figures
 
 VALIANT = ("vlb-g", "vlb-gl", "vlb-lg", "vlb-lgl")
 ROUTINGS = ("min", *VALIANT, "pb", "pb-acor")

@@ -1,4 +1,4 @@
-"""FOGSim next to network ``lia``: ``python -m benchmarks.fogsim`` prints the table of ``docs/reproduction/fogsim.md``.
+"""FOGSim next to network ``lia``; ``python -m tests.oracle.fogsim`` prints the table of docs/reproduction/fogsim.md.
 
 FOGSim is the public simulator of the LIA paper's authors. Its figures are in ``tests/oracle/data/fogsim.csv``; ours are
 measured now, with the warm-up and the window of each line. Below saturation mean latencies are compared, above it
@@ -7,17 +7,15 @@ accepted loads.
 
 from __future__ import annotations
 
-import argparse
 import csv
 import dataclasses
-from collections.abc import Sequence
 from pathlib import Path
 
 import joblib
 
 import dragonfly_env as dfe
 
-FIGURES = Path(__file__).parent.parent / "tests" / "oracle" / "data" / "fogsim.csv"
+FIGURES = Path(__file__).parent / "data" / "fogsim.csv"
 LATENCY_TOLERANCE = 0.03
 ACCEPTED_TOLERANCE = 0.05
 
@@ -58,42 +56,22 @@ class Line:
         return accepted / self.accepted - 1 if self.saturated else latency / self.latency_ns - 1
 
 
-def read_figures(path: Path = FIGURES) -> list[Line]:
-    """What FOGSim measured."""
-    with path.open(newline="") as file:
+def read_figures() -> list[Line]:
+    """The runs of FOGSim."""
+    types = {"routing": str, "own_group": str, "weights": str, "traffic": str, "h": int, "seed": int}
+    names = [field.name for field in dataclasses.fields(Line)]
+    with FIGURES.open(newline="") as file:
         return [
-            Line(
-                h=int(row["h"]),
-                routing=row["routing"],
-                own_group=row["own_group"],
-                weights=row["weights"],
-                traffic=row["traffic"],
-                load=float(row["load"]),
-                warmup_ns=float(row["warmup_ns"]),
-                window_ns=float(row["window_ns"]),
-                seed=int(row["seed"]),
-                latency_ns=float(row["latency_ns"]),
-                accepted=float(row["accepted"]),
-            )
+            Line(**{name: types.get(name, float)(row[name]) for name in names})
             for row in csv.DictReader(file)
         ]
 
 
-def usual_own_group(line: Line) -> str:
-    """The paths that Valiant gives packets to their own group when it is compared with a line."""
-    return "global" if line.own_group == "global" else "minimal"
-
-
 def measure(line: Line, seed: int = 1, own_group: str | None = None) -> tuple[float, float]:
-    """Our mean latency in ns and accepted load, on network ``lia`` as it is by default.
-
-    Args:
-        line: What FOGSim ran.
-        seed: Of our run.
-        own_group: The parameter of Valiant; None: ``usual_own_group(line)``.
-    """
+    """Our mean latency in ns and accepted load; ``own_group`` replaces the parameter of Valiant."""
     h = line.h
-    of_valiant = {"own_group": own_group or usual_own_group(line)} if line.routing.startswith("vlb") else {}
+    usual = "global" if line.own_group == "global" else "minimal"
+    of_valiant = {"own_group": own_group or usual} if line.routing.startswith("vlb") else {}
     config = dfe.SimulationConfig(
         topology=dfe.Dragonfly(p=h, a=2 * h, h=h, arrangement="palmtree"),
         network=dfe.NetworkConfig.preset("lia"),
@@ -108,21 +86,17 @@ def measure(line: Line, seed: int = 1, own_group: str | None = None) -> tuple[fl
     return metrics.latency_mean_ns, metrics.accepted_load
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.fogsim", description=__doc__)
-    parser.add_argument("--jobs", type=int, default=2, help="runs at a time")
-    parser.add_argument("--h", type=int, nargs="*", default=[2, 3, 4], help="sizes of the system")
-    given = parser.parse_args(arguments)
-    lines = [line for line in read_figures() if line.h in given.h]
-    ours: list[tuple[float, float]] = joblib.Parallel(n_jobs=given.jobs)(
+    lines = read_figures()
+    ours: list[tuple[float, float]] = joblib.Parallel(n_jobs=2)(
         joblib.delayed(measure)(line) for line in lines
     )
     print(
         "| h | routing | own group | weights | traffic | load "
         "| FOGSim: ns | accepted | ours: ns | accepted | difference |"
     )
-    print("|---|---|---|---|---|---|---|---|---|---|---|")
+    print("|---" * 11 + "|")
     for line, (latency, accepted) in zip(lines, ours, strict=True):
         difference = line.difference((latency, accepted))
         beyond = " *" if abs(difference) > line.tolerance else ""
