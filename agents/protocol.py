@@ -45,20 +45,43 @@ class Learner(BatchPolicy, Protocol):
         """The keyword arguments of ``BatchedRoutingEnv`` that it needs: scope, action, reward, features."""
 
     def prepare(self, env: BatchedRoutingEnv) -> None:
-        """Build what depends on the layout of an environment, or raise ``ConfigError`` if another layout is known."""
+        """Build what depends on the layout of an environment, or check that the layout is the known one.
+
+        Args:
+            env: Where the learner will act.
+
+        Raises:
+            ConfigError: If it was trained with another layout or another number of actions.
+        """
 
     def set_training(self, on: bool) -> None:
-        """Explore and learn, or act greedily. A new or loaded learner acts greedily."""
+        """Explore and learn, or act greedily. A new or loaded learner acts greedily.
+
+        Args:
+            on: Whether the learner trains from now on.
+        """
 
     def learn(self, transitions: Transitions) -> None:
-        """Improve from the transitions that completed since the last call."""
+        """Improve from the transitions that completed since the last call.
+
+        Args:
+            transitions: From the environment that the learner was prepared for.
+        """
 
     def statistics(self) -> dict[str, float]:
         """Figures about the learning itself, e.g. ``{"loss": ..., "epsilon": ...}``, for logs."""
 
     def save(self, path: str | Path) -> None:
-        """Write everything needed to act again into one file."""
+        """Write everything needed to act again into one file.
+
+        Args:
+            path: The file to write.
+        """
 
     @classmethod
     def load(cls, path: str | Path) -> Learner:
-        """Read the file that ``save`` wrote."""
+        """Read the file that ``save`` wrote.
+
+        Args:
+            path: The file.
+        """

@@ -133,7 +133,11 @@ class QAdaptive(CoreLearner, core.QAdaptive):
 
     @classmethod
     def for_system(cls: type[_Adaptive], topology: Dragonfly) -> _Adaptive:
-        """The paper's parameters: for 2,550 hosts those of section 6, else those of section 5.1."""
+        """The paper's parameters: for 2,550 hosts those of section 6, else those of section 5.1.
+
+        Args:
+            topology: The system.
+        """
         if topology.num_hosts == 2550:
             return cls(q_thld1=0.05, q_thld2=0.4)
         return cls()
