@@ -24,7 +24,6 @@ from dragonfly_env.agents.protocol import Learner
 from dragonfly_env.checks.extras import how_to_install
 from dragonfly_env.checks.files import refusing
 from dragonfly_env.checks.values import MAX_SEED, check_integer, check_real, check_time_ns, config_error
-from dragonfly_env.config.help import takes_all_of
 from dragonfly_env.envs._scenarios import Scenarios
 
 if TYPE_CHECKING:
@@ -244,7 +243,6 @@ def _episode_seed(seed: int, episode: int) -> int:
     return int(np.random.SeedSequence([seed, episode]).generate_state(1, np.uint64)[0])
 
 
-@takes_all_of(train)
 def fit(agent: Learner, config: SimulationConfig | Several, **options: Any) -> list[Progress]:
     """``train`` to the end, and every progress; takes the same arguments.
 

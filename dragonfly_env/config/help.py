@@ -83,27 +83,3 @@ def constructed_like(base: type[Any]) -> Callable[[type[Made]], type[Made]]:
         return made
 
     return dress
-
-
-def takes_all_of(other: Callable[..., Any]) -> Callable[[Callable[..., Made]], Callable[..., Made]]:
-    """Show the arguments of ``other`` in the help of a function that passes its ``**options`` on to it."""
-
-    def dress(function: Callable[..., Made]) -> Callable[..., Made]:
-        own = [
-            one for one in inspect.signature(function).parameters.values() if one.kind is not one.VAR_KEYWORD
-        ]
-        names = {one.name for one in own}
-        more = [one for one in inspect.signature(other).parameters.values() if one.name not in names]
-        signature = inspect.signature(function).replace(parameters=[*own, *more])
-        function.__signature__ = signature  # type: ignore[attr-defined]
-        if function.__doc__ and other.__doc__:
-            lines, given = (
-                inspect.cleandoc(function.__doc__).split("\n"),
-                inspect.cleandoc(other.__doc__).split("\n"),
-            )
-            first, last = _args_of(given)
-            begin, end = _args_of(lines)
-            function.__doc__ = "\n".join([*lines[:begin], *given[first:last], *lines[end:]])
-        return function
-
-    return dress
