@@ -389,7 +389,6 @@ class MlpNetwork:
 _RENAMED = {
     "detours": "nonminimal_kinds",
     "detour_candidates": "nonminimal_candidates",
-    "candidate_detour_demand": "candidate_nonminimal_demand",
     "detour_level": "nonminimal_level",
     "second_look": "second_stage",
 }

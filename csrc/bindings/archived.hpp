@@ -30,14 +30,14 @@ ArchivedState archived(Owner& owner) {
   return array;
 }
 
-// Into an owner that was just made of the same configuration. It is of no use any more if this throws. Nobody
-// may change the array meanwhile: what was checked is used.
+// Reads a state into an owner that was just made of the same configuration. If the call throws, the owner is
+// of no use any more.
 template <class Owner>
-void load_archived(Owner& owner, const ArchivedState& state, bool trusted) {
+void load_archived(Owner& owner, const ArchivedState& state, bool /*trusted*/) {
   const std::span<const std::byte> bytes{reinterpret_cast<const std::byte*>(state.data()),
                                          static_cast<std::size_t>(state.size())};
   const pybind11::gil_scoped_release release;
-  Archive archive{bytes, trusted};
+  Archive archive{bytes};
   archive(owner);
   archive.require_end();
 }

@@ -13,7 +13,6 @@
 #include "bindings/archived.hpp"
 #include "bindings/outcome_arrays.hpp"
 #include "bindings/question_spec.hpp"
-#include "bindings/sealed_class.hpp"
 #include "bindings/signals.hpp"
 #include "bindings/simulation_setup.hpp"
 #include "core/error.hpp"
@@ -41,14 +40,6 @@ py::array view(GrowingBuffer<T>& buffer, std::vector<py::ssize_t> shape) {
   return view(buffer, std::move(shape), py::dtype::of<T>());
 }
 
-double number_of(const std::string& name, const py::object& value) {
-  try {
-    return value.cast<double>();
-  } catch (const py::cast_error&) {
-    throw ConfigError{name, py::repr(value).cast<std::string>().substr(0, 200), "has another type"};
-  }
-}
-
 DecisionSpec spec_of(const py::dict& given) {
   DecisionSpec spec;
   read_question_spec(given, spec);
@@ -67,15 +58,15 @@ DecisionSpec spec_of(const py::dict& given) {
   for (const auto& [name, parameters] : member<std::map<std::string, py::dict>>(given, "trackers")) {
     spec.trackers.emplace(name, parameters_of("trackers." + name, parameters));
   }
-  for (const auto& [name, value] : member<std::map<std::string, py::object>>(given, "options")) {
-    spec.options.emplace(name, number_of(name, value));
+  for (const auto& [name, value] : member<std::map<std::string, double>>(given, "options")) {
+    spec.options.emplace(name, value);
   }
   return spec;
 }
 
 // What makes one network: what makes a simulation, and "decisions", what is asked.
 SimulationSetup network_setup(const py::dict& run, TimePs warmup_ps) {
-  SimulationSetup setup = simulation_setup(run, {"decisions", "background"});
+  SimulationSetup setup = simulation_setup(run);
   setup.options.decisions = spec_of(member<py::dict>(run, "decisions"));
   setup.options.warms_up = warmup_ps > 0;
   return setup;
@@ -92,11 +83,6 @@ std::unique_ptr<RoutingEnvironment> make_environment(const py::dict& run, TimePs
 
 std::unique_ptr<RoutingEnvironment> make_several(const std::vector<py::dict>& runs, TimePs warmup_ps,
                                                  TimePs duration_ps, std::uint32_t threads) {
-  constexpr std::size_t kMostNetworks = 4096;
-  if (runs.empty() || runs.size() > kMostNetworks) {
-    throw ConfigError{"runs", std::to_string(runs.size()), "from 1 to " + std::to_string(kMostNetworks)};
-  }
-  check_threads(threads);
   std::vector<SimulationSetup> setups;
   for (const py::dict& run : runs) setups.push_back(network_setup(run, warmup_ps));
   const py::gil_scoped_release release;
@@ -232,19 +218,19 @@ void bind_environment(py::module_& module) {
                        arrived_ns);
   PYBIND11_NUMPY_DTYPE(Candidate, kind, hops, port, occupancy, vc_occupancy, vc_queued, intermediate_group,
                        intermediate_router, minimal_choice);
-  auto environment = sealed_class<RoutingEnvironment>(module, "RoutingEnvironment");
-  make_by(environment, &make_environment, py::arg("run"), py::arg("warmup_ps"), py::arg("duration_ps"));
-  environment
+  py::class_<RoutingEnvironment>(module, "RoutingEnvironment")
+      .def(py::init(&make_environment), py::arg("run"), py::arg("warmup_ps"), py::arg("duration_ps"))
       .def_static("several", &make_several, py::arg("runs"), py::arg("warmup_ps"), py::arg("duration_ps"),
                   py::arg("threads"))
       .def("advance", &advance)
       .def("save", &archived<RoutingEnvironment>)
-      .def("load", &load_archived<RoutingEnvironment>, py::arg("state").noconvert(), py::arg("trusted"))
+      .def("load", &load_archived<RoutingEnvironment>, py::arg("state").noconvert(),
+           py::arg("trusted") = true)
       .def("step", &step, py::arg("actions").noconvert())
       .def("seek", &seek)
       .def("follow", &follow, py::arg("row"))
       .def("ask_outside", &ask_outside)
-      .def("extend", by_reference(&RoutingEnvironment::extend), py::arg("duration_ps"))
+      .def("extend", &RoutingEnvironment::extend, py::arg("duration_ps"))
       .def(
           "begin_drain",
           [](RoutingEnvironment& self, TimePs latest_ps, std::string refusal, std::uint32_t network) {
@@ -267,12 +253,12 @@ void bind_environment(py::module_& module) {
       .def_property_readonly(
           "simulation", [](RoutingEnvironment& self) -> Simulation& { return self.simulation(); },
           py::return_value_policy::reference_internal)
-      .def_property_readonly("end_ps", by_reference(&RoutingEnvironment::end_ps))
-      .def_property_readonly("batches_answered", by_reference(&RoutingEnvironment::batches_answered))
-      .def_property_readonly("done", by_reference(&RoutingEnvironment::done))
+      .def_property_readonly("end_ps", &RoutingEnvironment::end_ps)
+      .def_property_readonly("batches_answered", &RoutingEnvironment::batches_answered)
+      .def_property_readonly("done", &RoutingEnvironment::done)
       .def_property_readonly("overflowed", &overflowed)
       .def_property_readonly("reports_overflowed", &reports_overflowed)
-      .def_property_readonly("time_ns", by_reference(&RoutingEnvironment::time_ns))
+      .def_property_readonly("time_ns", &RoutingEnvironment::time_ns)
       .def_property_readonly("num_actions", [](const RoutingEnvironment& e) { return e.plan().num_actions; })
       .def_property_readonly("num_features",
                              [](const RoutingEnvironment& e) { return e.plan().layout.num_features(); });

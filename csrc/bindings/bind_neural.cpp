@@ -8,7 +8,6 @@
 
 #include "bindings/network_handle.hpp"
 #include "bindings/question_spec.hpp"
-#include "bindings/sealed_class.hpp"
 #include "routing/neural/scoring_network.hpp"
 #include "routing/path_split.hpp"
 
@@ -107,17 +106,15 @@ py::list feature_list() {
 }  // namespace
 
 void bind_neural(py::module_& module) {
-  auto network = sealed_class<NetworkHandle, py::classh>(module, "ScoringNetwork",
-                                                         "A network that scores actions, for a policy.");
-  make_by(network, &make_network, py::arg("spec"), py::arg("per_action"), py::arg("activation"),
-          py::arg("temperature"), py::arg("features"), py::arg("scales"), py::arg("weights"),
-          py::arg("biases"));
+  py::classh<NetworkHandle>(module, "ScoringNetwork")
+      .def(py::init(&make_network), py::arg("spec"), py::arg("per_action"), py::arg("activation"),
+           py::arg("temperature"), py::arg("features"), py::arg("scales"), py::arg("weights"),
+           py::arg("biases"));
   module.def("features", &feature_list);
-  auto split = sealed_class<PathSplitHandle, py::classh>(module, "PathSplit",
-                                                         "Fixed probabilities of paths, for a policy.");
-  make_by(split, &make_split, py::arg("num_routers"), py::arg("sources").noconvert(),
-          py::arg("destinations").noconvert(), py::arg("intermediates").noconvert(),
-          py::arg("probabilities").noconvert());
+  py::classh<PathSplitHandle>(module, "PathSplit")
+      .def(py::init(&make_split), py::arg("num_routers"), py::arg("sources").noconvert(),
+           py::arg("destinations").noconvert(), py::arg("intermediates").noconvert(),
+           py::arg("probabilities").noconvert());
 }
 
 }  // namespace dragonfly

@@ -11,7 +11,6 @@
 #include "bindings/archived.hpp"
 #include "bindings/columns.hpp"
 #include "bindings/members.hpp"
-#include "bindings/sealed_class.hpp"
 #include "bindings/signals.hpp"
 #include "bindings/simulation_setup.hpp"
 #include "bindings/statistics_dict.hpp"
@@ -189,17 +188,14 @@ void load_q_table(Simulation& self, const py::array_t<float, py::array::c_style>
                       "(" + std::to_string(shape.routers) + ", " + std::to_string(shape.rows) + ", " +
                           std::to_string(shape.ports) + ")"};
   }
-  // A copy: another thread may write to the array between the check and the use.
-  const std::vector<float> given(values.data(), values.data() + values.size());
-  self.learner()->load(given);
+  self.learner()->load({values.data(), static_cast<std::size_t>(values.size())});
 }
 
 }  // namespace
 
 void bind_simulation(py::module_& module) {
-  auto simulation = sealed_class<Simulation>(module, "Simulation");
-  make_by(simulation, &make_simulation, py::arg("run"));
-  simulation
+  py::class_<Simulation>(module, "Simulation")
+      .def(py::init(&make_simulation), py::arg("run"))
       .def(
           "run",
           [](Simulation& self, TimePs ps) {
@@ -224,7 +220,7 @@ void bind_simulation(py::module_& module) {
             return end == RunEnd::kComplete;
           },
           py::arg("max_ps"))
-      .def_property_readonly("progress", by_reference(&Simulation::progress))
+      .def_property_readonly("progress", &Simulation::progress)
       .def(
           "set_policy",
           [](Simulation& self, const py::dict& policy) {
@@ -247,28 +243,28 @@ void bind_simulation(py::module_& module) {
       .def("q_table", &q_table)
       .def("load_q_table", &load_q_table, py::arg("values").noconvert())
       .def("save", &archived<Simulation>)
-      .def("load", &load_archived<Simulation>, py::arg("state").noconvert(), py::arg("trusted"))
-      .def("rejoin_source", by_reference(&Simulation::rejoin_source))
-      .def_property_readonly("clock_ps", by_reference(&Simulation::clock_ps))
-      .def("reset_statistics", by_reference(&Simulation::reset_statistics), py::arg("ends_warmup") = false)
+      .def("load", &load_archived<Simulation>, py::arg("state").noconvert(), py::arg("trusted") = true)
+      .def("rejoin_source", &Simulation::rejoin_source)
+      .def_property_readonly("clock_ps", &Simulation::clock_ps)
+      .def("reset_statistics", &Simulation::reset_statistics, py::arg("ends_warmup") = false)
       .def("statistics", &statistics_dict)
       .def("totals", &totals_dict)
       .def("counters", &counters_dict)
       .def("packet_log", &packet_log)
-      .def("trace_hash", by_reference(&Simulation::trace_hash))
-      .def("check_invariants", by_reference(&Simulation::check_invariants))
-      .def_property_readonly("time_ps", by_reference(&Simulation::time_ps))
-      .def_property_readonly("num_partitions", by_reference(&Simulation::num_partitions));
+      .def("trace_hash", &Simulation::trace_hash)
+      .def("check_invariants", &Simulation::check_invariants)
+      .def_property_readonly("time_ps", &Simulation::time_ps)
+      .def_property_readonly("num_partitions", &Simulation::num_partitions);
   module.def("policies", &policy_list);
   module.def("network_rows", &network_rows);
   module.attr("most_threads") = kMostThreads;
   module.attr("archive_format") = kArchiveFormat;
   module.def("trackers", &tracker_list);
   module.def("requirements", &requirements, py::arg("run"));
-  module.def("required_vcs", &required_vcs_of, py::arg("topology").none(false), py::arg("policy"),
+  module.def("required_vcs", &required_vcs_of, py::arg("topology"), py::arg("policy"),
              py::arg("policy_params"), py::arg("vc_scheme"));
-  module.def("channel_dependencies", &channel_dependencies, py::arg("topology").none(false),
-             py::arg("policy"), py::arg("policy_params"), py::arg("vc_scheme"));
+  module.def("channel_dependencies", &channel_dependencies, py::arg("topology"), py::arg("policy"),
+             py::arg("policy_params"), py::arg("vc_scheme"));
 }
 
 }  // namespace dragonfly

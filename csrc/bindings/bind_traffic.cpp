@@ -14,9 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "bindings/checked.hpp"
 #include "bindings/columns.hpp"
-#include "bindings/sealed_class.hpp"
+#include "bindings/members.hpp"
 #include "bindings/traffic_handles.hpp"
 #include "core/error.hpp"
 #include "traffic/synthetic_source.hpp"
@@ -35,66 +34,33 @@ constexpr int kMaxDepth = 16;
 
 PatternArguments arguments_of(const py::dict& arguments, int depth);
 
-[[noreturn]] void wrong(const std::string& field, const py::handle& value, const std::string& allowed) {
-  throw ConfigError{field, py::repr(value).cast<std::string>().substr(0, 200), allowed};
-}
-
-std::int64_t integer_of(const std::string& field, const py::handle& value) {
-  int overflow = 0;
-  const long long number = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
-  if (overflow != 0) wrong(field, value, "is too large");
-  if (number == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set{};
-  return number;
-}
-
-bool is_integer(const py::handle& value) {
-  return py::isinstance<py::int_>(value) && !py::isinstance<py::bool_>(value);
-}
-
-Integers integers_of(const std::string& field, const py::handle& value) {
-  if (py::isinstance<Array<std::int64_t>>(value)) {
-    const auto array = py::cast<Array<std::int64_t>>(value);
-    if (array.ndim() != 1) wrong(field, value, "must have one dimension");
-    return {array.data(), array.data() + array.size()};
-  }
-  Integers result;
-  if (!py::isinstance<py::sequence>(value)) wrong(field, value, "must be a list of integers");
-  for (const py::handle item : value) {
-    if (!is_integer(item)) wrong(field, item, "must be a list of integers");
-    result.push_back(integer_of(field, item));
-  }
-  return result;
-}
-
-PatternPart part_of(const std::string& field, const py::handle& value, int depth) {
-  const auto dict = py::cast<py::dict>(value);
+PatternPart part_of(const py::dict& given, int depth) {
   PatternPart part;
-  for (const auto& [key, item] : dict) {
-    const auto name = py::str(key).cast<std::string>();
-    if (name == "pattern" && py::isinstance<py::str>(item)) {
-      part.spec.name = item.cast<std::string>();
-    } else if (name == "arguments" && py::isinstance<py::dict>(item)) {
-      part.spec.arguments = arguments_of(py::cast<py::dict>(item), depth + 1);
-    } else if (name == "hosts") {
-      part.hosts = integers_of(field + " hosts", item);
-    } else if (name == "weight" && (py::isinstance<py::float_>(item) || is_integer(item))) {
-      part.weight = item.cast<double>();
-    } else {
-      wrong(field + "[" + name + "]", item,
-            "parts have pattern (str), arguments (dict), hosts (integers), weight");
-    }
+  part.spec.name = member<std::string>(given, "pattern");
+  if (given.contains("arguments")) {
+    part.spec.arguments = arguments_of(member<py::dict>(given, "arguments"), depth + 1);
   }
+  if (given.contains("hosts")) part.hosts = member<Integers>(given, "hosts");
+  if (given.contains("weight")) part.weight = member<double>(given, "weight");
   return part;
+}
+
+template <class T>
+T cast_to(const std::string& field, const py::handle& value, const char* allowed) {
+  try {
+    return value.cast<T>();
+  } catch (const py::cast_error&) {
+    throw ConfigError{field, py::repr(value).cast<std::string>().substr(0, 200), allowed};
+  }
 }
 
 ArgumentValue value_of(const std::string& field, const py::handle& value, int depth) {
   if (py::isinstance<py::bool_>(value)) return value.cast<bool>();
-  if (py::isinstance<py::int_>(value)) return integer_of(field, value);
+  if (py::isinstance<py::int_>(value)) return cast_to<std::int64_t>(field, value, "is too large");
   if (py::isinstance<py::float_>(value)) return value.cast<double>();
   if (py::isinstance<py::str>(value)) return value.cast<std::string>();
   if (py::isinstance<Array<double>>(value)) {
     const auto array = py::cast<Array<double>>(value);
-    if (array.ndim() != 2) wrong(field, value, "must have two dimensions");
     return Matrix{.rows = static_cast<std::uint64_t>(array.shape(0)),
                   .columns = static_cast<std::uint64_t>(array.shape(1)),
                   .values = {array.data(), array.data() + array.size()}};
@@ -103,18 +69,15 @@ ArgumentValue value_of(const std::string& field, const py::handle& value, int de
     const auto list = py::cast<py::list>(value);
     if (!list.empty() && py::isinstance<py::dict>(list[0])) {
       std::vector<PatternPart> parts;
-      for (const py::handle item : list) {
-        if (!py::isinstance<py::dict>(item)) wrong(field, item, "must be a list of dicts");
-        parts.push_back(part_of(field, item, depth));
-      }
+      for (const py::handle item : list) parts.push_back(part_of(py::cast<py::dict>(item), depth));
       return parts;
     }
-    return integers_of(field, value);
+    return cast_to<Integers>(field, value, "must be a list of integers");
   }
-  if (py::isinstance<Array<std::int64_t>>(value)) return integers_of(field, value);
-  wrong(field, value,
-        "must be a bool, int, float, str, list of integers, 1-D int64 array, 2-D float64 array or list of "
-        "dicts");
+  if (py::isinstance<Array<std::int64_t>>(value)) return value.cast<Integers>();
+  throw ConfigError{field, py::repr(value).cast<std::string>().substr(0, 200),
+                    "must be a bool, int, float, str, list of integers, 1-D int64 array, 2-D float64 array "
+                    "or list of dicts"};
 }
 
 PatternArguments arguments_of(const py::dict& arguments, int depth) {
@@ -167,17 +130,9 @@ py::tuple parse_pattern(const std::string& text) {
   return py::make_tuple(spec.name, dict_of(spec.arguments));
 }
 
-std::uint32_t host_of(const Dragonfly& topology, const py::int_& host) {
-  return checked_u32(host, "host", 0, topology.num_hosts() - 1U);
-}
-
-std::uint32_t destination(const PatternHandle& handle, const py::int_& host, std::uint64_t message,
+std::uint32_t destination(const PatternHandle& handle, std::uint32_t host, std::uint64_t message,
                           std::uint64_t seed) {
-  const HostId source{host_of(*handle.topology, host)};
-  if (!handle.pattern->sends(source)) {
-    throw ConfigError{"host", std::to_string(source.value), "does not send under this pattern"};
-  }
-  if (message >> 40 != 0) throw ConfigError{"message", std::to_string(message), "must be below 2^40"};
+  const HostId source{host};
   RandomStream random{seed, Purpose::kDestination, source.value, message};
   return handle.pattern->destination(source, message, random).value;
 }
@@ -217,46 +172,37 @@ py::array_t<double> demand(const PatternHandle& handle) {
 
 SourceHandle synthetic_source(std::shared_ptr<const Dragonfly> topology,
                               const std::vector<std::tuple<TimePs, const PatternHandle*, double>>& steps,
-                              const std::string& process, std::uint64_t seed, const py::int_& message_packets,
+                              const std::string& process, std::uint64_t seed, std::uint32_t message_packets,
                               TimePs packet_ps, TimePs trial_ps, TimePs first_ps,
                               const std::string& periodic_intervals) {
   std::vector<TrafficStep> checked;
   for (const auto& [start_ps, handle, load] : steps) {
-    if (handle == nullptr) throw ConfigError{"pattern", "None", "must be a Pattern"};
-    require_same_topology("pattern", *handle->topology, *topology);
     checked.push_back({.start_ps = start_ps, .pattern = handle->pattern, .load = load});
   }
-  const SyntheticParams params{
-      .num_hosts = topology->num_hosts(),
-      .seed = seed,
-      .injection = parse_injection(process),
-      .message_packets = checked_u32(message_packets, "message_packets", 1, UINT32_MAX),
-      .packet_ps = packet_ps,
-      .trial_ps = trial_ps,
-      .first_ps = first_ps,
-      .intervals = parse_periodic_intervals(periodic_intervals)};
+  const SyntheticParams params{.num_hosts = topology->num_hosts(),
+                               .seed = seed,
+                               .injection = parse_injection(process),
+                               .message_packets = message_packets,
+                               .packet_ps = packet_ps,
+                               .trial_ps = trial_ps,
+                               .first_ps = first_ps,
+                               .intervals = parse_periodic_intervals(periodic_intervals)};
   std::shared_ptr<const TrafficSource> source = make_synthetic_source(std::move(checked), params);
   return {.topology = std::move(topology), .source = std::move(source)};
 }
 
 SourceHandle workload(std::shared_ptr<const Dragonfly> topology, std::uint64_t seed, std::string name,
-                      const py::dict& arguments, const py::int_& packet_bytes, const py::int_& packet_flits) {
+                      const py::dict& arguments, std::uint32_t packet_bytes, std::uint32_t packet_flits) {
   const PatternSpec spec{.name = std::move(name), .arguments = arguments_of(arguments, 0)};
-  const std::uint32_t bytes = checked_u32(packet_bytes, "packet_bytes", 1, UINT32_MAX);
-  const std::uint32_t flits = checked_u32(packet_flits, "packet_flits", 1, UINT32_MAX);
   const py::gil_scoped_release release;
-  auto made = make_workload(*topology, seed, spec, bytes, flits);
+  auto made = make_workload(*topology, seed, spec, packet_bytes, packet_flits);
   return {.topology = std::move(topology),
           .source = std::make_shared<const SilentSource>(),
           .workload = std::move(made)};
 }
 
 template <class T>
-std::span<const T> column(const Array<T>& array, const char* field) {
-  if (array.ndim() != 1) {
-    throw ConfigError{std::string{"trace "} + field, std::to_string(array.ndim()) + " dimensions",
-                      "must have one"};
-  }
+std::span<const T> column(const Array<T>& array) {
   return {array.data(), static_cast<std::size_t>(array.size())};
 }
 
@@ -265,19 +211,13 @@ SourceHandle trace_source(std::shared_ptr<const Dragonfly> topology, const Array
                           const Array<std::uint32_t>& packets,
                           const std::optional<Array<std::int64_t>>& route_offsets,
                           const std::optional<Array<std::uint32_t>>& routes) {
-  TraceColumns columns{.time_ps = column(time_ps, "time_ps"),
-                       .source = column(src, "src"),
-                       .destination = column(dst, "dst"),
-                       .packets = column(packets, "packets")};
-  if (route_offsets.has_value() != routes.has_value()) {
-    throw ConfigError{"trace routes", "(one of two)", "give both route_offsets and routes, or neither"};
-  }
+  TraceColumns columns{.time_ps = column(time_ps),
+                       .source = column(src),
+                       .destination = column(dst),
+                       .packets = column(packets)};
   if (routes.has_value()) {
-    columns.route_offsets = column(*route_offsets, "route_offsets");
-    columns.routes = column(*routes, "routes");
-    if (columns.route_offsets.empty()) {
-      throw ConfigError{"trace route_offsets", "0 entries", "must be one more than there are rows"};
-    }
+    columns.route_offsets = column(*route_offsets);
+    columns.routes = column(*routes);
   }
   const py::gil_scoped_release release;  // the caller's arguments keep the arrays alive
   std::shared_ptr<const TrafficSource> source = make_trace_source(*topology, columns);
@@ -285,14 +225,13 @@ SourceHandle trace_source(std::shared_ptr<const Dragonfly> topology, const Array
 }
 
 // The first `count` messages of a host, or fewer if it has fewer.
-py::tuple source_schedule(const SourceHandle& handle, const py::int_& host, const py::int_& count) {
-  const HostId id{host_of(*handle.topology, host)};
-  const std::uint32_t limit = checked_u32(count, "count", 0, UINT32_MAX);
+py::tuple source_schedule(const SourceHandle& handle, std::uint32_t host, std::size_t count) {
+  const HostId id{host};
   std::vector<std::int64_t> times;
   std::vector<std::uint32_t> destinations;
   SourceCursor cursor;
   handle.source->start(id, cursor);
-  while (times.size() < limit && cursor.time_ps < kNever) {
+  while (times.size() < count && cursor.time_ps < kNever) {
     times.push_back(cursor.time_ps);
     destinations.push_back(handle.source->describe(id, cursor).destination.value);
     handle.source->advance(id, cursor);
@@ -328,36 +267,30 @@ py::list patterns() {
 }  // namespace
 
 void bind_traffic(py::module_& module) {
-  sealed_class<PatternHandle, py::classh>(module, "Pattern",
-                                          "Maps (host, message number) to a destination; see make_pattern.")
+  py::classh<PatternHandle>(module, "Pattern")
       .def("destination", &destination, py::arg("host"), py::arg("message"), py::arg("seed"))
       .def(
           "sends",
-          [](const PatternHandle& handle, const py::int_& host) {
-            return handle.pattern->sends(HostId{host_of(*handle.topology, host)});
-          },
+          [](const PatternHandle& handle, std::uint32_t host) { return handle.pattern->sends(HostId{host}); },
           py::arg("host"))
       .def(
           "share",
-          [](const PatternHandle& handle, const py::int_& host) {
-            return handle.pattern->share(HostId{host_of(*handle.topology, host)});
-          },
+          [](const PatternHandle& handle, std::uint32_t host) { return handle.pattern->share(HostId{host}); },
           py::arg("host"))
       .def("received", &received)
       .def("demand", &demand);
-  sealed_class<SourceHandle, py::classh>(
-      module, "Source", "When hosts send what; see synthetic_source, trace_source and workload.");
-  module.def("make_pattern", &make, py::arg("topology").none(false), py::arg("seed"), py::arg("name"),
+  py::classh<SourceHandle>(module, "Source");
+  module.def("make_pattern", &make, py::arg("topology"), py::arg("seed"), py::arg("name"),
              py::arg("arguments"), py::arg("uniform_excludes_sender") = false);
   module.def("parse_pattern", &parse_pattern, py::arg("spec"));
-  module.def("synthetic_source", &synthetic_source, py::arg("topology").none(false), py::arg("steps"),
-             py::arg("process"), py::arg("seed"), py::arg("message_packets"), py::arg("packet_ps"),
-             py::arg("trial_ps"), py::arg("first_ps"), py::arg("periodic_intervals") = "exact");
-  module.def("workload", &workload, py::arg("topology").none(false), py::arg("seed"), py::arg("name"),
+  module.def("synthetic_source", &synthetic_source, py::arg("topology"), py::arg("steps"), py::arg("process"),
+             py::arg("seed"), py::arg("message_packets"), py::arg("packet_ps"), py::arg("trial_ps"),
+             py::arg("first_ps"), py::arg("periodic_intervals") = "exact");
+  module.def("workload", &workload, py::arg("topology"), py::arg("seed"), py::arg("name"),
              py::arg("arguments"), py::arg("packet_bytes"), py::arg("packet_flits") = 1);
-  module.def("trace_source", &trace_source, py::arg("topology").none(false), py::arg("time_ps").noconvert(),
+  module.def("trace_source", &trace_source, py::arg("topology"), py::arg("time_ps").noconvert(),
              py::arg("src").noconvert(), py::arg("dst").noconvert(), py::arg("packets").noconvert(),
-             py::arg("route_offsets").noconvert().none(true), py::arg("routes").noconvert().none(true));
+             py::arg("route_offsets").noconvert(), py::arg("routes").noconvert());
   module.def("source_schedule", &source_schedule, py::arg("source"), py::arg("host"), py::arg("count"));
   module.def("patterns", &patterns);
 }

@@ -6,7 +6,6 @@ namespace py = pybind11;
 namespace dragonfly {
 
 void bind_errors(py::module_& module);
-void bind_turnstile(py::module_& module);
 void bind_topology(py::module_& module);
 void bind_traffic(py::module_& module);
 void bind_jobs(py::module_& module);
@@ -19,7 +18,6 @@ void bind_environment(py::module_& module);
 PYBIND11_MODULE(_core, module) {
   module.doc() = "The simulation core of dragonfly_env (private).";
   dragonfly::bind_errors(module);
-  dragonfly::bind_turnstile(module);
   dragonfly::bind_topology(module);
   dragonfly::bind_traffic(module);
   dragonfly::bind_jobs(module);

@@ -13,15 +13,13 @@
 namespace dragonfly {
 
 inline constexpr std::uint32_t kMostThreads = 1024;
-void check_threads(std::uint32_t threads);  // throws ConfigError
 // The rows of NetworkParams with what is allowed.
 [[nodiscard]] pybind11::list network_rows();
 // All throw ConfigError.
 [[nodiscard]] Parameters parameters_of(const std::string& owner, const pybind11::dict& given);
 // Of `name` and `parameters`; `field` is for messages.
 [[nodiscard]] PolicyChoice policy_choice(const std::string& field, const pybind11::dict& given);
-// The record that SimulationConfig.to_core() makes; `beside`: names in it that the caller reads.
-[[nodiscard]] SimulationSetup simulation_setup(const pybind11::dict& given,
-                                               const std::vector<std::string>& beside = {});
+// Reads the record that SimulationConfig.to_core() makes.
+[[nodiscard]] SimulationSetup simulation_setup(const pybind11::dict& given);
 
 }  // namespace dragonfly

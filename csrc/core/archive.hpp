@@ -5,8 +5,7 @@
 // equal bytes. What follows from the configuration is not listed: it is built anew before the state is read
 // into it.
 //
-// An archive that comes from a file is not trusted: sizes are checked while it is read, and whoever owns the
-// state checks every index before it is used (network/state_check.hpp).
+// What is read is trusted: whoever reads a file compares its version and its digest before.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +30,7 @@ namespace dragonfly {
 static_assert(std::endian::native == std::endian::little, "archives are little endian");
 
 // The number of the format: raise it whenever what is archived, or its order, changes.
-inline constexpr std::uint32_t kArchiveFormat = 6;
+inline constexpr std::uint32_t kArchiveFormat = 7;
 
 // Memory that grows without being cleared.
 class ArchiveBytes {
@@ -63,8 +62,7 @@ class ArchiveBytes {
 };
 
 // Structs that say `static constexpr bool kArchivedWhole = true` are copied as they lie in memory: they have
-// no padding and no pointers. Flags among their fields are checked by who reads an archive that is not
-// trusted.
+// no padding and no pointers.
 template <class T>
 concept ArchivedWhole = requires { requires T::kArchivedWhole; };
 
@@ -72,12 +70,10 @@ class Archive {
  public:
   // A new archive, to be written.
   Archive() = default;
-  // One to be read. It must outlive this.
-  Archive(std::span<const std::byte> from, bool trusted) : from_{from}, reads_{true}, trusted_{trusted} {}
+  // Reads these bytes, which must outlive the archive.
+  explicit Archive(std::span<const std::byte> from) : from_{from}, reads_{true} {}
 
   [[nodiscard]] bool reads() const noexcept { return reads_; }
-  // Whether it was written by this process and cannot have been damaged since.
-  [[nodiscard]] bool trusted() const noexcept { return trusted_; }
   [[nodiscard]] ArchiveBytes take() noexcept { return std::move(into_); }
 
   template <class... Fields>
@@ -88,9 +84,6 @@ class Archive {
   // A list whose length follows from the configuration.
   template <class T, class Memory>
   void fixed(std::vector<T, Memory>& list) {
-    std::uint64_t size = list.size();
-    raw(size);
-    require(size == list.size(), "a list has another length than the configuration says");
     items(list);
   }
   // Of a buffer that is not a vector: `count` items.
@@ -99,29 +92,14 @@ class Archive {
     static_assert(kWhole<T>);
     bytes(first, count * sizeof(T));
   }
-  // The length of a list whose items follow, each at least `item_bytes` long.
-  [[nodiscard]] std::size_t length(std::size_t present, std::size_t item_bytes = 1) {
+  // The length of a list whose items follow.
+  [[nodiscard]] std::size_t length(std::size_t present) {
     std::uint64_t size = present;
     raw(size);
-    require(size <= (reads_ ? left() / std::max<std::size_t>(item_bytes, 1) : size), "a list is cut off");
     return static_cast<std::size_t>(size);
   }
-  // How many items of so many bytes may follow.
-  [[nodiscard]] std::size_t most_of(std::size_t item_bytes) const noexcept { return left() / item_bytes; }
-  // A number below `end`.
-  template <class T>
-  void below(T& number, std::uint64_t end, const char* what) {
-    one(number);
-    require(static_cast<std::uint64_t>(number) < end, what);
-  }
-
-  // What is wrong with an archive that is read. What is written was made here, and is right.
-  void require(bool holds, const char* what) const {
-    if (!holds && reads_) [[unlikely]]
-      fail(what);
-  }
-  // Everything was read.
-  void require_end() const { require(from_.size() == at_, "something follows the state"); }
+  // Throws ConfigError if something follows what was read.
+  void require_end() const { require(from_.size() == at_); }
 
  private:
   template <class T>
@@ -143,15 +121,16 @@ class Archive {
   template <class Tag>
   struct IdOf<Id<Tag>> : std::true_type {};
 
-  [[noreturn]] static void fail(const char* what) {
-    throw ConfigError{"snapshot", "damaged", std::string{what} + "; it must be what save() wrote"};
+  static void require(bool holds) {
+    if (holds) [[likely]]
+      return;
+    throw ConfigError{"snapshot", "damaged", "it must be what save() wrote"};
   }
-  [[nodiscard]] std::size_t left() const noexcept { return from_.size() - at_; }
 
   void bytes(void* memory, std::size_t size) {
     if (size == 0) return;
     if (reads_) {
-      require(size <= left(), "it is cut off");
+      require(size <= from_.size() - at_);
       std::memcpy(memory, from_.data() + at_, size);
       at_ += size;
     } else {
@@ -168,7 +147,6 @@ class Archive {
     if constexpr (std::is_same_v<T, bool>) {
       auto byte = static_cast<std::uint8_t>(field);
       raw(byte);
-      require(byte <= 1, "a flag is neither 0 nor 1");
       field = byte != 0;
     } else if constexpr (kWhole<T>) {
       static_assert(std::is_trivially_copyable_v<T>);
@@ -194,18 +172,10 @@ class Archive {
   }
   template <class T, class Memory>
   void list(std::vector<T, Memory>& field) {
-    const std::size_t size = length(field.size(), kWhole<T> ? sizeof(T) : 1);
+    const std::size_t size = length(field.size());
     if (reads_) {
-      if constexpr (kWhole<T>) {
-        field.clear();  // no old item need be moved
-        field.resize(size);
-      } else {
-        field.clear();
-        // Not all at once: a length that is not true must not take memory before the items turn out to be
-        // missing.
-        for (std::size_t i = 0; i < size; ++i) one(field.emplace_back());
-        return;
-      }
+      field.clear();  // no old item need be moved
+      field.resize(size);
     }
     items(field);
   }
@@ -222,7 +192,6 @@ class Archive {
   std::span<const std::byte> from_;
   std::size_t at_ = 0;
   bool reads_ = false;
-  bool trusted_ = true;
 };
 
 }  // namespace dragonfly

@@ -46,7 +46,7 @@ class EventRing {
   }
   // From the first one on: where they lie in the ring makes no difference.
   void archive(Archive& archive) {
-    const std::size_t count = archive.length(size(), sizeof(Event));
+    const std::size_t count = archive.length(size());
     if (archive.reads()) {
       const std::size_t room = std::bit_ceil(std::max(count, kFew));
       events_.assign(room, Event{});

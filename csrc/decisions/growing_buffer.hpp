@@ -28,14 +28,10 @@ class GrowingBuffer {
   // The first `count` items.
   void archive(Archive& archive, std::size_t count) {
     if constexpr (ArchivedWhole<T> || std::is_arithmetic_v<T> || std::is_same_v<T, std::byte>) {
-      if (archive.reads()) {
-        archive.require(count <= archive.most_of(sizeof(T)), "a buffer is cut off");
-        reserve(count, 0);
-      }
+      if (archive.reads()) reserve(count, 0);
       archive.block(data_.get(), count);
     } else {
       if (archive.reads()) {
-        archive.require(count <= archive.most_of(1), "a buffer is cut off");
         reserve(count, 0);
         std::uninitialized_value_construct_n(data_.get(), count);
       }

@@ -62,10 +62,7 @@ class HopReports {
   [[nodiscard]] const HopReport* data() const noexcept { return reports_.data(); }
   void clear() noexcept { size_ = 0; }
   void archive(Archive& archive) {
-    const bool may_keep = keeps_;  // if it was made to
-    archive(keeps_);
-    archive.require(may_keep || !keeps_, "reports are kept that nobody asked for");
-    size_ = archive.length(size_, sizeof(HopReport));
+    archive(keeps_, size_);
     reports_.archive(archive, size_);
   }
 

@@ -55,7 +55,7 @@ class OpenDecisions {
   void archive(Archive& archive) {
     for (std::size_t first = 0; first < heads_.size(); first += most_) {
       std::uint32_t open = heads_[first].open;
-      archive.below(open, most_ + 1, "too many decisions are open");
+      archive(open);
       archive.block(heads_.data() + first, open);
       heads_[first].open = open;
       archive.block(rows_.data() + first * row_bytes_, open * row_bytes_);

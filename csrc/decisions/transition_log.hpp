@@ -59,10 +59,7 @@ class TransitionLog {
   }
   void clear() noexcept { size_ = 0; }
   void archive(Archive& archive) {
-    const bool may_keep = keeps_rows_;  // if it was made to
-    archive(keeps_rows_);
-    archive.require(may_keep || !keeps_rows_, "observations are kept that nobody asked for");
-    size_ = archive.length(size_, sizeof(CompletedDecision));
+    archive(keeps_rows_, size_);
     heads_.archive(archive, size_);
     rewards_.archive(archive, size_);
     if (!keeps_rows_) return;

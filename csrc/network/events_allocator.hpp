@@ -456,9 +456,6 @@ template <Mode mode>
                                                       Tick now) {
   const std::uint32_t input_vc = (router << input_shift(s)) + index;
   const Port port = s.plan.input_index[index].port;
-  if (mode.tracks() && s.trackers.hear_blocked_heads()) {
-    s.trackers.head_blocked(router, port, s.store.packets[s.input_vcs[input_vc].head]);
-  }
   InputStall& stall = s.input_stalls[s.port_id(router, port)];
   if (refuse(s, router, index, Refusal::kNoRoom, now)) {
     stall.stalled += s.timing.clock;  // it asks anew at the next edge

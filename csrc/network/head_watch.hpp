@@ -34,11 +34,8 @@ class HeadWatch {
   }
   // A count that rises whenever a packet moves.
   [[nodiscard]] std::uint64_t movements() const;
-  void archive(Archive& archive) {
-    archive(noted_heads_);  // of the last call; unmoved_ is worked out anew in the next
-    archive.require(noted_heads_.empty() || noted_heads_.size() == of_.input_vcs.size(),
-                    "heads were noted of no buffer");
-  }
+  // unmoved_ is worked out anew by note_heads().
+  void archive(Archive& archive) { archive(noted_heads_); }
 
  private:
   const PartitionState& of_;

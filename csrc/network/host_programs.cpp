@@ -218,57 +218,6 @@ void HostPrograms::archive(Archive& archive) {
   archive.fixed(operations_);
 }
 
-void HostPrograms::require_sound(const Archive& archive, std::size_t deciders) const {
-  const auto known = [&](const MessagePart& part) {
-    archive.require(part.policy < deciders && static_cast<std::size_t>(part.lane) < kLanes,
-                    "a message has no policy");
-  };
-  for (const JobPolicies& lanes : policies_) {
-    for (const std::uint8_t policy : lanes) archive.require(policy < deciders, "a job has no policy");
-  }
-  for (const std::uint32_t host : open_work_.sent_elsewhere) {
-    archive.require(workload_.place_of(std::min(host, workload_.num_hosts() - 1)).exists() &&
-                        host < workload_.num_hosts(),
-                    "a message goes to no host");
-  }
-  std::uint64_t counted = 0;
-  for (const std::uint64_t one : record_.latencies.counts()) {
-    archive.require(one <= record_.delivered, "messages are counted wrongly");
-    counted += one;
-  }
-  archive.require(counted == record_.delivered && record_.delivered <= std::uint64_t{1} << 53 &&
-                      record_.latency_ps >= 0 && record_.latency_max_ps >= 0 && record_.latency_min_ps >= 0,
-                  "messages are counted wrongly");
-  std::vector<std::uint8_t> seen(pool_.size());
-  const auto use = [&](std::uint32_t index) {
-    archive.require(index < pool_.size() && seen[index] == 0, "messages go in a circle");
-    seen[index] = 1;
-  };
-  for (std::uint32_t at = 0; at < hosts_.size(); ++at) {
-    const Host& host = hosts_[at];
-    known(host.sending.part);
-    if (host.task == nullptr) {
-      archive.require(host.first == kNil && host.queued_packets == 0, "a host without a program sends");
-      continue;
-    }
-    std::uint32_t last = kNil;
-    std::uint64_t packets = 0;
-    for (std::uint32_t i = host.first; i != kNil; i = pool_[i].next) {
-      use(i);
-      last = i;
-      known(pool_[i].part);
-      packets += pool_[i].part.packets;
-      archive.require(pool_[i].destination < workload_.num_hosts() && pool_[i].part.packets > 0 &&
-                          workload_.place_of(pool_[i].destination).job == host.job,
-                      "a message goes to another job");
-    }
-    archive.require(host.first == kNil || last == host.last, "messages have another end");
-    archive.require(packets == host.queued_packets, "messages are counted wrongly");
-    archive.require(host.sending.destination < workload_.num_hosts(), "a message goes to no host");
-  }
-  for (std::uint32_t i = free_; i != kNil; i = pool_[i].next) use(i);
-}
-
 std::string HostPrograms::describe_unfinished() const {
   for (std::uint32_t host = 0; host < hosts_.size(); ++host) {
     if (hosts_[host].task == nullptr || hosts_[host].finished || hosts_[host].endless) continue;

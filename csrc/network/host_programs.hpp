@@ -71,9 +71,6 @@ class HostPrograms final : private TaskPort {
   [[nodiscard]] const std::vector<OperationRecord>& operations() const noexcept { return operations_; }
   void reset_records();
   void archive(Archive& archive);
-  // Throws ConfigError unless all indices that were read lead somewhere, and all lists end. `deciders`: how
-  // many policies there are.
-  void require_sound(const Archive& archive, std::size_t deciders) const;
   [[nodiscard]] const MessageRecord& record() const noexcept { return record_; }
   // "task 3 of job 0 on host 17 waits for 4 of 71 messages", of the first that is not finished.
   [[nodiscard]] std::string describe_unfinished() const;

@@ -215,31 +215,6 @@ void Network::watch() {
                       " ns (at " + std::to_string(plan_->to_ps(now_) / kPsPerNs) + " ns): " + report};
 }
 
-// Of a state that came from a file: windows are where run_window() leaves them.
-void Network::check_clock_of(const Archive& archive) const {
-  constexpr Tick kLatest = kNever / 2;
-  bool sound = started_ >= -1 && started_ <= kLatest && now_ >= 0 && now_ <= started_ + 1 &&
-               last_watch_ >= 0 && last_watch_ <= now_ && window_end_ >= 0;
-  const Tick begin = started_ + 1;
-  const Tick end = in_window_ ? window_end_ : begin;
-  sound = sound && end >= begin && end - begin <= plan_->window;
-  for (const Partition& partition : partitions_) {
-    const PartitionState& s = partition.state();
-    sound = sound && s.window_start >= begin && s.window_start <= end && s.cursor <= end;
-    sound = sound && (!in_window_ || s.cursor >= begin);
-  }
-  archive.require(sound, "the clock is broken");
-}
-
-// Of a state that came from a file: it is no state if its books do not balance.
-void Network::check_books_of(const Archive& archive) {
-  try {
-    check_invariants();
-  } catch (const std::logic_error&) {
-    archive.require(false, "its packets and credits do not add up");
-  }
-}
-
 void Network::check_invariants() {
   std::string report;
   std::vector<BookAudit::CreditsInUse> use;

@@ -67,7 +67,7 @@ class Network {
   // How many tasks are not finished, and what the first of them waits for.
   [[nodiscard]] std::string describe_unfinished() const;
   // The state of all partitions and of what is between them (core/archive.hpp), read into a network that was
-  // just made of the same plan. Throws ConfigError for what cannot be its state.
+  // just made of the same plan.
   void archive(Archive& archive);
   // Throws std::runtime_error with a report if any count of packets or credits does not add up.
   void check_invariants();
@@ -76,8 +76,6 @@ class Network {
   // Opens a window, or goes on with the present one, on all partitions; whether they all reached its end.
   // With kCompletion the window ends at the time at which the workload is complete.
   bool run_window(Tick until, RunGoal goal);
-  void check_clock_of(const Archive& archive) const;
-  void check_books_of(const Archive& archive);
   // How far partitions may go that are done with the workload, once the others have stopped.
   [[nodiscard]] Tick end_of_those_done();
   // Whether nothing will ever happen again.

@@ -7,7 +7,7 @@ namespace dragonfly {
 
 PartitionTrackers::PartitionTrackers(const Blueprint& plan, std::uint32_t first_router,
                                      std::uint32_t num_routers)
-    : plan_{plan}, first_router_{first_router} {
+    : first_router_{first_router}, global_class_{plan.global_class} {
   numbers_.policy_trackers = &plan.deciders.front().trackers;
   TrackerSite site{.topology = plan.topology,
                    .first_router = first_router,
@@ -29,26 +29,13 @@ PartitionTrackers::PartitionTrackers(const Blueprint& plan, std::uint32_t first_
   for (const TrackerRequest& request : plan.trackers) {
     auto tracker = request.info->make(*request.info, request.parameters, site);
     const TrackedEvents hears = tracker->hears();
-    std::uint8_t classes = 0;
-    for (std::size_t link = 1; link < plan.topology.num_link_classes(); ++link) {
-      const bool global = link == index_of(plan.topology.global_class());
-      if (!(global ? hears.global_occupancy : hears.local_occupancy)) continue;
-      hear_class_[link] = true;
-      hear_occupancy_ = true;
-      classes |= bit_of(static_cast<LinkClass>(link));
-    }
+    hear_occupancy_ = hear_occupancy_ || hears.global_occupancy;
     hear_injections_ = hear_injections_ || hears.injections;
     hear_forwards_ = hear_forwards_ || hears.forwards;
-    hear_blocked_heads_ = hear_blocked_heads_ || hears.blocked_heads;
     hear_refused_heads_ = hear_refused_heads_ || hears.refused_heads;
     hear_acknowledgements_ = hear_acknowledgements_ || hears.acknowledgements;
-    if (hears.window_ps > 0) {
-      windows_.push_back({static_cast<std::uint32_t>(numbers_.trackers.size()), hears.window_ps});
-      next_window_ = std::min(next_window_, plan.to_tick(hears.window_ps));
-    }
     if (hears.acknowledgements) far_.push_back(tracker.get());
     hears_.push_back(hears);
-    hears_classes_.push_back(classes);
     numbers_.trackers.push_back(std::move(tracker));
   }
   if (!hear_occupancy()) return;
@@ -57,16 +44,9 @@ PartitionTrackers::PartitionTrackers(const Blueprint& plan, std::uint32_t first_
 }
 
 void PartitionTrackers::archive(Archive& archive) {
-  std::uint64_t count = numbers_.trackers.size();
-  archive(count);
-  archive.require(count == numbers_.trackers.size(), "routers remember other things");
   for (const auto& tracker : numbers_.trackers) tracker->archive(archive);
-  archive(numbers_.now, acknowledgements_, changed_routers_, next_window_);
+  archive(numbers_.now, acknowledgements_, changed_routers_);
   archive.fixed(changed_);
-  for (const std::uint32_t router : changed_routers_) {
-    archive.require(router < changed_.size(), "a router does not exist");
-  }
-  for (Window& window : windows_) archive(window.ended);
 }
 
 void PartitionTrackers::packet_injected(std::uint32_t router, const Packet& packet) {
@@ -91,35 +71,18 @@ void PartitionTrackers::head_refused(std::uint32_t router, Port host_port, const
   }
 }
 
-void PartitionTrackers::head_blocked(std::uint32_t router, Port input, const Packet& packet) {
-  for (std::size_t i = 0; i < hears_.size(); ++i) {
-    if (hears_[i].blocked_heads) numbers_.trackers[i]->head_blocked(first_router_ + router, input, packet);
-  }
-}
-
 void PartitionTrackers::hear(const Acknowledgement& acknowledgement) {
   for (std::size_t i = 0; i < hears_.size(); ++i) {
     if (hears_[i].acknowledgements) numbers_.trackers[i]->packet_acknowledged(acknowledgement);
   }
 }
 
-void PartitionTrackers::end_windows(Tick now) {
-  next_window_ = Blueprint::kNeverTick;
-  for (Window& window : windows_) {
-    const auto ended = static_cast<std::uint64_t>(plan_.to_ps(now) / window.length_ps);
-    if (ended > window.ended) numbers_.trackers[window.tracker]->windows_ended(ended - window.ended);
-    window.ended = ended;
-    const TimePs next_ps = static_cast<TimePs>(ended + 1) * window.length_ps;
-    next_window_ = std::min(next_window_, plan_.to_tick(next_ps));
-  }
-}
-
 void PartitionTrackers::settle(const PortBlocks& outputs, Tick now) {
   numbers_.now = now;
   for (const std::uint32_t router : changed_routers_) {
-    const std::uint8_t classes = std::exchange(changed_[router], std::uint8_t{0});
-    for (std::size_t i = 0; i < hears_classes_.size(); ++i) {
-      if ((hears_classes_[i] & classes) == 0) continue;
+    changed_[router] = 0;
+    for (std::size_t i = 0; i < hears_.size(); ++i) {
+      if (!hears_[i].global_occupancy) continue;
       numbers_.trackers[i]->occupancy_changed(first_router_ + router, outputs.of_router(router), now);
     }
   }

@@ -1,7 +1,6 @@
 // The trackers of one partition, and who of its routers has something to tell them.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -23,19 +22,17 @@ class PartitionTrackers {
   [[nodiscard]] bool hear_occupancy() const noexcept { return hear_occupancy_; }
   [[nodiscard]] bool hear_injections() const noexcept { return hear_injections_; }
   [[nodiscard]] bool hear_forwards() const noexcept { return hear_forwards_; }
-  [[nodiscard]] bool hear_blocked_heads() const noexcept { return hear_blocked_heads_; }
   [[nodiscard]] bool hear_refused_heads() const noexcept { return hear_refused_heads_; }
   [[nodiscard]] bool hear_acknowledgements() const noexcept { return hear_acknowledgements_; }
 
   // Routers are numbered within the partition. The occupancy of a port has changed: see settle().
   void occupancy_changed(std::uint32_t router, LinkClass link) {
-    if (!hear_class_[static_cast<std::size_t>(link)]) return;
+    if (!hear_occupancy_ || link != global_class_) return;
     if (changed_[router] == 0) changed_routers_.push_back(router);
-    changed_[router] |= bit_of(link);
+    changed_[router] = 1;
   }
   void packet_injected(std::uint32_t router, const Packet& packet);
   void packet_forwarded(std::uint32_t router, Port host_port, const Packet& packet, Tick now);
-  void head_blocked(std::uint32_t router, Port input, const Packet& packet);
   void head_refused(std::uint32_t router, Port host_port, const Packet& packet, Refusal why, Tick now);
 
   // Before a decision about a packet at this router is worked out.
@@ -49,9 +46,8 @@ class PartitionTrackers {
   // A window of the partition begins.
   void open_window() { acknowledgements_.open_window(); }
 
-  // An instant begins: windows may have ended, and answers come.
+  // An instant begins: answers come.
   void begin_instant(Tick now) {
-    if (now >= next_window_) end_windows(now);
     while (acknowledgements_.any_until(now)) {
       const Acknowledgement* const later = acknowledgements_.behind_first(kTouchedAhead);
       if (later != nullptr) touch(later->source_router, later->destination_router);
@@ -62,9 +58,6 @@ class PartitionTrackers {
   void settle(const PortBlocks& outputs, Tick now);
 
   void archive(Archive& archive);
-  [[nodiscard]] const AcknowledgementsUnderWay& acknowledgements() const noexcept {
-    return acknowledgements_;
-  }
 
   // For the decisions of the instant that was settled last.
   [[nodiscard]] TrackedNumbers& numbers() noexcept { return numbers_; }
@@ -72,36 +65,21 @@ class PartitionTrackers {
  private:
   static constexpr std::size_t kTouchedAhead = 8;
 
-  struct Window {
-    std::uint32_t tracker = 0;
-    TimePs length_ps = 0;
-    std::uint64_t ended = 0;
-  };
-
-  [[nodiscard]] static std::uint8_t bit_of(LinkClass link) noexcept {
-    return static_cast<std::uint8_t>(1U << static_cast<unsigned>(link));
-  }
-  void end_windows(Tick now);
   void hear(const Acknowledgement& acknowledgement);
 
-  const Blueprint& plan_;
   std::uint32_t first_router_;
+  LinkClass global_class_;
   TrackedNumbers numbers_;
-  std::vector<const RouterTracker*> far_;            // those that are worth touching
-  std::vector<TrackedEvents> hears_;                 // [tracker]
-  std::vector<std::uint8_t> hears_classes_;          // [tracker]: bits of classes of link
-  std::array<bool, kMostLinkClasses> hear_class_{};  // occupancies by class of link; never those of hosts
+  std::vector<const RouterTracker*> far_;  // those that are worth touching
+  std::vector<TrackedEvents> hears_;       // [tracker]
   bool hear_occupancy_ = false;
   bool hear_injections_ = false;
   bool hear_forwards_ = false;
-  bool hear_blocked_heads_ = false;
   bool hear_refused_heads_ = false;
   bool hear_acknowledgements_ = false;
   AcknowledgementsUnderWay acknowledgements_;
-  std::vector<std::uint8_t> changed_;  // [router]: bits of classes of link, in this instant
+  std::vector<std::uint8_t> changed_;  // [router]: whether an occupancy changed in this instant
   std::vector<std::uint32_t> changed_routers_;
-  std::vector<Window> windows_;
-  Tick next_window_ = Blueprint::kNeverTick;
 };
 
 }  // namespace dragonfly

@@ -70,11 +70,7 @@ class AcknowledgementsUnderWay {
   // The first one. Precondition: there is one.
   [[nodiscard]] const Acknowledgement& take() noexcept { return under_way_[first_++]; }
   [[nodiscard]] const std::vector<Acknowledgement>& all() const noexcept { return under_way_; }
-  void archive(Archive& archive) {
-    archive(under_way_);
-    archive.below(sorted_, under_way_.size() + 1, "more acknowledgements are in order than there are");
-    archive.below(first_, sorted_ + 1, "more acknowledgements were heard than there are");
-  }
+  void archive(Archive& archive) { archive(under_way_, sorted_, first_); }
 
  private:
   std::vector<Acknowledgement> under_way_;  // from first_ on; in order up to sorted_

@@ -42,9 +42,7 @@ class GroupSignals {
   void archive(Archive& archive) {
     archive.fixed(own_);
     archive.fixed(seen_);
-    archive(under_way_);
-    archive.below(first_, under_way_.size() + 1, "more signals were seen than there are");
-    for (const Flip& flip : under_way_) archive.require(flip.at < seen_.size(), "a signal does not exist");
+    archive(under_way_, first_);
   }
 
  private:

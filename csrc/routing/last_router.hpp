@@ -39,10 +39,4 @@ namespace dragonfly {
   return from == destination_group ? router : topology.links_between(destination_group, from)->router;
 }
 
-// The same as one number: the destination and that router's place in the group.
-[[nodiscard]] inline std::uint32_t arrival_of(const Dragonfly& topology, std::uint32_t destination_router,
-                                              std::uint32_t last_router) noexcept {
-  return destination_router * topology.a() + topology.local_index_of(last_router);
-}
-
 }  // namespace dragonfly

@@ -15,10 +15,7 @@ std::uint32_t columns_of(TrackedPer per, const Dragonfly& topology) {
   switch (per) {
     case TrackedPer::kRouter:
     case TrackedPer::kDestination:
-    case TrackedPer::kDestinationRouter:
     case TrackedPer::kFirstGlobalHop:
-    case TrackedPer::kDetour:
-    case TrackedPer::kLastLink:
     case TrackedPer::kBetweenLinks:
     case TrackedPer::kLastLinkType:
     case TrackedPer::kAcknowledged:
@@ -224,7 +221,6 @@ void ObservationLayout::fill_tracked(float* row, const RouteContext& context) co
       const std::uint32_t count = std::min(kColumnsAtOnce, block.width - first);
       for (std::uint32_t i = 0; i < count; ++i) columns[i] = first + i;
       if (block.per == TrackedPer::kDestination) columns[0] = context.packet().destination_group;
-      if (block.per == TrackedPer::kDestinationRouter) columns[0] = context.packet().destination_router;
       float* const shown = row + block.offset + first;
       context.tracked_of_all(block.tracker, block.field, {columns.data(), count}, shown);
       scale(shown, block, count);

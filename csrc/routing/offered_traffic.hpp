@@ -8,12 +8,8 @@ namespace dragonfly {
 inline constexpr const char* kOfferedTraffic = "offered-traffic";
 
 enum class Offered : std::uint32_t {
-  kInjected,  // of the group so far ahead
-  kStored,
-  kOffered,
-  kInjectedThere,  // of the destination group
-  kStoredThere,
-  kOfferedThere,
+  kOffered,       // of the group so far ahead
+  kOfferedThere,  // of the destination group
   kSaturatedLinks,
   kOwnLinks,
   kDemandThere,  // of the destination group, in what the links to it carry

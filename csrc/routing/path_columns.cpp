@@ -10,7 +10,6 @@ PathColumns::Wanted PathColumns::wanted_by(TrackedPer per) noexcept {
     case TrackedPer::kGroupLink:
     case TrackedPer::kFirstGlobalHop:
       return {.first_hop = true};
-    case TrackedPer::kLastLink:
     case TrackedPer::kBetweenLinks:
     case TrackedPer::kLastLinkType:
       return {.remote_hops = true};
@@ -32,13 +31,7 @@ void PathColumns::look_at(std::size_t path, const RouteContext& context, const C
   const Packet& packet = context.packet();
   const auto kind = static_cast<std::uint32_t>(candidate.kind);
   Detour detour;
-  if (kind > 0) {
-    detour = detour_of(candidate);
-    if (!visits_router(detour.kind)) {  // it crosses the intermediate group by the shortest way
-      set(path, TrackedPer::kDetour,
-          detour.group * context.topology().num_groups() + packet.destination_group);
-    }
-  }
+  if (kind > 0) detour = detour_of(candidate);
   if (kind < kAcknowledgedKinds) {
     set(path, TrackedPer::kAcknowledged, packet.destination_router * kAcknowledgedKinds + kind);
   }
@@ -65,10 +58,7 @@ void PathColumns::look_at_remote_hops(std::size_t path, const RouteContext& cont
   const std::uint32_t to = context.packet().destination_router;
   const RemoteHops hops =
       remote_hops(topology, context.router(), to, context.packet().destination_group, detour);
-  if (hops.last != 0) {
-    set(path, TrackedPer::kLastLink, arrival_of(topology, to, hops.last_router));
-    set(path, TrackedPer::kLastLinkType, hops.last);
-  }
+  if (hops.last != 0) set(path, TrackedPer::kLastLinkType, hops.last);
   const std::uint32_t between = hops.between[0] * topology.a() + hops.between[1];
   if (between != 0) set(path, TrackedPer::kBetweenLinks, between);
 }

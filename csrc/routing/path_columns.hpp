@@ -39,8 +39,7 @@ class PathColumns {
   }
 
   std::size_t num_paths_;
-  std::array<std::array<std::uint32_t, kMostPaths>,
-             static_cast<std::size_t>(TrackedPer::kDestinationRouter) + 1>
+  std::array<std::array<std::uint32_t, kMostPaths>, static_cast<std::size_t>(TrackedPer::kDestination) + 1>
       at_;
 };
 

@@ -74,12 +74,7 @@ class QTable {
     return static_cast<std::uint32_t>(std::min(std::min(first[0], first[1]), std::min(first[2], first[3])));
   }
   // After resize().
-  void archive(Archive& archive) {
-    const std::size_t values = shape_.bytes() / sizeof(float);
-    const std::size_t count = archive.length(values, sizeof(float));
-    archive.require(count == values, "tables have another size than the configuration says");
-    archive.block(values_.get(), values);
-  }
+  void archive(Archive& archive) { archive.block(values_.get(), shape_.bytes() / sizeof(float)); }
   [[nodiscard]] std::shared_ptr<float[]> share() const noexcept { return values_; }
 
  private:

@@ -16,7 +16,6 @@ namespace dragonfly {
 struct RemoteHops {
   std::array<std::uint32_t, 2> between{};  // in the intermediate group
   std::uint32_t last = 0;                  // to the destination router
-  std::uint32_t last_router = kNil;        // ... from here: last_router.hpp
 };
 
 [[nodiscard]] inline std::uint32_t local_type(const Dragonfly& topology, std::uint32_t from,
@@ -42,8 +41,9 @@ struct RemoteHops {
           local_type(topology, at, topology.links_between(detour.group, destination_group)->router);
     }
   }
-  hops.last_router = last_router_before(topology, router, destination_router, destination_group, detour);
-  hops.last = local_type(topology, hops.last_router, destination_router);
+  const std::uint32_t last_router =
+      last_router_before(topology, router, destination_router, destination_group, detour);
+  hops.last = local_type(topology, last_router, destination_router);
   return hops;
 }
 

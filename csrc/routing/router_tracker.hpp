@@ -42,12 +42,6 @@ enum class TrackedPer : std::uint8_t {
   kPeer,       // column i: the router i + 1 ahead of the reader in its group, modulo the group's size
   // Candidate paths: each one's first global hop, column q * kMostVcsOfLink + the VC that it would use there.
   kFirstGlobalHop,
-  // Candidate paths: the group of each one's non-minimal path, column group * groups + the destination's. 0
-  // without asking for paths that do not go through that group by the shortest way.
-  kDetour,
-  // Candidate paths: each one's last local hop, column: its arrival (last_router.hpp). 0 without asking for
-  // paths that have none.
-  kLastLink,
   // Candidate paths: the types of each one's local hops in the intermediate group (remote_hops.hpp), column
   // first * a + second; and that of its last local hop. 0 without asking for paths that have none.
   kBetweenLinks,
@@ -57,7 +51,6 @@ enum class TrackedPer : std::uint8_t {
   kAcknowledged,
   // Observations show one column, that of the packet's destination group; column: the group's number.
   kDestination,
-  kDestinationRouter,  // the same of its destination router
 };
 
 // One named number of a tracker. Observations show it as quantity / unit, or, if half > 0, as
@@ -83,14 +76,11 @@ enum class Refusal : std::uint8_t {
 
 // What a tracker wants to hear of.
 struct TrackedEvents {
-  bool local_occupancy = false;  // occupancies of output ports, by class of link
-  bool global_occupancy = false;
+  bool global_occupancy = false;  // occupancies of the output ports of global links
   bool injections = false;        // a packet left its source queue for this router
   bool forwards = false;          // a packet from a host of this router passed the crossbar
-  bool blocked_heads = false;     // the head of an input VC found no room behind the crossbar and waits
   bool refused_heads = false;     // a packet from a host of this router asked the crossbar in vain
   bool acknowledgements = false;  // word came back that a packet from a host of this router was delivered
-  TimePs window_ps = 0;           // windows of that length end, from time 0 on; 0: none
 };
 
 // What a tracker may know of the ports of one class of link.
@@ -132,14 +122,13 @@ class RouterTracker {
   virtual ~RouterTracker() = default;
 
   [[nodiscard]] virtual TrackedEvents hears() const noexcept = 0;
-  // All that it remembers (core/archive.hpp). What comes from a file is checked: indices here, numbers only
-  // as far as they are used as such.
+  // All that it remembers (core/archive.hpp).
   virtual void archive(Archive& archive) = 0;
 
   // Once, before anything is heard: for trackers that show what is there instead of remembering it.
   virtual void look_at(const PartitionPorts& /*ports*/) {}
 
-  // Of a port of a class that it hears of. `ports`: all of this router, from port 0.
+  // Of a port of a global link. `ports`: all of this router, from port 0.
   virtual void occupancy_changed(std::uint32_t /*router*/, const RouterPorts& /*ports*/, Tick /*now*/) {}
   virtual void packet_injected(std::uint32_t /*router*/, const Packet& /*packet*/) {}
   // `host_port`: by which it had come. Its queue may hold another packet, which has not asked yet.
@@ -150,10 +139,6 @@ class RouterTracker {
                             Refusal /*why*/, Tick /*now*/) {}
   // In the order of Acknowledgement, before all else in the instant that follows.
   virtual void packet_acknowledged(const Acknowledgement& /*heard*/) {}
-  virtual void head_blocked(std::uint32_t /*router*/, Port /*input*/, const Packet& /*packet*/) {}
-  // So many windows ended, before all that happens in this time; nothing was heard in any but the first.
-  // Must do what as many calls with one window each would.
-  virtual void windows_ended(std::uint64_t /*windows*/) {}
 
   // Prefetches what reads for packets to this destination router will need, where that is likely to be far
   // away. Called by who is going to read, and before acknowledgements.

@@ -92,19 +92,4 @@ void RowFormat::unpack(const std::byte* row, float* features, std::uint8_t* mask
   if (minimal_ != nullptr) features[minimal_->offset + head.minimal] = 1.0F;
 }
 
-bool RowFormat::allows(const std::byte* row, std::uint32_t action) const noexcept {
-  if (packed_) return (head_of(row).legal >> action & 1U) != 0;
-  return row[plan_.layout.num_features() * sizeof(float) + action] != std::byte{0};
-}
-
-bool RowFormat::is_sound(const std::byte* row) const noexcept {
-  if (packed_) {
-    const Head head = head_of(row);
-    const std::uint64_t beyond = plan_.num_actions < 64 ? head.legal >> plan_.num_actions : 0U;
-    return beyond == 0 && head.minimal < plan_.num_ports;
-  }
-  const std::byte* const mask = row + plan_.layout.num_features() * sizeof(float);
-  return std::all_of(mask, mask + plan_.num_actions, [](std::byte flag) { return flag <= std::byte{1}; });
-}
-
 }  // namespace dragonfly

@@ -30,10 +30,6 @@ class RowFormat {
 
   // Writes what is shown: num_features numbers and num_actions flags.
   void unpack(const std::byte* row, float* features, std::uint8_t* mask) const noexcept;
-  // Precondition: there is such an action.
-  [[nodiscard]] bool allows(const std::byte* row, std::uint32_t action) const noexcept;
-  // Whether a row that was read from a file may be used.
-  [[nodiscard]] bool is_sound(const std::byte* row) const noexcept;
 
  private:
   // In front of a packed row. Behind it: the features of the decision, then packets in the queues of each

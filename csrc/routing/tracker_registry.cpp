@@ -15,9 +15,7 @@ namespace dragonfly {
   X(link_occupancy)         \
   X(offered_traffic)        \
   X(remote_traffic)         \
-  X(sent_arrivals)          \
   X(sent_crossings)         \
-  X(sent_detours)           \
   X(detour_length)          \
   X(load_levels)
 // clang-format on
@@ -62,13 +60,10 @@ const char* TrackedFeature::per() const noexcept {
   switch (shown().per) {
     case TrackedPer::kRouter:
     case TrackedPer::kDestination:
-    case TrackedPer::kDestinationRouter:
       return "decision";
     case TrackedPer::kPort:
       return "port";
     case TrackedPer::kFirstGlobalHop:
-    case TrackedPer::kDetour:
-    case TrackedPer::kLastLink:
     case TrackedPer::kBetweenLinks:
     case TrackedPer::kLastLinkType:
     case TrackedPer::kAcknowledged:

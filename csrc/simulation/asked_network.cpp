@@ -72,8 +72,6 @@ void AskedNetwork::archive(Archive& archive) {
   archive(done);
   done_ = done;
   if (!archive.reads()) return;
-  archive.require(!has_background_ || simulation_.network().blueprint().background.has_value(),
-                  "there is no background policy");
   waiting_.clear();
   if (warm_) order_waiting();
 }
@@ -189,15 +187,6 @@ void AskedNetwork::answer(const std::int32_t* answers) {
   for (const DecisionOrder::Row& row : waiting_.rows()) firsts[row.partition][row.index] = *answers++;
   for (std::size_t i = 0; i < partitions.size(); ++i) partitions[i].answer(firsts[i]);
   waiting_.clear();
-}
-
-bool AskedNetwork::may_answer(const std::int32_t* answers) {
-  std::vector<Partition>& partitions = simulation_.network().partitions();
-  return std::ranges::all_of(waiting_.rows(), [&](const DecisionOrder::Row& row) {
-    const auto action = static_cast<std::uint32_t>(*answers++);
-    return action < plan_.num_actions &&
-           plan_.rows.allows(partitions[row.partition].desk().row(row.index), action);
-  });
 }
 
 void AskedNetwork::draw(std::span<const PacketFacts> packets, std::uint32_t each, double* into) const {

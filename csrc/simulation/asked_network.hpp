@@ -30,8 +30,6 @@ class AskedNetwork {
   void write(DecisionBatch& batch, std::size_t row);
   // Answers all that wait, in the order of their rows. Precondition: all are legal.
   void answer(const std::int32_t* answers);
-  // Whether they are.
-  [[nodiscard]] bool may_answer(const std::int32_t* answers);
 
   // With a background policy (Blueprint::background), to which all that is not answered is left. Packets that
   // ask their source router are shown, of which one may be followed; then it is only ever asked about that

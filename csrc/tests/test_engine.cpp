@@ -157,9 +157,6 @@ TEST(the_memory_of_a_network_includes_what_its_routers_remember) {
   shown.options.decisions->features = 0;
   CHECK_EQ(need(shown).trackers, routers * size.h * 3);
   CHECK(need(shown).questions < counted.questions);
-  // Two vectors and a place in them; what they hold comes with the packets.
-  shown.options.decisions->tracked = {"destination_router_demand"};
-  CHECK_EQ(need(shown).trackers, routers * 56);
   // A counter per group, and type of link or other group; all of a group's packets, and what they are a share
   // of.
   shown.options.decisions->tracked = {"destination_group_minimal_demand"};

@@ -76,33 +76,20 @@ TEST(signals_by_the_thousand_are_those_of_a_list_of_all_changes) {
 class Counting final : public RouterTracker {
  public:
   Counting(const Parameters& given, const TrackerSite& site)
-      : wanted_{.local_occupancy = given.contains("local_occupancy"),
-                .global_occupancy = given.contains("global_occupancy"),
-                .injections = given.contains("injections"),
-                .blocked_heads = given.contains("blocked_heads"),
-                .window_ps = given.contains("windows") ? 100 * kNs : 0},
+      : wanted_{.global_occupancy = given.contains("global_occupancy"),
+                .injections = given.contains("injections")},
         occupancies(site.topology.num_routers(), 0),
-        injections(site.topology.num_routers(), 0),
-        blocked_heads(site.topology.num_routers(), 0) {}
+        injections(site.topology.num_routers(), 0) {}
 
   [[nodiscard]] TrackedEvents hears() const noexcept override { return wanted_; }
   void archive(Archive& archive) override {
     archive.fixed(occupancies);
     archive.fixed(injections);
-    archive.fixed(blocked_heads);
-    archive(windows, window_calls);
   }
   void occupancy_changed(std::uint32_t router, const RouterPorts& /*ports*/, Tick /*now*/) override {
     ++occupancies[router];
   }
   void packet_injected(std::uint32_t router, const Packet& /*packet*/) override { ++injections[router]; }
-  void head_blocked(std::uint32_t router, Port /*input*/, const Packet& /*packet*/) override {
-    ++blocked_heads[router];
-  }
-  void windows_ended(std::uint64_t ended) override {
-    windows += ended;
-    ++window_calls;
-  }
   [[nodiscard]] double read(std::uint32_t /*field*/, std::uint32_t reader, std::uint32_t /*column*/,
                             Tick /*now*/) override {
     return occupancies[reader];
@@ -114,9 +101,6 @@ class Counting final : public RouterTracker {
  public:
   std::vector<std::uint32_t> occupancies;
   std::vector<std::uint32_t> injections;
-  std::vector<std::uint32_t> blocked_heads;
-  std::uint64_t windows = 0;
-  std::uint32_t window_calls = 0;
 };
 
 const TrackerInfo kCounting{.name = "counting",
@@ -167,25 +151,20 @@ std::uint32_t sum(const std::vector<std::uint32_t>& counts) {
   return total;
 }
 
-TEST(one_packet_changes_the_occupancy_of_every_port_on_its_way_twice) {
-  // Through the crossbar, and when the credit is back; at the last router its port leads to a host.
+TEST(one_packet_changes_the_occupancy_of_every_global_port_on_its_way_twice) {
+  // Through the crossbar, and when the credit is back.
   for (const std::uint32_t destination : {3U, 9U, 40U, 71U}) {
-    Counted both{{"local_occupancy", "global_occupancy"}, messages({{0, 0, destination}})};
-    Counted global{{"global_occupancy"}, messages({{0, 0, destination}})};
-    both.run_to(5'000 * kNs);
-    global.run_to(5'000 * kNs);
-    const Dragonfly& topology = *both.setup.topology;
+    Counted run{{"global_occupancy"}, messages({{0, 0, destination}})};
+    run.run_to(5'000 * kNs);
+    const Dragonfly& topology = *run.setup.topology;
     std::vector<std::uint32_t> expected(topology.num_routers(), 0);
-    std::vector<std::uint32_t> expected_global = expected;
     for (std::uint32_t router = 0; router != topology.router_of_host(destination);) {
       const Port port = topology.minimal_port(router, topology.router_of_host(destination));
-      expected[router] += 2;
-      if (topology.is_global(port)) expected_global[router] += 2;
+      if (topology.is_global(port)) expected[router] += 2;
       router = topology.neighbor(router, port).router;
     }
-    CHECK(both.counts().occupancies == expected);
-    CHECK(global.counts().occupancies == expected_global);
-    CHECK_EQ(sum(both.counts().injections), 0U);
+    CHECK(run.counts().occupancies == expected);
+    CHECK_EQ(sum(run.counts().injections), 0U);
   }
 }
 
@@ -196,33 +175,6 @@ TEST(injections_are_counted_at_the_router_of_the_host) {
   CHECK_EQ(run.counts().injections[1], 7U);
   CHECK_EQ(sum(run.counts().injections), 8U);
   CHECK_EQ(sum(run.counts().occupancies), 0U);
-}
-
-TEST(of_two_packets_for_a_queue_with_one_place_the_second_is_blocked_once) {
-  SimulationSetup setup = messages({{0, 0, 2}, {0, 1, 3}});
-  setup.network.output_buffer_packets = 1;
-  Counted run{{"blocked_heads"}, std::move(setup)};
-  run.run_to(5'000 * kNs);
-  CHECK_EQ(run.counts().blocked_heads[0], 1U);
-  CHECK_EQ(sum(run.counts().blocked_heads), 1U);
-  CHECK_EQ(run.network.in_network(), 0U);
-}
-
-TEST(windows_end_on_time_also_those_in_which_nothing_happens) {
-  Counted busy{{"windows"}, small_system(kSmall, "min", "uniform", 0.5)};
-  for (const int window : {1, 7, 20}) {
-    busy.run_to(window * 100 * kNs - kNs);
-    CHECK_EQ(busy.counts().windows, static_cast<std::uint64_t>(window) - 1);
-    busy.run_to(window * 100 * kNs + 50 * kNs);
-    CHECK_EQ(busy.counts().windows, static_cast<std::uint64_t>(window));
-  }
-  CHECK_EQ(busy.counts().window_calls, 20U);
-
-  constexpr TimePs kLate = 1'000'000'000 * kNs;  // a second of silence
-  Counted quiet{{"windows"}, messages({{0, 0, 9}, {kLate, 3, 70}})};
-  quiet.run_to(kLate + kNs);
-  CHECK_EQ(quiet.counts().windows, static_cast<std::uint64_t>(kLate / (100 * kNs)));
-  CHECK(quiet.counts().window_calls < 100);
 }
 
 TEST(what_nobody_asks_for_does_not_run) {

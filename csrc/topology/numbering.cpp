@@ -23,28 +23,18 @@ std::uint32_t local_ports(const DragonflyParams& params) {
   return params.shape != nullptr ? params.shape->ports() : params.a - 1;
 }
 
-// Checks what was asked for and fills in the numbers of routers and groups.
+// Checks the sizes that follow from the parameters, and fills in the numbers of routers and groups.
 DragonflyParams validated(DragonflyParams params) {
   if (params.shape != nullptr) params.a = params.shape->routers();
   const std::uint64_t p = params.p;
   const std::uint64_t a = params.a;
   const std::uint64_t h = params.h;
-  const std::uint64_t trunking = params.trunking;
-  require(p >= 1 && p <= kMaxRadix, "p", p, range(1, kMaxRadix));
-  require(a >= 1 && a <= kMaxRadix, "a", a, range(1, kMaxRadix));
-  require(h <= kMaxRadix, "h", h, range(0, kMaxRadix));
   const std::uint64_t between = local_ports(params) + h;
   require(p + between <= kMaxRadix,
           params.shape == nullptr ? "radix (p + a - 1 + h)" : "radix (hosts, local and global ports)",
           p + between, range(1, kMaxRadix));
 
-  const std::uint64_t positions = a * h;
-  require(trunking >= 1 && trunking <= std::max<std::uint64_t>(1, positions), "trunking", trunking,
-          range(1, std::max<std::uint64_t>(1, positions)) + " (a*h)");
-  const std::uint64_t most_groups = positions / trunking + 1;
-  const std::uint64_t groups = params.g == 0 ? most_groups : params.g;
-  if (groups > 1) require(h >= 1, "h", h, "must be at least 1 when there is more than one group");
-  require(groups <= most_groups, "g", groups, range(1, most_groups) + " (a*h/trunking + 1 groups at most)");
+  const std::uint64_t groups = params.g == 0 ? a * h / params.trunking + 1 : params.g;
 
   // No product below overflows: groups <= 2^20 + 1 and the other factors are at most 2^10. The table
   // of gateways needs no check of its own: g*g*trunking <= g*(a*h + trunking) <= 2*a*g*h.

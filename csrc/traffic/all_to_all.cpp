@@ -31,10 +31,7 @@ class AllToAllTask final : public Task {
   }
   void received(TaskPort& /*port*/, const TaskMessage& /*message*/) override { ++received_; }
 
-  void archive(Archive& archive) override {
-    archive(offset_, sent_, received_);
-    archive.require(offset_ >= 1 && offset_ <= shape_.tasks, "a task sends to nobody");
-  }
+  void archive(Archive& archive) override { archive(offset_, sent_, received_); }
   [[nodiscard]] bool finished() const override { return sent_ == partners() && received_ == partners(); }
   [[nodiscard]] std::string waits_for() const override {
     return std::to_string(partners() - received_) + " of " + std::to_string(partners()) + " messages";

@@ -188,8 +188,6 @@ class SearchTask final : public Task {
     archive.fixed(received_);
     archive.fixed(reduced_);
     archive.fixed(signalled_);
-    archive.require(level_ <= search_.levels(), "a task is behind its last level");
-    archive.require(owed_ <= to_send_, "a task owes more than it has to send");
   }
   [[nodiscard]] bool finished() const override { return level_ == search_.levels(); }
   [[nodiscard]] std::string waits_for() const override {

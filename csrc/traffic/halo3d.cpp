@@ -69,10 +69,7 @@ class HaloTask final : public Task {
     end(port);
   }
 
-  void archive(Archive& archive) override {
-    archive(received_, leaving_, iteration_, computes_);
-    archive.require(iteration_ <= exchange_.iterations, "a program repeats itself too often");
-  }
+  void archive(Archive& archive) override { archive(received_, leaving_, iteration_, computes_); }
   [[nodiscard]] bool finished() const override { return iteration_ == exchange_.iterations; }
   [[nodiscard]] std::string waits_for() const override {
     return std::to_string(neighbors_.size() -

@@ -1,7 +1,6 @@
 #include "traffic/script.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <tuple>
 #include <utility>
 
@@ -11,9 +10,6 @@
 namespace dragonfly {
 
 namespace {
-
-// The longest single computation: a thousand seconds.
-constexpr TimePs kLongestCompute = TimePs{1'000'000'000'000} * kPsPerNs;
 
 bool is_send(Step::Kind kind) noexcept {
   return kind == Step::Kind::kSend || kind == Step::Kind::kSendAllToAll;
@@ -40,7 +36,6 @@ std::string place_in(const ScriptText& text, std::uint64_t operation) {
 }
 
 Script::Script(ScriptText text) : name_{text.name} {
-  check_columns(text);
   first_step_ = text.first;
   number_labels(text);
   number_channels(text);
@@ -49,45 +44,6 @@ Script::Script(ScriptText text) : name_{text.name} {
   operation_names_ = text.operation_names;
   measure();
   require_no_circle(*this, text);
-}
-
-void Script::check_columns(const ScriptText& text) const {
-  const std::size_t size = text.kinds.size();
-  const bool whole = text.partners.size() == size && text.amounts.size() == size &&
-                     text.labels.size() == size && (text.lines.empty() || text.lines.size() == size);
-  const bool cut = text.first.size() >= 2 && text.first.size() <= std::size_t{kMostRanks} + 1 &&
-                   text.first.front() == 0 && text.first.back() == size &&
-                   std::ranges::is_sorted(text.first) && text.packet_bytes > 0 &&
-                   size < std::numeric_limits<std::uint32_t>::max();
-  if (!whole || !cut) {
-    throw ConfigError{
-        text.name, std::to_string(size) + " operations",
-        "must be columns of one length, cut into those of 1 to " + std::to_string(kMostRanks) + " ranks"};
-  }
-  const std::size_t ranks = text.first.size() - 1;
-  for (std::size_t i = 0; i < size; ++i) {
-    if (text.kinds[i] >= Step::kKinds) {
-      refuse(text, i, "kind", std::to_string(text.kinds[i]), "below " + std::to_string(Step::kKinds));
-    }
-    const auto kind = static_cast<Step::Kind>(text.kinds[i]);
-    const std::size_t names = is_mark(kind) ? text.operation_names.size() : text.label_names.size();
-    if (kind != Step::Kind::kWaitAll && kind != Step::Kind::kCompute && text.labels[i] >= names) {
-      refuse(text, i, "label", std::to_string(text.labels[i]), "below " + std::to_string(names));
-    }
-    if (is_message(kind) && text.partners[i] >= ranks) {
-      refuse(text, i, "partner", std::to_string(text.partners[i]),
-             "must be a rank, 0 to " + std::to_string(ranks - 1));
-    }
-    const std::int64_t low = kind == Step::Kind::kReceive ? ScriptText::kAnyBytes : 0;
-    if (is_message(kind) && (text.amounts[i] < low || text.amounts[i] > kMostMessageBytes)) {
-      refuse(text, i, "bytes", std::to_string(text.amounts[i]),
-             "must be 0 to " + std::to_string(kMostMessageBytes));
-    }
-    if (kind == Step::Kind::kCompute && (text.amounts[i] < 0 || text.amounts[i] > kLongestCompute)) {
-      refuse(text, i, "compute", std::to_string(text.amounts[i] / kPsPerNs) + " ns",
-             "must be 0 to " + std::to_string(kLongestCompute / kPsPerNs) + " ns");
-    }
-  }
 }
 
 // Labels of a rank are numbered from 0, so that a rank needs memory for its own only.

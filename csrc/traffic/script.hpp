@@ -37,7 +37,6 @@ struct Step {
     kBegin,  // an operation of which the time is measured
     kEnd,
   };
-  static constexpr std::uint8_t kKinds = 8;
 
   Kind kind = Kind::kWaitAll;
   std::uint32_t partner = 0;  // the other rank
@@ -108,7 +107,6 @@ class Script {
                                                std::uint32_t rank) noexcept {
     return std::span{all}.subspan(first[rank], first[rank + 1] - first[rank]);
   }
-  void check_columns(const ScriptText& text) const;
   void number_labels(const ScriptText& text);
   void number_channels(const ScriptText& text);
   void match_messages(const ScriptText& text);

@@ -68,22 +68,8 @@ class ScriptTask final : public Task {
     archive(ledger_);
     archive.fixed(leaving_);
     archive.fixed(began_);
-    archive(all_leaving_, open_, queued_, num_queued_, repetition_, computed_, waits_, finished_);
-    archive.below(turn_, open_.size() + kAhead, "a turn does not exist");
-    archive.below(next_, steps_.size() + 1, "an operation does not exist");
-    archive.require(
-        finished_ || plan_.run.repetitions == ScriptRun::kEndless || repetition_ < plan_.run.repetitions,
-        "a program repeats itself too often");
-    archive.require(num_queued_ <= kAhead, "too many pieces are in a source queue");
-    for (const std::uint32_t label : queued_) {
-      archive.require(label == kMoreFollows || label < std::max<std::size_t>(leaving_.size(), 1),
-                      "a label does not exist");
-    }
-    for (const OpenSend& send : open_) {
-      archive.require(send.to < plan_.script->num_ranks() && send.label < leaving_.size() &&
-                          send.packets > 0 && static_cast<std::size_t>(send.lane) < kLanes,
-                      "a send goes nowhere");
-    }
+    archive(all_leaving_, open_, queued_, num_queued_, repetition_, computed_, waits_, finished_, turn_,
+            next_);
   }
   [[nodiscard]] bool finished() const override { return finished_; }
   [[nodiscard]] std::string waits_for() const override {

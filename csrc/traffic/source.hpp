@@ -50,8 +50,6 @@ class TrafficSource {
   // The cursor was that of another source, which this one goes on with (traffic/spliced_source.hpp): a
   // message that the other one has not generated yet is this one's.
   virtual void rejoin(HostId /*host*/, SourceCursor& /*cursor*/) const {}
-  // Whether the cursor, which comes from a file, is one of this host's: other calls use it without a look.
-  [[nodiscard]] virtual bool knows(HostId /*host*/, const SourceCursor& /*cursor*/) const { return true; }
   // Whether the generator keeps its own time, so that a message which finds the source queue full
   // can be generated at a later regular time. Otherwise (a trace) it can only wait, or be lost.
   [[nodiscard]] virtual bool regenerates() const { return true; }

@@ -25,9 +25,6 @@ class SplicedSource final : public TrafficSource {
   void rejoin(HostId host, SourceCursor& cursor) const override {
     with_own(cursor, [](const TrafficSource&) {}, host);
   }
-  [[nodiscard]] bool knows(HostId host, const SourceCursor& cursor) const override {
-    return cursor.step >> kPartShift < parts_.size() && part_at(cursor).source->knows(host, own(cursor));
-  }
   [[nodiscard]] bool regenerates() const override { return parts_[0].source->regenerates(); }
   void skip(HostId host, SourceCursor& cursor) const override {
     with_own(cursor, [&](const TrafficSource& source) { source.skip(host, cursor); }, host);

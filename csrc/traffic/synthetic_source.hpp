@@ -58,8 +58,8 @@ struct SyntheticParams {
 // Periodic: messages at first_ps + k * interval (see PeriodicIntervals); all hosts in phase.
 // Bernoulli: a message starts in a trial with probability load * trial_ps / (message_packets * packet_ps).
 // Poisson: exponential gaps with mean message_packets * packet_ps / load, rounded to ps.
-// Throws ConfigError: no steps, steps not in rising order, load outside (0, 1], a probability above 1,
-// intervals of whole ns that are more than 2 % off, times that are negative or too large.
+// Throws ConfigError if intervals of whole ns miss a load by more than 2 %. Precondition: steps in rising
+// order, loads in (0, 1].
 [[nodiscard]] std::unique_ptr<TrafficSource> make_synthetic_source(std::vector<TrafficStep> steps,
                                                                    const SyntheticParams& params);
 

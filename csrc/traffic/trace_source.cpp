@@ -10,77 +10,28 @@
 namespace dragonfly {
 namespace {
 
-constexpr TimePs kLatestPs = kNever / 2;
-
-// Checks row by row, so that the message can point at the first wrong one.
+// Checks hosts and routes against the topology, row by row, so that the message names the first wrong row.
 class TraceCheck {
  public:
   TraceCheck(const Dragonfly& topology, const TraceColumns& columns) : topology_{topology}, rows_{columns} {}
 
   void all() const {
-    same_length("src", rows_.source.size());
-    same_length("dst", rows_.destination.size());
-    same_length("packets", rows_.packets.size());
-    if (rows_.time_ps.size() >= Id<void>::kNoneValue) {
-      throw ConfigError("trace", std::to_string(rows_.time_ps.size()) + " rows", "too many rows");
-    }
-    if (has_routes()) check_offsets();
     for (std::size_t row = 0; row < rows_.time_ps.size(); ++row) {
-      check_message(row);
-      if (has_routes()) check_route(row);
+      check_host(row, "src", rows_.source[row]);
+      check_host(row, "dst", rows_.destination[row]);
+      if (!rows_.route_offsets.empty()) check_route(row);
     }
   }
 
  private:
-  bool has_routes() const { return !rows_.route_offsets.empty() || !rows_.routes.empty(); }
-
-  void same_length(const char* field, std::size_t length) const {
-    if (length != rows_.time_ps.size()) {
-      throw ConfigError("trace " + std::string{field}, std::to_string(length) + " entries",
-                        "time_ps has " + std::to_string(rows_.time_ps.size()));
-    }
-  }
-
   [[noreturn]] static void wrong(std::size_t row, const char* field, std::int64_t value,
                                  const std::string& allowed) {
     throw ConfigError("trace row " + std::to_string(row) + " " + field, std::to_string(value), allowed);
   }
 
-  void check_message(std::size_t row) const {
-    const TimePs time_ps = rows_.time_ps[row];
-    if (time_ps < 0 || time_ps > kLatestPs)
-      wrong(row, "time_ps", time_ps, "must not be negative or too large");
-    if (row > 0 && time_ps < rows_.time_ps[row - 1]) {
-      wrong(row, "time_ps", time_ps,
-            "rows must be sorted by time; the row before is at " + std::to_string(rows_.time_ps[row - 1]));
-    }
-    check_host(row, "src", rows_.source[row]);
-    check_host(row, "dst", rows_.destination[row]);
-    if (rows_.packets[row] == 0) wrong(row, "packets", 0, "must be at least 1");
-  }
-
   void check_host(std::size_t row, const char* field, std::uint32_t host) const {
     if (host >= topology_.num_hosts()) {
       wrong(row, field, host, "host numbers go from 0 to " + std::to_string(topology_.num_hosts() - 1));
-    }
-  }
-
-  void check_offsets() const {
-    const auto& offsets = rows_.route_offsets;
-    if (offsets.size() != rows_.time_ps.size() + 1) {
-      throw ConfigError("trace route_offsets", std::to_string(offsets.size()) + " entries",
-                        "must be one more than there are rows");
-    }
-    if (offsets.front() != 0 || offsets.back() != static_cast<std::int64_t>(rows_.routes.size())) {
-      throw ConfigError(
-          "trace route_offsets",
-          "[" + std::to_string(offsets.front()) + ", ..., " + std::to_string(offsets.back()) + "]",
-          "must go from 0 to the length of routes, " + std::to_string(rows_.routes.size()));
-    }
-    for (std::size_t row = 0; row + 1 < offsets.size(); ++row) {
-      if (offsets[row + 1] < offsets[row]) {
-        wrong(row, "route_offsets", offsets[row + 1], "offsets must not decrease");
-      }
     }
   }
 
@@ -207,11 +158,6 @@ class TraceSource final : public TrafficSource {
             .route = {routes_.data() + entry.route_begin, entry.route_length}};
   }
 
-  bool knows(HostId host, const SourceCursor& cursor) const override {
-    const std::uint64_t count = first_[host.value + 1] - first_[host.value];
-    return cursor.time_ps >= 0 && cursor.message <= count + 1 &&
-           (cursor.time_ps >= kNever || cursor.message < count);
-  }
   std::uint32_t longest_route() const override { return longest_route_; }
   bool has_late_exits() const override { return late_exits_; }
 

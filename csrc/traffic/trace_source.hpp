@@ -27,10 +27,10 @@ struct TraceColumns {
 };
 
 // Copies the columns, sorted by source host; messages of one host keep their order.
-// Throws ConfigError with the row, the field and the value: hosts out of range, times negative or
-// decreasing, no packets; routes that do not lead from the source's router to the destination's over
-// existing links, that take more hops in a group or more groups than a path with one non-minimal path, or
-// that have more than kMaxRouteRouters routers.
+// Throws ConfigError with the row, the field and the value: hosts out of range; routes that do not lead from
+// the source's router to the destination's over existing links, that take more hops in a group or more groups
+// than a path with one non-minimal path, or that have more than kMaxRouteRouters routers. Precondition:
+// columns of one length, times in order.
 [[nodiscard]] std::unique_ptr<TrafficSource> make_trace_source(const Dragonfly& topology,
                                                                const TraceColumns& columns);
 

@@ -649,7 +649,7 @@ class BatchedRoutingEnv(Copied, CoreOwner):
     def _resume(self, episode: dict[str, Any], trusted: bool, changes: Mapping[str, Any]) -> None:
         made = tuple(check_instance("snapshot", one, Made) for one in episode["made"])
         core = self._build(made)
-        core.load(episode["core"], trusted)
+        core.load(episode["core"])
         if changes:
             # What a network has not generated yet is generated anew: only its own clock says what that is.
             clocks_ps = [core.simulation_of(number).clock_ps for number in range(len(made))]
@@ -658,7 +658,7 @@ class BatchedRoutingEnv(Copied, CoreOwner):
                 for number, (one, ps) in enumerate(zip(made, clocks_ps, strict=True))
             )
             core = self._build(made)
-            core.load(episode["core"], trusted)
+            core.load(episode["core"])
             for number in range(len(made)):
                 core.simulation_of(number).rejoin_source()
         self._check_series(core, tuple(one.config for one in made), core.end_ps)

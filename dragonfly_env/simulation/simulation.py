@@ -207,7 +207,7 @@ class Simulation(CoreOwner):
         with reading_snapshot():
             made = check_instance("snapshot", saved["made"], Made)
             simulation._make(made)
-            simulation._core.load(saved["core"], trusted)
+            simulation._core.load(saved["core"])
             simulation._window_ps = check_integer("snapshot", saved["window_ps"], 0, MAX_TIME_PS)
             marks = [[check_integer("snapshot", n, 0, MAX_SEED) for n in mark] for mark in saved["marks"]]
             simulation._marks.set(marks)
@@ -215,7 +215,7 @@ class Simulation(CoreOwner):
         if other == made:
             return simulation
         simulation._make(other)
-        simulation._core.load(saved["core"], trusted)
+        simulation._core.load(saved["core"])
         simulation._window_ps = saved["window_ps"]
         simulation._marks.set(marks)
         if changes:

@@ -31,9 +31,8 @@ EVERYTHING = {
 
 CROSSINGS_AND_WAITS = (
     *("candidate_between_demand", "candidate_last_type_demand", "destination_group_minimal_demand"),
-    *("candidate_waited_packets", "candidate_waited_age", "candidate_last_link_demand"),
-    *("candidate_nonminimal_demand", "candidate_link_packets", "candidate_kind", "candidate_packets"),
-    "group_demand",
+    *("candidate_waited_packets", "candidate_waited_age", "candidate_link_packets"),
+    *("candidate_kind", "candidate_packets", "group_demand"),
 )
 
 

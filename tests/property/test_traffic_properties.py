@@ -47,7 +47,7 @@ def test_adversarial_group_is_the_offset_modulo_the_groups(
         return
     pattern = _core.make_pattern(topology, seed, f"adv{offset:+d}", {})
     host = data.draw(st.integers(0, topology.num_hosts - 1))
-    per_group = topology.p * topology.a
+    per_group = size[0] * size[1]
     expected = (host // per_group + offset) % topology.num_groups
     assert pattern.destination(host, 0, seed) // per_group == expected
 

@@ -1,7 +1,6 @@
 #include "routing/neural/scoring_network.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "core/error.hpp"
@@ -10,9 +9,6 @@
 namespace dragonfly::neural {
 
 namespace {
-
-constexpr std::size_t kMostLayers = 9;
-constexpr std::uint32_t kMostUnits = 1U << 16;
 
 [[noreturn]] void refuse(const std::string& field, const std::string& value, const std::string& allowed) {
   throw ConfigError{"weights: " + field, value, allowed};
@@ -32,64 +28,9 @@ std::string ask_for(QuestionSpec& asked, const std::string& name) {
   return tracked.per();
 }
 
-void check_asked(const QuestionSpec& asked) {
-  const auto within = [](const char* field, std::uint32_t value, std::uint32_t low, std::uint32_t high) {
-    if (value >= low && value <= high) return;
-    refuse(field, std::to_string(value), "must be " + std::to_string(low) + " to " + std::to_string(high));
-  };
-  within("max_hops", asked.max_hops, 3, 15);
-  within("minimal_candidates", asked.minimal_candidates, 1, kMostCandidates);
-  within("nonminimal_candidates", asked.nonminimal_candidates, 1, kMostCandidates);
-  within("nonminimal_kinds", static_cast<std::uint32_t>(asked.detours.size()), 0, kMostDetourKinds);
-  if (asked.forced_too) refuse("scope", "'all'", "must be 'source' or 'every'");
-}
-
-void check_layers(const NetworkDescription& given) {
-  if (given.weights.empty() || given.weights.size() > kMostLayers ||
-      given.weights.size() != given.biases.size()) {
-    refuse("layers", std::to_string(given.weights.size()), "must be 1 to " + std::to_string(kMostLayers));
-  }
-  std::uint32_t inputs = given.weights[0].rows;
-  for (std::size_t i = 0; i < given.weights.size(); ++i) {
-    const Matrix& w = given.weights[i];
-    const Matrix& b = given.biases[i];
-    const std::string number = std::to_string(i);
-    if (w.rows != inputs || w.rows == 0 || w.columns == 0 || w.rows > kMostUnits || w.columns > kMostUnits ||
-        w.values.size() != std::size_t{w.rows} * w.columns) {
-      refuse("weights_" + number, std::to_string(w.rows) + " x " + std::to_string(w.columns),
-             "must have " + std::to_string(inputs) + " rows, one per input");
-    }
-    if (b.columns != w.columns || b.values.size() != w.columns) {
-      refuse("bias_" + number, std::to_string(b.values.size()) + " numbers",
-             "must be " + std::to_string(w.columns));
-    }
-    for (const Matrix* matrix : {&w, &b}) {
-      if (!std::ranges::all_of(matrix->values, [](float x) { return std::isfinite(x); })) {
-        refuse((matrix == &w ? "weights_" : "bias_") + number, "not finite", "must be finite numbers");
-      }
-    }
-    inputs = w.columns;
-  }
-}
-
 }  // namespace
 
 ScoringNetwork make_scoring_network(NetworkDescription given) {
-  check_asked(given.asked);
-  check_layers(given);
-  if (given.features.empty() || given.scales.size() != given.features.size()) {
-    refuse("features", std::to_string(given.features.size()), "must be at least one, each with a scale");
-  }
-  if (!(given.temperature >= 0.0F) || !std::isfinite(given.temperature)) {
-    refuse("temperature", std::to_string(given.temperature), "must be 0 or more");
-  }
-  const bool greedy_paths =
-      given.asked.action == ActionMode::kPath && given.per_action && given.temperature == 0;
-  if (given.asked.second_stage && (!greedy_paths || given.asked.nonminimal_candidates == 1)) {
-    refuse("second_stage", "true",
-           "must be false unless action is 'path', scoring 'candidate', output 'greedy' and "
-           "nonminimal_candidates 2 or more");
-  }
   ScoringNetwork made{.asked = std::move(given.asked),
                       .per_action = given.per_action,
                       .activation = given.activation,
@@ -101,31 +42,11 @@ ScoringNetwork make_scoring_network(NetworkDescription given) {
   const bool ports = made.asked.action == ActionMode::kPort;
   for (std::size_t i = 0; i < given.features.size(); ++i) {
     const std::string& name = given.features[i];
-    if (std::ranges::find(made.inputs, name, &InputFeature::name) != made.inputs.end()) {
-      refuse("features", "'" + name + "'", "must be named once");
-    }
-    if (!(given.scales[i] >= 0.0F) || !std::isfinite(given.scales[i])) {
-      refuse("scale", std::to_string(given.scales[i]), "must be 0 or more");
-    }
-    const std::string per = ask_for(made.asked, name);
-    const bool of_action = per == (ports ? "port" : "candidate");
-    if ((per == "candidate" && ports) || (made.per_action && per != "decision" && !of_action)) {
-      refuse("features", "'" + name + "'",
-             "must be of the decision or of a " + std::string{ports ? "port" : "candidate path"} +
-                 ", not per " + per);
-    }
+    const bool of_action = ask_for(made.asked, name) == (ports ? "port" : "candidate");
     made.inputs.push_back({name, of_action, given.scales[i]});
   }
   Matrix& first = given.weights[0];
   if (made.per_action) {
-    if (first.rows != made.inputs.size()) {
-      refuse("weights_0", std::to_string(first.rows) + " rows",
-             "must be " + std::to_string(made.inputs.size()) + ", one per feature");
-    }
-    if (given.weights.back().columns != 1) {
-      refuse("weights_" + std::to_string(given.weights.size() - 1),
-             std::to_string(given.weights.back().columns) + " columns", "must be 1: the score");
-    }
     std::vector<std::size_t> order(made.inputs.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::stable_partition(order, [&](std::size_t i) { return !made.inputs[i].of_action; });

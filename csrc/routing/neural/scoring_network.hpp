@@ -47,8 +47,7 @@ struct NetworkDescription {
   std::vector<Matrix> biases;   // [layer]: one row
 };
 
-// Throws ConfigError for an unknown feature, or one that such a network cannot read; for sizes that do not
-// chain; and for numbers that are not finite.
+// Throws ConfigError for an unknown feature. Python has checked everything else.
 [[nodiscard]] ScoringNetwork make_scoring_network(NetworkDescription description);
 
 // Where in the rows of a network the input columns are, and their factors.

@@ -46,7 +46,7 @@ class OfferedTraffic final : public RouterTracker {
   }
 
   void archive(Archive& archive) override {
-    window_.archive(archive, own_end_.size(), groups_);
+    archive(window_);
     archive.fixed(counts_);
   }
 
@@ -74,16 +74,8 @@ class OfferedTraffic final : public RouterTracker {
     const Count& ahead = of(own, (own_group + 1 + column) % groups_);
     const Count& there = column == own_group ? none_ : of(own, column % groups_);
     switch (static_cast<Offered>(field)) {
-      case Offered::kInjected:
-        return ahead.injected;
-      case Offered::kStored:
-        return ahead.stored;
       case Offered::kOffered:
         return offered(ahead);
-      case Offered::kInjectedThere:
-        return there.injected;
-      case Offered::kStoredThere:
-        return there.stored;
       case Offered::kOfferedThere:
         return offered(there);
       case Offered::kSaturatedLinks:
@@ -195,13 +187,6 @@ std::vector<ParameterInfo> window_parameters() {
 TrackerInfo offered_traffic_tracker() {
   std::vector<ParameterInfo> parameters = window_parameters();
   std::ranges::copy(threshold_parameters(), std::back_inserter(parameters));
-  const auto per_group = [](const char* name, const char* doc) {
-    return TrackedField{.name = name, .per = TrackedPer::kGroup, .unit = kUnit, .high = kMost, .doc = doc};
-  };
-  const auto there = [](const char* name, const char* doc) {
-    return TrackedField{
-        .name = name, .per = TrackedPer::kDestination, .unit = kUnit, .high = kMost, .doc = doc};
-  };
   const auto links = [](const char* name, const char* doc) {
     return TrackedField{.name = name, .unit = kUnit, .high = kMost, .doc = doc};
   };
@@ -209,12 +194,17 @@ TrackerInfo offered_traffic_tracker() {
       .name = "offered-traffic",
       .summary = "global counters: packets of a router's hosts for each group, sent lately and waiting",
       .fields =
-          {per_group("injected_packets", "packets of the router's hosts for the group, in the window"),
-           per_group("stored_packets", "packets for the group in the router's injection queues"),
-           per_group("offered_packets", "the extended counter: injected + w * stored"),
-           there("destination_injected_packets", "injected_packets of the destination group"),
-           there("destination_stored_packets", "stored_packets of the destination group"),
-           there("destination_offered_packets", "offered_packets of the destination group"),
+          {{.name = "offered_packets",
+            .per = TrackedPer::kGroup,
+            .unit = kUnit,
+            .high = kMost,
+            .doc = "the extended counter: packets of the router's hosts for the group, in the window, and w "
+                   "times those in the router's injection queues"},
+           {.name = "destination_offered_packets",
+            .per = TrackedPer::kDestination,
+            .unit = kUnit,
+            .high = kMost,
+            .doc = "offered_packets of the destination group"},
            links("saturated_links",
                  "global links of the router whose group's offered_packets exceed "
                  "saturated_packets"),

@@ -50,8 +50,7 @@ class RemoteTraffic final : public RouterTracker {
   }
 
   void archive(Archive& archive) override {
-    const std::size_t routers = uses_end_.size() / topology_.num_groups() * topology_.a();
-    window_.archive(archive, routers, topology_.num_groups());
+    archive(window_);
     archive.fixed(sums_);
   }
 

@@ -50,7 +50,7 @@ class SentCrossings final : public TrackerOfMany<SentCrossings> {
   }
 
   void archive(Archive& archive) override {
-    window_.archive(archive, sent_.size(), types_ + groups_);
+    archive(window_);
     archive.fixed(sent_);
     archive.fixed(counts_);
   }

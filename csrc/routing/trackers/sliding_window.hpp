@@ -39,14 +39,7 @@ class SlidingWindow {
     notes_.erase(notes_.begin(), notes_.begin() + static_cast<std::ptrdiff_t>(first_));
     first_ = 0;
   }
-  // Notes are about numbers below these.
-  void archive(Archive& archive, std::size_t routers, std::size_t groups) {
-    archive(notes_);
-    archive.below(first_, notes_.size() + 1, "more notes were taken back than there are");
-    for (const Dated& dated : notes_) {
-      archive.require(dated.note.router < routers && dated.note.group < groups, "a note is about nothing");
-    }
-  }
+  void archive(Archive& archive) { archive(notes_, first_); }
 
  private:
   struct Dated {

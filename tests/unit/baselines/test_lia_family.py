@@ -143,12 +143,19 @@ def test_thresholds_in_the_wrong_order_are_refused(name: str) -> None:
 
 def test_the_counter_of_the_destination_is_that_of_its_group() -> None:
     """And it counts: under adv+1 everything goes to the next group."""
-    names = ("injected_packets", "destination_injected_packets", *FEATURES)
-    env = dfe.BatchedRoutingEnv(CONFIG, scope="source", action="path", features=names, duration_ns=3000.0)
+    names = ("offered_packets", "destination_offered_packets", *FEATURES)
+    env = dfe.BatchedRoutingEnv(
+        CONFIG,
+        scope="source",
+        action="path",
+        features=names,
+        trackers={"offered-traffic": {"stored_weight": 0}},
+        duration_ns=3000.0,
+    )
     batch, most = env.reset(), 0.0
     while not env.done:
-        groups = env.layout.quantities(batch.obs, "injected_packets")
-        there = env.layout.quantities(batch.obs, "destination_injected_packets")
+        groups = env.layout.quantities(batch.obs, "offered_packets")
+        there = env.layout.quantities(batch.obs, "destination_offered_packets")
         np.testing.assert_array_equal(groups[:, 0], there[:, 0])
         assert not groups[:, 1:].any()
         most = max(most, float(there.max(initial=0)))

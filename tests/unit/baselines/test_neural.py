@@ -11,7 +11,6 @@ import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env.baselines import Mlp, Neural
-from dragonfly_env.lab.neural import matched_routers
 from tests.parity.cases import config_of, native, play
 
 WEIGHTS = Path(dfe.baselines.__file__).resolve().parent / "weights"
@@ -113,93 +112,6 @@ def test_time_of_a_path_is_that_of_its_hops(network: str, longer_packets: float)
     np.testing.assert_allclose(hops_by_class @ [of_global, of_local], packets, rtol=1e-5)
     assert of_global - of_local == pytest.approx(longer_packets, rel=1e-4)
     assert of_local > 1  # the packet itself
-
-
-def test_nonminimal_paths_that_were_taken_are_shown_with_the_paths_that_would_meet_them() -> None:
-    """Under adv+4 on 72 hosts, twice h, all non-minimal paths of kind g cross one type of local link."""
-    env = dfe.BatchedRoutingEnv(
-        config_of(traffic="adv+4", load=0.4),
-        scope="source",
-        action="path",
-        features=("candidate_kind", "candidate_nonminimal_demand", "destination_minimal_demand"),
-        nonminimal_kinds=("g", "gl"),
-        duration_ns=2000.0,
-    )
-    batch = env.reset()
-    shown = dict.fromkeys((0, 3, 4), 0.0)
-    minimal = 0.0
-    while not env.done:
-        kinds = env.layout.quantities(batch.obs, "candidate_kind")
-        demand = np.asarray(batch.obs)[:, env.layout["candidate_nonminimal_demand"].columns]
-        for kind in shown:
-            shown[kind] = max(shown[kind], float(demand[kinds == kind].max(initial=0)))
-        minimal = max(
-            minimal,
-            float(np.asarray(batch.obs)[:, env.layout["destination_minimal_demand"].columns].max(initial=0)),
-        )
-        last = batch.mask.shape[1] - 1 - batch.mask[:, ::-1].argmax(axis=1)
-        actions = np.where(batch.mask[:, 1], 1, last)  # g wherever there is one
-        batch = env.step(actions)
-    assert shown[4] > 0.2
-    assert shown[0] == shown[3] == minimal == 0
-
-
-@pytest.mark.parametrize(("network", "packet_ns"), [("default", 32), ("lia", 10)])
-def test_the_last_link_is_full_where_all_hosts_of_a_router_send_to_one_other(
-    network: str, packet_ns: int
-) -> None:
-    """Packets that went minimally meet on the last link of minimal paths, and on those of non-minimal paths that enter
-    alike.
-    """
-    topology = dfe.Dragonfly.preset("342")
-    env = dfe.BatchedRoutingEnv(
-        config_of(topology=topology, traffic=matched_routers(topology, 4, 1), network=network, load=0.5),
-        scope="source",
-        action="path",
-        features=("candidate_kind", "candidate_last_link_demand", "destination_router_demand"),
-        nonminimal_kinds=KINDS,
-        duration_ns=3000.0,
-    )
-    layout, batch = env.layout, env.reset()
-    most, elsewhere, shared = 0.0, 0.0, 0
-    while not env.done:
-        demand = np.asarray(batch.obs)[:, layout["candidate_last_link_demand"].columns]
-        router = np.asarray(batch.obs)[:, layout["destination_router_demand"].columns]
-        # Minimal paths either have no last local hop, or share it with all that was sent there.
-        assert ((demand[:, :1] == router) | (demand[:, :1] == 0)).all()
-        assert (demand <= router).all()
-        counted = router / (1 - router) * 200 / packet_ns  # squashed with a half of 1
-        np.testing.assert_allclose(counted, np.round(counted), atol=1e-3)
-        if len(batch):
-            most = max(most, float(demand[:, 0].max()))
-            elsewhere = max(elsewhere, float(demand[demand[:, 0] == 0].max(initial=0)))
-            shared += int(((demand[:, 1:] == router) & (router > 0)).sum())
-        batch = env.step(batch.minimal_actions())
-    assert 0.4 < most < 0.8  # a full link is 0.5; three hosts send at most what three links carry
-    assert elsewhere == 0
-    assert shared > 0
-
-
-def test_the_last_link_of_a_nonminimal_path_is_another_one() -> None:
-    """Who sends by its own links only, and looks at shortest paths, sees nothing of it on theirs."""
-    topology = dfe.Dragonfly.preset("342")
-    env = dfe.BatchedRoutingEnv(
-        config_of(topology=topology, traffic=matched_routers(topology, 3, 2), load=0.4),
-        scope="source",
-        action="path",
-        features=("candidate_kind", "candidate_last_link_demand", "destination_router_demand"),
-        nonminimal_kinds=("g",),
-        duration_ns=4000.0,
-    )
-    layout, batch = env.layout, env.reset()
-    of_detours = of_minimal = 0.0
-    while not env.done:
-        demand = np.asarray(batch.obs)[:, layout["candidate_last_link_demand"].columns]
-        of_minimal = max(of_minimal, float(np.median(demand[:, 0])) if len(batch) else 0.0)
-        of_detours = max(of_detours, float(demand[:, 1].max(initial=0)))
-        batch = env.step(np.where(batch.mask[:, 1], 1, 0))
-    assert of_detours > 0.3
-    assert of_minimal < of_detours / 2
 
 
 def test_the_queue_before_a_global_link_is_part_of_what_is_under_way() -> None:

@@ -294,24 +294,6 @@ def test_files_of_others_are_refused(written: Path, tmp_path: Path) -> None:
     refused(written, "longer than its header says")
 
 
-def test_a_state_of_another_configuration_is_refused(written: Path) -> None:
-    header, rest = header_of(written)
-    made = header["about"]["table"]["made"]["made"]
-    for change in (
-        {"topology": {"preset": "1056"}},
-        {"network": {**made["config"]["network"], "vc_scheme": "hop"}},
-        {"policy": {"name": "q-adaptive"}},
-        {"source_queue_packets": 3},
-        {"packet_log": True},
-        {"host_latency": True},
-        {"traffic": "all-to-all", "injection": "program"},
-    ):
-        changed = json.loads(json.dumps(header))
-        changed["about"]["table"]["made"]["made"]["config"] = {**made["config"], **change}
-        written.write_bytes(with_header(changed, rest))
-        refused(written, "snapshot = damaged|must ")
-
-
 def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="no-folder"):
         begun().snapshot().save(tmp_path / "no-folder" / "run")

@@ -171,20 +171,6 @@ def test_impossible_sources_are_refused(topology: _core.Topology) -> None:
         source(topology, "poison", (0, "uniform", 0.5))
     with pytest.raises(ConfigError, match="did you mean 'exact'"):
         source(topology, "periodic", (0, "uniform", 0.5), periodic_intervals="exakt")
-    with pytest.raises(ConfigError, match="steps"):
-        source(topology, "periodic")
-    with pytest.raises(ConfigError, match="one after the other"):
-        source(topology, "periodic", (10, "uniform", 0.5), (10, "uniform", 0.5))
-    with pytest.raises(ConfigError, match="message_packets"):
-        source(topology, "periodic", (0, "uniform", 0.5), message_packets=0)
-    with pytest.raises(ConfigError, match="trial"):
-        source(topology, "bernoulli", (0, "uniform", 1.0), trial_ps=PACKET_PS + 1)
-    for changes in ({"trial_ps": 0}, {"packet_ps": 0}):
-        with pytest.raises(ConfigError, match="_ps"):
-            source(topology, "bernoulli", (0, "uniform", 1.0), **changes)
-    for load in (0.0, -0.1, 1.0001, math.nan):
-        with pytest.raises(ConfigError, match="load"):
-            source(topology, "bernoulli", (0, "uniform", load))
 
 
 def trace(topology: _core.Topology, **changes: object) -> _core.Source:
@@ -213,24 +199,13 @@ def test_trace_arrays_are_never_converted(topology: _core.Topology) -> None:
         trace(topology, time_ps=[5, 5, 9])
     with pytest.raises(TypeError):
         trace(topology, dst=np.arange(6, dtype=np.uint32)[::2])
-    with pytest.raises(ConfigError, match="dimensions"):
-        trace(topology, packets=np.ones((3, 1), dtype=np.uint32))
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"time_ps": np.array([5, 4, 9])}, "trace row 1 time_ps = 4: rows must be sorted"),
-        ({"time_ps": np.array([-5, 4, 9])}, "trace row 0 time_ps = -5"),
-        ({"time_ps": np.array([5, 5])}, "trace src = 3 entries"),
         ({"src": np.array([4, 72, 4], dtype=np.uint32)}, "trace row 1 src = 72"),
         ({"dst": np.array([4, 0, 2**32 - 1], dtype=np.uint32)}, "trace row 2 dst = 4294967295"),
-        ({"packets": np.array([1, 0, 1], dtype=np.uint32)}, "trace row 1 packets = 0"),
-        ({"routes": np.array([], dtype=np.uint32)}, "both route_offsets and routes"),
-        (
-            {"routes": np.array([], dtype=np.uint32), "route_offsets": np.array([], dtype=np.int64)},
-            "route_offsets",
-        ),
         (
             {"routes": np.array([2, 9], dtype=np.uint32), "route_offsets": np.array([0, 2, 2, 2])},
             "row 0 routers = 9: must end",
@@ -248,10 +223,6 @@ def test_trace_arrays_are_never_converted(topology: _core.Topology) -> None:
                 ([2, 2], "routers = 2: has no link"),
                 ([2] * 17, "at most 16"),
             )
-        ),
-        *(
-            ({"routes": np.array([2], dtype=np.uint32), "route_offsets": np.array(offsets)}, "route_offsets")
-            for offsets in ([0, 2, 1, 1], [0, 0], [0, 0, 0, 2])
         ),
     ],
 )
