@@ -12,7 +12,7 @@ TESTS ?=
 SHARE ?= all
 RLLIB := build/rllib-venv
 EXTRAS := build/extras-venv
-ENGINES := build/engines-venv
+CLUSTERS := build/clusters-venv
 FRAMEWORKS := build/frameworks-venv
 DOCS := build/docs-venv
 # Tests start many Pythons: where containers set this, each would compile every module anew.
@@ -23,7 +23,7 @@ native_sources := csrc/CMakeLists.txt $(shell find csrc -name '*.cpp' -not -path
 cpp_files = $(shell find csrc -name '*.cpp' -o -name '*.hpp')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all test-products test-rllib test-frameworks test-matrix test-extras test-engines oracle lint types format format-check cpp-test sanitize bench docs docs-links wheel clean distclean
+.PHONY: help setup demo test test-all test-products test-rllib test-frameworks test-matrix test-extras test-clusters oracle lint types format format-check cpp-test sanitize bench docs docs-links wheel clean distclean
 .DELETE_ON_ERROR:
 
 help: ## this list
@@ -37,7 +37,7 @@ demo: $(VENV)/core ## compare five routing policies on 1,056 hosts: table, figur
 test: setup ## every fact once: Python tests, products of parameters pairwise (some of them: make test TESTS='-k topology -x')
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(TESTS)
 
-test-all: test test-products test-rllib test-frameworks test-extras test-engines test-matrix ## everything that can be tested here, complete products included
+test-all: test test-products test-rllib test-frameworks test-extras test-clusters test-matrix ## everything that can be tested here, complete products included
 
 test-products: setup ## slow tests, and complete products of parameters, of which `make test` takes every pair of values (SHARE=3/20: a share)
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m 'product or slow' --products $(SHARE)
@@ -56,8 +56,8 @@ test-extras: setup $(EXTRAS)/installed ## learners and checkers with the oldest 
 	$(EXTRAS)/bin/python -m pytest -n $(JOBS) tests/conformance/test_rllib.py tests/conformance/test_sb3.py \
 		tests/unit/agents/test_deep_q.py tests/unit/agents/test_ppo.py tests/unit/cli/test_cli_train.py tests/unit/test_packaging.py
 
-test-engines: setup $(ENGINES)/installed ## sweeps on real clusters of this machine: Ray, Dask, Slurm's jobs; workers are killed
-	$(ENGINES)/bin/python -m pytest -n $(JOBS) --dist loadfile tests/engines
+test-clusters: setup $(CLUSTERS)/installed ## sweeps on real clusters of this machine, Ray and Dask, of which workers are killed
+	$(CLUSTERS)/bin/python -m pytest tests/clusters
 
 oracle: setup ## what must not change (identifiers of runs, settings of the core, verdicts, public names): difference to BASE=commit
 	@$(BIN)/python -m tests.identity.dump $(if $(BASE),--base $(BASE)) $(if $(WRITE),--write)
@@ -143,9 +143,9 @@ $(EXTRAS)/installed: .ci/overlay-venv .ci/oldest.py pyproject.toml | $(VENV)/ins
 	@touch $@
 
 # What other machines do sweeps with.
-$(ENGINES)/installed: .ci/overlay-venv .ci/extra.py $(CONSTRAINTS) pyproject.toml | $(VENV)/installed
-	@mkdir -p build && for extra in ray dask slurm; do $(BIN)/python .ci/extra.py $$extra; done >build/engines-requirements.txt
-	@.ci/overlay-venv $(BIN)/python $(ENGINES) -c $(CONSTRAINTS) -r build/engines-requirements.txt
+$(CLUSTERS)/installed: .ci/overlay-venv .ci/extra.py $(CONSTRAINTS) pyproject.toml | $(VENV)/installed
+	@mkdir -p build && for extra in ray dask; do $(BIN)/python .ci/extra.py $$extra; done >build/clusters-requirements.txt
+	@.ci/overlay-venv $(BIN)/python $(CLUSTERS) -c $(CONSTRAINTS) -r build/clusters-requirements.txt
 	@touch $@
 
 # Sphinx and its theme too, so that .venv stays small: what the extra [docs] names, in front of .venv.

@@ -92,7 +92,7 @@ nitpick_ignore_regex = [
     ("py:class", r"dragonfly_env\.jobs\.records\.Records"),
     (
         "py:class",
-        r"dragonfly_env\.sweeps\.(scenario\.(Policy|Traffic)Choice|engines\.Item|progress\.Reporter)",
+        r"dragonfly_env\.sweeps\.(scenario\.(Policy|Traffic)Choice|progress\.Bar)",
     ),
     (
         "py:(class|obj|data)",

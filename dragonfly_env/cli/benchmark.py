@@ -26,7 +26,6 @@ _HOW = options.suite(
     whole="All cases of the suite (hours, where references are not published); or a few small ones (seconds).",
     seeds="quick 1, full 5",
     folder="results/SUITE-MODE",
-    engines=False,
 )
 
 
@@ -112,16 +111,9 @@ def benchmark(
     benchmark.html (heat map and tables), benchmark.md (leaderboard), heatmap.png,
     scores.parquet (one row per case and policy), runs/.
     """
-    import joblib
-
     from dragonfly_env.lab.benchmark import Benchmark, find_suite
     from dragonfly_env.lab.benchmark.report import ONE_SEED, origin
-    from dragonfly_env.sweeps.requirements import (
-        EXPORT_HINT,
-        about,
-        check_runs,
-        in_the_core,
-    )
+    from dragonfly_env.sweeps.requirements import check_runs
 
     chosen = find_suite(suite).narrowed(splits or (), hosts or ())
     effort: Effort = "full" if how["full"] else "quick"
@@ -158,15 +150,10 @@ def benchmark(
         *([f"{there} are there already"] if there else []),
         *([f"{len(todo)} to do"] if taken or there else []),
     ]
-    workers = how["workers"] or joblib.cpu_count()
-    took = f"; {about(todo, workers)}" if todo else ""
-    if no_runs:
-        took = "; none of them is done"
-    note(Text(f"{chosen.name} ({effort}): {len(work.labels)} policies, {', '.join(counts)}{took}"))
+    left_out = "; none of them is done" if no_runs else ""
+    note(Text(f"{chosen.name} ({effort}): {len(work.labels)} policies, {', '.join(counts)}{left_out}"))
     if work.seeds_of()[-1] == 1:
         note(Text(ONE_SEED, style="yellow"))
-    if len(in_the_core(todo)) < len(todo):
-        note(Text(EXPORT_HINT, style="dim"))
     if not no_runs:
         check_runs(todo)
     if not how["dry_run"]:

@@ -14,44 +14,40 @@ from rich.text import Text
 
 from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.cli.guard import FAILED, INTERRUPTED, complain
-from dragonfly_env.cli.options import engine_of, workers_of
+from dragonfly_env.cli.options import where_of
 
 if TYPE_CHECKING:
-    from dragonfly_env.sweeps.results import Results
     from dragonfly_env.sweeps.runner import Failure, SweepReport
     from dragonfly_env.sweeps.scenario import Scenario
 
 
-def compare(plan: Scenario, folder: Path, *, redo: bool, plots: bool, dry_run: bool, **how: Any) -> None:
-    """Do what the folder lacks of a scenario, then print tables and draw figures. ``how``: see `engine_of` and
-    `workers_of`.
-    """
+def compare(
+    plan: Scenario, folder: Path, *, workers: int | None, redo: bool, plots: bool, dry_run: bool, **how: Any
+) -> None:
+    """Do what the folder lacks of a scenario, then print tables and draw figures. ``how``: see `where_of`."""
     from dragonfly_env.sweeps.progress import Bar
     from dragonfly_env.sweeps.runner import run_all
 
-    engine, workers = engine_of(how), workers_of(how)
+    where = where_of(how)
     if dry_run:
         show(Text(_plan_text(plan, folder, workers, redo)))
         return
     with resumable(folder), Bar(console(error=True)) as bar:
-        report = run_all(plan, folder, workers=workers, progress=bar, redo=redo, engine=engine)
+        report = run_all(plan, folder, workers=workers, progress=bar, redo=redo, **where)
     _report(report, folder)
-    if len(report.failures) < report.total:
+    if report.missing:
+        tell_missing(report)
+    elif len(report.failures) < report.total:
         _show_results(folder, plots)
     if report.failures:
         raise typer.Exit(FAILED)
 
 
 def _plan_text(plan: Scenario, folder: Path, workers: int | None, redo: bool) -> str:
-    """How many runs a scenario has, how long those take that the folder lacks, and how much memory."""
-    import joblib
-
+    """How many runs a scenario has, and how much memory those take that the folder lacks."""
     from dragonfly_env.sweeps.requirements import (
-        EXPORT_HINT,
-        about,
         check_runs,
         fitting_workers,
-        in_the_core,
         memory_of,
         spell_bytes,
         spell_processes,
@@ -61,17 +57,12 @@ def _plan_text(plan: Scenario, folder: Path, workers: int | None, redo: bool) ->
     runs = plan.runs()
     needed = check_runs(runs)
     files = ResultsFolder(folder)
-    left = [(run, need) for run, need in zip(runs, needed, strict=True) if redo or not files.holds(run.id)]
+    left = [need for run, need in zip(runs, needed, strict=True) if redo or not files.holds(run.id)]
     there = f", {len(runs) - len(left)} are there already" if len(left) < len(runs) else ""
     lines = [f"{len(runs)} run{'s' if len(runs) > 1 else ''}{there}"]
     if left:
-        todo, of_todo = [run for run, _ in left], [need for _, need in left]
-        cores = workers or max(1, joblib.cpu_count() // plan.threads)
-        count = min(fitting_workers(of_todo, cores, given=workers is not None), len(todo))
-        lines.append(f"time: {about(todo, count)}")
-        lines.append(f"memory: about {spell_bytes(memory_of(of_todo, count))} for {spell_processes(count)}")
-        if len(in_the_core(todo)) < len(todo):
-            lines.append(EXPORT_HINT)
+        count = fitting_workers(left, workers, plan.threads)
+        lines.append(f"memory: about {spell_bytes(memory_of(left, count))} for {spell_processes(count)}")
     return "\n".join(lines)
 
 
@@ -106,11 +97,10 @@ def tell_failures(report: SweepReport) -> None:
             note(Text(first.details.rstrip(), style="dim"))
 
 
-def tell_refused(results: Results) -> None:
-    """Say which files of finished runs are left out."""
-    if results.refused:
-        count = f"{len(results.refused)} of {results.expected} runs are left out, --redo does them again"
-        note(Text(f"{count}: {results.refused[0]}", style="yellow"))
+def tell_missing(report: SweepReport) -> None:
+    """Say how many runs other shares have to do before there are tables and figures."""
+    text = f"{report.missing} of {report.total} runs are missing: other shares do them, or this command without --share"
+    note(Text(text, style="yellow"))
 
 
 def this_command(*without: str) -> str:
@@ -122,10 +112,6 @@ def _report(report: SweepReport, folder: Path) -> None:
     done = f"{report.finished} runs done"
     if report.reused:
         done += f", {report.reused} were there already"
-    if report.outdated:
-        done += f" ({report.outdated} made by another version of this package were done again)"
-    if report.damaged:
-        done += f" ({report.damaged} with damaged files were done again)"
     note(Text(f"{done}; results in {folder}"))
     tell_failures(report)
 
@@ -135,7 +121,6 @@ def _show_results(folder: Path, plots: bool) -> None:
     from dragonfly_env.sweeps.summary import render_summary
 
     results = load_results(folder)
-    tell_refused(results)
     show(render_summary(results))
     if plots:
         from dragonfly_env.plots import draw

@@ -10,10 +10,10 @@ import typer
 from dragonfly_env.checks.files import check_folder
 from dragonfly_env.cli import options
 from dragonfly_env.cli.comparison import compare
-from dragonfly_env.cli.options import ENGINE, option, scenario_settings, trained_with
+from dragonfly_env.cli.options import WHERE, option, scenario_settings, trained_with
 
 
-@options.taking(given=options.COMPARE, how=(*options.FOLDER, *ENGINE))
+@options.taking(given=options.COMPARE, how=(*options.FOLDER, *WHERE))
 def evaluate(
     policies: Annotated[
         list[str] | None,

@@ -7,7 +7,7 @@ A command takes a list of them as one argument::
         settings = scenario_settings(read_toml(scenario), given)
 
 and whatever is in the list is an option of the command. Below them: what they amount to, the settings of a scenario, a
-topology, an engine.
+topology, the place of runs.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import typer
 from rich.text import Text
@@ -44,9 +44,6 @@ from dragonfly_env.sweeps.scenario import (
     PolicyChoice,
     parse_loads,
 )
-
-if TYPE_CHECKING:
-    from dragonfly_env.sweeps.engines import Engine
 
 UNBOUNDED = "unbounded"
 SYSTEM, LOAD, TIME, MACHINE = "The system", "The traffic", "What is measured", "How it is done"
@@ -107,9 +104,8 @@ def _loads_option(default: str | None = None) -> Option:
     return _option("loads", list[str] | None, LOAD, text, flags="--load -l", metavar=metavar)
 
 
-def _workers_option(*, engines: bool = True) -> Option:
-    elsewhere = "; with another engine, on the whole cluster" if engines else ""
-    text = _by_default(f"Runs at a time, each in its own process{elsewhere}.", "one per processor")
+def _workers_option() -> Option:
+    text = _by_default("Runs at a time, each in its own process.", "one per processor")
     return _option("workers", int | None, MACHINE, text, flags="-j")
 
 
@@ -171,7 +167,7 @@ _DRY_RUN = _option(
     "dry_run",
     bool,
     MACHINE,
-    "Check every run, say how many there are and how long they take with how much memory, and stop.",
+    "Check every run, say how many there are and how much memory they take, and stop.",
     default=False,
 )
 _REDO = _option("redo", bool, MACHINE, "Do finished runs again instead of keeping them.", default=False)
@@ -270,39 +266,37 @@ COMPARE_WITH_JOBS = (
 _PLOTS = "Draw figures and the page at the end."
 FOLDER = (
     _workers_option(),
-    # What --workers was called; next to --job it would be taken for jobs of the simulated machine.
-    _option("jobs", int | None, MACHINE, "The same as --workers.", hidden=True),
     _DRY_RUN,
     _REDO,
     _option("plots", bool, MACHINE, _PLOTS, flags="--plots/--no-plots", default=True),
 )
 """Of `sweep` and `evaluate`: how it is run."""
 
-ENGINE = (
+WHERE = (
     _option(
-        "engine",
+        "share",
+        str | None,
+        MACHINE,
+        "Do every N-th run, beginning with the I-th: N processes, such as the tasks of a job array, share one results "
+        "folder. The last one draws the figures.",
+        metavar="I/N",
+    ),
+    _option(
+        "backend",
         str,
         MACHINE,
-        "Who does the runs: local (processes of this machine), or ray, dask or slurm: a cluster whose machines "
-        "all see the results folder under the same name. Each needs its extra.",
-        default="local",
+        "Where runs are done: loky (processes of this machine), or a cluster, ray or dask. Clusters need an extra of "
+        "that name.",
+        default="loky",
     ),
     _option(
         "address",
         str | None,
         MACHINE,
-        "The cluster: of Ray auto or HOST:PORT, of Dask tcp://HOST:8786; Slurm needs none, and local tries it "
-        "without one.",
-    ),
-    _option(
-        "slurm",
-        list[str] | None,
-        MACHINE,
-        "What each job requests of Slurm, e.g. --slurm partition=cpu --slurm timeout_min=240; repeat.",
-        metavar="SETTING=VALUE",
+        "The cluster: for Ray auto or HOST:PORT, for Dask tcp://HOST:8786.",
     ),
 )
-"""Of commands whose runs other machines may do."""
+"""Options of commands whose runs may be done elsewhere."""
 
 
 def training(topology: str, traffic: str, load: float) -> tuple[Option, ...]:
@@ -311,7 +305,7 @@ def training(topology: str, traffic: str, load: float) -> tuple[Option, ...]:
     return (of_topology, _ARRANGEMENT, *_NETWORK, *_one_traffic(traffic, load), *_SOURCES, _THREADS)
 
 
-def suite(*, whole: str, seeds: str, folder: str, engines: bool) -> tuple[Option, ...]:
+def suite(*, whole: str, seeds: str, folder: str) -> tuple[Option, ...]:
     """Those of `reproduce` and `benchmark`, which do what a paper or a suite has laid down."""
     runs = _by_default("Runs of each kind; from 2 on there are confidence intervals.", seeds)
     filled = _by_default("The results folder.", folder)
@@ -319,7 +313,7 @@ def suite(*, whole: str, seeds: str, folder: str, engines: bool) -> tuple[Option
         _option("full", bool, TIME, whole, flags="--full/--quick", default=False, show_default="quick"),
         _option("seeds", int | None, TIME, runs, metavar="N"),
         _option("out", Path | None, MACHINE, filled, flags="-o"),
-        _workers_option(engines=engines),
+        _workers_option(),
         _REDO,
         _DRY_RUN,
     )
@@ -429,15 +423,6 @@ def _tell_of_aries(topology: object) -> None:
         note(Text(f"note: {text}", style="yellow"))
 
 
-def workers_of(given: Mapping[str, Any]) -> int | None:
-    """How many runs at a time the options --workers and --jobs, its old name, set."""
-    workers, jobs = given["workers"], given["jobs"]
-    if workers is not None and jobs is not None:
-        raise config_error("--jobs", jobs, "must be left out next to --workers, which means the same")
-    count = jobs if workers is None else workers
-    return None if count is None else check_integer("--workers", count, 1, _MOST_WORKERS)
-
-
 def check_suite(given: Given, name: str) -> Path:
     """Check what was given for the options of `options.suite`.
 
@@ -473,14 +458,20 @@ def _as_table(value: object) -> dict[str, Any]:
     raise config_error("topology or network", value, "must be a name or a table")
 
 
-def engine_of(given: Mapping[str, Any]) -> Engine | None:
-    """The engine that options name; None for processes of this machine."""
-    from dragonfly_env.sweeps.engines import find_engine
+def where_of(given: Given) -> dict[str, Any]:
+    """The arguments of `run_all` that the options `WHERE` set.
 
-    settings: dict[str, str] = {}
-    for text in given["slurm"] or ():
-        name, sign, value = text.partition("=")
-        if not (sign and name.strip() and value.strip()):
-            raise config_error("--slurm", text, "must read SETTING=VALUE")
-        settings[name.strip()] = value.strip()
-    return find_engine(given["engine"], given["address"], settings)
+    Raises:
+        ConfigError: If an option has the wrong form, or the backend is not there.
+    """
+    from dragonfly_env.sweeps.backends import check_backend
+
+    check_backend(given["backend"], given["address"])
+    return {"share": _share(given["share"]), "backend": given["backend"], "address": given["address"]}
+
+
+def _share(text: str | None) -> tuple[int, int]:
+    number, _, count = (text or "1/1").partition("/")
+    if not (number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count)):
+        raise config_error("--share", text, "must be I/N with I from 1 to N, such as 3/20")
+    return int(number), int(count)

@@ -9,7 +9,6 @@ import typer
 from rich.text import Text
 
 from dragonfly_env.checks.files import check_folder
-from dragonfly_env.cli.comparison import tell_refused
 from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.cli.options import option
 
@@ -68,7 +67,6 @@ def plot(
     from dragonfly_env.sweeps.summary import render_summary
 
     loaded = load_results(results).select(policies=policy or (), traffic=traffic or ())
-    tell_refused(loaded)
     folder = check_folder("--out", out or (results if results.is_dir() else results.parent))
     if table:
         show(render_summary(loaded))

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.text import Text
 
 from dragonfly_env.checks.values import check_choice, parse_assignment
 from dragonfly_env.cli import options
-from dragonfly_env.cli.comparison import resumable, tell_failures, this_command
+from dragonfly_env.cli.comparison import resumable, tell_failures, tell_missing, this_command
 from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.cli.guard import FAILED
-from dragonfly_env.cli.options import ENGINE, check_suite, engine_of, option
+from dragonfly_env.cli.options import WHERE, check_suite, option, where_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dragonfly_env.lab.papers import Reproduction
     from dragonfly_env.lab.papers.findings import Findings
-    from dragonfly_env.sweeps.engines import Engine
 
 _EVERY = "all"
 
@@ -28,11 +27,10 @@ _HOW = options.suite(
     whole="The paper's systems and windows with several seeds (hours); or every figure's shape in short windows.",
     seeds="quick 1 (aries 4), full 5 (hpdc21), 3 (taco25) or 40 (aries)",
     folder="results/PAPER-MODE, or results/PAPER-MODE-VARIANT",
-    engines=True,
 )
 
 
-@options.taking(how=(*_HOW, *ENGINE))
+@options.taking(how=(*_HOW, *WHERE))
 def reproduce(
     paper: Annotated[
         str,
@@ -155,44 +153,44 @@ def reproduce(
         )
         for one in read
     ]
-    engine = engine_of(how)
+    where = where_of(how)
     for work in works:
-        _announce(work, how["workers"], how["redo"], several=len(works) > 1)
+        _announce(work, how["redo"], several=len(works) > 1)
     if not how["dry_run"]:
-        _perform(works, how["workers"], how["redo"], engine)
+        _perform(works, how["workers"], how["redo"], where)
 
 
-def _announce(work: Reproduction, workers: int | None, redo: bool, *, several: bool) -> None:
-    """Say what is about to happen and how long it may take."""
-    import joblib
+def _announce(work: Reproduction, redo: bool, *, several: bool) -> None:
+    """Check the runs of a reproduction, and say how many there are."""
+    from dragonfly_env.sweeps.requirements import check_runs
 
-    from dragonfly_env.sweeps.requirements import about, check_runs
-
-    cores = workers or joblib.cpu_count()
     runs = work.runs()
     todo = work.todo(redo=redo)
     names = " ".join(figure.name for figure in work.figures)
     there = f", {len(runs) - len(todo)} are there already" if len(todo) < len(runs) else ""
     check_runs(todo)
-    took = f"; {about(todo, cores)}" if todo else ""
     which = f"{work.effort.name}, {work.variant.name}" if several else work.effort.name
-    note(Text(f"{work.paper.name} {names} ({which}): {len(runs)} runs{there}{took}"))
+    note(Text(f"{work.paper.name} {names} ({which}): {len(runs)} runs{there}"))
 
 
-def _perform(works: Sequence[Reproduction], workers: int | None, redo: bool, engine: Engine | None) -> None:
+def _perform(works: Sequence[Reproduction], workers: int | None, redo: bool, where: dict[str, Any]) -> None:
     """Simulate, draw and judge, one model variant after the other; one table for all."""
     from dragonfly_env.lab.papers import judge_all
     from dragonfly_env.lab.papers.report import Judged, render_verdicts, variants_in, write_reports
     from dragonfly_env.sweeps.progress import Bar
 
-    folder, judged, failed = works[0].folder, [], False
+    folder, judged, failed, missing = works[0].folder, [], False, 0
     pictures: dict[str, str] = {}
     for work in works:
         with resumable(folder), Bar(console(error=True)) as bar:
-            report = work.execute(workers=workers, reporter=bar, redo=redo, engine=engine)
+            report = work.execute(workers=workers, reporter=bar, redo=redo, **where)
         if report is not None:
             tell_failures(report)
             failed |= bool(report.failures)
+            missing += report.missing
+            if report.missing:
+                tell_missing(report)
+                continue
         findings = work.findings()
         with console(error=True).status("drawing figures"):
             pictures |= _draw(work, findings)
@@ -207,6 +205,8 @@ def _perform(works: Sequence[Reproduction], workers: int | None, redo: bool, eng
         wanted = {figure.name for figure in work.figures}
         title = f"variant {work.variant.name}" if len(work.paper.variants) > 1 else None
         show(render_verdicts([verdict for verdict in verdicts if verdict.claim.figure in wanted], title))
+    if missing:
+        raise typer.Exit(FAILED if failed else 0)
     dropped = [name for name in variants_in(folder) if name not in {one.variant for one in judged}]
     table, page = write_reports(judged, pictures, this_command())
     note(Text(f"figures: {', '.join(str(folder / name) for name in pictures.values())}"))

@@ -137,7 +137,7 @@ def simulate(
     if packet_log is not None:
         _check_log(packet_log)
         run = dataclasses.replace(run, config=run.config.replace(packet_log=True))
-    with _progress_bar(expected_seconds(run)) as progress:
+    with _progress_bar() as progress:
         simulation, metrics, provenance = simulate_run(run, progress=progress)
     cpu = provenance["measured_cpu_seconds"]
     provenance["packet_hops_per_cpu_s"] = metrics.packet_hops / cpu if cpu > 0 else None
@@ -185,9 +185,8 @@ def _show(run: Run, metrics: Metrics, provenance: Mapping[str, Any], as_json: bo
 
 
 @contextmanager
-def _progress_bar(expected_s: float | None) -> Iterator[Callable[[float], None]]:
-    """A bar on the error stream from the second second on, if that is a terminal; and how long a long run takes."""
-    told = TimeNote(expected_s)
+def _progress_bar() -> Iterator[Callable[[float], None]]:
+    """A bar on the error stream from the second second on, if that is a terminal."""
     errors = console(error=True)
     bar = Progress(
         TextColumn("simulating"),
@@ -202,7 +201,6 @@ def _progress_bar(expected_s: float | None) -> Iterator[Callable[[float], None]]
     begin = time.monotonic()
 
     def advance(fraction: float) -> None:
-        told.advance(fraction)
         bar.update(task, completed=fraction)
         if errors.is_terminal and not bar.live.is_started and time.monotonic() - begin > 1.0:
             bar.start()
@@ -210,7 +208,8 @@ def _progress_bar(expected_s: float | None) -> Iterator[Callable[[float], None]]
     try:
         yield advance
     finally:
-        bar.stop()
+        if bar.live.is_started:
+            bar.stop()
 
 
 def _check_log(path: Path) -> None:
@@ -338,41 +337,3 @@ def job_table(jobs: Sequence[JobMetrics]) -> RenderableType:
 
 def _number(value: float) -> str:
     return "" if math.isnan(value) else f"{value:,.1f}"
-
-
-_LONG_S, _FIRST_PART_S = 10.0, 1.0
-_SLOWEST = 1e6  # packet-hops per second: runs that this makes short are not estimated
-
-
-def expected_seconds(run: Run) -> float | None:
-    """A rough wall-clock time of a run in the core, from a short simulation; None if it is short or unknown."""
-    from dragonfly_env.sweeps.requirements import estimate_seconds, packet_hops
-
-    if run.agent is not None or packet_hops(run) < _LONG_S * _SLOWEST:
-        return None
-    return estimate_seconds([run], 1)
-
-
-class TimeNote:
-    """Says once on the error stream how long a run takes, if that is more than `_LONG_S`: what was expected before it
-    began, or what its first part shows.
-    """
-
-    def __init__(self, expected_s: float | None, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._begin = clock()
-        self._told = False
-        if expected_s is not None and expected_s > _LONG_S:
-            self._tell(expected_s)
-
-    def advance(self, fraction: float) -> None:
-        """So much of the run is done."""
-        passed = self._clock() - self._begin
-        if not self._told and fraction > 0.0 and passed > _FIRST_PART_S and passed / fraction > _LONG_S:
-            self._tell(passed / fraction)
-
-    def _tell(self, seconds: float) -> None:
-        from dragonfly_env.sweeps.progress import spell_seconds
-
-        self._told = True
-        note(Text(f"this run takes about {spell_seconds(seconds)}"))

@@ -12,10 +12,10 @@ import typer
 from dragonfly_env.checks.files import check_folder, read_toml
 from dragonfly_env.cli import options
 from dragonfly_env.cli.comparison import compare
-from dragonfly_env.cli.options import ENGINE, option, scenario_settings
+from dragonfly_env.cli.options import WHERE, option, scenario_settings
 
 
-@options.taking(given=options.COMPARE_WITH_JOBS, how=(*options.FOLDER, *ENGINE))
+@options.taking(given=options.COMPARE_WITH_JOBS, how=(*options.FOLDER, *WHERE))
 def sweep(
     scenario: Annotated[
         Path | None,

@@ -5,10 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-import dragonfly_env as dfe
-from dragonfly_env.sweeps.engines import Engine
-from dragonfly_env.sweeps.progress import Reporter
+from dragonfly_env.sweeps.progress import Bar
 from dragonfly_env.sweeps.run import Run
 from dragonfly_env.sweeps.runner import SweepReport, run_all
 from dragonfly_env.sweeps.storage import ResultsFolder
@@ -34,8 +33,8 @@ class Work(ABC):
         return self.runs()
 
     def held(self, run_id: str) -> bool:
-        """Whether the folder has the intact result of a run, made by this version."""
-        return ResultsFolder(self.folder).version_of(run_id) == dfe.__version__
+        """Whether the folder has the result of a run, made by this version."""
+        return ResultsFolder(self.folder).holds(run_id)
 
     def todo(self, *, redo: bool = False) -> tuple[Run, ...]:
         """Those of the folder's that it does not hold; with ``redo`` the others, too."""
@@ -45,13 +44,13 @@ class Work(ABC):
         self,
         *,
         workers: int | None = None,
-        reporter: Reporter | None = None,
+        reporter: Bar | None = None,
         redo: bool = False,
-        engine: Engine | None = None,
+        **where: Any,
     ) -> SweepReport | None:
-        """Do what the folder lacks, here or on the cluster of an engine; None if nothing needs to be simulated."""
+        """Do what the folder lacks; None if nothing needs to be simulated. ``where``: see `run_all`."""
         if not (runs := self.own()):
             return None
         return run_all(
-            runs, self.folder, name=self.title, workers=workers, progress=reporter, redo=redo, engine=engine
+            runs, self.folder, name=self.title, workers=workers, progress=reporter, redo=redo, **where
         )

@@ -29,7 +29,7 @@ from dragonfly_env.metrics.tables import known
 from dragonfly_env.metrics.tiles import TileTable
 from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.simulation.path_kinds import PATH_KINDS
-from dragonfly_env.sweeps.run import Run, printable
+from dragonfly_env.sweeps.run import Run
 
 if TYPE_CHECKING:
     from dragonfly_env.envs.batched import BatchedRoutingEnv
@@ -220,7 +220,7 @@ def simulate_run(
         "measured_cpu_seconds": end_cpu - measured_cpu,
     }
     if run.agent is not None:
-        provenance |= {"agent": printable(run.agent.spec), "agent_sha256": run.agent.sha256}
+        provenance |= {"agent": run.agent.spec, "agent_sha256": run.agent.sha256}
     return simulation, metrics, provenance
 
 
@@ -314,16 +314,8 @@ def row_of(run: Run, metrics: Metrics, provenance: Mapping[str, Any]) -> dict[st
         **jobs_columns(metrics, run.config.jobs),
         **{key: value for key, value in provenance.items() if key not in ("run_id", "seed", "configuration")},
         "packet_hops_per_cpu_s": metrics.packet_hops / cpu if cpu > 0 else None,
-        "configuration": _configuration_text(run),
+        "configuration": json.dumps(run.configuration, sort_keys=True, ensure_ascii=False),
     }
-
-
-def _configuration_text(run: Run) -> str:
-    """The configuration as JSON. Bytes of file names that are no UTF-8 become question marks: readers take whole
-    characters only.
-    """
-    text = json.dumps(run.configuration, sort_keys=True, ensure_ascii=False)
-    return text.encode(errors="replace").decode()
 
 
 def arrays_of(metrics: Metrics) -> dict[str, Any]:

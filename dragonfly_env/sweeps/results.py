@@ -3,26 +3,16 @@
 from __future__ import annotations
 
 import math
-import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import NormalDist, fmean, stdev
 
 import pandas as pd
-import pyarrow as pa
 
-from dragonfly_env.checks.outside import check_items, check_mapping, check_path, parsing
-from dragonfly_env.checks.values import (
-    check_instance,
-    check_real,
-    check_text,
-    config_error,
-    shown,
-    unknown_name,
-)
+from dragonfly_env.checks.values import config_error, unknown_name
 from dragonfly_env.metrics.steadiness import SATURATED_BELOW, is_overloaded
-from dragonfly_env.sweeps.storage import KEYS, MERGED_NAME, ResultsFolder, check_columns, read_rows
+from dragonfly_env.sweeps.storage import KEYS, MERGED_NAME, ResultsFolder, concatenated, read_results
 
 # Two-sided 95 % points of Student's t for 1 to 30 degrees of freedom (any statistics textbook's table).
 _T95 = (
@@ -37,15 +27,7 @@ def student_t95(degrees: int) -> float:
 
     A table up to 30 degrees of freedom; beyond it the Cornish-Fisher expansion around the normal
     distribution, there exact to four digits.
-
-    Args:
-        degrees: Degrees of freedom, at least 1.
-
-    Raises:
-        ValueError: If ``degrees`` is below 1.
     """
-    if degrees < 1:
-        raise ValueError(f"degrees = {degrees}: must be at least 1")
     if degrees <= len(_T95):
         return _T95[degrees - 1]
     z = NormalDist().inv_cdf(0.975)
@@ -69,9 +51,6 @@ def mean_and_ci95(values: Sequence[float]) -> tuple[float, float]:
     return fmean(known), student_t95(len(known) - 1) * stdev(known) / math.sqrt(len(known))
 
 
-_LONGEST_ID = 64
-
-
 @dataclass(frozen=True, slots=True)
 class Results:
     """Runs that belong together.
@@ -82,7 +61,6 @@ class Results:
         policies: Labels in the order of the scenario.
         traffic: Labels in the same sense.
         expected: Runs that the scenario has, finished or not.
-        refused: Why files of finished runs are left out: damaged, or not written by this program.
 
     Example:
         >>> from pathlib import Path
@@ -104,7 +82,6 @@ class Results:
     policies: tuple[str, ...]
     traffic: tuple[str, ...]
     expected: int
-    refused: tuple[str, ...] = ()
 
     def select(
         self, *, policies: Sequence[str] = (), traffic: Sequence[str] = (), loads: Sequence[float] = ()
@@ -120,17 +97,12 @@ class Results:
             ConfigError: For a name that the results do not hold, with the nearest match, or if nothing is
                 left.
         """
-        policies, traffic, loads = (
-            check_items(field, given, f"must be a list of {field}")
-            for field, given in (("policies", policies), ("traffic", traffic), ("loads", loads))
-        )
-        loads = [check_real("load", load, 0.0, 1.0) for load in loads]
         for field, wanted, present in (
             ("policy", policies, self.policies),
             ("traffic", traffic, self.traffic),
         ):
             for label in wanted:
-                if not isinstance(label, str) or label not in present:
+                if label not in present:
                     raise unknown_name(field, label, present)
         table = self.table
         if policies:
@@ -186,15 +158,11 @@ def load_results(path: Path) -> Results:
         >>> load_results(Path("results")).expected
         1
     """
-    path = check_path("results", path)
-    # Not Path.is_dir and exists: before Python 3.14 they raise for names that are too long.
-    if os.path.isdir(path):  # noqa: PTH112
+    if path.is_dir():
         return _load_folder(ResultsFolder(path))
-    if not os.path.exists(path):  # noqa: PTH110
+    if not path.exists():
         raise config_error("results", str(path), "must be a results folder or a Parquet file; there is none")
-    rows = read_rows(path)
-    check_columns(rows, str(path))
-    table = _concatenated([rows], path)
+    table = read_results(path).to_pandas()
     policies, traffic = (tuple(dict.fromkeys(table[column])) for column in ("policy", "traffic"))
     return Results(path.stem, table, policies, traffic, len(table))
 
@@ -205,66 +173,19 @@ def _load_folder(folder: ResultsFolder) -> Results:
         if folder.merged.exists():
             return load_results(folder.merged)
         raise config_error("results", str(folder.path), f"must hold the results of a sweep ({MERGED_NAME})")
-    name, labels, policies, traffic = _read_manifest(manifest, str(folder.manifest))
-    tables, refused = folder.read_runs(labels, check=check_columns)
-    if not tables and refused:
-        raise refused[0]
+    tables = folder.read_runs(manifest["labels"])
     if not tables:
         raise config_error(
             "results", str(folder.path), "must hold at least one finished run; there is none yet"
         )
-    table = _concatenated(tables, folder.runs)
-    for field, known in (("policy", policies), ("traffic", traffic)):
-        for label in set(table[field]) - set(known):
-            raise config_error(
-                "results", str(folder.manifest), f"must list every {field}; it lacks {label!r}"
-            )
+    table = concatenated(tables).to_pandas()
     return Results(
-        name=name,
+        name=manifest["name"],
         table=table,
-        policies=_present(policies, table["policy"]),
-        traffic=_present(traffic, table["traffic"]),
-        expected=len(labels),
-        refused=tuple(map(str, refused)),
+        policies=_present(manifest["policies"], table["policy"]),
+        traffic=_present(manifest["traffic"], table["traffic"]),
+        expected=len(manifest["labels"]),
     )
-
-
-def _read_manifest(
-    manifest: Mapping[str, object], file: str
-) -> tuple[str, dict[str, dict[str, str]], tuple[str, ...], tuple[str, ...]]:
-    """Name, labels by run, policies and traffic of a sweep."""
-    lists = []
-    for field in ("runs", "policies", "traffic"):
-        names = check_items("results", manifest.get(field), f"{file} must have a list of {field}")
-        if not names or not all(isinstance(name, str) and name for name in names):
-            raise config_error("results", file, f"must have a list of names as {field!r}")
-        lists.append(names)
-    runs, policies, traffic = lists
-    for run in runs:
-        if not run.isalnum() or len(run) > _LONGEST_ID:  # it becomes the name of a file
-            raise config_error("results", file, f"cannot have a run {shown(run)}")
-    if not isinstance(manifest.get("name"), str):
-        raise config_error("results", file, "must have a name")
-    known = check_mapping("results", manifest.get("labels", {}))  # earlier versions wrote none
-    labels = {run: _read_labels(known.get(run, {}), file) for run in runs}
-    return str(manifest["name"]), labels, tuple(policies), tuple(traffic)
-
-
-def _read_labels(given: object, file: str) -> dict[str, str]:
-    """What a run is called, by column."""
-    labels = check_mapping("results", given, f"{file} must have tables of labels")
-    for column, label in labels.items():
-        if column not in ("policy", "traffic") or not isinstance(label, str):
-            raise config_error("results", file, f"cannot have {shown(label)} as label of {shown(column)}")
-    return {column: str(label) for column, label in labels.items()}
-
-
-def _concatenated(tables: Sequence[pa.Table], place: Path) -> pd.DataFrame:
-    with parsing("results", str(place), "must be results of one program"):
-        frame: pd.DataFrame = pa.concat_tables(tables, promote_options="permissive").to_pandas()
-    if frame.empty:
-        raise config_error("results", str(place), "must hold at least one run")
-    return frame
 
 
 def _present(labels: Iterable[str], column: Iterable[str]) -> tuple[str, ...]:
@@ -308,10 +229,6 @@ def aggregate(results: Results, columns: Sequence[str]) -> pd.DataFrame:
         >>> int(table["seeds"].iloc[0])
         2
     """
-    check_instance("results", results, Results)
-    columns = [
-        check_text("columns", name) for name in check_items("columns", columns, "must be a list of names")
-    ]
     present = [column for column in columns if column in results.table.columns]
     rows = []
     for (traffic, policy, load), group in results.table.groupby(list(KEYS), sort=False):
@@ -332,10 +249,9 @@ def aggregate(results: Results, columns: Sequence[str]) -> pd.DataFrame:
 
 def _saturated(runs: pd.DataFrame) -> bool:
     """Whether runs that differ in their seed do not carry what is demanded."""
-    demanded = float(runs["load"].iloc[0])
-    if "demanded_load" in runs:  # unless an earlier version measured them
-        known = pd.to_numeric(runs["demanded_load"], errors="coerce").mean()
-        demanded = demanded if math.isnan(known) else known
+    demanded = pd.to_numeric(runs.get("demanded_load", pd.Series(dtype=float)), errors="coerce").mean()
+    if math.isnan(demanded):
+        demanded = float(runs["load"].iloc[0])
     most = pd.to_numeric(runs.get("destination_load_max", pd.Series(dtype=float)), errors="coerce")
     return bool(
         pd.to_numeric(runs["accepted_load"], errors="coerce").mean() < SATURATED_BELOW * demanded

@@ -10,16 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from dragonfly_env import _core
-from dragonfly_env.checks.outside import check_items
-from dragonfly_env.checks.values import (
-    MAX_RUN_NS,
-    MAX_SEED,
-    check_bool,
-    check_instance,
-    check_integer,
-    check_real,
-    check_text,
-)
+from dragonfly_env.checks.values import MAX_RUN_NS, check_real
 from dragonfly_env.jobs import Job
 from dragonfly_env.jobs.parse import RegisteredJob
 from dragonfly_env.jobs.workload import resolved_jobs
@@ -79,11 +70,6 @@ def without_places(values: Any) -> Any:
     return values
 
 
-def printable(text: str) -> str:
-    """A text without what no file and no terminal can hold: the bytes of a file name that are no UTF-8 are spelt."""
-    return text.encode(errors="backslashreplace").decode()
-
-
 @dataclass(frozen=True, kw_only=True)
 class Point:
     """One configuration, measured in one window: a simulation up to its seed. Open loops, closed loops and jobs are
@@ -104,7 +90,7 @@ class Point:
             configuration.
 
     Raises:
-        ConfigError: For a value of another kind, or if the window would miss a job, or its begin (`check_window`).
+        ConfigError: For a time out of range, or if the window would miss a job, or its begin.
 
     Example:
         >>> from dragonfly_env.sweeps import Point
@@ -129,38 +115,13 @@ class Point:
     placements: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        check_instance("config", self.config, SimulationConfig)
-        for name in ("policy_label", "traffic_label"):
-            check_text(name, getattr(self, name))
         for name in ("warmup_ns", "measure_ns"):
             check_real(name, getattr(self, name), 0.0, MAX_RUN_NS, unit="ns")
-        check_bool("arrays", self.arrays)
-        if self.agent is not None:
-            check_instance("agent", self.agent, AgentSource)
-        for placement in check_items("placements", self.placements, "must be a list of placements"):
-            check_text("placements", placement)
         check_window(self.config, self.warmup_ns, self.measure_ns)
 
     def run(self, seed: int) -> Run:
-        """The point with a seed.
-
-        Args:
-            seed: The seed.
-
-        Raises:
-            ConfigError: If the seed is none, or a job does not fit with it.
-
-        Example:
-            >>> from dragonfly_env.sweeps import Scenario
-            >>> scenario = Scenario.from_dict(
-            ...     {"topology": "72", "policies": ["min"], "traffic": ["uniform"],
-            ...      "loads": [0.2], "warmup_ns": 0, "measure_ns": 1_000}
-            ... )
-            >>> next(scenario.points()).run(seed=2).config.seed
-            2
-        """
+        """The point with a seed; `ConfigError` if a job does not fit with it."""
         config = self.config
-        check_integer("seed", seed, 0, MAX_SEED)
         if self.placements:
             placement = self.placements[(seed - 1) % len(self.placements)]
             placed = (
@@ -190,8 +151,8 @@ class Point:
 
     @property
     def work(self) -> float:
-        """A rough measure of its cost, for ordering and for the time left: the offered traffic in
-        host-ns; of closed-loop traffic as if every host sent two packets to every other.
+        """A rough measure of the cost, by which runs are ordered: the offered traffic in host-ns; for closed-loop
+        traffic as if every host sent two packets to every other.
         """
         if self.closed_loop:
             return 2.0 * self.config.topology.num_hosts**2 * self.config.network.packet_time_ns
@@ -205,18 +166,7 @@ def offers_itself(traffic: Traffic) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Run(Point):
-    """A point with the seed of its configuration; safe to send to another process.
-
-    Example:
-        >>> from dragonfly_env.sweeps import Scenario
-        >>> scenario = Scenario.from_dict(
-        ...     {"topology": "72", "policies": ["min"], "traffic": ["uniform"],
-        ...      "loads": [0.2], "warmup_ns": 0, "measure_ns": 1_000}
-        ... )
-        >>> run = scenario.runs()[0]
-        >>> len(run.id), run.describe(), run.configuration["load"]
-        (16, 'min under uniform at load 0.2, seed 1', 0.2)
-    """
+    """A point with the seed of its configuration; safe to send to another process."""
 
     @property
     def configuration(self) -> dict[str, Any]:
@@ -263,10 +213,5 @@ class Run(Point):
 
 
 def in_order(runs: Iterable[Run]) -> list[Run]:
-    """Expensive runs first, so that the cores stay busy to the end; before them the cheapest of every policy in
-    Python: it says how long the others take.
-    """
-    ordered = sorted(runs, key=lambda run: -run.work)
-    cheapest = {run.policy_label: run for run in ordered if run.agent is not None}
-    first = [run for run in ordered if cheapest.get(run.policy_label) is run]
-    return first + [run for run in ordered if cheapest.get(run.policy_label) is not run]
+    """Expensive runs first, so that the processes stay busy to the end."""
+    return sorted(runs, key=lambda run: -run.work)

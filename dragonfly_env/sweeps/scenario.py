@@ -38,7 +38,7 @@ from dragonfly_env.jobs.workload import parse_jobs
 from dragonfly_env.policies import Policy, make_policy, policies
 from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.simulation.window import start_after
-from dragonfly_env.sweeps.run import Point, Run, offers_itself, printable
+from dragonfly_env.sweeps.run import Point, Run, offers_itself
 from dragonfly_env.traffic import DemandMatrix, Traffic, parse_traffic, traffic_from_dict
 from dragonfly_env.training.agents import FORMS, AgentSource, means_file
 
@@ -178,9 +178,6 @@ class PolicyChoice:
     label: str
     agent: AgentSource | None = None
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "label", printable(self.label))
-
     @classmethod
     def parse(cls, value: object) -> PolicyChoice:
         """From ``"ugal-n"``, ``"ugal-n:bias_packets=2,minimal_candidates=2"`` or ``{name="ugal-n", bias_packets=2}``;
@@ -266,9 +263,6 @@ class TrafficChoice:
     loads: tuple[float, ...] = ()
     warmup_ns: float | None = None
     measure_ns: float | None = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "label", printable(self.label))
 
     @classmethod
     def parse(cls, value: object) -> TrafficChoice:
@@ -426,7 +420,7 @@ class Scenario:
         programs = tuple(_parse_program(item) for item in table.items("programs"))
         traffic = table.items("traffic") or (["none"] if jobs or programs else [])
         scenario = cls(
-            name=printable(table.text("name", name)),
+            name=table.text("name", name),
             topology=Dragonfly.from_dict(topology)
             if isinstance(topology, Mapping)
             else Dragonfly.preset(topology),

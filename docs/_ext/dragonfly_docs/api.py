@@ -27,12 +27,10 @@ NEED_EXTRAS = {
 _VALUES = {
     "AGENTS": "The kinds of agents that ``make_agent`` knows, and where their classes are.",
     "ENDLESS": "As ``Job.iterations``: for as long as the run lasts.",
-    "ENGINES": "What may do the runs of a sweep: processes of this machine, Ray, Dask or Slurm.",
     "ENV_ID": "The name under which ``pettingzoo.make`` and ``gymnasium.make`` find the environments.",
     "FIGURES": "Every kind of figure by its name: what it shows, and the function that draws it.",
     "FORMATS": "The formats of figures.",
     "IntArray": "An array of integers: actions.",
-    "LOCAL": "The engine that uses processes of this machine.",
     "PATH_KINDS": "What the column ``path_kind`` of ``Simulation.packet_log`` counts.",
     "Policy": "What decides batches of decisions: ``dragonfly_env.batch_policy.BatchPolicy``, below.",
     "__version__": "The version of the package.",
@@ -166,7 +164,6 @@ PAGES = {
         (
             ("dragonfly_env.sweeps", None),
             ("dragonfly_env.sweeps.runner", ("SweepStoppedError",)),
-            ("dragonfly_env.sweeps.engines", None),
             ("dragonfly_env.plots", None),
             ("dragonfly_env.view", None),
         ),

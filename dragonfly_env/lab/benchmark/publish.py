@@ -45,7 +45,8 @@ def publish(folder: Path, suite: Suite, before: ReferenceResults) -> Publication
     Quick and full cases count, with whatever seeds the folder has.
     """
     files = ResultsFolder(folder)
-    seeds = {name: seed for name in files.run_ids() if (seed := _seed_of(files, name)) is not None}
+    names = sorted(file.stem for file in files.runs.glob("*.parquet"))
+    seeds = {name: seed for name in names if (seed := _seed_of(files, name)) is not None}
     known = {result.key: result for result in before}
     joined: dict[Key, ReferenceResult] = {}
     read: set[Key] = set()

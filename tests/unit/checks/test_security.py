@@ -36,7 +36,7 @@ SCRIPTED = "<script>alert(1)</script>"
 def test_a_sweep_and_its_figures_use_no_network_and_no_pickles_and_the_page_is_whole(tmp_path: Path) -> None:
     labelled = [f"{SCRIPTED}=min" if argument == "min" else argument for argument in SWEEP]
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, *labelled, "--out", "out", "--jobs", "1"],
+        [sys.executable, "-c", SCRIPT, *labelled, "--out", "out", "--workers", "1"],
         capture_output=True,
         text=True,
         cwd=tmp_path,

@@ -242,7 +242,7 @@ def test_a_packet_log_is_csv_if_its_name_says_so(tmp_path: Path) -> None:
 
 @pytest.mark.drawn
 def test_sweep_writes_results_figures_and_page_and_prints_tables(tmp_path: Path) -> None:
-    done = run(*SWEEP, "--out", str(tmp_path / "out"), "--jobs", "1")
+    done = run(*SWEEP, "--out", str(tmp_path / "out"), "--workers", "1")
     assert done.exit_code == 0, done.stderr
     assert len(pd.read_parquet(tmp_path / "out" / "results.parquet")) == 4
     for name in (
@@ -281,7 +281,7 @@ def test_options_change_a_scenario_file(tmp_path: Path) -> None:
 
 
 def test_plot_draws_what_is_asked_for(tmp_path: Path) -> None:
-    assert run(*SWEEP, "--out", str(tmp_path), "--jobs", "1", "--no-plots").exit_code == 0
+    assert run(*SWEEP, "--out", str(tmp_path), "--workers", "1", "--no-plots").exit_code == 0
     done = run(
         *("plot", str(tmp_path), "-k", "ports", "-l", "0.2", "-p", "min", "-f", "pdf", "-o"),
         *(str(tmp_path / "f"), "--no-page"),
@@ -312,7 +312,7 @@ def test_a_failing_run_has_exit_code_1_and_shows_its_configuration(
         raise dfe.DeadlockError("nothing moves")
 
     monkeypatch.setattr(runner, "measure", fail)
-    done = run(*SWEEP, "--out", str(tmp_path), "--jobs", "1")
+    done = run(*SWEEP, "--out", str(tmp_path), "--workers", "1")
     assert done.exit_code == 1
     for policy in ("min", "ugal-n"):
         first = f"error: {policy} under uniform at load 0.4, seed 1 (and 1 more run of {policy})"

@@ -17,7 +17,7 @@ from dragonfly_env.sweeps import load_results
 
 pytestmark = pytest.mark.usefixtures("tiny", "undrawn")
 
-SYSTEM = ["--topology", "p=1,a=3,h=1", "--warmup-ns", "1000", "--measure-ns", "2000", "--jobs", "1"]
+SYSTEM = ["--topology", "p=1,a=3,h=1", "--warmup-ns", "1000", "--measure-ns", "2000", "--workers", "1"]
 LOAD = ["--traffic", "adv+1", "--load", "0.4"]
 UNLIKE = (  # columns that may differ between equal runs
     *("run_id", "policy", "configuration", "agent", "agent_sha256", "date"),
@@ -160,7 +160,7 @@ def test_finished_runs_are_kept_and_a_changed_agent_is_evaluated_anew() -> None:
 def test_runs_in_processes_of_their_own_know_the_folder_of_a_class(tmp_path: Path) -> None:
     """Also a file next to which the command is given."""
     shutil.copy(Path(tiny_learner.__file__), tmp_path / "my_policies.py")
-    two = [*SYSTEM[:-2], "--jobs", "2"]
+    two = [*SYSTEM[:-2], "--workers", "2"]
     done = run("my_policies.py:Detours", "min", *two, *LOAD, "-s", "1", "-s", "2", "--no-plots")
     assert done.exit_code == 0, done.stderr
     assert len(rows()) == 4

@@ -61,7 +61,7 @@ def test_a_signal_keeps_what_is_finished_and_the_same_command_goes_on(
     tmp_path: Path, number: signal.Signals, jobs: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     long = [*SYSTEM, "-l", "0.05:0.4:0.05", "--warmup-ns", "0", "--measure-ns", "200000"]
-    command = ["sweep", *long, "--out", "out", "--jobs", jobs, "--no-plots"]
+    command = ["sweep", *long, "--out", "out", "--workers", jobs, "--no-plots"]
     process = start(*command, cwd=tmp_path)
     wait_until(lambda: len(finished_runs(tmp_path / "out")) >= 2)
     os.killpg(process.pid, number)
@@ -73,7 +73,7 @@ def test_a_signal_keeps_what_is_finished_and_the_same_command_goes_on(
     assert 2 <= len(kept) < 8
 
     monkeypatch.chdir(tmp_path)
-    again = CliRunner().invoke(app, ["sweep", *long, "--out", "out", "--jobs", "1", "--no-plots"])
+    again = CliRunner().invoke(app, ["sweep", *long, "--out", "out", "--workers", "1", "--no-plots"])
     assert again.exit_code == 0, again.output
     assert f"{8 - len(kept)} runs done, {len(kept)} were there already" in again.stderr
     after = {file.name: file.stat().st_mtime_ns for file in (tmp_path / "out" / "runs").iterdir()}

@@ -74,7 +74,7 @@ class Half:
 """
 SHORT = ("--topology", "p=1,a=3,h=1", "--load", "0.4", "--episode-ns", "2000", "--no-tensorboard")
 MEASURED = (
-    *("--topology", "p=1,a=3,h=1", "--warmup-ns", "0", "--measure-ns", "2000", "--jobs", "1"),
+    *("--topology", "p=1,a=3,h=1", "--warmup-ns", "0", "--measure-ns", "2000", "--workers", "1"),
     "--no-plots",
 )
 

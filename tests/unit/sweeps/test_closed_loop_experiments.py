@@ -84,7 +84,7 @@ def test_a_sweep_has_makespans_in_its_table(tmp_path: Path) -> None:
         "loads = [0.3]\nwarmup_ns = 1000\nmeasure_ns = 50000\n"
     )
     done = RUNNER.invoke(
-        app, ["sweep", str(file), "--out", str(tmp_path / "out"), "--jobs", "1", "--no-plots"]
+        app, ["sweep", str(file), "--out", str(tmp_path / "out"), "--workers", "1", "--no-plots"]
     )
     assert done.exit_code == 0, done.output
     rows = pd.read_parquet(next((tmp_path / "out").glob("results.parquet")))

@@ -9,14 +9,7 @@ import pytest
 import dragonfly_env as dfe
 from dragonfly_env import _core
 from dragonfly_env.sweeps import requirements, run_all, runner
-from dragonfly_env.sweeps.requirements import (
-    about,
-    check_runs,
-    estimate_seconds,
-    fitting_workers,
-    memory_of,
-    packet_hops,
-)
+from dragonfly_env.sweeps.requirements import check_runs, fitting_workers, memory_of
 from dragonfly_env.sweeps.run import Run
 from dragonfly_env.sweeps.scenario import Scenario
 
@@ -78,25 +71,10 @@ def test_runs_that_do_not_fit_together_are_fewer_at_a_time(monkeypatch: pytest.M
     needed = check_runs(runs_of(seeds=[1, 2, 3]))
     assert memory_of(needed, 2) == 2 * needed[0].memory_bytes
     monkeypatch.setattr(requirements, "machine_bytes", lambda: int(2.5 * needed[0].memory_bytes))
-    assert fitting_workers(needed, 4, given=False) == 2
-    assert fitting_workers(needed, 2, given=True) == 2
+    monkeypatch.setattr(requirements.joblib, "cpu_count", lambda: 4)
+    assert fitting_workers(needed, None, threads=1) == 2
+    assert fitting_workers(needed, None, threads=4) == 1
+    assert fitting_workers(needed, 2, threads=1) == 2
     with pytest.raises(dfe.ConfigError, match=r"^workers = 4: must be at most 2: .* GB of memory"):
-        fitting_workers(needed, 4, given=True)
-    assert fitting_workers(needed[:1], 4, given=True) == 4
-
-
-def test_estimates_grow_with_what_is_simulated() -> None:
-    light, heavy = runs_of()
-    assert packet_hops(heavy) == pytest.approx(2 * packet_hops(light))
-    (alone,) = runs_of(traffic=["none"], jobs=["milc:hosts=8,scale=0.01"], loads=[])
-    (beside,) = runs_of(jobs=["milc:hosts=8,scale=0.01"], loads=[0.2], measure_ns=1e9)
-    assert packet_hops(beside) > packet_hops(alone) > 0
-    assert estimate_seconds([], 1) == 0.0
-    assert estimate_seconds([light, heavy], 1) > 0.0
-    assert "with 1 process" in about([light], 1)
-
-
-@pytest.mark.parametrize("program", ["all-to-all", "halo3d"])
-def test_the_estimate_of_other_jobs_counts_their_packets(program: str) -> None:
-    (run,) = runs_of(traffic=["none"], jobs=[f"{program}:hosts=8"], loads=[])
-    assert packet_hops(run) > 0
+        fitting_workers(needed, 4, threads=1)
+    assert fitting_workers(needed[:1], 4, threads=1) == 1

@@ -76,7 +76,7 @@ def test_what_are_no_results_is_a_config_error(tmp_path: Path, folder: Path) -> 
     with pytest.raises(ConfigError, match="cannot be read"):
         load_results(tmp_path / "text.parquet")
     pd.DataFrame({"x": [1]}).to_parquet(tmp_path / "other.parquet")
-    with pytest.raises(ConfigError, match="made by something else"):
+    with pytest.raises(ConfigError, match="must be results of a sweep; the column"):
         load_results(tmp_path / "other.parquet")
 
 

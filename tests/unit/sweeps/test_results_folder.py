@@ -1,11 +1,10 @@
-"""A results folder in a hostile world: any name, damaged files, full disks. Nothing that was computed is lost."""
+"""A results folder with any name, damaged files and full disks. Nothing that was computed is lost."""
 
 from __future__ import annotations
 
 import errno
 import io
 import os
-import random
 import resource
 import subprocess
 import sys
@@ -20,7 +19,6 @@ from dragonfly_env.sweeps import storage
 from dragonfly_env.sweeps.results import load_results
 from dragonfly_env.sweeps.runner import SweepStoppedError, run_all
 from dragonfly_env.sweeps.scenario import Scenario
-from dragonfly_env.sweeps.storage import ResultsFolder
 from tests.unit.cli_arguments import SHORT, SWEEP, run
 
 NAMES = (
@@ -32,7 +30,6 @@ NAMES = (
     "a#b",
     *("a?b", "a b", "-dash", "naïve-日本", "$HOME", "[x]", "'"),
     "\n",
-    os.fsdecode(b"caf\xe9"),
     "x" * 200,
 )
 
@@ -57,7 +54,7 @@ def test_a_folder_may_have_any_name(name: str) -> None:
     assert len(load_results(Path(name) / "results.parquet").table) == 1
 
 
-@pytest.mark.parametrize("name", ["http:x.csv", "s3:x.parquet", os.fsdecode(b"caf\xe9.csv")])
+@pytest.mark.parametrize("name", ["http:x.csv", "s3:x.parquet"])
 def test_a_trace_may_have_any_name(name: str) -> None:
     columns = {"time_ns": [0, 5], "src": [1, 2], "dst": [3, 4], "bytes": [100, 100]}
     if name.endswith("csv"):
@@ -71,28 +68,18 @@ def test_a_trace_may_have_any_name(name: str) -> None:
     assert len(load_results(Path("out")).table) == 1
 
 
-def test_a_run_damaged_anywhere_is_done_again_and_said() -> None:
+@pytest.mark.parametrize("content", [b"", b"no Parquet", None])
+def test_a_run_whose_file_is_none_is_done_again(content: bytes | None) -> None:
     plan = scenario(loads=[0.2])
     run_all(plan, Path("out"), workers=1)
-    (run,) = plan.runs()
-    files = ResultsFolder(Path("out"))
-    intact = files.run_file(run.id).read_bytes()
-    draws = random.Random(1)
-    seal = intact.rindex(b"dragonfly_env_sha256")
-    for place in [
-        5,
-        500,
-        len(intact) // 2,
-        *range(seal, seal + 20),
-        *(draws.randrange(len(intact)) for _ in range(300)),
-    ]:
-        damaged = bytearray(intact)
-        damaged[place] ^= 1 << draws.randrange(8)
-        files.run_file(run.id).write_bytes(damaged)
-        assert files.version_of(run.id) is None, place
-    report = run_all(plan, Path("out"), workers=1)
-    assert (report.finished, report.damaged, report.failures) == (1, 1, ())
-    assert files.version_of(run.id) == dfe.__version__
+    (file,) = Path("out/runs").iterdir()
+    if content is None:
+        pq.write_table(pa.table({"policy": ["min"]}), file)
+    else:
+        file.write_bytes(content)
+    with pytest.raises(dfe.ConfigError, match=file.name):
+        load_results(Path("out"))
+    assert run_all(plan, Path("out"), workers=1).finished == 1
     assert len(load_results(Path("out")).table) == 1
 
 
@@ -101,7 +88,6 @@ def test_a_merged_file_damaged_in_its_body_is_refused_in_one_line() -> None:
     merged = Path("out/results.parquet")
     content = bytearray(merged.read_bytes())
     column = pq.read_metadata(io.BytesIO(content)).row_group(0).column(0)
-    # The last byte of a page: between those of one column and the next, older versions write what nobody reads.
     content[column.dictionary_page_offset + column.total_compressed_size - 1] ^= 0xFF
     merged.write_bytes(content)
     command = ("plot", str(merged), "--kind", "loads", "--no-page")
@@ -112,7 +98,7 @@ def test_a_merged_file_damaged_in_its_body_is_refused_in_one_line() -> None:
     assert run(*command).exit_code == 0
 
 
-@pytest.mark.parametrize(("name", "code"), [(".lock", 2), ("scenario.json", 1), ("results.parquet", 1)])
+@pytest.mark.parametrize(("name", "code"), [("scenario.json", 1), ("results.parquet", 1)])
 def test_a_folder_where_a_file_should_be_is_one_line(name: str, code: int) -> None:
     (Path("out") / name).mkdir(parents=True)
     done = run(*SWEEP, "-o", "out", "-j", "1", "--no-plots")
@@ -155,11 +141,11 @@ def test_a_full_disk_stops_a_sweep_and_what_was_saved_is_kept(jobs: int) -> None
 
 
 def test_a_full_disk_while_merging_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(table: pa.Table, target: Path) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(target))
+    def full(folder: storage.ResultsFolder, labels: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder.merged))
 
     with monkeypatch.context() as patch:
-        patch.setattr(storage, "write_table", full)
+        patch.setattr(storage.ResultsFolder, "merge", full)
         with pytest.raises(SweepStoppedError, match="No space left on device") as stopped:
             run_all(scenario(), Path("out"), workers=1)
         assert (stopped.value.kept, stopped.value.total) == (3, 3)
@@ -174,14 +160,14 @@ def test_a_full_disk_while_merging_loses_nothing(monkeypatch: pytest.MonkeyPatch
 
 
 def test_labels_are_shown_as_they_are_written() -> None:
-    labels = ("$$", r"$\frac{", "[/x]", "[red]", "_hidden", "</script><b>", os.fsdecode(b"caf\xe9"))
-    policies = ("min", "val-g", "val-n", "vlb-lg", "vlb-gl", "ugal-g", "ugal-n")
+    labels = ("$$", r"$\frac{", "[/x]", "[red]", "_hidden", "</script><b>")
+    policies = ("min", "val-g", "val-n", "vlb-lg", "vlb-gl", "ugal-g")
     named = [f"-p{label}={policy}" for label, policy in zip(labels, policies, strict=True)]
     done = run(
         "sweep", *named, "-t", "72", "--traffic", "uniform", "-l", "0.2", *SHORT, "-o", "out", "-j", "1"
     )
     assert done.exit_code == 0, done.stderr
-    for label in labels[:-1]:
+    for label in labels:
         assert label in done.stdout
     picture = Path("out/loads.svg").read_text(encoding="utf-8")
     for label in ("$$", r"$\frac{", "[/x]", "_hidden"):

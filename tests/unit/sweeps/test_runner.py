@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-from collections.abc import Sequence
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
-import joblib
 import pandas as pd
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env.sweeps import Run, Scenario, SweepInterrupted, run_all, runner
 from dragonfly_env.sweeps.measure import measure
-from dragonfly_env.sweeps.progress import Estimate, spell_seconds
-from dragonfly_env.sweeps.storage import METADATA_KEY, ResultsFolder, read_rows
+from dragonfly_env.sweeps.runner import SweepStoppedError
+from dragonfly_env.sweeps.storage import METADATA_KEY
+from tests.unit.cli_arguments import run
+from tests.unit.sweeps.small_sweep import rows as small_rows
+from tests.unit.sweeps.small_sweep import small
 
 
 def scenario(**changes: Any) -> Scenario:
@@ -40,27 +40,6 @@ def rows(folder: Path) -> pd.DataFrame:
     return pd.read_parquet(folder / "results.parquet")
 
 
-class Recorder:
-    """Remembers what it is told."""
-
-    def __init__(self) -> None:
-        self.planned: tuple[int, float] = (0, 0.0)
-        self.ended: list[str] = []
-        self.work = 0.0
-        self.stopped = False
-
-    def start(self, runs: Sequence[Run], workers: int) -> None:
-        self.planned = (len(runs), sum(run.work for run in runs))
-
-    def advance(self, run: Run, seconds: float | None) -> None:
-        assert seconds is None or seconds > 0
-        self.ended.append(run.describe())
-        self.work += run.work
-
-    def stop(self) -> None:
-        self.stopped = True
-
-
 @pytest.fixture
 def busy_until(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Let the n-th run raise an error instead of being measured."""
@@ -77,6 +56,12 @@ def busy_until(monkeypatch: pytest.MonkeyPatch) -> Any:
         monkeypatch.setattr(runner, "measure", measure_or_raise)
 
     return install
+
+
+def test_the_largest_seed_has_its_row(tmp_path: Path) -> None:
+    seeds = [1, 2**64 - 1]
+    run_all(scenario(policies=["min"], loads=[0.3], seeds=seeds), tmp_path, workers=1)
+    assert rows(tmp_path)["seed"].tolist() == seeds
 
 
 def test_a_row_has_results_and_full_provenance(tmp_path: Path) -> None:
@@ -105,19 +90,6 @@ def test_a_row_has_results_and_full_provenance(tmp_path: Path) -> None:
     assert json.loads(metadata[METADATA_KEY])["configuration"] == run.configuration
 
 
-def test_the_largest_seed_has_its_row_next_to_one_of_an_earlier_version(tmp_path: Path) -> None:
-    seeds = [1, 2**64 - 1]
-    plan = scenario(policies=["min"], loads=[0.3], seeds=seeds)
-    assert run_all(plan, tmp_path, workers=1).failures == ()
-    assert rows(tmp_path)["seed"].tolist() == seeds
-    files = [tmp_path / "runs" / f"{run.id}.parquet" for run in plan.runs()]
-    older = pq.read_table(files[0])
-    place = older.schema.get_field_index("seed")
-    pq.write_table(older.set_column(place, "seed", older["seed"].cast("int64")), files[0])
-    merged = pa.concat_tables(map(read_rows, files), promote_options="permissive")
-    assert merged["seed"].to_pylist() == seeds
-
-
 def test_processes_give_the_same_results_as_none(tmp_path: Path) -> None:
     plan = scenario()
     run_all(plan, tmp_path / "one", workers=1)
@@ -125,15 +97,6 @@ def test_processes_give_the_same_results_as_none(tmp_path: Path) -> None:
     one, two = rows(tmp_path / "one"), rows(tmp_path / "two")
     assert one["trace_hash"].tolist() == two["trace_hash"].tolist()
     assert one["latency_mean_ns"].tolist() == two["latency_mean_ns"].tolist()
-
-
-def test_ctrl_c_still_works_in_this_process_after_a_sweep(tmp_path: Path) -> None:
-    before = signal.getsignal(signal.SIGINT)
-    run_all(scenario(loads=[0.3], policies=["min"]), tmp_path / "one run", workers=2)
-    assert signal.getsignal(signal.SIGINT) is before
-    with joblib.parallel_config(backend="sequential"):  # what joblib falls back to within a worker
-        run_all(scenario(), tmp_path / "no processes", workers=2)
-    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_finished_runs_are_not_done_again(tmp_path: Path) -> None:
@@ -150,7 +113,7 @@ def test_runs_of_another_version_are_done_again(tmp_path: Path, monkeypatch: pyt
     run_all(scenario(), tmp_path, workers=1)
     monkeypatch.setattr(dfe, "__version__", "99.0")
     report = run_all(scenario(), tmp_path, workers=1)
-    assert (report.finished, report.outdated) == (4, 4)
+    assert report.finished == 4
     assert set(rows(tmp_path)["package_version"]) == {"99.0"}
 
 
@@ -170,55 +133,42 @@ def test_a_failing_run_is_reported_with_its_configuration_and_costs_only_itself(
     assert (again.finished, again.reused, again.failures) == (1, 3, ())
 
 
-def test_a_dead_worker_costs_only_the_runs_in_progress(
+AGENT_THAT_DIES = """
+import os, time
+
+class Dies:
+    scope, action = "source", "path"
+
+    def act(self, batch):
+        time.sleep(0.3)  # the other process finishes a run
+        os._exit(9)
+"""
+
+
+def test_a_process_that_dies_costs_only_the_runs_under_way(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    execute = runner._execute_in_worker
-
-    def die_at_load_one(run: Run, folder: Path, caller_pid: int) -> Any:
-        if run.load == 1.0:
-            ResultsFolder(folder).marker(run.id).touch()
-            os._exit(9)
-        return execute(run, folder, caller_pid)
-
-    monkeypatch.setattr(runner, "_execute_in_worker", die_at_load_one)
-    report = run_all(scenario(policies=["min"], loads=[0.2, 0.4, 0.6, 1.0]), tmp_path, workers=2)
-    assert "min under uniform at load 1, seed 1" in [failure.run.describe() for failure in report.failures]
-    assert all("died" in failure.error for failure in report.failures)
-    assert report.finished + len(report.failures) == 4
-    assert len(rows(tmp_path)) == report.finished >= 2
-    assert not list((tmp_path / "runs").glob("*.running"))
+    monkeypatch.chdir(tmp_path)
+    Path("dies.py").write_text(AGENT_THAT_DIES)
+    plan = scenario(policies=["min", "dies.py:Dies"], loads=[0.1, 0.2, 0.3, 0.4], seeds=[1])
+    report = run_all(plan, tmp_path / "out", workers=2)
+    lost = [failure.run.policy_label for failure in report.failures]
+    assert lost.count("Dies") == 4
+    assert all("its process was lost: killed, or out of memory" in one.error for one in report.failures)
+    assert report.finished + len(lost) == 8
+    again = run_all(scenario(policies=["min"], loads=[0.1, 0.2, 0.3, 0.4]), tmp_path / "out", workers=2)
+    assert (again.finished, again.failures) == (lost.count("min"), ())
 
 
 def test_an_interrupted_sweep_keeps_what_is_finished_and_resumes(tmp_path: Path, busy_until: Any) -> None:
     busy_until(3, KeyboardInterrupt())
-    reporter = Recorder()
     with pytest.raises(SweepInterrupted, match="2 of 4") as interrupted:
-        run_all(scenario(), tmp_path, workers=1, progress=reporter)
+        run_all(scenario(), tmp_path, workers=1)
     assert (interrupted.value.kept, interrupted.value.total) == (2, 4)
-    assert reporter.stopped
     assert len(list((tmp_path / "runs").glob("*.parquet"))) == 2
     report = run_all(scenario(), tmp_path, workers=1)
     assert (report.finished, report.reused) == (2, 2)
     assert len(rows(tmp_path)) == 4
-
-
-def test_leftovers_of_a_killed_sweep_are_removed(tmp_path: Path) -> None:
-    run_all(scenario(), tmp_path, workers=1)
-    (tmp_path / "runs" / "0123.parquet.77.tmp").write_bytes(b"half")
-    (tmp_path / "runs" / "0123.running").touch()
-    run_all(scenario(), tmp_path, workers=1)
-    assert {file.suffix for file in (tmp_path / "runs").iterdir()} == {".parquet"}
-
-
-def test_time_left_follows_the_work_done() -> None:
-    now = [100.0]
-    estimate = Estimate({"": 30.0}, clock=lambda: now[0])
-    assert estimate.left_s is None
-    now[0] = 105.0
-    estimate.add("", 10.0, estimate.elapsed_s)
-    assert estimate.left_s == pytest.approx(10.0)
-    assert [spell_seconds(x) for x in (None, 5.4, 65, 3700)] == ["-", "5 s", "1 min 05 s", "1 h 01 min"]
 
 
 @pytest.mark.parametrize("place", ["file", "file/below", "/proc/nowhere"])
@@ -231,15 +181,80 @@ def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_run(
         run_all(scenario(), tmp_path / place, workers=1)
 
 
-def test_a_folder_in_use_is_refused(tmp_path: Path) -> None:
-    files = ResultsFolder(tmp_path)
-    files.prepare()
-    with files.locked(), pytest.raises(dfe.ConfigError, match="in use"):
-        run_all(scenario(), tmp_path, workers=1)
-
-
 def test_runs_of_an_earlier_scenario_do_not_slip_into_the_results(tmp_path: Path) -> None:
     run_all(scenario(), tmp_path, workers=1)
     run_all(scenario(policies=["min"], loads=[0.4]), tmp_path, workers=1)
     assert len(rows(tmp_path)) == 1
     assert len(list((tmp_path / "runs").iterdir())) == 4
+
+
+def test_four_shares_in_processes_of_their_own_give_the_results_of_one_process(tmp_path: Path) -> None:
+    """Whichever ends last merges; a share that is lost costs its runs, and a start without --share does them."""
+    program = (
+        "import sys\nfrom pathlib import Path\nfrom dragonfly_env.sweeps import run_all\n"
+        "from tests.unit.sweeps.small_sweep import small\n"
+        "report = run_all(small(), Path(sys.argv[1]), workers=1, share=(int(sys.argv[2]), 4))\n"
+        "print(report.finished, report.missing)"
+    )
+    folder = tmp_path / "shared"
+
+    def start(number: int) -> subprocess.Popen[str]:
+        command = [sys.executable, "-c", program, str(folder), str(number)]
+        return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+    shares = [start(number) for number in (1, 2, 3, 4)]
+    done = [share.communicate(timeout=120)[0].split() for share in shares]
+    assert [finished for finished, _ in done] == ["2"] * 4
+    assert "0" in [missing for _, missing in done]
+    run_all(small(), tmp_path / "alone", workers=1)
+    pd.testing.assert_frame_equal(small_rows(folder), small_rows(tmp_path / "alone"))
+
+    for file in sorted((folder / "runs").iterdir())[:2]:
+        file.unlink()
+    (folder / "results.parquet").unlink()
+    report = run_all(small(), folder, workers=1, share=(1, 8))
+    assert report.missing + report.finished == 2
+    assert (folder / "results.parquet").exists() == (report.missing == 0)
+    assert run_all(small(), folder, workers=1).finished == report.missing
+    pd.testing.assert_frame_equal(small_rows(folder), small_rows(tmp_path / "alone"))
+
+
+@pytest.mark.parametrize("share", [(0, 2), (3, 2), (1, 0)])
+def test_a_share_that_is_none_is_refused(share: tuple[int, int], tmp_path: Path) -> None:
+    with pytest.raises(dfe.ConfigError, match=r"share = .*: must be I/N with I from 1 to N"):
+        run_all(small(), tmp_path, share=share)
+
+
+def test_a_worker_with_another_version_stops_the_sweep(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def of_another_version(run: Run) -> Any:
+        row, provenance = measure(run)
+        return row, {**provenance, "package_version": "0.0.1"}
+
+    monkeypatch.setattr(runner, "measure", of_another_version)
+    with pytest.raises(SweepStoppedError, match=r"has dragonfly-env 0\.0\.1, and the sweep was started with"):
+        run_all(small(), tmp_path, workers=1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--backend", "rya"), "backend = 'rya': must be one of 'loky', 'ray', 'dask'"),
+        (("--address", "auto"), "address = 'auto': must be left out with backend 'loky'"),
+        (("--backend", "dask"), "address = None: must be that of a Dask scheduler"),
+        (("--share", "3"), "--share = '3': must be I/N with I from 1 to N, such as 3/20"),
+        (("--share", "0/4"), "--share = '0/4': must be I/N"),
+    ],
+)
+@pytest.mark.parametrize(
+    "command",
+    [("sweep", "-p", "min", "--traffic", "uniform", "-l", "0.1"), ("reproduce", "hpdc21", "memory")],
+)
+def test_places_that_do_not_exist_are_refused_before_anything_is_run(
+    command: tuple[str, ...], arguments: tuple[str, ...], message: str, tmp_path: Path
+) -> None:
+    done = run(*command, *arguments, "--out", str(tmp_path / "out"))
+    assert done.exit_code == 2
+    assert message in " ".join(done.stderr.split())
+    assert not (tmp_path / "out").exists()

@@ -13,7 +13,7 @@ from typer.testing import CliRunner, Result
 
 from dragonfly_env.lab.benchmark import Benchmark, Suite, publish, reference_results
 from dragonfly_env.lab.benchmark.reference_results import ReferenceResults
-from dragonfly_env.sweeps.runner import execute_one
+from dragonfly_env.sweeps.runner import run_all
 from tests.unit.lab.benchmark.tiny_suite import tiny
 
 SUITE = Suite.from_dict(tiny())
@@ -125,7 +125,7 @@ def test_any_seeds_that_the_folder_has_are_published_and_those_there_stay(folder
     assert run.config.seed == 7
     for file in (folder / "runs").glob("*.parquet"):
         file.unlink()
-    execute_one(run, folder)
+    run_all([run], folder, workers=1)
     found = publish.publish(folder, SUITE, before)
     assert (len(found.results), found.added, found.confirmed, found.dropped) == (25, 1, 0, 0)
     assert {one.seed for one in found.results} == {1, 2, 7}
