@@ -81,7 +81,7 @@ class Rollout:
             self._count += len(transitions)
 
     def take(self) -> Samples | None:
-        """All that was completed since the last call, if it was chosen here; None if there is nothing."""
+        """All that was completed since the last call; None if there is nothing."""
         ended, self._ended, self._count = self._ended, [], 0
         if not ended:
             return None
@@ -93,25 +93,19 @@ class Rollout:
         )
         open_keys, ended_keys = keys[: len(likely)], keys[len(likely) :]
         order = np.argsort(open_keys, kind="stable")
-        # The last one of equal keys: a batch that was answered twice was answered by the second answer.
-        place = np.searchsorted(open_keys[order], ended_keys, side="right") - 1
-        at = order[np.maximum(place, 0)] if len(order) else np.zeros(len(place), dtype=np.int64)
-        known = np.zeros(len(place), dtype=np.bool_)
-        if len(order):
-            known = open_keys[at] == ended_keys
-        waits = ~np.isin(open_keys, ended_keys)
+        at = order[np.searchsorted(open_keys[order], ended_keys)]
+        waits = np.ones(len(open_keys), dtype=np.bool_)
+        waits[at] = False
         self._open = [(scenarios[waits], decisions[waits], likely[waits])]
-        if not known.any():
-            return None
 
         def column(name: str) -> npt.NDArray[np.generic]:
-            return np.concatenate([getattr(part, name) for part in ended])[known]
+            return np.concatenate([getattr(part, name) for part in ended])
 
         return Samples(
             obs=column("obs").astype(np.float32, copy=False),
             masks=column("mask").astype(np.bool_, copy=False),
             actions=column("actions").astype(np.int64),
-            log_probabilities=likely[at[known]],
+            log_probabilities=likely[at],
             returns=column("rewards").astype(np.float32),
             scenarios=column("scenario").astype(np.int32, copy=False),
         )

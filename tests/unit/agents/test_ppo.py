@@ -56,8 +56,7 @@ def test_a_rollout_joins_what_was_chosen_with_what_came_of_it_in_each_scenario()
         actions = batch.minimal_actions()
         keys = zip(batch.scenario.tolist(), batch.decision_ids.tolist(), strict=True)
         said |= dict(zip(keys, likely.tolist(), strict=True))
-        rollout.chosen(batch, np.zeros_like(likely))
-        rollout.chosen(batch, likely)  # the second answer is the one that counts
+        rollout.chosen(batch, likely)
         batch = env.step(actions)
         transitions = env.transitions()
         rollout.ended(transitions)
@@ -81,26 +80,6 @@ def test_a_rollout_joins_what_was_chosen_with_what_came_of_it_in_each_scenario()
 
 def rollout_keys(transitions: Any) -> Any:
     return zip(transitions.scenario.tolist(), transitions.decision_ids.tolist(), strict=True)
-
-
-def test_what_somebody_else_chose_is_left_out_and_a_new_episode_forgets() -> None:
-    env = dfe.BatchedRoutingEnv(TINY, scope="source", action="path", reward="delivery", duration_ns=3_000.0)
-    rollout = Rollout()
-    assert rollout.take() is None
-    batch, chosen = env.reset(seed=3), 0
-    while not env.done:
-        mine = env.time_ns > 1_500
-        if mine:
-            rollout.chosen(batch, np.full(len(batch), -1.0, dtype=np.float32))
-            chosen += len(batch)
-        batch = env.step(batch.minimal_actions())
-        rollout.ended(env.transitions())
-    samples = rollout.take()
-    assert samples is not None
-    assert 0 < len(samples.actions) <= chosen
-    assert (samples.log_probabilities == -1.0).all()
-    rollout.clear()
-    assert rollout.take() is None
 
 
 def test_scores_do_not_depend_on_the_number_or_order_of_actions() -> None:
