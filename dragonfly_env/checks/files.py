@@ -23,9 +23,6 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-TEMPORARY = "*.tmp"
-"""Names of files that a process which was killed may leave."""
-
 _FOLDER = "must be a folder that can be written to"
 _FILE = "must be a file that can be written"
 
@@ -204,13 +201,3 @@ def read_arrays(
             return {name: arrays[name] for name in names}
     except (ValueError, KeyError, EOFError, TypeError, AttributeError, zipfile.BadZipFile) as error:
         raise config_error(field, str(path), f"{allowed} ({error})") from None
-
-
-def open_own(file: Path) -> int:
-    """A descriptor of a file that is made if need be."""
-    return os.open(file, os.O_CREAT | os.O_RDWR, 0o666)
-
-
-def working_directory() -> Path:
-    """Where relative names are looked for."""
-    return Path.cwd()

@@ -14,13 +14,12 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from dragonfly_env.checks.documents import read_toml
-from dragonfly_env.checks.files import working_directory
-from dragonfly_env.checks.outside import check_items
+from dragonfly_env.checks.files import read_toml
 from dragonfly_env.checks.values import (
     MAX_SEED,
     check_bool,
     check_integer,
+    check_items,
     check_real,
     check_text,
     check_time_ns,
@@ -229,7 +228,7 @@ def _is_built_in(spec: str) -> bool:
     name, _, settings = spec.partition(":")
     if name in policies() or ("=" in settings and "@" not in settings):
         return True
-    return not (settings or means_file(spec, working_directory()) or "/" in spec or spec.endswith(".py"))
+    return not (settings or means_file(spec, Path.cwd()) or "/" in spec or spec.endswith(".py"))
 
 
 def _built_in(name: str, parameters: dict[str, Any]) -> Policy:

@@ -30,7 +30,6 @@ from dragonfly_env.agents.registry import (
     settings_class,
 )
 from dragonfly_env.batch_policy import BatchPolicy
-from dragonfly_env.checks.files import working_directory
 from dragonfly_env.checks.values import config_error, unknown_name
 
 FORMS = (
@@ -62,7 +61,7 @@ class AgentSource:
     @classmethod
     def find(cls, spec: str) -> AgentSource:
         """The source that a user typed; a class is loaded, and a saved agent of this package is not."""
-        folder = working_directory()
+        folder = Path.cwd()
         named, file = _split(spec, folder)
         agent = cls(spec, str(folder), _label_of(folder / file), _digest(spec, folder))
         if not named:
@@ -223,7 +222,7 @@ class LearnerSource:
             ConfigError: If there is no such kind, module or class, or what it needs is not installed.
         """
         if ":" in spec and spec not in AGENTS:
-            return cls(spec, load_class(spec, working_directory()))
+            return cls(spec, load_class(spec, Path.cwd()))
         if spec not in AGENTS:
             raise unknown_name("agent", spec, (*AGENTS, "module:Class", "file.py:Class"))
         agent_class(spec)
