@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -67,39 +65,3 @@ def test_a_long_run_grows_only_with_what_is_recorded() -> None:
         simulation.reset_statistics()
 
     check_no_growth(advance, 50)
-
-
-TOO_FEW_THREADS = """
-import resource, sys
-from pathlib import Path
-import dragonfly_env as dfe
-
-config = dfe.SimulationConfig(topology=dfe.Dragonfly(p=600, a=1, h=15), threads=16, load=0.01)
-dfe.Simulation(config.replace(threads=1)).run(10)
-stack = resource.getrlimit(resource.RLIMIT_STACK)[0]
-used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-resource.setrlimit(resource.RLIMIT_AS, (used + 150_000_000, resource.RLIM_INFINITY))
-try:
-    dfe.Simulation(config)
-except (dfe.ConfigError, MemoryError) as error:
-    print("refused:", error)
-"""
-
-
-def test_a_process_survives_that_the_system_gives_it_no_more_threads() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", TOO_FEW_THREADS],
-        capture_output=True,
-        text=True,
-        check=False,
-        preexec_fn=limit_stacks,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("refused: ")
-
-
-def limit_stacks() -> None:
-    """Stacks of threads so large that a few of them fill the memory that the script allows itself."""
-    import resource
-
-    resource.setrlimit(resource.RLIMIT_STACK, (2**26, 2**26))

@@ -9,7 +9,7 @@ import pytest
 
 from dragonfly_env.view import Recording, record, write_view
 from tests.browser import Browser, find_chromium
-from tests.unit.view.view_runs import GRID, runs
+from tests.unit.view.view_runs import runs
 
 CHROMIUM = find_chromium()
 pytestmark = pytest.mark.skipif(
@@ -70,16 +70,6 @@ def point(browser: Browser, x: str, y: str, panel: int = 0) -> tuple[float, floa
         f"const [x, y] = view.viewport.toScreen(p.width, p.height, {x}, {y}); return [box.left + x, box.top + y]; }})()"
     )
     return float(place[0]), float(place[1])
-
-
-def colour(browser: Browser, panel: int, router: int) -> list[int]:
-    """The colour in the middle of a router."""
-    found = browser.run(
-        f"(() => {{ const p = view.panels[{panel}], g = view.geometry;"
-        f"const [x, y] = view.viewport.toScreen(p.width, p.height, g.x[{router}], g.y[{router}]);"
-        "return [...p.ctx.getImageData(Math.round(x), Math.round(y), 1, 1).data]; })()"
-    )
-    return list(found)
 
 
 def test_it_opens_without_a_network_and_without_a_complaint(page: Browser) -> None:
@@ -161,34 +151,6 @@ def test_two_groups_one_after_the_other_show_the_traffic_between_them(
     assert text(page, "#details h2") == "Group 3 → group 2"
 
 
-def test_a_click_on_a_link_shows_the_pair_that_it_joins(page: Browser) -> None:
-    link = page.run("view.system.between(0, 1)[0]")
-    page.run("view.state.frame = 3; view.show()")
-    page.click(*point(page, f"view.geometry.along({link}, 0.5).x", f"view.geometry.along({link}, 0.5).y"))
-    assert text(page, "#details h2") in ("Group 0 → group 1", "Group 1 → group 0")
-
-
-def test_pictures_differ_between_runs_and_frames(page: Browser) -> None:
-    empty = page.run("view.runs.map((run) => run.waitingAt(0, 0))")
-    assert min(empty) > 0
-    here, there = colour(page, 0, 1), colour(page, 1, 1)
-    assert here != there
-    assert here[3] == there[3] == 255
-
-
-def test_zoom_keeps_what_is_selected_and_comes_back(page: Browser) -> None:
-    before = page.run("view.panels[0].canvas.toDataURL()")
-    page.run("view.select({kind: 'router', router: 5})")
-    page.press("+", 187, "+")
-    assert page.run("view.viewport.zoom") == 1.5
-    assert page.run("[view.viewport.x, view.viewport.y]") == page.run(
-        "[view.geometry.x[5], view.geometry.y[5]]"
-    )
-    page.press("0", 48, "0")
-    page.press("Escape", 27)
-    assert page.run("view.panels[0].canvas.toDataURL()") == before
-
-
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (1280, 800), (1920, 1080), (700, 1000)])
 def test_nothing_overlaps_or_is_wider_than_the_window(page: Browser, width: int, height: int) -> None:
     page.resize(width, height)
@@ -196,26 +158,3 @@ def test_nothing_overlaps_or_is_wider_than_the_window(page: Browser, width: int,
     assert page.run("document.documentElement.scrollWidth") <= width
     overlaps = page.run(OVERLAPS)
     assert overlaps == []
-
-
-def test_grids_and_single_runs_are_drawn_too(window: Browser, tmp_path: Path) -> None:
-    recording = record(runs(topology=GRID)[0], frames=2)
-    window.open(write_view([recording], tmp_path / "grid.html"))
-    assert window.complaints == []
-    assert "busiest rank-1 link (row)" in text(window, "#notes")
-    assert window.run("document.querySelectorAll('#panels canvas').length") == 1
-    window.click(*point(window, "view.geometry.x[4]", "view.geometry.y[4]"))
-    assert text(window, "#details h2") == "Router 4"
-    assert "×2" in text(window, "#ports")
-
-
-def test_a_browser_that_is_too_old_says_so(
-    window: Browser, recordings: list[Recording], tmp_path: Path
-) -> None:
-    path = write_view(recordings[:1], tmp_path / "view.html")
-    old = path.read_text(encoding="utf-8").replace(
-        "<script>", "<script>delete window.DecompressionStream;", 1
-    )
-    path.write_text(old, encoding="utf-8")
-    window.open(path)
-    assert "this browser is too old" in text(window, "p.trouble")

@@ -126,12 +126,6 @@ def test_exactly_the_slots_below_the_number_of_groups_are_connected(topo: Dragon
             assert connected == (slot < topo.g - 1)
 
 
-@given(dragonflies())
-def test_a_topology_equals_the_one_made_from_its_table(topo: Dragonfly) -> None:
-    assert Dragonfly.from_dict(topo.to_dict()) == topo
-    assert hash(Dragonfly.from_dict(topo.to_dict())) == hash(topo)
-
-
 @given(
     parameters=st.fixed_dictionaries(
         {

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
-from packaging.version import Version
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -29,11 +28,6 @@ EXTRAS = {
     name: [text for text in PROJECT["optional-dependencies"][name] if not text.startswith(ITSELF)]
     for name in ("analysis", "sb3", "rllib")
 }
-
-# The newest versions that were seen to fail, each in a way that a user meets: a usage error is a traceback (with click
-# 8.5; before 0.16, --help too), wrapped environments show stale agents and masks, `tensorboard` does not start, and our
-# gymnasium is excluded.
-KNOWN_TO_FAIL = {"typer": "0.16.0", "pettingzoo": "1.24.0", "tensorboard": "2.20.0", "ray": "2.53.0"}
 
 
 def run(*command: str | Path, **settings: Any) -> subprocess.CompletedProcess[str]:
@@ -59,10 +53,6 @@ def test_the_pythons_that_are_tested_are_those_that_may_install_the_package() ->
     assert pythons() == [match[1] for match in classifiers if match]
 
 
-def test_style_is_checked_for_the_oldest_python() -> None:
-    assert PYPROJECT["tool"]["ruff"]["target-version"] == "py" + pythons()[0].replace(".", "")
-
-
 @pytest.mark.parametrize("version", [*pythons(), "3.9", "3.15", "2.7", ""])
 def test_set_up_takes_the_pythons_of_the_project_and_no_others(version: str, tmp_path: Path) -> None:
     fake = tmp_path / "python"
@@ -81,24 +71,6 @@ def test_every_requirement_of_a_user_has_a_lower_bound_and_it_is_what_is_tested(
         (lower,) = [bound.version for bound in requirement.specifier if bound.operator == ">="]
         assert f"{requirement.name}=={lower}" in constraints
         assert lower in requirement.specifier
-
-
-@pytest.mark.parametrize("extra", [*EXTRAS])
-def test_the_oldest_versions_of_an_extra_keep_the_extras_of_its_requirements(extra: str) -> None:
-    expected = sorted(re.sub(">=", "==", text) for text in EXTRAS[extra])
-    assert run(sys.executable, ROOT / ".ci" / "oldest.py", extra).stdout.split() == expected
-
-
-@pytest.mark.parametrize(("name", "version"), KNOWN_TO_FAIL.items())
-def test_a_version_that_fails_is_excluded(name: str, version: str) -> None:
-    everything = [*PROJECT["dependencies"], *(text for extra in EXTRAS.values() for text in extra)]
-    (requirement,) = [r for r in map(Requirement, everything) if r.name == name]
-    assert Version(version) not in requirement.specifier
-
-
-def test_development_builds_with_what_the_package_demands() -> None:
-    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    assert all(f"'{requirement}'" in makefile for requirement in BUILD)
 
 
 def test_the_version_is_in_one_place() -> None:
@@ -141,27 +113,6 @@ def test_a_source_archive_holds_all_that_the_package_is_made_of_and_each_once(tm
     assert [
         name for name in names if name.startswith(("dragonfly_env/agents", ".ci", "build", "results"))
     ] == []
-
-
-def test_what_tries_a_wheel_does_the_first_run_of_a_scenario(tmp_path: Path) -> None:
-    scenario = tmp_path / "small.toml"
-    scenario.write_text(
-        'topology = "72"\npolicies = ["par", "min"]\nloads = [0.2, 0.1]\ntraffic = ["uniform"]\n'
-        "warmup_ns = 0\nmeasure_ns = 1000\n"
-    )
-    lines = [run(sys.executable, ROOT / ".ci" / "first_run.py", scenario).stdout for _ in range(2)]
-    said = f"dragonfly-env {PROJECT['version']}, par under uniform at load 0.1, seed 1: "
-    assert re.fullmatch(re.escape(said) + r"[1-9]\d* packets delivered, [0-9a-f]{16}\n", lines[0])
-    assert lines[0] == lines[1]
-
-
-def test_no_page_sends_anybody_to_an_index_that_does_not_have_this_package() -> None:
-    """Pages install from a checkout: ``pip install '.[sb3]'``. Messages come from an installed package, to which pip
-    adds an extra without an index.
-    """
-    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]
-    wrong = [page for page in pages if re.search(r"pip install [\"']?dragonfly-env", page.read_text("utf-8"))]
-    assert wrong == []
 
 
 def test_a_simulation_and_the_environments_need_three_packages() -> None:

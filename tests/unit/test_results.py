@@ -64,35 +64,3 @@ def test_every_generated_part_is_in_a_page() -> None:
 def test_every_result_is_in_a_table_or_a_text() -> None:
     assert [one.name for one in KNOWN if not one.table and not one.stated] == []
     assert {one.table for one in KNOWN if one.table} <= set(committed.PARTS)
-
-
-def test_another_value_is_found_and_corrected() -> None:
-    known = [
-        results.Result(
-            name="hosts",
-            what="hosts",
-            value="1,056",
-            unit="hosts",
-            command="info",
-            measured="2026-11-25",
-            stated=("has {} hosts",),
-        )
-    ]
-    text = "It has\n342 hosts, and has 1,056 hosts."
-    assert results.wrong_statements(text, known) == ["hosts is 1,056, not 342: 'has\\n342 hosts'"]
-    assert results.corrected(text, known) == "It has\n1,056 hosts, and has 1,056 hosts."
-
-
-@pytest.mark.parametrize(
-    ("line", "fault"),
-    [
-        ('command = ""\nmeasured = 2026-11-25', "must be given"),
-        ('date = "x"', "date"),
-        ('command = "c"\nmeasured = 2026-11-25\nstated = ["none"]', "must occur once"),
-    ],
-)
-def test_an_incomplete_result_is_refused(tmp_path: Path, line: str, fault: str) -> None:
-    file = tmp_path / "results.toml"
-    file.write_text(f'[one]\nwhat = "w"\nvalue = "1"\nunit = "u"\n{line}\n')
-    with pytest.raises(ValueError, match=f"one: .*{fault}"):
-        results.results(file)

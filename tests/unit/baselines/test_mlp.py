@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import pickle
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -22,19 +19,6 @@ CONFIG = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), traffic="adv+
 def file(tmp_path: Path) -> Path:
     """A network of 5 x 32 x 32 x 1 that chooses among paths."""
     return MlpNetwork.random(seed=1).save(tmp_path / "net")
-
-
-def changed(file: Path, **arrays: Any) -> Path:
-    """A copy with other arrays; ``header`` is a dictionary of what differs. None: left out."""
-    with np.load(file) as old:
-        content = dict(old)
-    header = json.loads(str(content["header"]))
-    header |= arrays.pop("header", {})
-    content["header"] = np.array(json.dumps({k: v for k, v in header.items() if v != "-"}))
-    content |= arrays
-    target = file.with_name("changed.npz")
-    np.savez(target, **{name: array for name, array in content.items() if array is not None})
-    return target
 
 
 def test_a_name_alone_is_not_enough_and_the_message_says_how_to_get_weights() -> None:
@@ -74,95 +58,6 @@ def test_the_policy_survives_dictionaries_files_and_pickling(file: Path) -> None
         assert copy == policy
         assert copy.network.to_dict() == policy.network.to_dict()  # type: ignore[attr-defined]
     assert policy.to_dict()["sha256"] == policy.sha256  # type: ignore[attr-defined]
-
-
-BAD: dict[str, tuple[Callable[[Path], Any], str]] = {
-    "another kind": (lambda f: changed(f, header={"kind": "cnn"}), "format 1"),
-    "a later format": (lambda f: changed(f, header={"format": 2}), "format 1"),
-    "no format": (lambda f: changed(f, header={"format": "-"}), "format 1"),
-    "no layers": (
-        lambda f: changed(f, header={"layers": "-"}),
-        "layers = None: must be an integer from 1 to 9",
-    ),
-    "too many layers": (lambda f: changed(f, header={"layers": 10}), "layers = 10"),
-    "one layer too many": (lambda f: changed(f, header={"layers": 4}), "weights_3"),
-    "a missing array": (lambda f: changed(f, bias_1=None), "bias_1"),
-    "double precision": (lambda f: changed(f, bias_2=np.zeros(1)), "bias_2 = 'float64': must be float32"),
-    "objects": (lambda f: changed(f, bias_2=np.array([None])), "allow_pickle=False"),
-    "other shapes": (lambda f: changed(f, weights_1=np.zeros((31, 32), np.float32)), "must have 32 rows"),
-    "a long bias": (lambda f: changed(f, bias_1=np.zeros(33, np.float32)), "must have 32 numbers"),
-    "three dimensions": (lambda f: changed(f, weights_0=np.zeros((5, 32, 1), np.float32)), "2 dimensions"),
-    "NaN": (
-        lambda f: changed(f, bias_2=np.array([np.nan], np.float32)),
-        r"bias_2\[0\] = nan: must be finite",
-    ),
-    "infinity": (lambda f: changed(f, bias_2=np.array([np.inf], np.float32)), r"bias_2\[0\] = inf: must be"),
-    "too few inputs": (
-        lambda f: changed(f, header={"features": ["hops"]}),
-        "must have 1 rows, one per feature",
-    ),
-    "an unknown feature": (
-        lambda f: changed(f, header={"features": ["hopps", "vc", "age", "traffic", "waiting"]}),
-        "did you mean 'hops'",
-    ),
-    "a feature twice": (lambda f: changed(f, header={"features": ["hops"] * 5}), "must be named once"),
-    "a feature of ports": (
-        lambda f: changed(f, header={"features": ["queue_packets", "vc", "age", "traffic", "hops"]}),
-        "queue_packets.*is per port",
-    ),
-    "two scores": (
-        lambda f: changed(f, weights_2=np.zeros((32, 2), np.float32), bias_2=np.zeros(2, np.float32)),
-        "must be one number",
-    ),
-    "an unknown action": (lambda f: changed(f, header={"action": "turn"}), "action = 'turn'"),
-    "an unknown scope": (lambda f: changed(f, header={"scope": "all"}), "scope = 'all'"),
-    "an unknown activation": (lambda f: changed(f, header={"activation": "gelu"}), "activation = 'gelu'"),
-    "a cold softmax": (lambda f: changed(f, header={"temperature": 0}), "temperature = 0"),
-    "an endless temperature": (lambda f: changed(f, header={"temperature": 1e400}), "temperature = inf"),
-    "a negative scale": (lambda f: changed(f, header={"scale": [-1, 0, 0, 0, 0]}), "scale = -1"),
-    "few scales": (lambda f: changed(f, header={"scale": [1]}), "must have 5 numbers"),
-    "no non-minimal path of that name": (
-        lambda f: changed(f, header={"nonminimal_kinds": ["llg"]}),
-        "nonminimal_kinds = 'llg'",
-    ),
-    "many candidates": (
-        lambda f: changed(f, header={"nonminimal_candidates": 17}),
-        "nonminimal_candidates = 17",
-    ),
-    "a second stage at ports": (
-        lambda f: changed(
-            f,
-            header={
-                "second_stage": True,
-                "nonminimal_candidates": 2,
-                "action": "port",
-                "features": ["vc", "hops", "age", "traffic", "waiting"],
-            },
-        ),
-        "second_stage = True",
-    ),
-    "a second stage at nothing new": (
-        lambda f: changed(f, header={"second_stage": True}),
-        "second_stage = True",
-    ),
-    "a second stage by lot": (
-        lambda f: changed(f, header={"second_stage": True, "nonminimal_candidates": 2, "output": "softmax"}),
-        "second_stage = True",
-    ),
-    "a second stage that is no truth": (lambda f: changed(f, header={"second_stage": 2}), "second_stage = 2"),
-    "few hops": (lambda f: changed(f, header={"max_hops": 2}), "max_hops = 2"),
-    "a field that nobody knows": (lambda f: changed(f, header={"dropout": 0.1}), "dropout = 0.1"),
-    "no archive": (lambda f: Path(__file__), "must be a file of MlpNetwork.save"),
-    "no file": (lambda f: f.with_name("absent.npz"), "No such file"),
-    "a folder": (lambda f: f.parent, "directory"),
-}
-
-
-@pytest.mark.parametrize("case", BAD)
-def test_what_is_wrong_with_a_file_is_said(case: str, file: Path) -> None:
-    spoil, message = BAD[case]
-    with pytest.raises(dfe.ConfigError, match=message):
-        Mlp(weights=str(spoil(file)))
 
 
 def test_a_file_that_is_cut_off_is_refused_wherever_it_ends(file: Path) -> None:

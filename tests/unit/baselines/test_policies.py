@@ -6,25 +6,21 @@ import dataclasses
 import inspect
 import math
 import pickle
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env import _core, policy_parameters
+from dragonfly_env import _core
 from dragonfly_env.baselines import Minimal, Par, Ugal, Valiant
 from dragonfly_env.policies import (
     CorePolicy,
     Policy,
-    _registry,
     describe_policy,
     parse_policy,
     policy_class,
     policy_from_dict,
-    register_policies,
 )
-from dragonfly_env.policies import _classes as registered
 from tests.ready import ready
 
 
@@ -84,39 +80,6 @@ def test_python_allows_what_the_row_of_the_core_allows(info: _core.PolicyInfo) -
             assert changed.parameters()[row["name"]] == inside
             with pytest.raises(dfe.ConfigError, match=f"^{row['name']} = "):
                 dataclasses.replace(changed, **{row["name"]: kind(outside)})
-
-
-def test_a_new_parameter_is_one_edit_in_the_core(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A row more in the core's table is a field, a checked argument, a line of help and what the core is told."""
-    row: _core.ParameterInfo = {
-        **_registry()["par"]["parameters"][-1],
-        "name": "patience_packets",
-        "default": 2.5,
-        "low": 0.0,
-        "high": 9.0,
-        "doc": "so many more may wait",
-    }
-    rows = [*_registry()["par"]["parameters"], row]
-    monkeypatch.setitem(_registry(), "par", {**_registry()["par"], "parameters": rows})
-
-    @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-    class Patient(Policy):
-        variants = {"par": {}}  # noqa: RUF012  # as in the classes that it imitates
-
-    monkeypatch.setitem(registered, "par", Patient)
-    policy = dfe.make_policy("par", patience_packets=4)
-    assert policy == Patient(patience_packets=4.0) != dfe.make_policy("par")  # type: ignore[call-arg]
-    assert (policy.name, policy.parameters()["patience_packets"]) == ("par", 4.0)
-    assert describe_policy("par")[-1].doc == "So many more may wait."
-    assert "patience_packets: 'float' = 2.5" in str(inspect.signature(Patient))
-    with pytest.raises(dfe.ConfigError, match=r"^patience_packets = 10: must be a number in \[0, 9\]"):
-        dfe.make_policy("par", patience_packets=10)
-
-
-def test_type_checkers_know_the_parameters_of_the_core() -> None:
-    how = 'run: python -c "from dragonfly_env.policy_parameters import write; write()"'
-    file = Path(policy_parameters.__file__).with_suffix(".pyi")
-    assert file.read_text(encoding="utf-8") == policy_parameters.stub(), how
 
 
 @pytest.mark.parametrize("name", dfe.policies())
@@ -200,31 +163,3 @@ def test_a_bad_parameter_is_refused_by_name_value_and_range(
     with pytest.raises(dfe.ConfigError) as caught:
         cls(**{field: value})
     assert str(caught.value).startswith(f"{field} = {value!r}: must ")
-
-
-def test_two_classes_cannot_claim_one_name() -> None:
-    @dataclasses.dataclass(frozen=True, slots=True)
-    class Impostor(Policy):
-        variants = {"min": {}}  # noqa: RUF012  # as in the classes that it imitates
-
-        @property
-        def name(self) -> str:
-            return "min"
-
-    with pytest.raises(ValueError, match="'min' is claimed by Minimal and Impostor"):
-        register_policies([Impostor])
-
-
-def test_a_policy_without_a_class_of_its_own_works_by_the_registry(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One C++ file and one registry line are enough; the class in baselines may follow."""
-    monkeypatch.delitem(registered, "ugal-n")
-    policy = dfe.make_policy("ugal-n", bias_packets=3.0)
-    assert type(policy) is CorePolicy
-    assert (policy.name, policy.parameters()) == ("ugal-n", {"bias_packets": 3.0})
-    assert policy_from_dict(policy.to_dict()) == policy
-    assert pickle.loads(pickle.dumps(policy)) == policy
-    assert policy.scope == "source"
-    with pytest.raises(dfe.ConfigError, match=r"^bias = 1: policy 'ugal-n' .*did you mean 'bias_packets'"):
-        dfe.make_policy("ugal-n", bias=1)
-    with pytest.raises(dfe.ConfigError, match=r"^bias_packets = \[\]: must be a number"):
-        dfe.make_policy("ugal-n", bias_packets=[])

@@ -1,37 +1,18 @@
-"""No setting, however bad, crashes the interpreter, hangs, or takes the machine's memory.
-
-Every field of every settings class is given many wrong values. Either it is a ``ConfigError`` that names field,
-value and range, or it is a setting that a simulation then runs with.
-"""
+"""Extreme but legal messages, and systems that no machine holds, take neither memory nor time."""
 
 from __future__ import annotations
 
-import dataclasses
-import inspect
-import itertools
-import math
-import re
 import resource
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env import traffic as traffic_module
-from dragonfly_env.traffic import Pattern, Trace, Traffic
-from dragonfly_env.traffic.base import RegisteredPattern
-from tests.ready import ready
+from dragonfly_env.traffic import Trace
 
 SMALL = dfe.Dragonfly.preset("72")
 
-# Values that a TOML or JSON file, or a slip of the pen, may hold.
-NONSENSE: tuple[Any, ...] = (
-    *(None, True, "", "nonsense", "nan", math.nan, math.inf, -math.inf, -1, -0.0, 0, 0.5, 1, 2.5),
-    *(1e-300, 1e30, 10**9, 2**31, 2**63, 2**64, np.float64(math.nan), np.int64(-1), [], [1], {}),
-)
-MESSAGE = re.compile(r".+? = .+: .+", re.DOTALL)
 MOST_MEMORY_KB = 1_000_000
 
 
@@ -45,129 +26,6 @@ def bounded_memory() -> Iterator[None]:
     before = peak_memory_kb()
     yield
     assert peak_memory_kb() - before < MOST_MEMORY_KB
-
-
-def refused_or_run(make: Callable[..., dfe.SimulationConfig], *arguments: Any) -> None:
-    """The one promise."""
-    try:
-        simulation = dfe.Simulation(make(*arguments))
-        simulation.run(200)
-        simulation.metrics()
-    except dfe.ConfigError as error:
-        check_message(error)
-    else:
-        simulation.check_invariants()
-
-
-def check_message(error: dfe.ConfigError, longest: int = 1500) -> None:
-    """Field, value and what is allowed, in a length that can be read."""
-    if not MESSAGE.fullmatch(str(error)) or len(str(error)) > longest:
-        pytest.fail(f"no readable message: {error}")
-
-
-def config_with(settings: dict[str, Any]) -> dfe.SimulationConfig:
-    return dfe.SimulationConfig(**{"topology": SMALL, "watchdog_ns": 1e9, **settings})
-
-
-def config_from(settings: dict[str, Any]) -> dfe.SimulationConfig:
-    return dfe.SimulationConfig.from_dict({"topology": {"preset": "72"}, **settings})
-
-
-def config_on(shape: dict[str, Any]) -> dfe.SimulationConfig:
-    return config_with({"topology": dfe.Dragonfly(**shape)})
-
-
-def config_over(preset: str, settings: dict[str, Any]) -> dfe.SimulationConfig:
-    return config_with({"network": dfe.NetworkConfig.preset(preset, **settings)})
-
-
-def config_routed(name: str, parameters: dict[str, Any]) -> dfe.SimulationConfig:
-    return config_with({"policy": dfe.make_policy(name, **parameters), "load": 1.0})
-
-
-def config_sending(cls: Callable[..., Traffic], arguments: dict[str, Any]) -> dfe.SimulationConfig:
-    return config_with({"traffic": cls(**arguments)})
-
-
-@pytest.mark.parametrize("field", [field.name for field in dataclasses.fields(dfe.SimulationConfig)])
-def test_a_simulation_takes_no_nonsense(field: str) -> None:
-    for value in NONSENSE:
-        refused_or_run(config_with, {field: value})
-        refused_or_run(config_from, {field: value})
-
-
-# Every field with one of the presets in turn.
-NETWORK_FIELDS = [
-    (field.name, preset)
-    for field, preset in zip(
-        dataclasses.fields(dfe.NetworkConfig), itertools.cycle(dfe.NetworkConfig.presets()), strict=False
-    )
-]
-
-
-@pytest.mark.parametrize(("field", "preset"), NETWORK_FIELDS)
-def test_a_network_takes_no_nonsense(field: str, preset: str) -> None:
-    for value in NONSENSE:
-        refused_or_run(config_over, preset, {field: value})
-        refused_or_run(config_from, {"network": {"preset": preset, field: value}})
-
-
-@pytest.mark.parametrize("field", ["p", "a", "h", "g", "arrangement", "trunking", "group"])
-def test_a_topology_takes_no_nonsense(field: str) -> None:
-    for value in NONSENSE:
-        shape = {"p": 2, "a": 4, "h": 2, field: value}
-        refused_or_run(config_on, shape)
-        refused_or_run(config_from, {"topology": shape})
-
-
-# One policy of each class: its parameters are those of the others.
-POLICY_FIELDS = {
-    (type(ready(name)), field.name): (name, field.name)
-    for name in dfe.policies()
-    for field in dataclasses.fields(ready(name))  # type: ignore[arg-type]
-}
-
-
-@pytest.mark.parametrize(("name", "field"), list(POLICY_FIELDS.values()))
-def test_a_policy_takes_no_nonsense(name: str, field: str) -> None:
-    for value in NONSENSE:
-        refused_or_run(config_routed, name, {field: value})
-        refused_or_run(config_from, {"policy": {"name": name, field: value}})
-
-
-PATTERNS = {
-    "uniform": traffic_module.Uniform,
-    "adv": traffic_module.Adversarial,
-    "advc": traffic_module.AdversarialConsecutive,
-    "permutation": traffic_module.Permutation,
-    "hotspot": traffic_module.Hotspot,
-    "tornado": traffic_module.Tornado,
-    "lia-c1": traffic_module.LiaC1,
-    "lia-c2": traffic_module.LiaC2,
-    "demand": traffic_module.DemandMatrix,
-    "mixture": traffic_module.HostMixture,
-    "weighted": traffic_module.WeightedMixture,
-    "all-to-all": traffic_module.AllToAll,
-}
-# Fields without a default.
-NEEDED: dict[str, dict[str, Any]] = {
-    "demand": {"matrix": np.ones((9, 9))},
-    "mixture": {"parts": [(range(72), "uniform")]},
-}
-
-
-def test_every_class_of_pattern_is_covered() -> None:
-    assert set(PATTERNS) == set(Pattern.classes)
-    assert not issubclass(RegisteredPattern, tuple(PATTERNS.values()))
-
-
-@pytest.mark.parametrize("name", PATTERNS)
-def test_a_pattern_takes_no_nonsense(name: str) -> None:
-    for field in inspect.signature(PATTERNS[name]).parameters:
-        for value in NONSENSE:
-            arguments = {**NEEDED.get(name, {}), field: value}
-            refused_or_run(config_sending, PATTERNS[name], arguments)
-            refused_or_run(config_from, {"traffic": {"pattern": name, **arguments}})
 
 
 def trace(**columns: Any) -> Trace:

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import pickle
-from typing import Any
 
 import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env import _core
 from dragonfly_env.checks.values import (
-    check_bool,
-    check_choice,
-    check_integer,
-    check_real,
     check_time_ns,
     ns_to_ps,
 )
@@ -44,32 +39,6 @@ def test_an_error_survives_the_way_to_another_process(error: type[Exception]) ->
 def test_the_core_raises_the_same_class_as_python() -> None:
     with pytest.raises(dfe.ConfigError, match=r"^arrangement = .*palmtree"):
         _core.Topology(4, 8, 4, 0, "palm", 1)
-
-
-@pytest.mark.parametrize("value", [None, "1", 1.0, True, [1], 1j])
-def test_only_integers_are_integers(value: Any) -> None:
-    with pytest.raises(dfe.ConfigError, match=r"^n = .*must be an integer from 0 to 9"):
-        check_integer("n", value, 0, 9)
-
-
-@pytest.mark.parametrize("value", [None, "1", True, float("nan"), float("inf"), -1, 10, 1j, 10**400])
-def test_only_finite_real_numbers_in_range_are_real(value: Any) -> None:
-    with pytest.raises(dfe.ConfigError, match=r"^x = .*must be a number in \[0, 9\] ns"):
-        check_real("x", value, 0, 9, unit="ns")
-
-
-def test_an_open_interval_excludes_its_end() -> None:
-    assert check_real("x", 1, 0, 1, open_low=True) == 1.0
-    with pytest.raises(dfe.ConfigError, match=r"\(0, 1\]"):
-        check_real("x", 0, 0, 1, open_low=True)
-
-
-def test_names_and_flags_are_checked() -> None:
-    assert check_choice("c", "a", ["a", "b"]) == "a"
-    with pytest.raises(dfe.ConfigError, match=r"^c = 3: must be one of 'a', 'b'$"):
-        check_choice("c", 3, ["a", "b"])
-    with pytest.raises(dfe.ConfigError, match=r"^f = 1: must be True or False$"):
-        check_bool("f", 1)
 
 
 @pytest.mark.parametrize(

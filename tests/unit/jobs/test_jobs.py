@@ -51,21 +51,6 @@ def test_a_job_has_a_run_time_and_its_operations_are_measured() -> None:
     assert metrics.jobs[0].to_dict()["operations"]["wait"]["count"] == 192
 
 
-def test_an_unfinished_job_has_no_run_time_yet() -> None:
-    simulation = dfe.Simulation(config(dfe.Job(SMALL, hosts=16), dfe.Job(SMALL, hosts=2, start_ns=1e6)))
-    simulation.run(900_000)
-    metrics = simulation.metrics()
-    assert metrics.jobs[0].complete
-    assert not metrics.jobs[1].complete
-    assert math.isnan(metrics.jobs[1].run_time_ns)
-    assert math.isnan(metrics.makespan_ns)
-    assert metrics.jobs[1].unfinished_ranks == 2
-    assert metrics.jobs[1].packets_delivered == 0
-    assert 0 < simulation.progress() < 1
-    assert simulation.run_to_completion().jobs[1].complete
-    assert simulation.progress() == 1
-
-
 @pytest.mark.parametrize(
     "program", [name for name in jobs.program_names() if name not in ("graph500", "halo3d")]
 )
@@ -258,21 +243,6 @@ def test_an_environment_runs_jobs_too() -> None:
     assert answered.jobs[0].name == given.jobs[0].name
     assert answered.jobs[1].complete
     assert answered.minimal_fraction == 1.0  # whoever answers decides, not the policies of jobs
-
-
-def test_the_jobs_of_a_run_have_255_policies_of_their_own_at_most() -> None:
-    def made(count: int) -> dfe.SimulationConfig:
-        own = [
-            dfe.Job(
-                "milc:gap_ns=1", 2, policy=dfe.make_policy("ugal-n", bias_packets=i), iterations="endless"
-            )
-            for i in range(1, count + 1)
-        ]
-        return dfe.SimulationConfig(topology="1056", policy="min", network="default", jobs=own)
-
-    with pytest.raises(dfe.ConfigError, match=r"jobs\[255\]\.policy = .*at most 255 distinct policies"):
-        made(256)
-    dfe.Simulation(made(255)).run(10)
 
 
 def test_an_operation_inside_another_one_counts_once_in_the_mpi_share() -> None:

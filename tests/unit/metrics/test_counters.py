@@ -190,57 +190,6 @@ def test_tables_go_to_parquet_with_what_was_run(tmp_path: Path) -> None:
     assert pq.read_table(tmp_path / "one.parquet").column_names[-1] == "stalls_to_flits"
 
 
-def test_bad_input_is_refused() -> None:
-    simulation = dfe.Simulation(config())
-    for window_ns, duration_ns, field in (
-        (0, 100, "window_ns"),
-        (math.nan, 100, "window_ns"),
-        (0.0001, 100, "window_ns"),
-        (10, -1, "duration_ns"),
-        (1, 1e14, "window_ns"),
-    ):
-        with pytest.raises(dfe.ConfigError, match=f"^{field} = "):
-            simulation.run_in_windows(window_ns, duration_ns)
-    assert simulation.time_ns == 0
-    with pytest.raises(dfe.StateError, match="open loop"):
-        simulation.run_in_windows(10)
-    windows = simulation.run_in_windows(500, 1_000)
-    with pytest.raises(dfe.ConfigError, match=r"^keys = 'rank'"):
-        windows[0].tiles.by("rank")
-    with pytest.raises(dfe.ConfigError, match=r"^keys = "):
-        windows[0].tiles.by()
-    with pytest.raises(dfe.ConfigError, match=r"^kind = 'rank-1'"):
-        windows[0].tiles.of_kind("rank-1")
-    for call in (windows.operations, windows[0].tiles_of_job):
-        with pytest.raises(dfe.ConfigError, match=r"^job = 0: there are no jobs"):
-            call(0)
-    of_jobs = dfe.Simulation(config(traffic=None, jobs=JOBS)).run_in_windows(100, 100)
-    with pytest.raises(dfe.ConfigError, match=r"^job = 2: must be an integer from 0 to 1"):
-        of_jobs.operations(2)
-    with pytest.raises(dfe.ConfigError, match=r"^host_latency = "):
-        windows.host_latency_percentile_ns(50)
-    later = simulation.counters()
-    simulation.reset_statistics()
-    with pytest.raises(dfe.ConfigError, match=r"^earlier = "):
-        simulation.counters().since(later)
-
-
-def test_sums_by_columns_are_sums_of_rows() -> None:
-    tiles = ran(load=0.9).metrics().tiles
-    frame = tiles.to_frame()
-    for keys in (["group"], ["kind"], ["group", "kind"], ["router", "kind"]):
-        sums = tiles.by(*keys)
-        expected = frame.groupby(keys)[["links", "flits", "stalls", "output_stalls"]].sum().reset_index()
-        for name in expected.columns:
-            if name in keys:
-                npt.assert_array_equal(sums[name], expected[name].to_numpy())
-            else:
-                npt.assert_allclose(sums[name], expected[name].to_numpy(), rtol=1e-12)
-        assert sums["tiles"].sum() == len(tiles)
-        some = sums["flits"] > 0
-        npt.assert_allclose(sums["stalls_to_flits"][some], sums["stalls"][some] / sums["flits"][some])
-
-
 def test_windows_add_up_and_change_nothing() -> None:
     plain, watched = ran(load=0.8, injection="poisson"), dfe.Simulation(config(load=0.8, injection="poisson"))
     windows = watched.run_in_windows(3_000, 20_000)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import math
 from typing import Any
 
 import pandas as pd
@@ -14,7 +13,7 @@ from typer.testing import CliRunner
 import dragonfly_env as dfe
 from dragonfly_env import _core
 from dragonfly_env.cli import app
-from dragonfly_env.metrics.steadiness import Mark, Marks, is_saturated
+from dragonfly_env.metrics.steadiness import Mark, is_saturated
 from dragonfly_env.sweeps import Scenario, load_results, run_all
 from dragonfly_env.sweeps.results import _saturated, aggregate
 from dragonfly_env.sweeps.summary import render_summary
@@ -85,16 +84,6 @@ def test_what_hosts_receive_is_the_mean_of_the_steps_in_force() -> None:
     assert simulation.metrics().destination_load_max == pytest.approx(0.2)
 
 
-def test_traces_programs_and_drained_networks_say_nothing_of_what_is_demanded() -> None:
-    simulation = dfe.Simulation(dfe.SimulationConfig(topology="72", load=0.2))
-    simulation.run(100)
-    simulation.drain()
-    closed = dfe.Simulation(dfe.SimulationConfig(topology="72", traffic="all-to-all:message_bytes=128"))
-    for metrics in (simulation.metrics(), closed.run_to_completion()):
-        assert math.isnan(metrics.demanded_load)
-        assert metrics.to_dict()["destination_load_max"] is None
-
-
 def test_an_environment_knows_of_a_host_that_is_sent_too_much() -> None:
     config = dfe.SimulationConfig(topology="72", traffic="hotspot:hosts=1,fraction=1", load=0.1)
     env = dfe.BatchedRoutingEnv(config, duration_ns=300.0)
@@ -117,19 +106,6 @@ def test_a_sweep_judges_unequal_rows_by_what_they_demand() -> None:
     assert _saturated(table.assign(destination_load_max=[0.3, 1.1]))
     assert _saturated(table.drop(columns=["demanded_load", "destination_load_max"]))
     assert _saturated(table.assign(accepted_load=0.15))
-
-
-def test_little_is_not_judged() -> None:
-    assert measured(0.01, measure_ns=2_000.0).stationary is None
-    assert measured(0.5, measure_ns=0.001).to_dict()["saturated"] is None
-    closed = dfe.Simulation(dfe.SimulationConfig(topology="72", traffic="all-to-all:message_bytes=4096"))
-    metrics = closed.run_to_completion()
-    assert (metrics.saturated, metrics.stationary) == (None, None)
-    env = dfe.BatchedRoutingEnv(dfe.SimulationConfig(topology="72"), duration_ns=1_000.0)
-    batch = env.reset()
-    while not env.done:
-        batch = env.step(batch.minimal_actions())
-    assert (env.metrics().saturated, env.metrics().stationary) == (None, None)
 
 
 @pytest.mark.parametrize("pieces", [1, 2, 4, 5, 40, 1_000])
@@ -168,23 +144,6 @@ def test_a_mark_is_the_same_from_the_few_counts_as_from_all_statistics(settings:
         if len(marks) == 2:
             core.reset_statistics()
     assert len(marks) == 4
-
-
-def test_marks_are_few_and_one_is_near_the_middle_wherever_a_window_ends() -> None:
-    marks, start, end = Marks(), 7_000_000, 10**12
-    now = start
-    for piece in marks.pieces(start, now, end):
-        now += piece
-        if marks.is_due(start, now):
-            marks.note(Mark(now, 0, 0, 0))
-    assert now == start + end
-    assert len(marks._marks) < 100
-    for length in (2_000_000, 3_333_333, 10**7, 123_456_789, 10**11, end):
-        middle = marks.middle(start, start + length)
-        assert middle is not None
-        assert abs(2 * (middle.time_ps - start) - length) <= 0.13 * length
-    assert marks.middle(start, start + 1_000_000) is None
-    assert marks.middle(start, 10**15) is None
 
 
 def test_the_command_line_says_so_in_tables_and_json() -> None:

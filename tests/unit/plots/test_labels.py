@@ -6,18 +6,13 @@ import itertools
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
-import dragonfly_env as dfe
 from dragonfly_env.lab.benchmark import Benchmark, find_suite
 from dragonfly_env.lab.benchmark.figures import heat_map
 from dragonfly_env.plots import FIGURES
-from dragonfly_env.plots.style import shortened, text_width, wrapped
-from dragonfly_env.plots.tiles import counters_figure, tiles_figure
 from dragonfly_env.sweeps import Results, Scenario, load_results, run_all
 
 LONG = "a-name-that-is-longer-than-any-panel-is-high-and-than-any-panel-is-wide"
@@ -93,18 +88,6 @@ def test_labels_of_the_figures_of_a_sweep(long_names: Results, kind: str) -> Non
     check(FIGURES[kind][1](long_names, None))
 
 
-@pytest.mark.parametrize("job", [None, 0])
-def test_legends_of_counters_cover_no_data(job: int | None) -> None:
-    config = dfe.SimulationConfig(
-        topology="72",
-        jobs=[dfe.Job("milc:scale=0.0001,gap_ns=500", hosts=16, iterations=2)],
-        host_latency=True,
-    )
-    windows = dfe.Simulation(config).run_in_windows(1000)
-    check(counters_figure(windows, job=job))
-    check(tiles_figure(windows.whole, job=job))
-
-
 @pytest.mark.parametrize("tracks", [(), ("transient",)])
 def test_every_label_of_the_heat_map_of_a_suite_is_read(tracks: tuple[str, ...]) -> None:
     """All of its cases are in groups with labels of their own, none of which meets another."""
@@ -127,14 +110,3 @@ def test_every_label_of_the_heat_map_of_a_suite_is_read(tracks: tuple[str, ...])
     policies = scores.table["policy"].nunique()
     assert shown - 256 == cases * policies  # 256: the key's colours
     assert figure.get_size_inches()[0] < 12.5
-
-
-@given(st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=120))
-def test_no_line_of_a_wrapped_text_is_wider_than_it_may_be(text: str) -> None:
-    text = text.replace("$", r"\$")
-    lines = wrapped(text, 1.5, 9.0).split("\n")
-    assert all(text_width(line, 9.0) <= 1.5 for line in lines)
-    assert len(lines) <= 8
-    if lines[-1] != "...":
-        assert "".join(lines).replace(" ", "") == text.replace(" ", "")
-    assert text_width(shortened(text, 1.5, 9.0), 9.0) <= 1.5 + text_width("...", 9.0)

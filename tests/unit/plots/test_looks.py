@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import itertools
 
-import matplotlib.colors
 import numpy as np
 import numpy.typing as npt
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.plots.style import DASHES, HEAT, MISSING, looks
+from dragonfly_env.plots.style import looks
 
 # What is seen of linear RGB; severity 1 of Machado, Oliveira, Fernandes, IEEE TVCG 15(6), 2009, table 1.
 SEEN_WITH = {
@@ -75,16 +74,3 @@ def test_policies_that_papers_compare_differ_in_colour_for_everyone() -> None:
     for one, other in compared:
         first, second = (looks([one, other])[name].colour for name in (one, other))
         assert min(difference(first, second, vision) for vision in SEEN_WITH) >= FAR
-
-
-def test_lines_are_drawn_with_the_dashes_of_their_policy() -> None:
-    assert {look.dash for look in looks(dfe.policies()).values()} < set(DASHES)
-    assert looks(["ad2"])["ad2"].line == {"color": "#f0b400", "linestyle": "--"}
-
-
-@pytest.mark.parametrize("vision", SEEN_WITH)
-def test_heat_maps_get_darker_with_every_step_and_missing_values_differ_from_both_ends(vision: str) -> None:
-    steps = [matplotlib.colors.to_hex(HEAT(value)) for value in np.linspace(0.0, 1.0, 11)]
-    lightness = np.array([lab(colour, vision)[0] for colour in steps])
-    assert (np.diff(lightness) < -3.0).all()  # well above the least difference that is noticed
-    assert min(difference(MISSING, colour, vision) for colour in (steps[0], steps[-1])) > FAR

@@ -58,14 +58,3 @@ def test_counters_over_time(windows: CounterWindows, tmp_path: Path) -> None:
     assert all(len(line.get_xdata()) == len(windows) for line in figure.axes[0].lines)
     assert save(figure, tmp_path, "counters", ("png",))[0].stat().st_size > 1000
     assert len(counters_figure(windows).axes) == 3
-
-
-def test_bad_input(windows: CounterWindows) -> None:
-    with pytest.raises(dfe.ConfigError, match=r"^value = 'latency'"):
-        tiles_figure(windows.whole, value="latency")
-    with pytest.raises(dfe.ConfigError, match=r"^job = 1"):
-        counters_figure(windows, job=1)
-    empty = dfe.Simulation(dfe.SimulationConfig(topology=MACHINE, network="aries")).run_in_windows(10, 0)
-    with pytest.raises(dfe.ConfigError, match=r"^windows = "):
-        counters_figure(empty)
-    assert tiles_figure(empty.whole).axes

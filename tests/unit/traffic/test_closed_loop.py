@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import pickle
 from typing import Any
@@ -12,7 +11,7 @@ import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env import _core
-from dragonfly_env.traffic import ClosedLoop, parse_traffic, traffic_from_dict
+from dragonfly_env.traffic import parse_traffic
 
 SMALL = dfe.Dragonfly.preset("72")
 MESSAGES = 72 * 71
@@ -20,46 +19,6 @@ MESSAGES = 72 * 71
 
 def config(**changes: Any) -> dfe.SimulationConfig:
     return dfe.SimulationConfig(**{"topology": SMALL, "traffic": "all-to-all", **changes})
-
-
-FORMS = {
-    "all-to-all": dfe.AllToAll(),
-    "ALL-TO-ALL:message_bytes=4096": dfe.AllToAll(message_bytes=4096),
-    "all-to-all:in_flight=3,placement=random-groups": dfe.AllToAll(in_flight=3, placement="random-groups"),
-}
-
-
-@pytest.mark.parametrize("text", FORMS)
-def test_every_form_says_the_same(text: str) -> None:
-    traffic = FORMS[text]
-    assert parse_traffic(text) == parse_traffic(traffic) == parse_traffic(traffic.spec) == traffic
-    assert traffic_from_dict(json.loads(json.dumps(traffic.to_dict()))) == traffic
-    assert pickle.loads(pickle.dumps(traffic)) == traffic
-    assert hash(parse_traffic(text)) == hash(traffic)
-    assert traffic.is_closed_loop
-    whole = config(traffic=traffic, seed=3)
-    for again in (
-        dfe.SimulationConfig.from_json(whole.to_json()),
-        dfe.SimulationConfig.from_toml(whole.to_toml()),
-        dfe.SimulationConfig.from_dict(whole.to_dict()),
-    ):
-        assert again == whole
-    assert whole.injection == "program"
-
-
-def test_a_registered_program_without_a_class_of_its_own_works_by_its_name(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.delitem(ClosedLoop.classes, "all-to-all")
-    traffic = parse_traffic("all-to-all:message_bytes=300,placement=random")
-    assert traffic.is_closed_loop
-    assert parse_traffic(traffic.spec) == parse_traffic(traffic.to_dict()) == traffic
-    own = dfe.Simulation(config(traffic=traffic))
-    own.run_to_completion()
-    monkeypatch.undo()
-    named = dfe.Simulation(config(traffic=dfe.AllToAll(message_bytes=300, placement="random")))
-    named.run_to_completion()
-    assert own.trace_hash() == named.trace_hash()
 
 
 @pytest.mark.parametrize(
@@ -82,16 +41,6 @@ def test_what_is_out_of_range_is_refused(arguments: dict[str, Any], message: str
         parse_traffic({"pattern": "all-to-all", **arguments})
     with pytest.raises((dfe.ConfigError, TypeError)):
         _core.workload(SMALL.to_core(), 1, "all-to-all", arguments, 128)
-
-
-def test_messages_that_overflow_the_numbers_of_packets_are_refused_before_memory_is_taken() -> None:
-    large = dfe.AllToAll(message_bytes=2**31 - 1)
-    config(topology=dfe.Dragonfly(2, 1, 0, 1), traffic=large)  # 2 hosts
-    topology = dfe.Dragonfly.preset("16512")
-    with pytest.raises(dfe.ConfigError, match=r"^message_bytes = 2147483647: at most .* for 16512 hosts"):
-        config(topology=topology, traffic=large)
-    with pytest.raises(dfe.ConfigError, match="needs at least 2 hosts"):
-        config(topology=dfe.Dragonfly(1, 1, 0, 1))
 
 
 @pytest.mark.parametrize(

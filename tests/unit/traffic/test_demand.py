@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import pickle
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +18,6 @@ from dragonfly_env.traffic import (
     Schedule,
     WeightedMixture,
     parse_traffic,
-    traffic_from_dict,
 )
 
 TOPOLOGY = dfe.Dragonfly.preset("72")
@@ -62,28 +59,6 @@ def test_demands_in_gigabytes_a_second_are_rates_of_hosts() -> None:
     assert traffic.load_on(TOPOLOGY, network, 0.9) == 0.5
     assert DemandMatrix(matrix).load_on(TOPOLOGY, network, 0.9) == 0.9
     assert shares(traffic)[0] == 0.5
-
-
-@pytest.mark.parametrize("form", ["field", "object", "file", "table"])
-def test_the_unit_is_said_by_a_field_an_object_a_text_or_a_table(form: str, tmp_path: Path) -> None:
-    np.save(tmp_path / "m.npy", GROUPS / 100)
-    given: dict[str, dict[str, object]] = {
-        "field": {"traffic": GROUPS / 100, "demand_unit": "GB/s"},
-        "object": {"traffic": DemandMatrix(GROUPS / 100, "GB/s")},
-        "file": {"traffic": f"demand:{tmp_path / 'm.npy'},demand_unit=GB/s"},
-        "table": {"traffic": DemandMatrix(GROUPS / 100, demand_unit="GB/s").to_dict()},
-    }
-    config = dfe.SimulationConfig(topology=TOPOLOGY, **given[form])  # type: ignore[arg-type]
-    assert config.traffic_object == DemandMatrix(GROUPS / 100, "GB/s") != DemandMatrix(GROUPS / 100)
-    assert config.demand_unit is None
-    for copy in (
-        dfe.SimulationConfig.from_json(config.to_json()),
-        dfe.SimulationConfig.from_toml(config.to_toml()),
-        pickle.loads(pickle.dumps(config)),
-        config.replace(seed=1),
-    ):
-        assert copy == config
-    assert traffic_from_dict(json.loads(json.dumps(config.traffic_object.to_dict()))) == config.traffic_object
 
 
 def test_a_row_above_the_link_of_its_hosts_is_refused_by_number() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
@@ -163,53 +162,3 @@ def test_destinations_depend_on_seed_host_and_message_only(topology: _core.Topol
     assert forwards == backwards[::-1]
     assert forwards != [pattern.destination(4, message, 7) for message in range(50)]
     assert forwards != [pattern.destination(3, message, 8) for message in range(50)]
-
-
-@pytest.mark.parametrize(
-    ("name", "arguments", "message"),
-    [
-        ("unifrom", {}, "did you mean 'uniform'"),
-        ("tornado+1", {}, "unknown pattern"),
-        ("adv+0", {}, "must not be a multiple of the number of groups"),
-        ("adv-27", {}, "adv.offset = -27"),
-        ("adv+1.5", {}, "an integer must follow"),
-        ("adv:+1", {}, "adv"),
-        ("adv+99999999999999999999", {}, "adv"),
-        ("tornedo", {}, r"did you mean 'tornado'\? known: uniform, adv\+1"),
-        ("adv", {"offset": 2.5}, "must be an integer"),
-        ("uniform", {"self": True}, "has no argument 'self'"),
-        ("uniform", {"exclude_self": object()}, "must be a bool, int"),
-        ("hotspot", {"hosts": []}, "at least one host"),
-        ("hotspot", {"hosts": [HOSTS]}, "go from 0 to 71"),
-        ("hotspot", {"fraction": math.nan}, "must be a number"),
-        ("hotspot:hosts=7;7", {}, "hosts"),
-        ("hotspot:hosts=;", {}, "hosts"),
-        ("hotspot:fraction", {}, "fraction"),
-        ("weighted:weighted:uniform=1=1", {}, "weighted"),
-        ("demand", {}, "must be given"),
-        ("demand", {"matrix": np.ones((8, 8))}, "one row per host"),
-        ("demand", {"matrix": np.full((9, 9), -1.0)}, r"demand.matrix\[0, 0\] = -1"),
-        ("mixture", {"parts": []}, "at least one pattern|must be"),
-        (
-            "mixture",
-            {"parts": [{"pattern": "uniform", "hosts": [0]}] * 2},
-            "more than one set",
-        ),
-        ("weighted", {"parts": [{"pattern": "uniform", "weight": 0}]}, "positive"),
-        ("weighted", {"parts": [{"pattern": "uniform", "weight": math.inf}]}, "positive"),
-    ],
-)
-def test_impossible_patterns_are_refused_with_the_reason(
-    topology: _core.Topology, name: str, arguments: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(ConfigError, match=message):
-        _core.make_pattern(topology, SEED, name, arguments)
-
-
-def test_registry_lists_unique_names_with_summary_and_source() -> None:
-    infos = _core.patterns()
-    assert len({info["name"] for info in infos}) == len(infos) >= 11
-    assert all(info["summary"] and info["source"] for info in infos)
-    for info in infos:
-        if info["example"]:
-            assert _core.parse_pattern(info["example"])[0] == info["name"]

@@ -166,13 +166,6 @@ def test_random_processes_follow_the_load_of_each_step(topology: _core.Topology,
         assert abs(count - expected) < 5 * math.sqrt(expected)
 
 
-def test_impossible_sources_are_refused(topology: _core.Topology) -> None:
-    with pytest.raises(ConfigError, match="did you mean 'poisson'"):
-        source(topology, "poison", (0, "uniform", 0.5))
-    with pytest.raises(ConfigError, match="did you mean 'exact'"):
-        source(topology, "periodic", (0, "uniform", 0.5), periodic_intervals="exakt")
-
-
 def trace(topology: _core.Topology, **changes: object) -> _core.Source:
     columns: dict[str, object] = {
         "time_ps": np.array([5, 5, 9], dtype=np.int64),
@@ -190,15 +183,6 @@ def test_trace_gives_each_host_its_rows_in_order(topology: _core.Topology) -> No
     assert [column.tolist() for column in _core.source_schedule(made, 4, 10)] == [[5, 9], [4, 1]]
     assert [column.tolist() for column in _core.source_schedule(made, 0, 10)] == [[5], [70]]
     assert [column.tolist() for column in _core.source_schedule(made, 1, 10)] == [[], []]
-
-
-def test_trace_arrays_are_never_converted(topology: _core.Topology) -> None:
-    with pytest.raises(TypeError):
-        trace(topology, src=np.array([4, 0, 4], dtype=np.int64))
-    with pytest.raises(TypeError):
-        trace(topology, time_ps=[5, 5, 9])
-    with pytest.raises(TypeError):
-        trace(topology, dst=np.arange(6, dtype=np.uint32)[::2])
 
 
 @pytest.mark.parametrize(
