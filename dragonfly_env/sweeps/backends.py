@@ -28,13 +28,8 @@ class BackendError(Exception):
 
 
 class Processes:
-    """Processes of this machine or of a cluster, see `processes`.
-
-    Args:
-        backend: One of `BACKENDS`.
-        threads: Processors that a call needs.
-        workers: Calls at a time; None: as many as the cluster has processors for.
-        cpus: Returns the number of processors that the cluster has now.
+    """Processes of this machine or of a cluster, see `processes`. ``cpus`` returns the number of processors that the
+    cluster has now, which changes when machines are lost.
     """
 
     def __init__(self, backend: str, threads: int, workers: int | None, cpus: Callable[[], int]) -> None:
@@ -57,9 +52,7 @@ class Processes:
         """Call a function for every item; results in the order in which they arrive.
 
         At most `count` items are under way. The first ones are taken at once, each further one when a result arrives.
-
-        Raises:
-            BackendError: If a process ended before its call.
+        `BackendError`: a process ended before its call.
         """
         count = self.count()
         options: dict[str, Any] = (
@@ -96,17 +89,9 @@ def _signals_blocked() -> Iterator[None]:
 
 @contextmanager
 def processes(backend: str, address: str | None, threads: int, workers: int | None) -> Iterator[Processes]:
-    """Join a cluster, and leave it at the end.
+    """Join a cluster (see `run_all`), and leave it at the end; `ConfigError` if it cannot be reached.
 
-    Args:
-        backend: One of `BACKENDS`.
-        address: The cluster: for Ray ``"auto"`` or ``"host:port"`` (None is ``"auto"``), for Dask
-            ``"tcp://host:port"``, for loky None.
-        threads: Processors that a call needs.
-        workers: Calls at a time; None: as many as the cluster has processors for.
-
-    Raises:
-        ConfigError: If the cluster cannot be reached, or its package is not installed.
+    A call needs ``threads`` processors. ``workers``: calls at a time; None: as many as there are processors for.
     """
     check_backend(backend, address)
     if backend == RAY:

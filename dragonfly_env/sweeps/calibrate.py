@@ -51,23 +51,11 @@ def calibrate_gap(
 ) -> dict[str, Any]:
     """The gap with which a program has a wanted MPI share.
 
-    The time in operations hardly depends on the gap, so that the gap follows from it in a few rounds.
-
-    Args:
-        config: Topology, network, policy and seed.
-        program: The name of a motif.
-        hosts: Of the job.
-        scale: Of its messages.
-        share: What is wanted, between 0.01 and 0.99; None: the paper's (``PAPER_SHARES``).
-        iterations: Of each run.
-        stands_for: Nodes that a host stands for, if the program has this setting.
+    The time in operations hardly depends on the gap, so that the gap follows from it in a few rounds. ``share`` is the
+    wanted share; None: the paper's (``PAPER_SHARES``).
 
     Returns:
         A row of ``data/gaps.json``.
-
-    Raises:
-        ConfigError: For an unknown program, one whose hosts stand for themselves, or if its share does not follow the
-            gap.
     """
     if program not in Motif.classes:
         raise config_error("program", program, f"must be one of {', '.join(Motif.classes)}")
@@ -121,33 +109,19 @@ def _named(network: NetworkConfig) -> dict[str, Any]:
 
 
 def read_gaps(path: Path) -> list[dict[str, Any]]:
-    """The rows of a file like ``data/gaps.json``; none if there is no file.
-
-    Raises:
-        ConfigError: If it is another file.
-    """
+    """The rows of a file like ``data/gaps.json``; none if there is no file."""
     if not path.is_file():
         return []
     allowed = "must be a file of gaps"
     document = read_json(path, "gaps", allowed=allowed)
     rows = document.get("gaps") if isinstance(document, dict) else None
-    if not isinstance(rows, list) or not all(map(_is_row, rows)):
+    if not isinstance(rows, list):
         raise config_error("gaps", str(path), allowed)
     return rows
 
 
-def _is_row(row: object) -> bool:
-    if not isinstance(row, dict) or not isinstance(row.get("program"), str):
-        return False
-    return all(isinstance(row.get(name), (int, float)) for name in ("hosts", "scale"))
-
-
 def merge_gaps(path: Path, rows: Iterable[dict[str, Any]]) -> None:
-    """Write rows into a file like ``data/gaps.json``, in the place of those for the same run.
-
-    Raises:
-        ConfigError: If the file is there and no such file.
-    """
+    """Write rows into a file like ``data/gaps.json``, in the place of those for the same run."""
     known: dict[str, dict[str, Any]] = {}
     for row in [*read_gaps(path), *rows]:
         known[json.dumps([row.get(key) for key in KEYS], sort_keys=True)] = row

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timezone
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -42,41 +42,13 @@ _ROUNDING = 1e-9  # times in ns are whole ps, in binary
 _SHORTEST_PART_PS = 1000 * PS_PER_NS
 
 
-class Runnable(Protocol):
-    """What a measurement needs of a simulation."""
-
-    @property
-    def time_ns(self) -> float:
-        """The simulated time."""
-
-    def run(self, duration_ns: float) -> None:
-        """Advance the simulated time."""
-
-    def reset_statistics(self) -> None:
-        """Forget what was counted so far."""
-
-    def metrics(self) -> Metrics:
-        """What was counted."""
-
-    def trace_hash(self) -> int:
-        """A hash over every delivery."""
-
-    def packet_log(self) -> dict[str, npt.NDArray[Any]]:
-        """Every packet delivered since ``reset_statistics``, if the configuration sets it."""
-
-
 class AgentSimulation:
     """A network whose packets a policy in Python routes from time 0 on.
 
-    Args:
-        config: What to simulate; its ``policy`` decides nothing.
-        policy: What decides.
+    The ``policy`` of the configuration decides nothing.
 
     Attributes:
         watch: Called with the simulated time in ns after every batch of decisions, if it is not None.
-
-    Raises:
-        ConfigError: If a setting is impossible, or the policy was made for another network.
     """
 
     def __init__(self, config: SimulationConfig, policy: BatchPolicy) -> None:
@@ -108,10 +80,6 @@ class AgentSimulation:
     def run(self, duration_ns: float) -> None:
         """Advance the simulated time; ``run(a)`` and ``run(b)`` equal ``run(a + b)``. A workload ends the run at its
         completion, and nothing happens after that.
-
-        Raises:
-            IllegalActionError: If the policy chooses what its mask forbids.
-            DeadlockError: If nothing moved for ``watchdog_ns``.
         """
         if duration_ns == 0.0:
             return
@@ -160,12 +128,11 @@ class AgentSimulation:
         return self._env.trace_hash()
 
 
-def simulation_of(run: Run) -> Runnable:
-    """What does a run: the core alone, or the batched environment with an agent.
+Runnable: TypeAlias = dfe.Simulation | AgentSimulation
 
-    Raises:
-        ConfigError: If a setting is impossible, or the agent was made for another network.
-    """
+
+def simulation_of(run: Run) -> Runnable:
+    """What does a run: the core alone, or the batched environment with an agent."""
     if run.agent is None:
         return dfe.Simulation(run.config)
     return AgentSimulation(run.config, run.agent.load())
@@ -174,19 +141,9 @@ def simulation_of(run: Run) -> Runnable:
 def simulate_run(
     run: Run, *, progress: Callable[[float], None] | None = None
 ) -> tuple[Runnable, Metrics, dict[str, Any]]:
-    """Simulate one run.
+    """Simulate one run and return the simulation at its end, its metrics and their provenance.
 
-    Args:
-        run: What to simulate.
-        progress: Called now and then with the fraction done; the result is the same with and without.
-
-    Returns:
-        The simulation at its end, what was measured, and the provenance of that.
-
-    Raises:
-        ConfigError: If a setting is impossible.
-        DeadlockError: If the watchdog fires.
-        IllegalActionError: If an agent chooses what is not legal.
+    ``progress`` is called now and then with the fraction done; the result is the same with and without.
     """
     begin_wall, begin_cpu = time.perf_counter(), time.process_time()
     simulation = simulation_of(run)

@@ -89,15 +89,8 @@ def check_runs(runs: Iterable[Run]) -> list[Requirements]:
 
 
 def fitting_workers(needed: Sequence[Requirements], workers: int | None, threads: int) -> int:
-    """How many runs at a time fit into the memory of this machine.
-
-    Args:
-        needed: The requirements of every run.
-        workers: The number that the user set; None: one per ``threads`` processors.
-        threads: Threads of a run.
-
-    Raises:
-        ConfigError: If the user set a number that does not fit.
+    """The number of runs at a time: one per ``threads`` processors, or fewer if they would not fit into the memory of
+    this machine. ``workers``: the number that the user set instead; `ConfigError` if it does not fit.
     """
     wanted = min(workers or max(1, joblib.cpu_count() // threads), max(1, len(needed)))
     there = machine_bytes()

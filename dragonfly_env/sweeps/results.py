@@ -37,11 +37,8 @@ def student_t95(degrees: int) -> float:
 
 
 def mean_and_ci95(values: Sequence[float]) -> tuple[float, float]:
-    """Mean, and half the width of its 95 % confidence interval, of independent values.
-
-    Returns:
-        (mean, half width). NaNs are left out; with fewer than two values the half width is NaN, for it is
-        unknown.
+    """Mean, and half the width of its 95 % confidence interval, of independent values. NaNs are left out; with fewer
+    than two values the half width is NaN.
     """
     known = [value for value in values if not math.isnan(value)]
     if not known:
@@ -86,16 +83,8 @@ class Results:
     def select(
         self, *, policies: Sequence[str] = (), traffic: Sequence[str] = (), loads: Sequence[float] = ()
     ) -> Results:
-        """The part with these policies, traffics and loads (each empty for all).
-
-        Args:
-            policies: Labels.
-            traffic: Labels.
-            loads: Offered loads.
-
-        Raises:
-            ConfigError: For a name that the results do not hold, with the nearest match, or if nothing is
-                left.
+        """The part with these policies, traffics and loads (each empty for all); `ConfigError` for a name that the
+        results do not hold, or if nothing is left.
         """
         for field, wanted, present in (
             ("policy", policies, self.policies),
@@ -122,11 +111,7 @@ class Results:
         )
 
     def relabelled(self, change: Callable[[str], str]) -> Results:
-        """The same with other names for policies, traffic and the whole; different names must stay different.
-
-        Args:
-            change: Gives the new name for an old one.
-        """
+        """The same with other names for policies, traffic and the whole; different names must stay different."""
         return replace(
             self,
             name=change(self.name),

@@ -233,10 +233,8 @@ _MOST_ROUNDS_IN_VAIN = 3
 
 
 def _execute(runs: Sequence[Run], pool: Processes) -> Iterator[tuple[Run, _Measured | Failure]]:
-    """Do all runs, yielding each as it ends. A lost process costs the runs that were under way.
-
-    Raises:
-        BackendError: If processes are lost again and again before one of them finishes a run.
+    """Do all runs, yielding each as it ends. A lost process costs the runs that were under way; `BackendError` if
+    processes are lost again and again before one of them finishes a run.
     """
     if pool.are_local and min(pool.count(), len(runs)) <= 1:
         for run in runs:

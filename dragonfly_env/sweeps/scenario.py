@@ -50,9 +50,6 @@ class Table:
     Args:
         values: The settings.
         where: The table's name in messages; empty for the top level.
-
-    Raises:
-        ConfigError: If ``values`` is no table.
     """
 
     def __init__(self, values: object, where: str = "") -> None:
@@ -110,11 +107,7 @@ class Table:
         return left
 
     def finish(self) -> None:
-        """Complain about the first field that was not used.
-
-        Raises:
-            ConfigError: With the nearest known name.
-        """
+        """Complain about the first field that was not used."""
         for name in self._values:
             raise unknown_name(f"field of {self._where}" if self._where else "field", name, self._known)
 
@@ -123,14 +116,7 @@ _LEAST_PERCENT = 2  # what is less was hardly meant as a percentage
 
 
 def parse_loads(values: Sequence[object], field: str) -> tuple[float, ...]:
-    """Offered loads from numbers, and from ranges written ``"start:stop:step"`` (both ends included).
-
-    Returns:
-        Ascending loads without repetition, rounded to six digits.
-
-    Raises:
-        ConfigError: If one is not in (0, 1], or a range makes no sense.
-    """
+    """Offered loads from numbers, and from ranges written ``"start:stop:step"`` (both ends included)."""
     loads: set[float] = set()
     for value in values:
         for part in value.split(",") if isinstance(value, str) else [value]:
@@ -183,10 +169,6 @@ class PolicyChoice:
         from ``"agent.zip"``, ``"module:Class"`` or ``{agent="agent.zip"}``.
 
         Any string may begin with a name of your own, ``"mine=agent.zip"``; in a table it is ``label``.
-
-        Raises:
-            ConfigError: For an unknown policy or parameter (the nearest is named), a value out of range, or an
-                agent that cannot be found.
         """
         if isinstance(value, str):
             label, spec = _split_label(value)
@@ -269,10 +251,6 @@ class TrafficChoice:
 
         A table may also hold the pattern's arguments (``{pattern="hotspot", hosts=4}``), a ``label`` for tables and
         figures, and ``warmup_ns`` and ``measure_ns`` of its own.
-
-        Raises:
-            ConfigError: If the form is wrong or a pattern unknown. Whether it fits the topology is checked
-                later.
         """
         if isinstance(value, str):
             spoken = parse_traffic(value)
@@ -402,15 +380,6 @@ class Scenario:
 
         Raises:
             ConfigError: Naming the field, its value and what is allowed.
-
-        Example:
-            >>> from dragonfly_env.sweeps import Scenario
-            >>> scenario = Scenario.from_dict(
-            ...     {"topology": "72", "policies": ["min"], "traffic": ["uniform"],
-            ...      "loads": [0.2], "warmup_ns": 0, "measure_ns": 1_000}
-            ... )
-            >>> scenario.seeds
-            (1,)
         """
         table = Table(settings)
         topology = table.take("topology", DEFAULT_TOPOLOGY)
@@ -456,15 +425,6 @@ class Scenario:
 
         Raises:
             ConfigError: If the file cannot be read, is no TOML, or holds an impossible setting.
-
-        Example:
-            >>> from pathlib import Path
-            >>> from dragonfly_env.sweeps import Scenario
-            >>> lines = ['topology = "72"', 'policies = ["min"]', 'traffic = ["uniform"]',
-            ...          "loads = [0.2]", "warmup_ns = 0", "measure_ns = 1000"]
-            >>> written = Path("small.toml").write_text(chr(10).join(lines))
-            >>> Scenario.from_toml(Path("small.toml")).name
-            'small'
         """
         settings = read_toml(path)
         try:
@@ -473,17 +433,7 @@ class Scenario:
             raise ConfigError(f"{path}: {error}") from error
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for provenance: what `from_dict` took, every default filled in.
-
-        Example:
-            >>> from dragonfly_env.sweeps import Scenario
-            >>> scenario = Scenario.from_dict(
-            ...     {"topology": "72", "policies": ["min"], "traffic": ["uniform"],
-            ...      "loads": [0.2], "warmup_ns": 0, "measure_ns": 1_000}
-            ... )
-            >>> scenario.to_dict()["seeds"]
-            [1]
-        """
+        """Plain values for provenance: what `from_dict` took, every default filled in."""
         return {
             "name": self.name,
             "topology": self.topology.to_dict(),

@@ -34,11 +34,7 @@ _NEEDED = {*KEYS, "run_id", "seed", "accepted_load", "latency_mean_ns", "configu
 
 
 class ResultsFolder:
-    """The files of one results folder.
-
-    Args:
-        path: The folder; it need not exist yet.
-    """
+    """The files of one results folder, which need not exist yet."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -88,14 +84,10 @@ class ResultsFolder:
         return manifest
 
     def read_runs(self, labels: Mapping[str, Mapping[str, str]]) -> list[pa.Table]:
-        """The rows of those runs that are finished, in the order given.
+        """The rows of those runs that are finished, in the order given; `ConfigError` for a damaged file.
 
-        Args:
-            labels: By run: what is in the columns ``policy`` and ``traffic``. An earlier sweep may have given the
-                same simulation other names.
-
-        Raises:
-            ConfigError: For a damaged file.
+        ``labels`` gives the columns ``policy`` and ``traffic`` of each run: an earlier sweep may have given the same
+        simulation other names.
         """
         tables = []
         for run_id, names in labels.items():
