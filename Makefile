@@ -43,8 +43,7 @@ test-products: setup ## slow tests, and complete products of parameters, of whic
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m 'product or slow' --products $(SHARE)
 
 test-rllib: setup $(RLLIB)/installed ## the ecosystems' checkers with RLlib, and the older gymnasium that it pins
-	$(RLLIB)/bin/python -m pytest -n $(JOBS) -k 'not leave_nothing_behind' $(wildcard $(addprefix tests/conformance/test_,$(ECOSYSTEMS))) \
-		tests/conformance/test_snapshots_of_environments.py tests/unit/test_docstrings.py tests/unit/envs/test_last_info.py tests/unit/envs/test_views_of_scenarios.py
+	$(RLLIB)/bin/python -m pytest -n $(JOBS) -k 'not leave_nothing_behind' $(wildcard $(addprefix tests/conformance/test_,$(ECOSYSTEMS)))
 
 test-frameworks: setup $(FRAMEWORKS)/installed ## TorchRL, Tianshou and SuperSuit on the PettingZoo views, with their examples
 	$(FRAMEWORKS)/bin/python -m pytest -n $(JOBS) tests/conformance/test_frameworks.py

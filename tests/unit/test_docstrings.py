@@ -33,14 +33,12 @@ FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 WIDEST = 80  # columns of a line of code
 _NOT_FOR_USERS = ("cli", "lab", "programs")
 _SEE = "See ``"
-_WITH_RLLIB = "dragonfly_env.envs.rllib"
-_MODULES_LEFT_OUT = () if importlib.util.find_spec("ray") else (_WITH_RLLIB,)  # `make test-rllib` has it
 
 
 def objects() -> list[tuple[str, str]]:
     """(module, name) of all that is in the reference and no plain value."""
     named = [one for page in api.PAGES.values() for one in api.names_of(page)]
-    return [one for one in named if one[0] not in _MODULES_LEFT_OUT and not api.is_value(*one)]
+    return [one for one in named if not api.is_value(*one)]
 
 
 def find(module: str, name: str) -> Any:
@@ -168,7 +166,7 @@ def test_every_example_is_in_the_reference_where_it_is_run() -> None:
                 *(member for base in getattr(thing, "__mro__", ()) for member in vars(base)),
             }
     for path in sorted((ROOT / "dragonfly_env").rglob("*.py")):
-        if "lab" not in path.parts and path.name not in ("vec.py", "rllib.py"):
+        if "lab" not in path.parts and path.name != "vec.py":
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
                 if isinstance(node, (ast.ClassDef, ast.FunctionDef)) and ">>>" in (
                     ast.get_docstring(node) or ""

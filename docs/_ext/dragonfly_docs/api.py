@@ -20,7 +20,6 @@ NEED_EXTRAS = {
     "RouterVecEnv": "object, CoreView, VecEnv",
     "DeepQAgent": "object",
     "PpoAgent": "object",
-    "RouterMultiAgentEnv": "object, CoreView, MultiAgentEnv",
 }
 
 # Plain values and types have no docstring of their own.
@@ -126,7 +125,6 @@ PAGES = {
             ("dragonfly_env.envs.parallel", ("ParallelRoutingEnv",)),
             ("dragonfly_env.envs.aec", ("AecRoutingEnv",)),
             ("dragonfly_env.envs.packet", None),
-            ("dragonfly_env.envs.rllib", ("RouterMultiAgentEnv",)),
         ),
     ),
     "routing": Page(

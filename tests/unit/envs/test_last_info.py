@@ -44,23 +44,7 @@ def turn_by_turn(config: Any) -> tuple[Infos, Infos]:
     return before, last
 
 
-def rllib(config: Any) -> tuple[Infos, Infos]:
-    pytest.importorskip("ray", reason="needs the extra [rllib]")
-    from dragonfly_env.envs.rllib import RouterMultiAgentEnv
-
-    env = RouterMultiAgentEnv({"config": config, **SHORT})
-    seen, _ = env.reset()
-    before: Infos = []
-    over = False
-    while not over:
-        actions = {name: int(np.flatnonzero(one["action_mask"])[0]) for name, one in seen.items()}
-        seen, _, _, truncated, infos = env.step(actions)
-        over = truncated["__all__"]
-        before += [] if over else list(infos.values())
-    return before, list(infos.values())
-
-
-@pytest.mark.parametrize("play", [parallel, turn_by_turn, rllib])
+@pytest.mark.parametrize("play", [parallel, turn_by_turn])
 def test_the_last_infos_of_routers_have_the_metrics_of_their_network(
     play: Callable[[Any], tuple[Infos, Infos]],
 ) -> None:

@@ -136,14 +136,7 @@ def made_views() -> dict[str, Callable[[], tuple[Any, Callable[[], dfe.Simulatio
         env: Any = gymnasium.make("dragonfly_env/PacketRouting-v0", config=config(), duration_ns=5_000.0)
         return env, lambda: env.unwrapped.core.config
 
-    def rllib() -> tuple[Any, Callable[[], dfe.SimulationConfig]]:
-        pytest.importorskip("ray")
-        from dragonfly_env.envs.rllib import RouterMultiAgentEnv
-
-        env = RouterMultiAgentEnv({"config": config(), **SMALL})
-        return env, lambda: env.core.config
-
-    return {"parallel": parallel, "aec": aec, "packet": packet, "rllib": rllib}
+    return {"parallel": parallel, "aec": aec, "packet": packet}
 
 
 @pytest.mark.parametrize("view", made_views())
