@@ -48,7 +48,7 @@ Settings, the same for all three:
 ``reset(options={"traffic": "adv+1", "load": 0.3, "seed": 5})`` changes the episode that begins; what is not named is as
 the environment was made.
 
-Environments can be pickled and copied, as vector classes do; a copy has settings and seeds, not the running episode.
+Environments can be pickled and copied, in the middle of an episode too.
 
 Version history: v0, the first.
 """

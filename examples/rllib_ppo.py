@@ -1,7 +1,7 @@
 """RLlib's PPO with action masks on the parallel PettingZoo view: every router is an agent of one shared policy.
 
 Needs the extra [rllib]; ``make test-rllib`` runs this in an environment of its own. RLlib's ``ParallelPettingZooEnv``
-takes the view, and ``ActionMaskingTorchRLModule`` takes its masks, under the names that ``ForMaskingModules`` gives.
+takes the view through ``RoutersThatAct``, which leaves out idle routers, and ``ActionMaskingTorchRLModule`` its masks.
 """
 
 from __future__ import annotations
@@ -23,8 +23,11 @@ from ray.tune.registry import register_env
 from dragonfly_env import dragonfly_v0
 
 
-class ForMaskingModules(BaseParallelWrapper):
-    """Observations as RLlib's modules for action masks expect them: ``observations`` and ``action_mask`` in float32."""
+class RoutersThatAct(BaseParallelWrapper):
+    """The routers of a round that have a packet, as RLlib's modules for action masks expect their observations.
+
+    A reward waits until its router acts again. At the end of an episode all routers that ever acted are shown again.
+    """
 
     def observation_space(self, agent: str) -> spaces.Dict:
         """The features, and the mask as numbers from 0 to 1."""
@@ -34,25 +37,36 @@ class ForMaskingModules(BaseParallelWrapper):
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Any]:
         """Start an episode."""
-        observations, infos = self.env.reset(seed=seed, options=options)
-        return self._renamed(observations), infos
+        observations, _ = self.env.reset(seed=seed, options=options)
+        self._owed = dict.fromkeys(observations, 0.0)
+        self._acted: dict[str, None] = {}
+        return self._shown(observations, self.env.acting), {}
 
     def step(self, actions: dict[str, int]) -> tuple[Any, ...]:
         """One round."""
-        observations, *others = self.env.step(actions)
-        return self._renamed(observations), *others
+        self._acted |= dict.fromkeys(actions)
+        observations, rewards, terminations, truncations, _ = self.env.step(actions)
+        for name, reward in rewards.items():
+            self._owed[name] += reward
+        names = self.env.acting if self.env.agents else list(self._acted)
+        paid = {name: self._owed.pop(name) for name in names}
+        self._owed |= dict.fromkeys(names, 0.0)
+        ends = [{name: of_all[name] for name in names} for of_all in (terminations, truncations)]
+        return self._shown(observations, names), paid, *ends, {}
 
-    def _renamed(self, observations: dict[str, Any]) -> dict[str, Any]:
+    @staticmethod
+    def _shown(observations: dict[str, Any], names: list[str]) -> dict[str, Any]:
+        masks = {name: observations[name]["action_mask"].astype(np.float32) for name in names}
         return {
-            name: {"observations": seen["observation"], "action_mask": seen["action_mask"].astype(np.float32)}
-            for name, seen in observations.items()
+            name: {"observations": observations[name]["observation"], "action_mask": mask}
+            for name, mask in masks.items()
         }
 
 
 def make_env(settings: dict[str, Any]) -> ParallelPettingZooEnv:
     """The environment of one runner, from settings of ``dragonfly_v0``."""
     env = dragonfly_v0.parallel_env(**settings, mask_in="observation")
-    return ParallelPettingZooEnv(ForMaskingModules(env))
+    return ParallelPettingZooEnv(RoutersThatAct(env))
 
 
 def make_config(**settings: object) -> PPOConfig:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from dragonfly_env.checks.outside import check_mapping, parsing
-from dragonfly_env.checks.values import MAX_SEED, check_integer, config_error, unknown_name
+from dragonfly_env.checks.values import config_error, unknown_name
 from dragonfly_env.simulation.config import SimulationConfig
 
 Draw: TypeAlias = "Callable[[int], SimulationConfig | Sequence[SimulationConfig]]"
@@ -36,12 +36,6 @@ def scenario_seed(seed: int, number: int) -> int:
 class Scenarios:
     """The configurations of an environment from episode to episode.
 
-    Args:
-        given: A configuration, a list of them, or a function that makes one or several from the seed of an episode.
-
-    Raises:
-        ConfigError: For anything else.
-
     Attributes:
         present: Those of the present episode, or of the first one before it has begun.
     """
@@ -62,28 +56,15 @@ class Scenarios:
         """Whether each episode has others."""
         return self._draw is not None
 
-    def of_episode(self, seed: object, options: object) -> tuple[Configs, int]:
-        """What an episode simulates, if it begins now. Nothing changes before ``begin``.
-
-        Args:
-            seed: None: the seeds that follow; one for all; or one for each scenario.
-            options: None, what to change in all scenarios, or a list with that of each, see ``CHANGES``.
-
-        Returns:
-            The configurations, and the seed that they were drawn with.
-
-        Raises:
-            ConfigError: For an impossible seed, option or configuration.
-        """
+    def of_episode(self, seed: Any, options: Changes) -> tuple[Configs, int]:
+        """What an episode simulates, if it begins now. Nothing changes before ``begin``."""
         own = self._seed if seed is None else 0
         if self._draw is None:
             configs = self._made
             seeds = self._following() if seed is None else _seeds_of(seed, len(configs))
         else:
-            if seed is None:
-                own = next_seed(self._seed) if self._begun else self._seed
-            else:
-                own = check_integer("seed", seed, 0, MAX_SEED)
+            following = next_seed(self._seed) if self._begun else self._seed
+            own = following if seed is None else operator.index(seed)
             configs = self._drawn(own)
             seeds = tuple(config.seed for config in configs)
         changes = check_changes(options, len(configs))
@@ -94,12 +75,8 @@ class Scenarios:
             config.replace(**{"seed": of_its_own, **change}) for config, of_its_own, change in rows
         ), own
 
-    def check(self, options: object) -> None:
-        """Check options of a reset on the present configurations; nothing changes.
-
-        Raises:
-            ConfigError: For an option that is unknown or impossible.
-        """
+    def check(self, options: Changes) -> None:
+        """Check options of a reset on the present configurations; nothing changes."""
         for config, change in zip(self.present, check_changes(options, len(self.present)), strict=True):
             config.replace(**change)
 
@@ -108,21 +85,19 @@ class Scenarios:
         self.present, self._seed, self._begun = configs, seed, True
 
     def state(self) -> dict[str, Any]:
-        """What decides on the seeds of later episodes."""
-        seeds = [config.seed for config in self.present]
-        return {"seeds": seeds, "seed": self._seed, "begun": self._begun}
+        """Settings of all episodes and the seeds of later ones, for snapshots; ``restored`` is the inverse."""
+        given = list(self._made) if self._draw is None else self._draw
+        return {"given": given, "seed": self._seed, "begun": self._begun}
 
-    def go_on(self, state: Mapping[str, Any]) -> None:
-        """Take over what ``state`` gave, of the same scenarios."""
-        self._seed, self._begun = state["seed"], state["begun"]
-        if self._draw is None:
-            self.present = tuple(
-                config.replace(seed=seed) for config, seed in zip(self._made, state["seeds"], strict=True)
-            )
-
-    def resume(self, present: Configs) -> None:
-        """Go on in an episode that had begun elsewhere, after ``go_on``."""
-        self.present = present
+    @classmethod
+    def restored(cls, state: Mapping[str, Any], present: Configs) -> Scenarios:
+        """The scenarios of a snapshot, in the episode of these configurations."""
+        given = state["given"]
+        if isinstance(given, list):  # from a file, of plain values
+            given = [SimulationConfig.from_dict(one) if isinstance(one, dict) else one for one in given]
+        self = cls(given)
+        self._seed, self._begun, self.present = state["seed"], state["begun"], present
+        return self
 
     def _following(self) -> tuple[int, ...]:
         seeds = (config.seed for config in self.present)
@@ -130,38 +105,28 @@ class Scenarios:
 
     def _drawn(self, seed: int) -> Configs:
         assert self._draw is not None
-        with parsing("config", "a function", "must make a SimulationConfig, or a list of them, from a seed"):
-            made = self._draw(seed)
-        configs = as_configs("config(seed)", made)
+        configs = as_configs("config(seed)", self._draw(seed))
         return tuple(
             config.replace(seed=scenario_seed(seed, number)) for number, config in enumerate(configs)
         )
 
 
 def as_configs(field: str, given: object) -> Configs:
-    """One configuration or several.
-
-    Raises:
-        ConfigError: For anything else.
-    """
+    """One configuration or several."""
     if isinstance(given, SimulationConfig):
         return (given,)
-    if not isinstance(given, (list, tuple)):
-        raise config_error(field, given, "must be a SimulationConfig, or a list of them")
-    if not 1 <= len(given) <= MOST_SCENARIOS:
-        raise config_error(field, f"{len(given)} configurations", f"must be from 1 to {MOST_SCENARIOS}")
-    for number, one in enumerate(given):
-        if not isinstance(one, SimulationConfig):
-            raise config_error(f"{field}[{number}]", one, "must be a SimulationConfig")
-    return tuple(given)
+    configs = tuple(given) if isinstance(given, (list, tuple)) else ()
+    if not 1 <= len(configs) <= MOST_SCENARIOS or not all(
+        isinstance(one, SimulationConfig) for one in configs
+    ):
+        allowed = f"must be a SimulationConfig, or a list of 1 to {MOST_SCENARIOS} of them"
+        raise config_error(field, given, allowed)
+    return configs
 
 
 def with_fields(given: Any, fields: Mapping[str, Any]) -> Any:
     """The same configurations with some fields changed, for views, which have one place per router: a function that
     makes configurations must make networks of as many routers each time.
-
-    Raises:
-        ConfigError: For what is no configuration, or cannot be changed so.
     """
     if callable(given) and not isinstance(given, (type, SimulationConfig)):
         return _DrawnForViews(given, dict(fields))
@@ -187,33 +152,23 @@ class _DrawnForViews:
         return made
 
 
-def check_changes(options: object, count: int = 1) -> tuple[dict[str, Any], ...]:
+def check_changes(options: Changes, count: int = 1) -> tuple[dict[str, Any], ...]:
     """Check what ``reset`` was given as options, the same in every environment.
 
     The name ``"options"`` is let through and does nothing: PettingZoo's checkers call
     ``reset(options={"options": 1})``.
-
-    Args:
-        options: None, what to change in all scenarios (some of ``CHANGES``), or a list with that of each.
-        count: The number of scenarios.
-
-    Returns:
-        What changes in each scenario.
-
-    Raises:
-        ConfigError: For anything else.
     """
-    if not isinstance(options, (list, tuple)):
+    if options is None or isinstance(options, Mapping):
         return (_checked(options),) * count
     if len(options) != count:
         raise config_error("options", f"{len(options)} of them", f"must be {count}: one for each scenario")
     return tuple(map(_checked, options))
 
 
-def _checked(options: object) -> dict[str, Any]:
+def _checked(options: Mapping[str, Any] | None) -> dict[str, Any]:
     if options is None:
         return {}
-    given = check_mapping("options", options)
+    given = dict(options)
     given.pop("options", None)
     for name in given:
         if name not in CHANGES:
@@ -221,10 +176,9 @@ def _checked(options: object) -> dict[str, Any]:
     return given
 
 
-def _seeds_of(seed: object, count: int) -> tuple[int, ...]:
+def _seeds_of(seed: Any, count: int) -> tuple[int, ...]:
     if not isinstance(seed, (list, tuple)):
-        first = check_integer("seed", seed, 0, MAX_SEED)
-        return tuple(scenario_seed(first, number) for number in range(count))
+        return tuple(scenario_seed(operator.index(seed), number) for number in range(count))
     if len(seed) != count:
         raise config_error("seed", f"{len(seed)} seeds", f"must be one, or {count}: one for each scenario")
-    return tuple(check_integer(f"seed[{number}]", one, 0, MAX_SEED) for number, one in enumerate(seed))
+    return tuple(seed)

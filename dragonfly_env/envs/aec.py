@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,7 +10,6 @@ import numpy.typing as npt
 from pettingzoo.utils.env import AECEnv, AECIterable
 from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 
-from dragonfly_env.checks.values import MAX_SEED, check_integer, config_error
 from dragonfly_env.config.help import constructed_like
 from dragonfly_env.decisions.batch import DecisionBatch
 from dragonfly_env.envs.views import AecAgents, GivenConfig, Info, IntArray, Observation, RouterView, Turns
@@ -127,7 +126,6 @@ class AecRoutingEnv(RouterView, AecAgents, AECEnv[str, Observation, int]):
         The arrays are the caller's: no later step writes into them.
 
         Raises:
-            ConfigError: If there is no such agent.
             StateError: Before the first reset, or after close.
 
         Example:
@@ -138,9 +136,9 @@ class AecRoutingEnv(RouterView, AecAgents, AECEnv[str, Observation, int]):
             ['action_mask', 'observation']
         """
         selected = self.agents and agent == self.agent_selection and not self._over
-        k = self._position if selected else self._earliest(self._number(agent))
+        k = self._position if selected else self._earliest(self._index[agent])
         if k is None:
-            seen: Observation = self._form.one(self._last_seen(self._number(agent)), self._idle_mask.copy())
+            seen: Observation = self._form.one(self._last_seen(self._index[agent]), self._idle_mask.copy())
         else:
             seen = self._form.one(self._views[k], self._masks[k])
         return seen
@@ -324,49 +322,6 @@ class AecRoutingEnv(RouterView, AecAgents, AECEnv[str, Observation, int]):
         before = np.flatnonzero(done == number)
         seen: npt.NDArray[np.float32] = self._obs[before[-1]] if len(before) else self._seen[number]
         return seen.copy()
-
-    def _episode(self) -> dict[str, Any] | None:
-        episode = super()._episode()
-        if episode is None:
-            return None
-        names = self.agents
-        return {
-            **episode,
-            "selected": self.agent_selection,
-            "over": self._over,
-            "position": self._position,
-            "chosen": list(self._answers),
-            "rounds_before": self._rounds_before,
-            "paid": list(self._paid),
-            "rewards": [self.rewards[name] for name in names],
-            "cumulative": [self._cumulative_rewards[name] for name in names],
-        }
-
-    def _resume(self, episode: dict[str, Any], trusted: bool, changes: Mapping[str, Any]) -> None:
-        super()._resume(episode, trusted, changes)
-        turns = self._turns
-        assert turns is not None
-        names, everybody = self.agents, self.possible_agents
-        self._rounds_before = check_integer("snapshot", episode["rounds_before"], 0, MAX_SEED)
-        self._over = False
-        self.terminations = dict.fromkeys(everybody, False)
-        self.truncations = dict.fromkeys(everybody, False)
-        self._open(turns)  # the window from its beginning; then what has happened in it
-        self._answers = [check_integer("snapshot", one, 0, self._idle) for one in episode["chosen"]]
-        if len(self._answers) != len(self._who):
-            raise config_error("snapshot", "of another window", "must be of the same environment")
-        self._position = check_integer("snapshot", episode["position"], 0, self._stop)
-        for k in range(self._position):
-            self._note_turn(k)
-        if episode["over"] and not self._over:
-            self._end()
-        for by_agent in (self.infos, self.terminations, self.truncations):
-            for gone in set(everybody) - set(names):
-                del by_agent[gone]
-        self.rewards = dict(zip(names, map(float, episode["rewards"]), strict=True))
-        self._cumulative_rewards = dict(zip(names, map(float, episode["cumulative"]), strict=True))
-        self._paid = tuple(everybody[self._number(name)] for name in episode["paid"])
-        self.agent_selection = everybody[self._number(episode["selected"])]
 
     def _waiting(self, turns: Turns) -> IntArray:
         left = turns.rounds.agents[self._position :]

@@ -7,7 +7,9 @@ delay later. So a policy written in Python gives bit for bit the run that the sa
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -16,9 +18,7 @@ import numpy.typing as npt
 from dragonfly_env import _core
 from dragonfly_env.checks.values import (
     MAX_RUN_NS,
-    MAX_SEED,
     MAX_TIME_PS,
-    check_instance,
     check_integer,
     config_error,
 )
@@ -28,24 +28,26 @@ from dragonfly_env.decisions.batch import DecisionBatch, IntArray, Transitions
 from dragonfly_env.decisions.feedback import HopFeedback
 from dragonfly_env.decisions.layout import Layout
 from dragonfly_env.envs._scenarios import Changes, Configs, Scenarios, scenario_seed
-from dragonfly_env.envs.copies import Copied
 from dragonfly_env.envs.options import EnvOptions, Several, options_for, takes
 from dragonfly_env.errors import IllegalActionError, StateError
 from dragonfly_env.metrics import Metrics
 from dragonfly_env.metrics.series import check_series, limit_of_drain
 from dragonfly_env.simulation.config import Made, SimulationConfig
 from dragonfly_env.simulation.core_owner import CoreOwner, packet_log_of
+from dragonfly_env.simulation.snapshot import Snapshot, made_of
 
 if TYPE_CHECKING:
     from dragonfly_env.policies import Policy
 
+_KIND = "environment"
+
 
 @documents(EnvOptions)
-class BatchedRoutingEnv(Copied, CoreOwner):
+class BatchedRoutingEnv(CoreOwner):
     """Routers whose decisions come in batches. One thread may use it at a time.
 
-    It is pickled and copied with its running episode, and so are all views. ``snapshot``, ``restore`` and ``fork`` do
-    the same on purpose.
+    Pickling and ``copy.deepcopy`` carry the running episode, also that of a view. ``snapshot`` and ``restore`` keep it
+    in memory or in a file, and ``fork`` goes on from it with other settings.
 
     Args:
         config: The network and its traffic. ``config.policy`` routes the warm-up, ``config.seed`` is the seed of
@@ -79,7 +81,7 @@ class BatchedRoutingEnv(Copied, CoreOwner):
         self._episode_number = 0
         self._batch: DecisionBatch | None = None
         self._made: tuple[Made, ...] = tuple(map(Made, self.configs))
-        self._core = self._build(self._made)
+        self._core = self._new_core(self._made)
         self._check_series(self._core, self.configs, self._core.end_ps)
         self._layout = self._layout_of(self._core, self.config)
 
@@ -111,6 +113,10 @@ class BatchedRoutingEnv(Copied, CoreOwner):
         several = f"{self.num_scenarios} scenarios, the first " if self.num_scenarios > 1 else ""
         mode = f"scope={self.scope} action={self.action}"
         return f"<BatchedRoutingEnv {mode} at {self.time_ns:g} ns of {several}{self.config!r}>"
+
+    def _new_core(self, made: tuple[Made, ...]) -> _core.RoutingEnvironment:
+        """The core of an episode that begins."""
+        return self._build(made)
 
     def _build(self, made: tuple[Made, ...]) -> _core.RoutingEnvironment:
         runs = [self._record(one) for one in made]
@@ -267,7 +273,7 @@ class BatchedRoutingEnv(Copied, CoreOwner):
         """
         configs, own = self._scenarios.of_episode(seed, options)
         made = tuple(map(Made, configs))
-        core = self._build(made)
+        core = self._new_core(made)
         if self._scenarios.are_drawn and self._layout_of(core, configs[0]) != self._layout:
             raise config_error(
                 "config", "a function", "must make scenarios with the columns of its first ones"
@@ -592,11 +598,7 @@ class BatchedRoutingEnv(Copied, CoreOwner):
     # Inside.
 
     def _number(self, scenario: int | None) -> int:
-        """Which scenario is meant; it need not be said where there is only one.
-
-        Raises:
-            ConfigError: If there is no such scenario.
-        """
+        """Which scenario is meant; it need not be said where there is only one."""
         most = self.num_scenarios - 1
         if scenario is None and most > 0:
             raise config_error(
@@ -626,50 +628,129 @@ class BatchedRoutingEnv(Copied, CoreOwner):
         )
         return self._batch
 
-    def _seed_state(self) -> dict[str, Any]:
-        return self._scenarios.state()
+    # Copies.
 
-    def _go_on(self, seeds: dict[str, Any]) -> None:
-        self._scenarios.go_on(seeds)
+    def __getstate__(self) -> dict[str, Any]:
+        """All attributes, with the state of the core in place of the core; the batch and the layout follow from it."""
+        state = {**self.__dict__, "_scenarios": copy.copy(self._scenarios), "_batch": None}
+        del state["_layout"]
+        state["_core"] = self._core.save() if self._started else None
+        return state
 
-    def _saved_ns(self) -> float:
-        return self.time_ns if self._started else 0.0
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._core = self._build(self._made)
+        self._layout = self._layout_of(self._core, self.config)
+        if state["_core"] is not None:
+            self._core.load(state["_core"])
 
-    def _episode(self) -> dict[str, Any] | None:
-        if not self._started:
-            return None
-        return {
-            "made": self._made,
+    def snapshot(self) -> Snapshot:
+        """The state of this environment in the middle of its episode.
+
+        ``BatchedRoutingEnv.restore`` makes an environment from it that goes on exactly as this one does;
+        ``Snapshot.save`` writes it to a file, if no function makes the configurations.
+
+        Example:
+            >>> env = dfe.BatchedRoutingEnv(dfe.SimulationConfig(topology="72"))
+            >>> batch = env.reset(seed=1)
+            >>> again = dfe.BatchedRoutingEnv.restore(env.snapshot())
+            >>> bool((again.pending.obs == batch.obs).all())
+            True
+        """
+        about = {
+            "scenarios": self._scenarios.state(),
+            "options": {field.name: getattr(self._options, field.name) for field in fields(EnvOptions)},
+            "made": list(self._made),
             "episode": self._episode_number,
             "drained": self._drained,
             "broken": self._broken,
-            "core": self._core.save(),
+            "started": self._started,
         }
+        return Snapshot(_KIND, self.time_ns, about, self._core.save())
 
-    def _resume(self, episode: dict[str, Any], trusted: bool, changes: Mapping[str, Any]) -> None:
-        made = tuple(check_instance("snapshot", one, Made) for one in episode["made"])
-        core = self._build(made)
-        core.load(episode["core"])
+    @classmethod
+    def restore(cls, snapshot: Snapshot) -> BatchedRoutingEnv:
+        """A new environment in the middle of the episode of a snapshot.
+
+        Args:
+            snapshot: A snapshot of an environment, from memory or a file; it can be used again.
+
+        Raises:
+            ConfigError: If the snapshot is of a simulation.
+
+        Example:
+            >>> env = dfe.BatchedRoutingEnv(dfe.SimulationConfig(topology="72"))
+            >>> batch = env.reset(seed=1)
+            >>> again = dfe.BatchedRoutingEnv.restore(env.snapshot())
+            >>> again.time_ns == env.time_ns
+            True
+        """
+        about, state = snapshot.require(_KIND)
+        made = tuple(map(made_of, about["made"]))
+        environment = cls.__new__(cls)
+        environment.__setstate__(
+            {
+                "_scenarios": Scenarios.restored(about["scenarios"], tuple(one.now for one in made)),
+                "_options": EnvOptions(**about["options"]),
+                "_made": made,
+                "_episode_number": about["episode"],
+                "_drained": about["drained"],
+                "_broken": about["broken"],
+                "_started": about["started"],
+                "_batch": None,
+                "_core": state if about["started"] else None,
+            }
+        )
+        return environment
+
+    def fork(
+        self, seed: int | None = None, traffic: Any = None, *, load: float | None = None
+    ) -> BatchedRoutingEnv:
+        """An independent environment that goes on from this moment, perhaps with other settings.
+
+        Packets in the network and in source queues are the same. Settings that the arguments name change from here on;
+        without arguments, equal actions have equal outcomes in both environments.
+
+        Args:
+            seed: Seed of all random numbers of the episode from now on.
+            traffic: Traffic of hosts without a program from now on. Times of a schedule count from time 0.
+            load: Load of that traffic, or of the present traffic.
+
+        Raises:
+            ConfigError: For settings that cannot be simulated, or cannot change in the middle of a run.
+            StateError: With arguments, before ``reset``.
+
+        Example:
+            >>> config = dfe.SimulationConfig(topology="72", traffic="uniform")
+            >>> env = dfe.BatchedRoutingEnv(config)
+            >>> batch = env.reset(seed=1)
+            >>> other = env.fork(traffic="adv+1")
+            >>> other.config.traffic, env.config.traffic
+            ('adv+1', 'uniform')
+        """
+        given = {"seed": seed, "traffic": traffic, "load": load}
+        changes = {name: value for name, value in given.items() if value is not None}
+        if changes and not self._started:
+            raise StateError("fork(): call reset() first, or give the constructor other settings")
+        other = copy.copy(self)
         if changes:
-            # What a network has not generated yet is generated anew: only its own clock says what that is.
-            clocks_ps = [core.simulation_of(number).clock_ps for number in range(len(made))]
-            made = tuple(
-                one.changed(ps, _changes_of(changes, number))
-                for number, (one, ps) in enumerate(zip(made, clocks_ps, strict=True))
-            )
-            core = self._build(made)
-            core.load(episode["core"])
-            for number in range(len(made)):
-                core.simulation_of(number).rejoin_source()
+            other._change(changes)
+        return other
+
+    def _change(self, changes: Mapping[str, Any]) -> None:
+        # The core generates later packets anew, from the clock of each network on.
+        clocks_ps = [self._core.simulation_of(number).clock_ps for number in range(self.num_scenarios)]
+        made = tuple(
+            one.changed(ps, _changes_of(changes, number))
+            for number, (one, ps) in enumerate(zip(self._made, clocks_ps, strict=True))
+        )
+        core = self._build(made)
+        core.load(self._core.save())
+        for number in range(len(made)):
+            core.simulation_of(number).rejoin_source()
         self._check_series(core, tuple(one.config for one in made), core.end_ps)
         self._core, self._made = core, made
-        self._scenarios.resume(tuple(one.now for one in made))
-        if self._layout_of(core, self.config) != self._layout:
-            raise config_error("snapshot", "with other columns", "must be of the same environment")
-        self._episode_number = check_integer("snapshot", episode["episode"], 0, MAX_SEED)
-        self._drained, self._started = bool(episode["drained"]), True
-        self._broken = None if episode["broken"] is None else str(episode["broken"])
-        self._take_batch()
+        self._scenarios.present = tuple(one.now for one in made)
 
     @staticmethod
     def _check_series(core: _core.RoutingEnvironment, configs: Configs, end_ps: int) -> None:
@@ -679,7 +760,7 @@ class BatchedRoutingEnv(Copied, CoreOwner):
 
     def _check_begun(self, call: str) -> None:
         if not self._started:
-            raise self._not_begun(call)
+            raise StateError(f"{call}: call reset() first")
 
     def _require_running(self, call: str) -> None:
         self._check_begun(f"{call}()")
@@ -698,5 +779,5 @@ def _changes_of(changes: Mapping[str, Any], number: int) -> dict[str, Any]:
     """Of a fork, in one of its scenarios: the seeds of the others follow from the first."""
     own = dict(changes)
     if "seed" in own:
-        own["seed"] = scenario_seed(check_integer("seed", own["seed"], 0, MAX_SEED), number)
+        own["seed"] = scenario_seed(own["seed"], number)
     return own

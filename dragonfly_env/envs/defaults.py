@@ -27,15 +27,7 @@ WARMUP_NS = 0.0
 
 
 def view_config(config: SimulationConfig | Mapping[str, Any] | None = None) -> SimulationConfig:
-    """The configuration of a view.
-
-    Args:
-        config: A configuration; its fields as a mapping, as ``SimulationConfig.from_dict`` takes it; or None for the
-            default: 72 hosts on 36 routers, every group sending to the next one (``adv+1``) at a load of 0.35.
-
-    Raises:
-        ConfigError: For anything else, or for what cannot be simulated.
-    """
+    """The configuration of a view."""
     if config is None:
         return SimulationConfig(topology=Dragonfly.preset(TOPOLOGY), traffic=TRAFFIC, load=LOAD)
     if isinstance(config, SimulationConfig):
@@ -46,11 +38,7 @@ def view_config(config: SimulationConfig | Mapping[str, Any] | None = None) -> S
 
 
 def view_configs(config: SimulationConfig | Several | Mapping[str, Any] | None) -> SimulationConfig | Several:
-    """The configuration of a view that takes several, too: a list of them, or a function that makes them.
-
-    Raises:
-        ConfigError: As ``view_config``.
-    """
+    """The configuration of a view that takes several, too: a list of them, or a function that makes them."""
     if isinstance(config, (list, tuple)):
         return [view_config(one) for one in config]
     if callable(config):
@@ -63,11 +51,7 @@ def view_configs(config: SimulationConfig | Several | Mapping[str, Any] | None) 
 
 
 def with_config(config: object, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings by name, with the configuration that was given by position.
-
-    Raises:
-        ConfigError: If they have another one.
-    """
+    """Settings by name, with the configuration that was given by position."""
     if config is None:
         return dict(settings)
     if settings.get("config") is not None:

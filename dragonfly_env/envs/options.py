@@ -7,7 +7,7 @@ from typing import Any, Concatenate, ParamSpec, TypeAlias
 
 from dragonfly_env import _core
 from dragonfly_env.batch_policy import AN_OBJECT
-from dragonfly_env.checks.values import MAX_RUN_NS, check_mapping, check_real, config_error, ns_to_ps, one_of
+from dragonfly_env.checks.values import MAX_RUN_NS, check_real, config_error, ns_to_ps, one_of
 from dragonfly_env.config.help import documented
 from dragonfly_env.config.links import link_rows
 from dragonfly_env.config.network import NetworkConfig
@@ -278,9 +278,9 @@ def needed_options(policy: Any, topology: Dragonfly) -> dict[str, Any]:
     needed: dict[str, Any] = {}
     if not isinstance(policy, type):
         if hasattr(policy, "env_options_on"):
-            needed = check_mapping("policy.env_options_on()", policy.env_options_on(topology))
+            needed = dict(policy.env_options_on(topology))
         elif hasattr(policy, "env_options"):
-            needed = check_mapping("policy.env_options()", policy.env_options())
+            needed = dict(policy.env_options())
     for asked in ("scope", "action"):
         if asked not in needed:
             needed[asked] = getattr(policy, asked, None)
@@ -292,16 +292,7 @@ def needed_options(policy: Any, topology: Dragonfly) -> dict[str, Any]:
 def options_for(
     configs: Sequence[SimulationConfig], policy: Any, options: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The keyword arguments that a policy needs where several networks share a batch.
-
-    Args:
-        configs: The networks, at least one.
-        policy: As above.
-        options: Further keyword arguments; they take precedence.
-
-    Raises:
-        ConfigError: As above; and if the policy needs other options on some of the topologies.
-    """
+    """The keyword arguments that a policy needs where several networks share a batch."""
     needed, *others = ({**needed_options(policy, one.topology), **options} for one in configs)
     for number, other in enumerate(others, start=1):
         if other != needed:

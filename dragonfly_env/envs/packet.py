@@ -20,7 +20,6 @@ Version history: v0, the first one.
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 import functools
 import inspect
@@ -41,7 +40,7 @@ from dragonfly_env.envs.batched import BatchedRoutingEnv
 from dragonfly_env.envs.defaults import view_config
 from dragonfly_env.envs.options import EnvOptions, needed_options
 from dragonfly_env.envs.render import RENDER_MODES
-from dragonfly_env.envs.views import CoreView, Form, frozen
+from dragonfly_env.envs.views import CoreView, Form
 from dragonfly_env.errors import ConfigError, IllegalActionError, StateError
 from dragonfly_env.policies import Policy as BuiltIn
 from dragonfly_env.policies import make_policy
@@ -172,7 +171,6 @@ class PacketRouting(CoreView, gymnasium.Env[Any, np.int64]):
         chosen.check(self._env)
         self._env.set_background(chosen)
         self._background = chosen
-        self._arguments[1]["background"] = background  # copies have it too
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -304,7 +302,7 @@ class PacketRouting(CoreView, gymnasium.Env[Any, np.int64]):
 
     def _check_open(self, call: str) -> None:
         if not self._started:
-            raise self._not_begun(call)
+            raise StateError(f"{call}: call reset() first")
 
     def _rebuild(self, seed: int | None, changes: dict[str, Any]) -> None:
         """A new network, run to its first decisions."""
@@ -388,44 +386,13 @@ class PacketRouting(CoreView, gymnasium.Env[Any, np.int64]):
         shown: Observation = self._form.one(copies["observation"], copies["action_mask"])
         return shown
 
-    def _seed_state(self) -> dict[str, Any]:
-        return super()._seed_state() | {"generator": copy.deepcopy(self._np_random)}
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_batch": self._batch is not None}
 
-    def _go_on(self, seeds: dict[str, Any]) -> None:
-        super()._go_on(seeds)
-        self._np_random = copy.deepcopy(seeds["generator"])  # a snapshot may be restored again
-
-    def _episode(self) -> dict[str, Any] | None:
-        if not self._started:
-            return None
-        return {
-            "env": self._env._episode(),
-            "generator_seed": self._np_random_seed,
-            "goes_on": self._batch is not None,
-            "row": self._row,
-            "illegal": self._illegal,
-            "warned": self._illegal_actions.said,
-            "first_ns": self._first_ns,
-            "created_ns": self._created_ns,
-            "shown": {name: frozen(array) for name, array in self._shown.items()},
-            "packet": dict(self._packet),
-            "renderer": self._renderer.saved(),
-        }
-
-    def _resume(self, episode: dict[str, Any], trusted: bool, changes: Mapping[str, Any]) -> None:
-        if episode["env"] is not None:
-            self._env._resume(episode["env"], trusted, changes)
-        self._started = True
-        self._np_random_seed = episode["generator_seed"]
-        self._batch = self._env.pending if episode["goes_on"] else None
-        rows = 0 if self._batch is None else len(self._batch)
-        self._row = check_integer("snapshot", episode["row"], -1, max(rows - 1, -1))
-        self._illegal = check_integer("snapshot", episode["illegal"], 0, MAX_SEED)
-        self._illegal_actions.said = bool(episode["warned"])
-        self._first_ns, self._created_ns = float(episode["first_ns"]), float(episode["created_ns"])
-        self._shown = {name: array.copy() for name, array in episode["shown"].items()}
-        self._packet = dict(episode["packet"])
-        self._renderer.take_over(episode["renderer"])
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._background.check(self._env)
+        self._batch = self._env.pending if state["_batch"] else None
 
     def _info(self) -> dict[str, Any]:
         return {
@@ -466,8 +433,6 @@ class PacketEnv(BatchedRoutingEnv):
         self._background = background
         self._in_core: _core.PolicyRecord | None = None
         self._inside = False
-        self._begun_with: BuiltIn | None = None  # that the core has
-        self._resumes_with: tuple[BuiltIn | None] | None = None  # while an episode is taken over
         super().__init__(config, **options)
 
     @property
@@ -476,11 +441,7 @@ class PacketEnv(BatchedRoutingEnv):
         return self._inside
 
     def set_background(self, background: Background) -> None:
-        """What decides from now on. In the core only from the next network on, unless it is the present one.
-
-        Raises:
-            ConfigError: If the core alone has the policy, and it is not the one that decides in the present network.
-        """
+        """What decides from now on. In the core only from the next network on, unless it is the present one."""
         before, self._background = self._background, background
         same = self._inside and self._runs_in_core(self.config) == self._in_core
         if not same:
@@ -494,11 +455,7 @@ class PacketEnv(BatchedRoutingEnv):
             self._inside = False
 
     def seek(self) -> DecisionBatch:
-        """Leave all decisions to the background, and go on to packets that wait at their source routers.
-
-        Raises:
-            As ``step``.
-        """
+        """Leave all decisions to the background, and go on to packets that wait at their source routers."""
         self._require_running("seek")
         with self._marks_broken():
             self._batch = None
@@ -511,35 +468,18 @@ class PacketEnv(BatchedRoutingEnv):
         self._core.follow(row)
         return self._take_batch()
 
+    def _new_core(self, made: tuple[Made, ...]) -> _core.RoutingEnvironment:
+        self._in_core = self._runs_in_core(made[0].config)
+        self._inside = self._in_core is not None
+        if not self._inside:
+            self._require_reference(
+                "would see other candidates, features or virtual channels here than in the core"
+            )
+        return super()._new_core(made)
+
     def _record(self, made: Made) -> dict[str, Any]:
-        config = made.config
-        if self._resumes_with is not None:
-            (self._begun_with,) = self._resumes_with
-            known = self._begun_with
-            self._in_core = None if known is None else known.for_run(config).to_core()
-        else:
-            self._in_core = self._runs_in_core(config)
-            self._inside = self._in_core is not None
-            if not self._inside:
-                self._require_reference(
-                    "would see other candidates, features or virtual channels here than in the core"
-                )
-            self._begun_with = self._background.built_in if self._inside else None
         run = super()._record(made)
         return run if self._in_core is None else {**run, "background": self._in_core}
-
-    def _episode(self) -> dict[str, Any] | None:
-        episode = super()._episode()
-        return None if episode is None else {**episode, "begun": self._begun_with, "inside": self._inside}
-
-    def _resume(self, episode: dict[str, Any], trusted: bool, changes: Mapping[str, Any]) -> None:
-        # The core has the background that the network was made with, even if another one decides by now.
-        self._resumes_with = (episode["begun"],)
-        try:
-            super()._resume(episode, trusted, changes)
-        finally:
-            self._resumes_with = None
-        self._inside = bool(episode["inside"])
 
     def _require_reference(self, why: str) -> None:
         """Refuse a background that the core alone has, where the core cannot decide for it."""
@@ -601,6 +541,11 @@ class Background:
         self._policy = policy
         self._answers = policy
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Background, (
+            self._policy,
+        )  # an implementation for the copied environment is made by ``check``
+
     @property
     def chooses_env(self) -> Any:
         """The policy, if it says which environment it needs; None otherwise."""
@@ -620,11 +565,7 @@ class Background:
         return isinstance(self._policy, BuiltIn) and self._policy.learns
 
     def check(self, env: BatchedRoutingEnv) -> None:
-        """Whether it can decide the batches of an environment.
-
-        Raises:
-            ConfigError: If it needs another scope or action mode, or refuses the layout.
-        """
+        """Whether it can decide the batches of an environment."""
         for name, given in zip(_NEEDS, (env.scope, env.action), strict=True):
             needed = getattr(self._policy, name, given)
             if needed != given:
@@ -636,11 +577,7 @@ class Background:
             self._policy.prepare(env)
 
     def act(self, batch: DecisionBatch) -> IntArray:
-        """(N,) the actions, in an array that belongs to the caller.
-
-        Raises:
-            IllegalActionError: If they are not (N,) integers.
-        """
+        """(N,) the actions, in an array that belongs to the caller."""
         if self._policy is None:
             return batch.minimal_actions()
         answers = np.asarray(self._answers.act(batch))
@@ -687,14 +624,7 @@ class _Predicts:
 
 
 def make_background(policy: Any) -> Background:
-    """The background policy that a setting names.
-
-    Args:
-        policy: ``"min"``, another name of a policy, an object with ``act(batch)``, or a model of Stable-Baselines3.
-
-    Raises:
-        ConfigError: For anything else.
-    """
+    """The background policy that a setting names."""
     if isinstance(policy, str):
         made = make_policy(policy)
         return Background(None if made.name == "min" else made)

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 from pettingzoo.utils.env import ParallelEnv
 
-from dragonfly_env.checks.values import MAX_SEED, check_integer
 from dragonfly_env.config.help import constructed_like
 from dragonfly_env.decisions.batch import DecisionBatch
 from dragonfly_env.envs.views import (
@@ -18,7 +17,6 @@ from dragonfly_env.envs.views import (
     Observation,
     RouterView,
     Turns,
-    check_actions,
 )
 from dragonfly_env.errors import IllegalActionError
 
@@ -130,16 +128,6 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
             self.agents = []
         return observations, rewards, dict.fromkeys(names, False), dict.fromkeys(names, over), infos
 
-    def _episode(self) -> dict[str, Any] | None:
-        episode = super()._episode()
-        return None if episode is None else {**episode, "cycle": self._cycle}
-
-    def _resume(self, episode: dict[str, Any], trusted: bool, changes: Mapping[str, Any]) -> None:
-        super()._resume(episode, trusted, changes)
-        self._cycle = check_integer("snapshot", episode["cycle"], 0, MAX_SEED)
-        assert self._turns is not None
-        self._legal = self._turns.masks_of_all()
-
     @property
     def round_batch(self) -> DecisionBatch:
         """The decisions of this round, one row per acting router, in the order of ``router_...``.
@@ -178,7 +166,6 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
 
     def _read(self, turns: Turns, actions: Mapping[str, int]) -> IntArray:
         """(num_agents,) the actions, checked; those that the mask forbids replaced."""
-        check_actions(actions)
         names = self.possible_agents
         try:
             given = [actions[name] for name in names]

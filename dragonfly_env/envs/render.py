@@ -10,8 +10,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -204,9 +203,6 @@ def draw_image(frame: Frame) -> ImageArray:
 
     Returns:
         (800, 1100, 3) red, green, blue. A new array.
-
-    Raises:
-        ImportError: Without the extra [analysis].
     """
     require_analysis("render()")
     # Here, not above: Matplotlib takes half a second to import, and most users never render.
@@ -415,9 +411,6 @@ class Renderer:
         config: What is simulated.
         mode: ``"ansi"``: frames are strings; ``"rgb_array"``: (800, 1100, 3) arrays of uint8; ``"human"``: the text
             is printed. None: rendering is an error.
-
-    Raises:
-        ConfigError: For another mode.
     """
 
     def __init__(self, config: SimulationConfig, mode: str | None) -> None:
@@ -429,16 +422,6 @@ class Renderer:
     def reset(self) -> None:
         """A new episode has begun: forget earlier frames."""
         self._marks = []
-
-    def saved(self) -> dict[str, Any] | None:
-        """What earlier frames left, for snapshots."""
-        return None if self.mode is None else {"start_ps": self._start_ps, "marks": list(self._marks)}
-
-    def take_over(self, saved: Mapping[str, Any] | None) -> None:
-        """What ``saved`` gave."""
-        if self.mode is not None and saved is not None:
-            self._start_ps = int(saved["start_ps"])
-            self._marks = [(int(when), sent) for when, sent in saved["marks"]]
 
     @functools.cached_property
     def _global(self) -> IntArray:
@@ -492,9 +475,6 @@ class Renderer:
         Args:
             metrics: The environment's, taken now.
             time_ns: The environment's; None: the end of the metrics.
-
-        Raises:
-            StateError: If the environment was made without a ``render_mode``.
         """
         if self.mode is None:
             modes = " or ".join(repr(mode) for mode in RENDER_MODES)

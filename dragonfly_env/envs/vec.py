@@ -27,8 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env.checks.extras import how_to_install
-from dragonfly_env.checks.outside import check_items
-from dragonfly_env.checks.values import MAX_SEED, check_integer, config_error
+from dragonfly_env.checks.values import MAX_SEED, check_integer, check_items, config_error
 from dragonfly_env.envs._scenarios import Changes, check_changes
 from dragonfly_env.envs.views import GivenConfig, Turns, TurnsView
 from dragonfly_env.errors import ConfigError, IllegalActionError
@@ -349,13 +348,6 @@ class RouterVecEnv(TurnsView, VecEnv):
             False
         """
         return [False] * len(self._slots(indices))
-
-    def _seed_state(self) -> dict[str, Any]:
-        return super()._seed_state() | {"given": list(self._seeds)}
-
-    def _go_on(self, seeds: dict[str, Any]) -> None:
-        super()._go_on(seeds)
-        self._seeds = seeds["given"]
 
     def _options_of_networks(self) -> list[dict[str, Any]]:
         """What the slots' options change, network by network."""

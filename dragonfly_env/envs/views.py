@@ -27,7 +27,6 @@ from dragonfly_env.decisions.batch import DecisionBatch
 from dragonfly_env.decisions.layout import Layout
 from dragonfly_env.envs._scenarios import Changes, Scenarios, with_fields
 from dragonfly_env.envs.batched import BatchedRoutingEnv
-from dragonfly_env.envs.copies import Copied
 from dragonfly_env.envs.defaults import view_configs
 from dragonfly_env.envs.options import Several, options_for
 from dragonfly_env.envs.render import RENDER_MODES, Renderer
@@ -53,22 +52,11 @@ _ENV_OPTIONS = frozenset(inspect.signature(BatchedRoutingEnv).parameters) - {"co
 
 
 def check_settings(given: Mapping[str, Any], known: Collection[str]) -> None:
-    """Check the names of settings.
-
-    Raises:
-        ConfigError: For the first that is no setting of an environment, with the one that was probably meant.
-    """
+    """Check the names of settings; an error names the setting that was probably meant."""
     for name, value in given.items():
         if name not in known:
             hint = did_you_mean(name, sorted(known))
             raise config_error(name, value, f"is no setting of this environment{hint}")
-
-
-def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """A copy that does not change, for snapshots."""
-    copied = array.copy()
-    copied.flags.writeable = False
-    return copied
 
 
 class IllegalActions:
@@ -80,9 +68,6 @@ class IllegalActions:
 
     Attributes:
         said: Whether there was a warning.
-
-    Raises:
-        ConfigError: For another choice.
     """
 
     def __init__(self, choice: object) -> None:
@@ -90,18 +75,7 @@ class IllegalActions:
         self.said = False
 
     def found(self, who: str, action: int, legal: list[int], instead: int, why: str = "") -> None:
-        """There is one.
-
-        Args:
-            who: The agent that chose it.
-            action: What the mask forbids.
-            legal: What it allows.
-            instead: What is done unless that is an error.
-            why: For the error: which decision it was about.
-
-        Raises:
-            IllegalActionError: If the choice is ``"raise"``.
-        """
+        """Warn of the first illegal action, or raise; ``instead`` is the action that is taken."""
         if self._raises:
             raise IllegalActionError(
                 f"{who}: action {action} is illegal{why}: must be one of {legal}; nothing has changed"
@@ -118,7 +92,7 @@ class IllegalActions:
         )
 
 
-class CoreView(Copied):
+class CoreView:
     """Base of all views of a ``BatchedRoutingEnv``."""
 
     _env: BatchedRoutingEnv
@@ -133,20 +107,7 @@ class CoreView(Copied):
         render_mode: Any,
         make: Callable[..., Any] = BatchedRoutingEnv,
     ) -> None:
-        """Make the environment underneath.
-
-        Args:
-            config: The simulation, or several.
-            settings: Fields of ``SimulationConfig``, which replace those of ``config``, and options of
-                ``BatchedRoutingEnv``.
-            for_policy: A policy whose scope, action mode and candidates are wanted, or None.
-            illegal_action: See ``IllegalActions``.
-            render_mode: See ``Renderer``.
-            make: Makes it, from a configuration and options by name.
-
-        Raises:
-            ConfigError: For an unknown name or an impossible value.
-        """
+        """Make the environment underneath."""
         self._illegal_actions = IllegalActions(illegal_action)
         config = view_configs(config)
         check_settings(settings, _CONFIG_FIELDS | _ENV_OPTIONS | _OWN_SETTINGS)
@@ -194,15 +155,6 @@ class CoreView(Copied):
     def _check_open(self, call: str) -> Any:
         """Raise ``StateError`` where there is no episode."""
 
-    def _seed_state(self) -> dict[str, Any]:
-        return self._env._seed_state()
-
-    def _go_on(self, seeds: dict[str, Any]) -> None:
-        self._env._go_on(seeds)
-
-    def _saved_ns(self) -> float:
-        return self._env._saved_ns()
-
 
 class NamedAgents:
     """What PettingZoo's environments say of their agents: their names, and spaces of their own for each."""
@@ -232,15 +184,11 @@ class NamedAgents:
         ``Dict(observation=Box (F,) float32, action_mask=MultiBinary (A + 1,))``, or one ``Box`` with
         ``mask_in="info"`` or ``flat_observation``.
 
-        Raises:
-            ConfigError: If there is no such agent.
-
         Example:
             >>> from dragonfly_env import dragonfly_v0
             >>> sorted(dragonfly_v0.parallel_env().observation_space("router_0").spaces)
             ['action_mask', 'observation']
         """
-        self._number(agent)
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> spaces.Space[Any]:
@@ -248,25 +196,15 @@ class NamedAgents:
 
         ``Discrete(A + 1)``; the last action is ``idle``.
 
-        Raises:
-            ConfigError: If there is no such agent.
-
         Example:
             >>> from dragonfly_env import dragonfly_v0
             >>> dragonfly_v0.parallel_env().action_space("router_0")
             Discrete(6)
         """
-        self._number(agent)
         return self.action_spaces[agent]
 
     def __str__(self) -> str:
         return str(self.metadata["name"])
-
-    def _number(self, agent: object) -> int:
-        number = self._index.get(agent) if isinstance(agent, str) else None
-        if number is None:
-            raise config_error("agent", agent, f"must be one of {self._all_names}")
-        return number
 
     def _check_names(self, actions: Mapping[str, int]) -> None:
         """Refuse actions of agents that there are not."""
@@ -279,12 +217,6 @@ class NamedAgents:
     @property
     def _all_names(self) -> str:
         return f"{self.possible_agents[0]!r} to {self.possible_agents[-1]!r}"
-
-
-def check_actions(actions: object) -> None:
-    """Refuse anything but a dictionary by agent."""
-    if not isinstance(actions, Mapping):
-        raise IllegalActionError(f"actions must be a dictionary by agent, not a {type(actions).__name__}")
 
 
 class AecAgents:
@@ -308,11 +240,6 @@ class Form:
         flat: Observations are one vector, the features and then (unless ``mask_in="info"``) the mask.
         layout: Of the features.
         num_actions: The length of a mask.
-        feature_key: The key of the features, where an observation is a dictionary; that of the mask is ``action_mask``.
-        mask_space: The mask's space there; None: ``MultiBinary``.
-
-    Raises:
-        ConfigError: For another value of ``mask_in`` or ``flat``.
     """
 
     def __init__(
@@ -321,9 +248,6 @@ class Form:
         flat: object,
         layout: Layout,
         num_actions: int,
-        *,
-        feature_key: str = "observation",
-        mask_space: spaces.Space[Any] | None = None,
     ) -> None:
         place = check_choice("mask_in", mask_in, MASK_IN)
         self.in_info = place != "observation"
@@ -331,8 +255,6 @@ class Form:
         self._alone = place == "info"
         self._layout = layout
         self._num_actions = num_actions
-        self._key = feature_key
-        self._mask_space = mask_space
 
     @property
     def is_dict(self) -> bool:
@@ -348,37 +270,25 @@ class Form:
         box = spaces.Box(low, high, dtype=np.float32)
         if not self.is_dict:
             return box
-        mask = spaces.MultiBinary(self._num_actions) if self._mask_space is None else self._mask_space
-        return spaces.Dict({self._key: box, "action_mask": mask})
+        return spaces.Dict({"observation": box, "action_mask": spaces.MultiBinary(self._num_actions)})
 
     def one(self, seen: npt.NDArray[np.float32], mask: npt.NDArray[Any]) -> Any:
-        """One observation, of these arrays themselves where their form allows.
-
-        Args:
-            seen: (F,) features.
-            mask: (A,) what is legal.
-        """
+        """One observation, of these arrays themselves where their form allows."""
         if self._alone:
             return seen
         return (
             np.append(seen, mask.astype(np.float32))
             if self._appended
-            else {self._key: seen, "action_mask": mask}
+            else {"observation": seen, "action_mask": mask}
         )
 
     def many(self, seen: npt.NDArray[np.float32], masks: npt.NDArray[Any]) -> list[Any]:
-        """(n,) observations: views of these arrays, or of a new one.
-
-        Args:
-            seen: (n, F) features.
-            masks: (n, A) what is legal.
-        """
+        """(n,) observations: views of these arrays, or of a new one."""
         if self._alone:
             return list(seen)
         if self._appended:
             return list(np.concatenate([seen, masks.astype(np.float32)], axis=1))
-        key = self._key
-        return [{key: row, "action_mask": mask} for row, mask in zip(seen, masks, strict=True)]
+        return [{"observation": row, "action_mask": mask} for row, mask in zip(seen, masks, strict=True)]
 
     def info(self, mask: npt.NDArray[Any]) -> dict[str, Any]:
         """What an info says of the mask: a new dictionary."""
@@ -486,53 +396,28 @@ class Turns:
         handling: IllegalActions,
         name: str,
         *,
-        agents: IntArray | None = None,
         says_why: bool = False,
     ) -> IntArray:
-        """Replace actions that the masks forbid by the minimal one, or by idle where no packet waits.
-
-        Args:
-            actions: (m,) within the action space; written to.
-            masks: (m, ...) what is legal.
-            handling: What to do about illegal ones.
-            name: What agents are called: a format of their number.
-            agents: (m,) whose they are; None: of all.
-            says_why: Whether errors name the decision.
-
-        Returns:
-            (k,) the agents whose actions were illegal.
-
-        Raises:
-            IllegalActionError: If ``handling`` says so.
+        """Replace, in place, actions that the masks forbid by the minimal action, or by idle where no packet waits; the
+        agents with such actions.
         """
         legal: BoolArray = masks.reshape(-1)[self._everybody[: len(actions)] * masks.shape[1] + actions]
         if legal.all():
             return _NONE
-        illegal = np.flatnonzero(~legal)
-        agents = illegal if agents is None else agents[illegal]
+        agents = np.flatnonzero(~legal)
         instead = np.full(self.env.num_agents, self.env.num_actions)
         instead[self.agents] = self.env.minimal_action(self.batch)[self.rows]
-        first, agent, why = illegal[0], agents[0], ""
+        agent, why = agents[0], ""
         if says_why:
             asked = self.batch.decision_ids[self.rows[self.agents == agent]].tolist()
             why = f" (decision {asked[0]})" if asked else " (no pending packet)"
-        allowed = np.flatnonzero(masks[first]).tolist()
-        handling.found(name.format(agent), int(actions[first]), allowed, int(instead[agent]), why)
-        actions[illegal] = instead[agents]
+        allowed = np.flatnonzero(masks[agent]).tolist()
+        handling.found(name.format(agent), int(actions[agent]), allowed, int(instead[agent]), why)
+        actions[agents] = instead[agents]
         return agents
 
     def answer(self, actions: IntArray) -> FloatArray | None:
-        """Give the actions of this round.
-
-        Args:
-            actions: (n,) legal actions.
-
-        Returns:
-            (num_agents,) what each router was rewarded with, if time went on; None within a batch.
-
-        Raises:
-            BaseException: Whatever the environment raises, or Ctrl-C. The episode cannot go on then.
-        """
+        """Give the (n,) actions of this round; (num_agents,) rewards if time went on, None within a batch."""
         self._answers[self.rows] = actions
         self.decisions += len(self.rows)
         if self._round + 1 < len(self.rounds):
@@ -541,17 +426,7 @@ class Turns:
         return self.answer_all(self._answers)
 
     def answer_all(self, actions: IntArray) -> FloatArray:
-        """Give the actions of all rounds of the batch at once, and go on to the next batch.
-
-        Args:
-            actions: (N,) legal actions, in the order of the batch.
-
-        Returns:
-            (num_agents,) what each router was rewarded with: sums in double precision.
-
-        Raises:
-            BaseException: As ``answer``.
-        """
+        """Give the (N,) actions of all rounds of the batch, and go on to the next batch; (num_agents,) rewards."""
         batch = self.env.step(actions)
         paid = self._paid()
         while not len(batch) and not self.env.done:
@@ -564,35 +439,12 @@ class Turns:
         """The episode ends here, whatever waits."""
         self.rows = self.agents = _NONE
 
-    def saved(self) -> dict[str, Any]:
-        """What ``resumed`` takes, next to the environment in the same state."""
-        return {
-            "answers": frozen(self._answers),
-            "round": self._round,
-            "decisions": self.decisions,
-            "stopped": self.over and self._round < len(self.rounds),
-        }
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "batch": None}
 
-    @classmethod
-    def resumed(cls, env: BatchedRoutingEnv, saved: Mapping[str, Any]) -> Turns:
-        """The same in a copy of the environment.
-
-        Raises:
-            ConfigError: If it does not fit.
-        """
-        self = cls.__new__(cls)
-        self.env = env
-        self._everybody = np.arange(env.num_agents)
-        self.decisions = check_integer("snapshot", saved["decisions"], 0, _MOST_CYCLES)
-        self._open(env.pending)
-        answers = np.array(saved["answers"], np.int64)
-        if answers.shape != self._answers.shape:
-            raise config_error("snapshot", f"{answers.shape} actions", f"must have {self._answers.shape}")
-        self._answers = answers
-        self._begin_round(check_integer("snapshot", saved["round"], 0, len(self.rounds)))
-        if saved["stopped"]:
-            self.stop()
-        return self
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.batch = self.env.pending
 
     def _paid(self) -> FloatArray:
         agents, rewards = self.env.payments()
@@ -631,7 +483,7 @@ class TurnsView(CoreView):
 
     def _check_open(self, call: str) -> Turns:
         if self._turns is None:
-            raise self._not_begun(call)
+            raise StateError(f"{call}: call reset() first")
         return self._turns
 
     def _metrics(self) -> list[Info]:
@@ -640,29 +492,6 @@ class TurnsView(CoreView):
         for scenario, config in enumerate(self._env.configs):
             infos += [{"metrics": self._env.metrics(scenario)}] * config.topology.num_routers
         return infos
-
-    def _episode(self) -> dict[str, Any] | None:
-        if self._turns is None:
-            return None
-        return {
-            "env": self._env._episode(),
-            "turns": self._turns.saved(),
-            "seen": frozen(self._seen),
-            "illegal": [int(count) for count in self._illegal],
-            "warned": self._illegal_actions.said,
-            "renderer": self._renderer.saved(),
-        }
-
-    def _resume(self, episode: dict[str, Any], trusted: bool, changes: Mapping[str, Any]) -> None:
-        self._env._resume(episode["env"], trusted, changes)
-        self._turns = Turns.resumed(self._env, episode["turns"])
-        self._seen[:] = episode["seen"]
-        counts = [check_integer("snapshot", count, 0, _MOST_CYCLES) for count in episode["illegal"]]
-        if len(counts) != len(self._illegal):
-            raise config_error("snapshot", "of other agents", "must be of the same environment")
-        self._illegal[:] = counts
-        self._illegal_actions.said = bool(episode["warned"])
-        self._renderer.take_over(episode["renderer"])
 
 
 class RouterView(TurnsView, NamedAgents):
@@ -792,15 +621,6 @@ class RouterView(TurnsView, NamedAgents):
         self._renderer.reset()
         return turns
 
-    def _episode(self) -> dict[str, Any] | None:
-        episode = super()._episode()
-        return None if episode is None else {**episode, "agents": list(self.agents), "closed": self._closed}
-
-    def _resume(self, episode: dict[str, Any], trusted: bool, changes: Mapping[str, Any]) -> None:
-        super()._resume(episode, trusted, changes)
-        self.agents = [self.possible_agents[self._number(name)] for name in episode["agents"]]
-        self._closed = bool(episode["closed"])
-
     def _check_open(self, call: str) -> Turns:
         if self._closed:
             raise StateError(f"{call}: this environment is closed")
@@ -813,11 +633,7 @@ class RouterView(TurnsView, NamedAgents):
         return turns
 
     def _as_action(self, agent: str, action: object) -> int:
-        """``action`` as an int in the action space.
-
-        Raises:
-            IllegalActionError: For anything but an integer from 0 to ``idle``.
-        """
+        """``action`` as an int in the action space."""
         if not isinstance(action, (bool, np.bool_)):
             try:
                 number = operator.index(action)  # type: ignore[arg-type]  # that is the question

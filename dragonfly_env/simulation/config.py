@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -559,11 +559,7 @@ class Made:
             core.set_policy(self.policy.for_run(self.now).to_core())
 
     def changed(self, after_ps: int, changes: Mapping[str, Any]) -> Made:
-        """The same with other traffic, load or seed after a time.
-
-        Raises:
-            ConfigError: For what cannot be simulated, or where traffic cannot change.
-        """
+        """The same with other traffic, load or seed after a time."""
         if not changes:
             return self
         before = self.changes[-1][1] if self.changes else self.config
@@ -611,19 +607,15 @@ class Made:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Made:
-        """The inverse of ``to_dict``."""
+        """The settings that ``to_dict`` described."""
         config = values["config"]
         return cls(
             SimulationConfig.from_dict(config),
-            forks_to=_policies(values["forks_to"]),
+            forks_to=tuple(map(parse_policy, values["forks_to"])),
             changes=tuple(
                 (after_ps, SimulationConfig.from_dict({**config, **fields}))
                 for after_ps, fields in values["changes"]
             ),
             policy=None if values["policy"] is None else parse_policy(values["policy"]),
-            job_policies=_policies(values["job_policies"]),
+            job_policies=tuple(map(parse_policy, values["job_policies"])),
         )
-
-
-def _policies(values: Sequence[Any]) -> tuple[Policy, ...]:
-    return tuple(map(parse_policy, values))

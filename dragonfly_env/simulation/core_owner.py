@@ -38,11 +38,7 @@ class CoreOwner:
 
 
 def packet_log_of(core: _core.Simulation, config: SimulationConfig) -> dict[str, npt.NDArray[Any]]:
-    """Take the log of packets, see ``Simulation.packet_log``.
-
-    Raises:
-        StateError: If the configuration did not set ``packet_log``.
-    """
+    """Take the log of packets, see ``Simulation.packet_log``."""
     if not config.packet_log:
         raise StateError("packet_log(): the configuration has packet_log=False, so nothing was logged")
     log = core.packet_log()

@@ -24,10 +24,6 @@ def as_q_table(values: object, shape: tuple[int, ...], topology: Dragonfly) -> n
 
     Returns:
         A new array.
-
-    Raises:
-        ConfigError: For another shape, and where a link is connected for NaN, minus infinity, and finite values that
-            float32 does not hold, with the index.
     """
     # What q_table() gives needs no double precision, which takes twice the memory.
     is_table = isinstance(values, np.ndarray) and values.dtype == np.float32

@@ -13,13 +13,10 @@ import numpy.typing as npt
 
 from dragonfly_env import _core
 from dragonfly_env._version import installed_version
-from dragonfly_env.checks.outside import check_items
 from dragonfly_env.checks.values import (
     MAX_RUN_NS,
-    MAX_SEED,
     MAX_TIME_PS,
     PS_PER_NS,
-    check_instance,
     check_integer,
     config_error,
     duration_ps_of,
@@ -35,7 +32,7 @@ from dragonfly_env.policies import Policy, parse_policy
 from dragonfly_env.simulation.config import Made, SimulationConfig
 from dragonfly_env.simulation.core_owner import CoreOwner, packet_log_of
 from dragonfly_env.simulation.q_values import as_q_table
-from dragonfly_env.simulation.snapshot import Snapshot, reading_snapshot
+from dragonfly_env.simulation.snapshot import Snapshot, State, made_of
 
 _KIND = "simulation"
 
@@ -71,12 +68,7 @@ class Simulation(CoreOwner):
     _STOPPED: ClassVar[str] = "this simulation stopped for good: {}"
 
     def __init__(self, config: SimulationConfig, *, forks_to: Iterable[Policy | str] = ()) -> None:
-        if not isinstance(config, SimulationConfig):
-            raise config_error("config", config, "must be a SimulationConfig")
-        later = check_items(
-            "forks_to", list(forks_to) if isinstance(forks_to, set) else forks_to, "must be policies"
-        )
-        self._make(Made(config, tuple(parse_policy(policy) for policy in later)))
+        self._make(Made(config, tuple(parse_policy(policy) for policy in forks_to)))
 
     def _make(self, made: Made) -> None:
         """What is here at time 0."""
@@ -117,26 +109,18 @@ class Simulation(CoreOwner):
             True
         """
         with self._marks_broken():
-            return Snapshot._of(_KIND, self._core.time_ps / PS_PER_NS, self._save())
-
-    def _save(self) -> dict[str, Any]:
-        """What a snapshot holds."""
-        return {
-            "made": self._made,
-            "marks": self._marks.to_list(),
-            "window_ps": self._window_ps,
-            "core": self._core.save(),
-        }
+            about = {"made": self._made, "marks": self._marks.to_list(), "window_ps": self._window_ps}
+            return Snapshot(_KIND, self._core.time_ps / PS_PER_NS, about, self._core.save())
 
     @classmethod
     def restore(cls, snapshot: Snapshot) -> Simulation:
         """A new simulation that goes on where the snapshot was taken, with the same history bit for bit.
 
         Args:
-            snapshot: Of a simulation, from memory or a file. It can be used again.
+            snapshot: A snapshot of a simulation, from memory or a file; it can be used again.
 
         Raises:
-            ConfigError: If it is of something else, or damaged.
+            ConfigError: If the snapshot is of an environment.
 
         Example:
             >>> sim = dfe.Simulation(dfe.SimulationConfig(topology="72"))
@@ -144,7 +128,7 @@ class Simulation(CoreOwner):
             >>> dfe.Simulation.restore(sim.snapshot()).time_ns
             1000.0
         """
-        return cls._restored(snapshot)
+        return cls._loaded(*snapshot.require(_KIND))
 
     def fork(
         self,
@@ -185,41 +169,30 @@ class Simulation(CoreOwner):
         """
         given = {"seed": seed, "traffic": traffic, "load": load}
         changes = {name: value for name, value in given.items() if value is not None}
-        return self._restored(self.snapshot(), changes, None if policy is None else parse_policy(policy))
-
-    @classmethod
-    def _restored(
-        cls, snapshot: Snapshot, changes: Mapping[str, Any] | None = None, policy: Policy | None = None
-    ) -> Simulation:
-        check_instance("snapshot", snapshot, Snapshot)
-        return cls._loaded(snapshot._require(_KIND), snapshot._trusted, changes, policy)
+        chosen = None if policy is None else parse_policy(policy)
+        return self._loaded(*self.snapshot().require(_KIND), changes, chosen)
 
     @classmethod
     def _loaded(
         cls,
-        saved: Mapping[str, Any],
-        trusted: bool,
+        about: Mapping[str, Any],
+        state: State,
         changes: Mapping[str, Any] | None = None,
         policy: Policy | None = None,
     ) -> Simulation:
-        """What ``_save`` gave, as a simulation; perhaps with something else from now on."""
+        """A simulation of a snapshot; perhaps with other settings from now on."""
         simulation = cls.__new__(cls)
-        with reading_snapshot():
-            made = check_instance("snapshot", saved["made"], Made)
-            simulation._make(made)
-            simulation._core.load(saved["core"])
-            simulation._window_ps = check_integer("snapshot", saved["window_ps"], 0, MAX_TIME_PS)
-            marks = [[check_integer("snapshot", n, 0, MAX_SEED) for n in mark] for mark in saved["marks"]]
-            simulation._marks.set(marks)
+        made = made_of(about["made"])
+        simulation._make(made)
+        simulation._core.load(state)
         other = made.changed(simulation._core.clock_ps, changes or {}).decided_by(policy)
-        if other == made:
-            return simulation
-        simulation._make(other)
-        simulation._core.load(saved["core"])
-        simulation._window_ps = saved["window_ps"]
-        simulation._marks.set(marks)
-        if changes:
-            simulation._core.rejoin_source()
+        if other != made:
+            simulation._make(other)
+            simulation._core.load(state)
+            if changes:
+                simulation._core.rejoin_source()
+        simulation._window_ps = about["window_ps"]
+        simulation._marks.set(about["marks"])
         return simulation
 
     @property

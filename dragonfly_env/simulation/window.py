@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dragonfly_env.checks.values import PS_PER_NS, check_instance, config_error, duration_ps_of, ns_to_ps
+from dragonfly_env.checks.values import PS_PER_NS, config_error, duration_ps_of, ns_to_ps
 from dragonfly_env.jobs import Job
 from dragonfly_env.jobs.mix import BackgroundMix
 from dragonfly_env.metrics import Metrics
@@ -32,7 +32,6 @@ def simulate(config: SimulationConfig, *, warmup_ns: float = 0.0, measure_ns: fl
         >>> metrics.duration_ns, metrics.saturated
         (5000.0, True)
     """
-    check_instance("config", config, SimulationConfig)
     duration_ps_of("warmup_ns", warmup_ns)
     duration_ps_of("measure_ns", measure_ns, above_0=True)
     warmed_up = after_warmup(config, warmup_ns)
@@ -65,16 +64,7 @@ def start_after(jobs: tuple[Job | BackgroundMix, ...], warmup_ns: float) -> tupl
 
 
 def check_window(config: SimulationConfig, warmup_ns: float, measure_ns: float) -> None:
-    """Refuse a run that would not measure its jobs, or only the end of them.
-
-    Args:
-        config: With the jobs as they are simulated: ``start_ns`` counts from time 0.
-        warmup_ns: Simulated time before the window.
-        measure_ns: The longest time that is measured.
-
-    Raises:
-        ConfigError: For closed-loop traffic or a job that starts before the window, or a job that starts after it.
-    """
+    """Refuse a run that would not measure its jobs, or only the end of them."""
     if config.traffic_object.is_closed_loop and not config.jobs and warmup_ns > 0.0:
         raise config_error(
             "warmup_ns", warmup_ns, "must be 0 for closed-loop traffic, which starts at time 0"

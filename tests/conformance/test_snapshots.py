@@ -46,7 +46,7 @@ def facts(simulation: dfe.Simulation) -> dict[str, Any]:
 
 
 def state_of(snapshot: dfe.Snapshot) -> bytes:
-    return bytes(snapshot._about["core"])
+    return bytes(snapshot._core)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Environments are saved, restored, forked, pickled and copied in the middle of an episode, and go on bit for bit."""
+"""Environments are copied and pickled in the middle of an episode, and go on bit for bit."""
 
 from __future__ import annotations
 
@@ -126,28 +126,6 @@ class Slots:
         return seen_of([env.step(env.action_masks().argmax(axis=1)), env.core.trace_hash()])
 
 
-class Dictionaries:
-    steps = 40
-
-    def begin(self, env: Any) -> None:
-        env.reset(seed=4)
-
-    def step(self, env: Any, number: int) -> Any:
-        if env.core.done:
-            return "done"
-        turns = env._turns
-        actions = turns.masks().argmax(axis=1)
-        named = {f"router_{agent}": int(action) for agent, action in zip(turns.agents, actions, strict=True)}
-        return seen_of([env.step(named), env.core.trace_hash()])
-
-
-def rllib() -> Any:
-    pytest.importorskip("ray", reason="run by make test-rllib")
-    from dragonfly_env.envs.rllib import RouterMultiAgentEnv
-
-    return RouterMultiAgentEnv({"config": CONFIG, **SHORT})
-
-
 def vector() -> Any:
     pytest.importorskip("stable_baselines3", reason="needs the extra [sb3]")
     return dfe.RouterVecEnv(CONFIG, **SHORT)
@@ -185,42 +163,37 @@ KINDS: dict[str, tuple[Any, Callable[[], Any]]] = {
     "aec": (Turns(), lambda: dragonfly_v0.env(CONFIG, **SHORT)),
     "aec, few rounds": (Turns(), lambda: dragonfly_v0.raw_env(CONFIG, max_cycles=2, mask_in="info", **SHORT)),
     "packet": (Gym(), lambda: PacketRouting(CONFIG, background="ugal-n", **SHORT)),
-    "packet, Python": (
-        Gym(),
-        lambda: PacketRouting(CONFIG, background=OwnPolicy(), **SHORT),
-    ),
+    "packet, Python": (Gym(), lambda: PacketRouting(CONFIG, background=OwnPolicy(), **SHORT)),
     "made": (Gym(), lambda: gymnasium.make("dragonfly_env/PacketRouting-v0", flat_observation=True, **SHORT)),
     "vector": (Slots(), vector),
-    "rllib": (Dictionaries(), rllib),
 }
 
 
-def in_a_file(env: Any, folder: Path) -> Any:
-    env.unwrapped.snapshot().save(folder / "env") if hasattr(env, "unwrapped") else env.snapshot().save(
-        folder / "env"
-    )
-    kind = type(env.unwrapped) if hasattr(env, "unwrapped") else type(env)
-    return kind.restore(dfe.Snapshot.load(folder / "env"))
-
-
-def inner_of(env: Any) -> Any:
-    return env.unwrapped if hasattr(env, "unwrapped") else env
+def in_a_file(env: dfe.BatchedRoutingEnv, folder: Path) -> dfe.BatchedRoutingEnv:
+    env.snapshot().save(folder / "env")
+    return type(env).restore(dfe.Snapshot.load(folder / "env"))
 
 
 WAYS: dict[str, Callable[[Any, Path], Any]] = {
     "pickle": lambda env, _: pickle.loads(pickle.dumps(env)),
     "deepcopy": lambda env, _: copy.deepcopy(env),
+}
+WAYS_OF_BATCHES = {
+    **WAYS,
     "copy": lambda env, _: copy.copy(env),
-    "restore": lambda env, _: type(inner_of(env)).restore(inner_of(env).snapshot()),
-    "fork": lambda env, _: inner_of(env).fork(),
+    "restore": lambda env, _: type(env).restore(env.snapshot()),
+    "fork": lambda env, _: env.fork(),
     "file": in_a_file,
 }
-IN_OBJECTS = ("packet, Python",)  # settings that are no plain values
-WRAPPED = ("aec", "made")  # a shallow copy of a wrapper has the same environment inside
 
 
 @pytest.mark.parametrize(
-    ("kind", "way"), [(kind, way) for kind in KINDS for way in WAYS if way != "copy" or kind not in WRAPPED]
+    ("kind", "way"),
+    [
+        (kind, way)
+        for kind, (driver, _) in KINDS.items()
+        for way in (WAYS_OF_BATCHES if isinstance(driver, Batches) else WAYS)
+    ],
 )
 def test_a_copy_goes_on_as_the_original_does(kind: str, way: str, tmp_path: Path) -> None:
     driver, make = KINDS[kind]
@@ -228,11 +201,7 @@ def test_a_copy_goes_on_as_the_original_does(kind: str, way: str, tmp_path: Path
     driver.begin(whole)
     for number in range(driver.steps // 2):
         driver.step(whole, number)
-    if way == "file" and kind in IN_OBJECTS:
-        with pytest.raises(dfe.ConfigError, match="cannot be written to a file"):
-            WAYS[way](whole, tmp_path)
-        return
-    copied = WAYS[way](whole, tmp_path)
+    copied = WAYS_OF_BATCHES[way](whole, tmp_path)
     for number in range(driver.steps // 2, driver.steps):
         assert driver.step(copied, number) == driver.step(whole, number), number
 
@@ -280,11 +249,23 @@ def test_nothing_can_be_changed_in_an_episode_that_has_not_begun() -> None:
         env.fork(traffic="uniform")
 
 
-def test_a_snapshot_is_of_its_class(tmp_path: Path) -> None:
-    env = dfe.BatchedRoutingEnv(CONFIG)
-    with pytest.raises(
-        dfe.ConfigError, match=r"^snapshot = .*of a BatchedRoutingEnv.*: must be one of a simulation"
-    ):
-        dfe.Simulation.restore(env.snapshot())
-    with pytest.raises(dfe.ConfigError, match="must be one of a BatchedRoutingEnv"):
+def test_an_environment_of_a_function_is_copied_but_not_saved_to_a_file(tmp_path: Path) -> None:
+    env = dfe.BatchedRoutingEnv(lambda seed: CONFIG.replace(load=seed % 7 / 10 + 0.1), duration_ns=1_000.0)
+    env.reset(seed=3)
+    copied = env.fork()
+    hashes = []
+    for one in (env, copied):
+        one.reset()
+        while not one.done:
+            one.step(one.pending.minimal_actions())
+        hashes.append((one.config.load, one.trace_hash()))
+    assert hashes[0] == hashes[1]
+    with pytest.raises(dfe.ConfigError, match="cannot be written to a file"):
+        env.snapshot().save(tmp_path / "env")
+
+
+def test_a_snapshot_is_of_its_class() -> None:
+    with pytest.raises(dfe.ConfigError, match=r"^snapshot = 'environment': must be .*'simulation'"):
+        dfe.Simulation.restore(dfe.BatchedRoutingEnv(CONFIG).snapshot())
+    with pytest.raises(dfe.ConfigError, match=r"^snapshot = 'simulation': must be .*'environment'"):
         dfe.BatchedRoutingEnv.restore(dfe.Simulation(CONFIG).snapshot())

@@ -167,10 +167,8 @@ def test_what_is_no_action_is_refused(actions: Any) -> None:
 @pytest.mark.parametrize(
     "options",
     [
-        *([{}], "remap", {"pattern": 0.1}, [{}] * 35, [None] * 37, 3, {"load": 7}),
+        *([{}], {"pattern": 0.1}, [None] * 37, {"load": 7}),
         [{"load": 0.1}, *[{}] * 35],
-        b"",
-        [1] * 36,
     ],
     ids=str,
 )

@@ -51,16 +51,11 @@ def test_a_scenario_must_be_named_where_there_are_several() -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ([], "config = '0 configurations': must be from 1 to 4096"),
-        ([config()] * 4097, "must be from 1 to 4096"),
-        (None, "config = None: must be a SimulationConfig, or a list of them"),
-        ("72", "must be a SimulationConfig, or a list of them"),
-        ({"topology": "72"}, "must be a SimulationConfig, or a list of them"),
-        ([config(), "72"], r"config\[1\] = '72': must be a SimulationConfig"),
-        (dfe.SimulationConfig, "must be a SimulationConfig"),
+        ([], r"config = \[\]: must be a SimulationConfig, or a list of 1 to 4096 of them"),
+        ([config()] * 4097, "must be a SimulationConfig, or a list of 1 to 4096"),
+        ("72", "config = '72': must be a SimulationConfig"),
         ([config(), config(topology=dfe.Dragonfly.preset("342"))], r"config\[1\] = 8 actions: must have 5"),
         (lambda seed: "72", r"config\(seed\) = '72': must be"),
-        (lambda: config(), "config = 'a function': must make a SimulationConfig"),
     ],
 )
 def test_what_is_no_scenario_is_refused(given: Any, message: str) -> None:
@@ -115,8 +110,7 @@ def test_seeds_of_episodes() -> None:
     assert [one.seed for one in env.configs] == spread
     for bad, message in (
         ([1, 2], "must be one, or 3"),
-        ([1, 2, -1], r"seed\[2\]"),
-        ("5", "seed = '5'"),
+        ([1, 2, -1], "seed = -1"),
         (2**64, "seed = "),
     ):
         with pytest.raises(dfe.ConfigError, match=message):
@@ -139,7 +133,6 @@ def test_options_change_one_episode() -> None:
         ({"load": 2.0}, "load = 2.0"),
         ({"traffic": "nothing"}, "nothing"),
         ({"seed": -1}, "seed = -1"),
-        (5, "options = 5"),
         ([{}, {}], "must be 1: one for each scenario"),
     ):
         before = env.pending
@@ -179,5 +172,3 @@ def test_scenarios_are_drawn_anew_for_every_episode() -> None:
     again.reset(seed=8)
     assert [one.load for one in again.configs] == [one.load for one in drawn(8)]
     assert again.configs[0].seed == 8
-    with pytest.raises(dfe.ConfigError, match="seed = "):
-        again.reset(seed=[1, 2])

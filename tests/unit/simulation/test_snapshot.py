@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import copy
-import hashlib
-import json
 import pickle
-import struct
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +13,6 @@ import dragonfly_env as dfe
 from dragonfly_env.traffic import Trace
 
 CONFIG = dfe.SimulationConfig(topology="72", traffic="adv+1", load=0.3, seed=5)
-MAGIC = b"dragonfly-env snapshot\n"
 
 
 def begun(config: dfe.SimulationConfig = CONFIG, ns: float = 2_000, **more: Any) -> dfe.Simulation:
@@ -37,8 +33,6 @@ def test_a_snapshot_does_not_change_and_can_be_used_again() -> None:
         hashes.add(other.trace_hash())
     assert hashes == {simulation.trace_hash()}
     assert snapshot.num_bytes > 100_000
-    with pytest.raises(TypeError, match="are made by snapshot"):
-        dfe.Snapshot()
 
 
 @pytest.mark.parametrize("made", [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
@@ -225,30 +219,11 @@ def written(tmp_path: Path) -> Path:
     return path
 
 
-def signed(content: bytes) -> bytes:
-    return content + hashlib.sha256(content).digest()
-
-
-def header_of(path: Path) -> tuple[dict[str, Any], bytes]:
-    content = path.read_bytes()[len(MAGIC) : -32]
-    _, length = struct.unpack_from("<IQ", content)
-    return json.loads(content[12 : 12 + length]), content[12 + length :]
-
-
-def with_header(header: object, rest: bytes, form: int = 1) -> bytes:
-    text = json.dumps(header).encode()
-    return signed(MAGIC + struct.pack("<IQ", form, len(text)) + text + rest)
-
-
-def refused(path: Path, message: str) -> None:
-    with pytest.raises(dfe.ConfigError, match=message):
-        dfe.Simulation.restore(dfe.Snapshot.load(path))
-
-
-@pytest.mark.parametrize("length", [0, 5, 23, 40, 200, 5_000, -33, -1])
+@pytest.mark.parametrize("length", [0, 5, 40, 5_000, -33, -1])
 def test_a_file_that_is_cut_off_is_refused(written: Path, length: int) -> None:
     written.write_bytes(written.read_bytes()[:length])
-    refused(written, "^path = ")
+    with pytest.raises(dfe.ConfigError, match=r"^path = .*undamaged"):
+        dfe.Snapshot.load(written)
 
 
 def test_a_damaged_file_is_refused(written: Path) -> None:
@@ -257,41 +232,20 @@ def test_a_damaged_file_is_refused(written: Path) -> None:
         damaged = bytearray(whole)
         damaged[at] ^= 1
         written.write_bytes(damaged)
-        refused(written, "^path = .*(checksum|another kind|format)")
+        with pytest.raises(dfe.ConfigError, match=r"^path = .*undamaged"):
+            dfe.Snapshot.load(written)
 
 
-def test_files_of_others_are_refused(written: Path, tmp_path: Path) -> None:
-    refused(tmp_path / "none", "^path = .*none")
-    refused(tmp_path, "^path = ")
+def test_files_of_others_and_of_other_versions_are_refused(
+    written: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "text").write_text("hello")
-    refused(tmp_path / "text", "another kind of file")
-    header, rest = header_of(written)
-    for change, message in (
-        ({"version": "99"}, "version '99'"),
-        ({"archive": 99}, "state format 99"),
-        ({"kind": "BatchedRoutingEnv"}, "must be one of a simulation"),
-        ({"kind": 3}, "another header"),
-        ({"time_ns": "now"}, "another header"),
-        ({"arrays": []}, "longer than its header says"),
-        ({"arrays": [["uint8", [10**9]]]}, "cut off"),
-        ({"arrays": [["object", [1]]]}, "another header"),
-        ({"arrays": [["uint8", [2**40, 2**40]]]}, "another header|cut off"),
-        ({"about": {}}, "must be what"),
-        ({"about": {"table": {}}}, "must be a file that"),
-        ({"about": {"code": "print()"}}, "must be what"),
-        ({"about": {"table": {"made": None, "marks": [], "window_ps": 0, "core": None}}}, "snapshot"),
-        ({"surplus": 1}, "another header"),
-    ):
-        written.write_bytes(with_header({**header, **change}, rest))
-        refused(written, message)
-    written.write_bytes(with_header(header, rest, form=2))
-    refused(written, "format 2, not 1")
-    written.write_bytes(with_header([], rest))
-    refused(written, "^path = ")
-    written.write_bytes(signed(MAGIC + struct.pack("<IQ", 1, 2**63) + rest))
-    refused(written, "cut off")
-    written.write_bytes(with_header(header, rest + b"more"))
-    refused(written, "longer than its header says")
+    for path in (tmp_path / "none", tmp_path, tmp_path / "text"):
+        with pytest.raises(dfe.ConfigError, match=r"^path = "):
+            dfe.Snapshot.load(path)
+    monkeypatch.setattr("dragonfly_env.simulation.snapshot.installed_version", lambda: "99")
+    with pytest.raises(dfe.ConfigError, match=r"^path = .*was written with version .* not '99'"):
+        dfe.Snapshot.load(written)
 
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
