@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -61,14 +60,6 @@ def read_bytes(path: Path, field: str, most_bytes: int, allowed: str = "must be 
     """The content of a file."""
     with parsing(field, str(path), allowed):
         return path.read_bytes()
-
-
-def level_of_the_user(*modules: str) -> int:
-    """The ``stacklevel`` of a warning, for the nearest call from outside some modules."""
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals["__name__"].startswith(modules):
-        level, frame = level + 1, frame.f_back
-    return level
 
 
 class LimitedStream(io.RawIOBase):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import operator
+import sys
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -14,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
-from dragonfly_env.checks.outside import level_of_the_user
 from dragonfly_env.checks.values import (
     check_bool,
     check_choice,
@@ -88,8 +88,16 @@ class IllegalActions:
             'info["illegal_actions"] counts such actions, and no further one of this environment is warned about; '
             'illegal_action="raise" makes each an error',
             IllegalActionWarning,
-            stacklevel=level_of_the_user("dragonfly_env.envs."),
+            stacklevel=_level_of_the_user(),
         )
+
+
+def _level_of_the_user() -> int:
+    """The ``stacklevel`` of a warning, for the nearest call from outside the views."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals["__name__"].startswith("dragonfly_env.envs."):
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 class CoreView:

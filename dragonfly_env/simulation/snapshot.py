@@ -34,6 +34,12 @@ class Snapshot:
     A snapshot does not change when the run goes on. ``Simulation.snapshot()`` and ``BatchedRoutingEnv.snapshot()`` make
     snapshots; ``restore`` of the same class makes a run from a snapshot.
 
+    Args:
+        kind: ``"simulation"`` or ``"environment"``.
+        time_ns: The simulated time.
+        about: The settings and counts that Python stores.
+        core: The state of the core.
+
     Example:
         >>> sim = dfe.Simulation(dfe.SimulationConfig(topology="72"))
         >>> sim.run(1_000)
