@@ -23,14 +23,6 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("m.ops").write_text("ranks 2\n* begin name=[/red]\n* compute ns=5\n* end name=[/red]\n* barrier\n")
 
 
-def test_brackets_in_names_are_no_markup(capsys: pytest.CaptureFixture[str]) -> None:
-    job = "file:m.ops,name=[/red][bold]"
-    code, out, err = run(capsys, "simulate", "-t", "72", "--job", job, "--to-completion")
-    assert code == 0, err
-    assert "   [/red]" in out
-    assert "0: [/red][bold]" in out
-
-
 def test_jobs_without_an_end_are_not_run_to_their_completion(capsys: pytest.CaptureFixture[str]) -> None:
     endless = "file:m.ops,iterations=endless"
     for more in ([], ["--job", "background-mix:fill=0.5"]):
