@@ -22,7 +22,6 @@ from dragonfly_env.baselines.heuristics import (
 )
 from dragonfly_env.baselines.mlp import Mlp, Neural
 from dragonfly_env.baselines.mlp_network import MlpNetwork
-from dragonfly_env.baselines.static_optimum import StaticOptimum
 from dragonfly_env.policies import register_policies
 
 __all__ = [
@@ -37,7 +36,6 @@ __all__ = [
     "Par",
     "Piggyback",
     "PiggybackAcor",
-    "StaticOptimum",
     "Tpr",
     "Ugal",
     "UgalIdeal",
@@ -47,7 +45,6 @@ __all__ = [
 register_policies(
     (
         Minimal,
-        StaticOptimum,
         Valiant,
         Ugal,
         UgalIdeal,

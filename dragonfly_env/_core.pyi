@@ -198,9 +198,6 @@ class Script:
     @property
     def bytes(self) -> int: ...
 
-def operation_lines(
-    text: str, ranks: int, first_line: int, most: int
-) -> tuple[NDArray[np.int64], list[str], list[tuple[int, str]]]: ...
 def check_program(spec: str, tasks: int, packet_bytes: int) -> None: ...
 def job_source(
     topology: Topology, background: Source | None, jobs: Sequence[Mapping[str, Any]]
@@ -357,16 +354,6 @@ class ScoringNetwork:
         scales: Sequence[float],
         weights: Sequence[NDArray[np.float32]],
         biases: Sequence[NDArray[np.float32]],
-    ) -> None: ...
-
-class PathSplit:
-    def __init__(
-        self,
-        num_routers: int,
-        sources: NDArray[np.uint32],
-        destinations: NDArray[np.uint32],
-        intermediates: NDArray[np.int64],
-        probabilities: NDArray[np.float64],
     ) -> None: ...
 
 def features() -> list[FeatureInfo]: ...

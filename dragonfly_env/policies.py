@@ -206,17 +206,6 @@ class Policy(ABC):
         """``parameters()`` as the core takes them: what is in a file as what was read from it."""
         return self.parameters()
 
-    def for_run(self, config: Any) -> Policy:
-        """This policy as it decides in a run: itself, unless it must know the run beforehand.
-
-        Args:
-            config: The ``SimulationConfig`` that it is the policy of.
-
-        Raises:
-            ConfigError: If it cannot be the policy of this run.
-        """
-        return self
-
     def to_core(self) -> _core.PolicyRecord:
         """Name and parameters as the core takes them."""
         return {"name": self.name, "parameters": self.core_parameters()}

@@ -7,8 +7,6 @@ from dragonfly_env.policies import Policy
 @dataclass(frozen=True, kw_only=True)
 class Min(Policy): ...
 
-StaticOptimum = Min
-
 @dataclass(frozen=True, kw_only=True)
 class ValG(Policy):
     avoid_destination_group: bool | None = ...

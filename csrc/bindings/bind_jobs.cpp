@@ -6,7 +6,6 @@
 #include <array>
 
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,7 +15,6 @@
 #include "bindings/members.hpp"
 #include "bindings/traffic_handles.hpp"
 #include "core/error.hpp"
-#include "traffic/operation_lines.hpp"
 #include "traffic/placement.hpp"
 #include "traffic/script_program.hpp"
 
@@ -43,28 +41,10 @@ std::unique_ptr<ScriptHandle> make_script(const std::string& name, const py::dic
                   .partners = column<std::uint32_t>(columns, "partners"),
                   .amounts = column<std::int64_t>(columns, "amounts"),
                   .labels = column<std::uint32_t>(columns, "labels"),
-                  .lines = column<std::uint32_t>(columns, "lines"),
                   .label_names = member<std::vector<std::string>>(columns, "label_names"),
                   .operation_names = member<std::vector<std::string>>(columns, "operation_names")};
   const py::gil_scoped_release release;
   return std::make_unique<ScriptHandle>(ScriptHandle{std::make_shared<const Script>(std::move(text))});
-}
-
-// (rows, names, other): see OperationLines.
-py::tuple operation_lines(const std::string& text, std::uint32_t ranks, std::uint32_t first_line,
-                          std::size_t most) {
-  if (ranks == 0 || ranks > Script::kMostRanks) {
-    throw ConfigError{"ranks", std::to_string(ranks), "from 1 to " + std::to_string(Script::kMostRanks)};
-  }
-  OperationLines lines;
-  {
-    const py::gil_scoped_release release;
-    lines = read_operation_lines(text, ranks, first_line, most);
-  }
-  constexpr std::size_t kWidth = sizeof(OperationLines::Row) / sizeof(std::int64_t);
-  py::array_t<std::int64_t> rows({lines.rows.size(), kWidth});
-  std::memcpy(rows.mutable_data(), lines.rows.data(), lines.rows.size() * sizeof(OperationLines::Row));
-  return py::make_tuple(std::move(rows), std::move(lines.names), std::move(lines.other));
 }
 
 ProgramPtr program_of(const py::dict& job, std::uint32_t tasks) {
@@ -112,8 +92,6 @@ void bind_jobs(py::module_& module) {
                              [](const ScriptHandle& self) { return self.script->most_packets(); })
       .def_property_readonly("packets", [](const ScriptHandle& self) { return self.script->packets(); })
       .def_property_readonly("bytes", [](const ScriptHandle& self) { return self.script->bytes(); });
-  module.def("operation_lines", &operation_lines, py::arg("text"), py::arg("ranks"), py::arg("first_line"),
-             py::arg("most"));
   module.def(
       "check_program",
       [](const std::string& spec, std::uint32_t tasks, std::uint32_t packet_bytes) {

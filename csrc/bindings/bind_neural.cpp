@@ -1,4 +1,4 @@
-// _core.ScoringNetwork, the list of features, and _core.PathSplit.
+// _core.ScoringNetwork, and the list of features.
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -9,7 +9,6 @@
 #include "bindings/network_handle.hpp"
 #include "bindings/question_spec.hpp"
 #include "routing/neural/scoring_network.hpp"
-#include "routing/path_split.hpp"
 
 namespace py = pybind11;
 
@@ -52,43 +51,6 @@ NetworkHandle make_network(const py::dict& spec, bool per_action, const std::str
   return {std::make_shared<const neural::ScoringNetwork>(neural::make_scoring_network(std::move(given)))};
 }
 
-// One entry per path in each array.
-PathSplitHandle make_split(std::uint32_t num_routers,
-                           const py::array_t<std::uint32_t, py::array::c_style>& sources,
-                           const py::array_t<std::uint32_t, py::array::c_style>& destinations,
-                           const py::array_t<std::int64_t, py::array::c_style>& intermediates,
-                           const py::array_t<double, py::array::c_style>& probabilities) {
-  const py::ssize_t count = sources.size();
-  for (const py::array* const column :
-       {static_cast<const py::array*>(&sources), static_cast<const py::array*>(&destinations),
-        static_cast<const py::array*>(&intermediates), static_cast<const py::array*>(&probabilities)}) {
-    if (column->ndim() != 1 || column->size() != count) {
-      throw ConfigError{"split", std::to_string(column->size()) + " entries",
-                        "columns of one dimension and the same length, " + std::to_string(count)};
-    }
-  }
-  constexpr std::uint32_t kMostRouters = 1U << 14;  // whose pairs fit the memory of any machine
-  if (num_routers > kMostRouters) {
-    throw ConfigError{"split.num_routers", std::to_string(num_routers),
-                      "at most " + std::to_string(kMostRouters)};
-  }
-  std::vector<PathShare> shares;
-  shares.reserve(static_cast<std::size_t>(count));
-  for (py::ssize_t i = 0; i < count; ++i) {
-    const std::int64_t router = intermediates.at(i);
-    if (router < -1 || router >= num_routers) {
-      throw ConfigError{"split.intermediate", std::to_string(router),
-                        "-1, or a router, below " + std::to_string(num_routers)};
-    }
-    shares.push_back({.source = sources.at(i),
-                      .destination = destinations.at(i),
-                      .intermediate = router < 0 ? kNil : static_cast<std::uint32_t>(router),
-                      .probability = probabilities.at(i)});
-  }
-  const py::gil_scoped_release release;
-  return {std::make_shared<const PathSplit>(make_path_split(num_routers, std::move(shares)))};
-}
-
 py::list feature_list() {
   py::list out;
   each_feature([&](const auto& feature, std::size_t /*bit*/) {
@@ -111,10 +73,6 @@ void bind_neural(py::module_& module) {
            py::arg("temperature"), py::arg("features"), py::arg("scales"), py::arg("weights"),
            py::arg("biases"));
   module.def("features", &feature_list);
-  py::classh<PathSplitHandle>(module, "PathSplit")
-      .def(py::init(&make_split), py::arg("num_routers"), py::arg("sources").noconvert(),
-           py::arg("destinations").noconvert(), py::arg("intermediates").noconvert(),
-           py::arg("probabilities").noconvert());
 }
 
 }  // namespace dragonfly

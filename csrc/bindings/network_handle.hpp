@@ -1,4 +1,4 @@
-// What Python holds of a neural network, or of the probabilities of paths, for a policy.
+// A neural network as Python holds it, for a policy.
 #pragma once
 
 #include "core/parameters.hpp"
@@ -8,11 +8,6 @@ namespace dragonfly {
 // _core.ScoringNetwork
 struct NetworkHandle {
   NetworkPtr network;  // never null
-};
-
-// _core.PathSplit
-struct PathSplitHandle {
-  PathSplitPtr split;  // never null
 };
 
 }  // namespace dragonfly

@@ -26,8 +26,6 @@ Parameters parameters_of(const std::string& owner, const py::dict& given) {
       parameters[name] = py::cast<double>(value);
     } else if (py::isinstance<NetworkHandle>(value)) {
       parameters[name] = py::cast<const NetworkHandle&>(value).network;
-    } else if (py::isinstance<PathSplitHandle>(value)) {
-      parameters[name] = py::cast<const PathSplitHandle&>(value).split;
     } else {
       throw ConfigError{owner + "." + name, py::repr(value).cast<std::string>().substr(0, 200),
                         "a number, a string, true or false"};

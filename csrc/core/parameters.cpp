@@ -15,9 +15,7 @@ std::string show(const ParameterValue& value) {
   if (const auto* number = std::get_if<double>(&value)) return std::to_string(*number);
   if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
   if (const auto* text = std::get_if<std::string>(&value)) return "'" + *text + "'";
-  if (const auto* network = std::get_if<NetworkPtr>(&value))
-    return *network != nullptr ? "a network" : "nothing";
-  return "a split of paths";
+  return std::get<NetworkPtr>(value) != nullptr ? "a network" : "nothing";
 }
 
 const ParameterInfo& row_of(const ParameterOwner& owner, const std::string& name) {
@@ -115,10 +113,6 @@ NetworkPtr network_parameter(const ParameterOwner& owner, const Parameters& give
   const auto network = get<NetworkPtr>(owner, given, name, "a network");
   if (network == nullptr) throw ConfigError{owner.name + "." + name, "nothing", "must be a network"};
   return network;
-}
-
-PathSplitPtr split_parameter(const ParameterOwner& owner, const Parameters& given, const std::string& name) {
-  return get<PathSplitPtr>(owner, given, name, "a split of paths");
 }
 
 std::uint32_t choice_parameter(const ParameterOwner& owner, const Parameters& given, const std::string& name,

@@ -17,10 +17,7 @@ namespace neural {
 struct ScoringNetwork;
 }
 using NetworkPtr = std::shared_ptr<const neural::ScoringNetwork>;
-struct PathSplit;
-using PathSplitPtr = std::shared_ptr<const PathSplit>;
-
-using ParameterValue = std::variant<double, bool, std::string, NetworkPtr, PathSplitPtr>;
+using ParameterValue = std::variant<double, bool, std::string, NetworkPtr>;
 using Parameters = std::map<std::string, ParameterValue>;
 
 // One row: whatever there is to say about a parameter, for the core and for Python.
@@ -74,10 +71,6 @@ void require_known(const ParameterOwner& owner, const Parameters& given, const s
 
 // Never null.
 [[nodiscard]] NetworkPtr network_parameter(const ParameterOwner& owner, const Parameters& given,
-                                           const std::string& name);
-
-// Null where none is given.
-[[nodiscard]] PathSplitPtr split_parameter(const ParameterOwner& owner, const Parameters& given,
                                            const std::string& name);
 
 // Which of the names is given.

@@ -11,7 +11,6 @@ namespace dragonfly {
 // One line per file of policies: X(name) stands for `std::vector<PolicyInfo> name_policies()` in name.cpp.
 #define DRAGONFLY_POLICIES(X) \
   X(minimal)                  \
-  X(static_optimum)           \
   X(valiant)                  \
   X(ugal)                     \
   X(ugal_ideal)               \

@@ -42,7 +42,6 @@ ScriptText text_of(const std::vector<Rank>& ranks, std::uint32_t packet_bytes = 
                   .partners = {},
                   .amounts = {},
                   .labels = {},
-                  .lines = {},
                   .label_names = {"a", "b"},
                   .operation_names = {"one", "two"}};
   for (const Rank& rank : ranks) {

@@ -30,7 +30,6 @@ std::uint32_t rank_of(const ScriptText& text, std::uint64_t operation) {
 }  // namespace
 
 std::string place_in(const ScriptText& text, std::uint64_t operation) {
-  if (!text.lines.empty()) return "line " + std::to_string(text.lines[operation]);
   const std::uint32_t rank = rank_of(text, operation);
   return "operation " + std::to_string(operation - text.first[rank]) + " of rank " + std::to_string(rank);
 }

@@ -45,7 +45,7 @@ struct Step {
   std::int64_t amount = 0;    // packets of a message; kCompute: ps
 };
 
-// The same as it is written: columns, the operations of rank 0 first.
+// A program as columns, the operations of rank 0 first.
 struct ScriptText {
   static constexpr std::int64_t kAnyBytes = -1;  // of a receive
 
@@ -56,7 +56,6 @@ struct ScriptText {
   std::vector<std::uint32_t> partners;
   std::vector<std::int64_t> amounts;  // bytes of a message, ps of a kCompute
   std::vector<std::uint32_t> labels;  // kBegin, kEnd: operations
-  std::vector<std::uint32_t> lines;   // of a file; empty: it comes from none
   std::vector<std::string> label_names;
   std::vector<std::string> operation_names;
 };
@@ -126,7 +125,7 @@ class Script {
   std::uint64_t most_packets_ = 0;
 };
 
-// "line 12", or "operation 5 of rank 3": where an operation of a text stands.
+// The place of an operation in messages: "operation 5 of rank 3".
 [[nodiscard]] std::string place_in(const ScriptText& text, std::uint64_t operation);
 
 // What has come to a rank, and what it still lacks of what it wants to receive.

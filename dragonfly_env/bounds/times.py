@@ -41,7 +41,6 @@ class PacketTimes:
         last_timer_ps: Of the port to the host.
         packet_ps: By class of link, the time of a packet on a port; of the link to the host first.
         injection_packet_ps: The same of the link from the host.
-        credit_ps: By class of link, from the departure of a packet until its credit is back, without a wait.
     """
 
     clock_ps: int
@@ -53,7 +52,6 @@ class PacketTimes:
     last_timer_ps: int
     packet_ps: tuple[int, ...]
     injection_packet_ps: int
-    credit_ps: tuple[int, ...]
 
 
 def packet_times(network: NetworkConfig, topology: Dragonfly) -> PacketTimes:
@@ -69,14 +67,11 @@ def packet_times(network: NetworkConfig, topology: Dragonfly) -> PacketTimes:
     rows = link_rows(network, topology)
     decision = ps("routing_delay_ns")
     out, into, crossbar = ps("output_latency_ns"), ps("input_latency_ns"), ps("crossbar_latency_ns")
-    hops, credits = [0], [0]
+    hops = [0]
     for row in rows:
         sending = row["packet_ps"] if timed or tail_after else 0
         wire = out + row["latency_ps"] + into
         hops.append(crossbar + sending + wire + decision)
-        credits.append(
-            wire + (row["packet_ps"] if tail_after else 0) + decision + ps("router_clock_ns") + wire
-        )
     sending = injection_ps if timed or tail_after else 0
     return PacketTimes(
         clock_ps=ps("router_clock_ns"),
@@ -88,7 +83,6 @@ def packet_times(network: NetworkConfig, topology: Dragonfly) -> PacketTimes:
         last_timer_ps=host_ps if timed else 0,
         packet_ps=(host_ps, *(row["packet_ps"] for row in rows)),
         injection_packet_ps=injection_ps,
-        credit_ps=tuple(credits),
     )
 
 
@@ -143,14 +137,6 @@ def least_times(network: NetworkConfig, topology: Dragonfly) -> tuple[float, npt
         constant = float(times.first_ps + times.last_ps)
         hops = [float(_next_edge(hop, times.clock_ps)) for hop in times.hop_ps]
     return constant / PS_PER_NS, np.array([0.0, *hops[1:]]) / PS_PER_NS
-
-
-def alone_times(network: NetworkConfig, topology: Dragonfly) -> tuple[float, npt.NDArray[np.float64]]:
-    """The same of a packet alone, with half a clock until its first edge."""
-    times = packet_times(network, topology)
-    constant = times.first_ps + times.clock_ps / 2 + times.last_ps
-    hops = [_next_edge(hop, times.clock_ps) for hop in times.hop_ps]
-    return constant / PS_PER_NS, np.array([0, *hops[1:]]) / PS_PER_NS
 
 
 def _next_edge(time_ps: int, clock_ps: int) -> int:

@@ -10,9 +10,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from dragonfly_env.checks import values
 from dragonfly_env.checks.values import check_mapping as check_mapping
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.errors import ConfigError, StateError
+
+
+def check_items(field: str, value: object, allowed: str, most: int = 0) -> list[Any]:
+    """A list."""
+    return values.check_items(field, value, allowed)
 
 
 @contextmanager
@@ -48,6 +54,12 @@ def opened(path: Path, field: str, allowed: str = "must be a readable file") -> 
         file = path.open("rb")
     with file:
         yield file
+
+
+def read_bytes(path: Path, field: str, most_bytes: int, allowed: str = "must be a readable file") -> bytes:
+    """The content of a file."""
+    with parsing(field, str(path), allowed):
+        return path.read_bytes()
 
 
 class LimitedStream(io.RawIOBase):

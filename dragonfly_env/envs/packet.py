@@ -511,7 +511,7 @@ class PacketEnv(BatchedRoutingEnv):
         here, there = (_as_seen(each, config) for each in (options, usual))
         if any(here[name] != there[name] for name in (*needed, *_DRAWN)):
             return None
-        return policy.for_run(config).to_core()
+        return policy.to_core()
 
     def _warms_up_alike(self, config: SimulationConfig) -> bool:
         """Whether the paths of the warm-up leave the first virtual channels of packets as they are: a policy that may

@@ -1,8 +1,8 @@
 """Jobs: programs next to each other on the hosts of one machine.
 
 ``Job`` says which program runs where; ``SimulationConfig(jobs=[...])`` runs them. Programs are the motifs of
-applications (``dragonfly_env.jobs.programs``), closed-loop patterns, texts of operations (``file:PATH``), or functions
-of your own made of ``send``, ``receive``, ``wait``, ``compute`` and the collectives.
+applications (``dragonfly_env.jobs.programs``), closed-loop patterns, or functions of your own made of ``send``,
+``receive``, ``wait``, ``compute`` and the collectives.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dragonfly_env.jobs.parse import parse_program
 from dragonfly_env.jobs.parse import programs as program_names
 from dragonfly_env.jobs.program import Motif, Program
 from dragonfly_env.jobs.programs import Hacc, Milc, MilcReorder, Nek5000, Qbox, Rayleigh
-from dragonfly_env.jobs.texts import OperationText
+from dragonfly_env.jobs.recorded import RecordedProgram
 
 __all__ = [
     "ENDLESS",
@@ -27,10 +27,10 @@ __all__ = [
     "Motif",
     "Nek5000",
     "Operation",
-    "OperationText",
     "Program",
     "Qbox",
     "Rayleigh",
+    "RecordedProgram",
     "allreduce",
     "alltoallv",
     "barrier",

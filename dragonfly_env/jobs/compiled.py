@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+import functools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,9 +14,6 @@ from dragonfly_env.jobs.program import Program
 from dragonfly_env.jobs.records import Records, in_order
 from dragonfly_env.metrics.operations import ANY_OPERATION, ITERATION
 
-_KEPT_BYTES = 2**28
-_MOST_KEPT = 64
-
 
 class CompiledProgram:
     """A program for a number of ranks: shared by all jobs that run it.
@@ -25,7 +22,7 @@ class CompiledProgram:
     the time in any of them as ``ANY_OPERATION``.
     """
 
-    __slots__ = ("num_bytes", "operation_names", "script")
+    __slots__ = ("operation_names", "script")
 
     def __init__(self, program: Program, ranks: int, packet_bytes: int) -> None:
         records = program.recorded(ranks)
@@ -51,12 +48,11 @@ class CompiledProgram:
                 "partners": frames.around(records.partners, 0),
                 "amounts": frames.around(records.amounts, 0),
                 "labels": frames.around(numbers, outermost),
-                "lines": _lines(records, frames),
+                "lines": np.empty(0, np.uint32),
                 "label_names": [records.texts[name] for name in used_labels],
                 "operation_names": list(self.operation_names),
             },
         )
-        self.num_bytes = self.script.bytes + records.num_bytes
 
 
 class _Frames(NamedTuple):
@@ -98,43 +94,11 @@ def _frames(records: Records) -> _Frames:
     return _Frames(at[order], rank[order], kinds, (which == 1) | (which == 2))
 
 
-def _lines(records: Records, frames: _Frames) -> npt.NDArray[np.uint32]:
-    """Of the marks: those of the operations that they are before or behind."""
-    if records.lines is None:
-        return np.empty(0, np.uint32)
-    if not len(records.lines):
-        return np.ones(len(frames.at), np.uint32)
-    next_to = np.clip(frames.at - (frames.kinds == END), 0, len(records.lines) - 1)
-    return frames.around(records.lines, records.lines[next_to])
-
-
-class _Compiled:
-    """Programs that were compiled, the latest last: some, as far as they fit into some bytes; in any case the last."""
-
-    def __init__(self) -> None:
-        self._known: OrderedDict[tuple[Program, int, int], CompiledProgram] = OrderedDict()
-        self._bytes = 0
-
-    def find(self, key: tuple[Program, int, int]) -> CompiledProgram:
-        """The one of a program, ranks and bytes of a packet; made if need be."""
-        found = self._known.pop(key, None)
-        if found is None:
-            found = CompiledProgram(*key)
-            self._bytes += found.num_bytes
-        self._known[key] = found
-        while len(self._known) > 1 and (self._bytes > _KEPT_BYTES or len(self._known) > _MOST_KEPT):
-            _, oldest = self._known.popitem(last=False)
-            self._bytes -= oldest.num_bytes
-        return found
-
-
-_COMPILED = _Compiled()
-
-
+@functools.lru_cache(maxsize=32)
 def compile_program(program: Program, ranks: int, packet_bytes: int) -> CompiledProgram:
     """The program for so many ranks, checked; the same object for the same program."""
     program.check(ranks)
-    return _COMPILED.find((program, ranks, packet_bytes))
+    return CompiledProgram(program, ranks, packet_bytes)
 
 
 def run_settings(program: Program, packet_bytes: int) -> dict[str, Any]:

@@ -6,20 +6,13 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, Final
 
-from dragonfly_env.checks.values import (
-    MAX_SEED,
-    MAX_SETTING_NS,
-    check_integer,
-    check_mapping,
-    check_text,
-    config_error,
-)
+from dragonfly_env.checks.values import MAX_SEED, MAX_SETTING_NS, check_integer, check_text, config_error
 from dragonfly_env.config.rows import integer, normalise, reject_unknown, setting, time_ns
 from dragonfly_env.jobs.operations import MOST_HOSTS
 from dragonfly_env.jobs.parse import RegisteredJob, parse_program
 from dragonfly_env.jobs.placement import check_placement
 from dragonfly_env.jobs.program import Program
-from dragonfly_env.jobs.texts import OperationText
+from dragonfly_env.jobs.recorded import RecordedProgram
 from dragonfly_env.policies import Policy, make_policy, parse_policy
 
 ENDLESS: Final = "endless"
@@ -69,8 +62,8 @@ class Job:
 
     Args:
         program: ``"milc"`` or another name of ``dragonfly_env.jobs.program_names()``, with settings as in
-            ``"milc:scale=0.25"``; ``"file:PATH"``; an object; or a function ``(rank, ranks) -> operations`` of one's
-            own (``dragonfly_env.jobs``).
+            ``"milc:scale=0.25"``; an object; or a function ``(rank, ranks) -> operations`` of one's own
+            (``dragonfly_env.jobs``).
         hosts: How many. May be left out where the placement lists them or the program is written for a number.
         placement: ``"consecutive"`` (the first free hosts by number), ``"random"``, ``"random-routers"`` (routers in
             random order, all hosts of one before the next), ``"random-groups"``, ``"groups=k"`` (an even share in
@@ -120,7 +113,7 @@ class Job:
         if callable(self.program) and not isinstance(self.program, Program):
             if self.hosts is None:
                 raise config_error("hosts", None, "must be given for a program that is a function")
-            object.__setattr__(self, "program", OperationText.of(self.program, self.hosts))
+            object.__setattr__(self, "program", RecordedProgram.of(self.program, self.hosts))
         program = parse_program(self.program)
         object.__setattr__(self, "program", program)
         if self.hosts is None:
@@ -158,7 +151,7 @@ class Job:
     @classmethod
     def parse(cls, text: str) -> Job:
         """From ``"milc:hosts=32,placement=random-routers,scale=0.25"``: fields of the job, and settings of its program.
-        A list of hosts is ``placement=3;1;4``, a policy a name. ``"file:ring.ops,placement=random"`` reads a program.
+        A list of hosts is ``placement=3;1;4``, a policy a name.
 
         Args:
             text: The program, then settings.
@@ -171,9 +164,6 @@ class Job:
             'random'
         """
         head, _, rest = text.strip().partition(":")
-        if head == "file":
-            path, _, rest = rest.partition(",")
-            head = f"file:{path}"
         fields = {field.name for field in dataclasses.fields(cls)} - {"program"}
         own: dict[str, Any] = {}
         settings = []
@@ -233,8 +223,7 @@ class Job:
             >>> dfe.Job.from_dict({"program": "milc", "hosts": 8}).title
             'milc on 8 hosts'
         """
-        given = check_mapping("job", values)
-        reject_unknown(cls, given, "a job")
-        if "program" not in given:
+        reject_unknown(cls, values, "a job")
+        if "program" not in values:
             raise config_error("program", None, "must be given: the name of a program")
-        return cls(**given)
+        return cls(**values)

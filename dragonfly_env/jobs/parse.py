@@ -10,7 +10,7 @@ from dragonfly_env.checks.values import config_error, parse_assignments, unknown
 from dragonfly_env.jobs import programs as _programs  # noqa: F401 - they register themselves
 from dragonfly_env.jobs.operations import Operation
 from dragonfly_env.jobs.program import Motif, Program
-from dragonfly_env.jobs.texts import OperationText
+from dragonfly_env.jobs.recorded import RecordedProgram
 from dragonfly_env.traffic.base import ClosedLoop, closed_loop_names, make_named
 
 
@@ -45,7 +45,7 @@ class RegisteredJob(Program):
 
 
 def programs() -> tuple[str, ...]:
-    """The names of all programs that a job may run; besides, ``file:PATH`` reads one."""
+    """The names of all programs that a job may run."""
     return (*Motif.classes, *closed_loop_names())
 
 
@@ -53,7 +53,7 @@ def parse_program(program: object) -> Program:
     """A program in any of its forms.
 
     Args:
-        program: ``"milc"``, ``"milc:scale=0.25,gap_ns=1000"``, ``"file:ring.ops"``, a closed-loop pattern such as
+        program: ``"milc"``, ``"milc:scale=0.25,gap_ns=1000"``, a closed-loop pattern such as
             ``"all-to-all:message_bytes=4096"``, an object, or a table as ``Program.to_dict`` gives.
 
     Raises:
@@ -73,30 +73,17 @@ def parse_program(program: object) -> Program:
         raise config_error("program", program, "must be the name of a program, a function, or a program")
     text = program.strip()
     name, _, rest = text.partition(":")
-    if name == "file":
-        return OperationText.read(rest)
     if name in Motif.classes:
         return Motif.classes[name].from_settings(parse_assignments(rest, "program"))
     if name not in programs():
-        raise unknown_name("program", name, (*programs(), "file:PATH"))
+        raise unknown_name("program", name, programs())
     return RegisteredJob(text)
 
 
 def _from_table(table: dict[str, Any]) -> Program:
-    if "file" in table:
-        path, sha256 = table.pop("file"), table.pop("sha256", None)
-        return OperationText.read(path, sha256, **_text_settings(table))
-    if "text" in table:
-        name = table.pop("name", "text")
-        return OperationText.parse(name, table.pop("text"), **_text_settings(table))
+    if "operations" in table:
+        return RecordedProgram.from_dict(table)
     name = table.pop("name", None)
     if not isinstance(name, str) or name not in Motif.classes:
         raise unknown_name("program", name, Motif.classes)
     return Motif.classes[name].from_settings(table)
-
-
-def _text_settings(table: dict[str, Any]) -> dict[str, Any]:
-    for name, value in table.items():
-        if name not in ("jitter", "piece_bytes"):
-            raise config_error(name, value, "is no setting of a written program, only jitter and piece_bytes")
-    return table

@@ -19,7 +19,7 @@ from dragonfly_env.checks.values import MAX_SETTING_NS, config_error
 from dragonfly_env.config.help import documented
 from dragonfly_env.config.rows import integer, normalise, real, reject_unknown, time_ns
 from dragonfly_env.jobs.operations import MOST_BYTES, SEND, SEND_ALL_TO_ALL, Operation
-from dragonfly_env.jobs.records import Recorder, Records
+from dragonfly_env.jobs.records import Records
 
 PAPER_SHARES: Final = {
     "milc": 0.52,
@@ -61,16 +61,7 @@ _MOST_OPERATIONS = 2**24
 
 
 class Program(ABC):
-    """What the ranks of a job do: frozen, comparable, hashable. Ranks are numbered from 0, one per host.
-
-    Example:
-        >>> program = dfe.jobs.parse_program("milc:scale=0.25")
-        >>> isinstance(program, dfe.jobs.Program), program.spec
-        (True, 'milc:scale=0.25')
-        >>> program.check(16)
-        >>> next(iter(program.operations(0, 16)))
-        Operation(kind=2, partner=1, amount=-1, label='forward')
-    """
+    """The operations of the ranks of a job: frozen, comparable, hashable. Ranks are numbered from 0, one per host."""
 
     __slots__ = ()
 
@@ -84,46 +75,25 @@ class Program(ABC):
 
     @abstractmethod
     def operations(self, rank: int, ranks: int) -> Iterable[Operation]:
-        """One iteration of one rank.
-
-        Args:
-            rank: From 0.
-            ranks: How many there are.
-        """
+        """One iteration of one rank."""
 
     def check(self, hosts: int) -> None:  # noqa: B027 - most programs run on any number
-        """Raise ``ConfigError`` if the program cannot run on so many hosts.
-
-        Args:
-            hosts: How many hosts the job has.
-        """
+        """Raise ``ConfigError`` if the program cannot run on so many hosts."""
 
     def num_hosts(self) -> int | None:
         """How many it is for, if it is written for a certain number."""
         return None
 
     def recorded(self, ranks: int) -> Records:
-        """One iteration of all ranks, checked.
-
-        Args:
-            ranks: How many ranks the job has.
-        """
-        recorder = Recorder(self.spec, ranks, _MOST_OPERATIONS)
-        for rank in range(ranks):
-            recorder.add_all(rank, self.operations(rank, ranks))
-        return recorder.records()
+        """One iteration of all ranks, checked."""
+        return Records(self.spec, ranks, lambda rank: self.operations(rank, ranks), _MOST_OPERATIONS)
 
     def piece(self) -> int:
         """The bytes of a message that leave before it is another one's turn."""
         return self.piece_bytes
 
     def rank_order(self, ranks: int, seed: int) -> list[int]:
-        """Ranks in the order in which they take the hosts that the placement gives them.
-
-        Args:
-            ranks: How many there are.
-            seed: Random orders follow from it.
-        """
+        """Ranks in the order in which they take the hosts that the placement gives them."""
         return list(range(ranks))
 
     @abstractmethod
@@ -131,11 +101,7 @@ class Program(ABC):
         """As TOML and JSON have it; ``parse_program`` is the inverse."""
 
     def resolved(self, ranks: int) -> str | dict[str, Any]:
-        """The same with every default and what comes from data of the package: all that a result depends on.
-
-        Args:
-            ranks: How many ranks the job has.
-        """
+        """The same with every default and what comes from data of the package: all that a result depends on."""
         return self.to_dict()
 
 
@@ -224,19 +190,11 @@ class Motif(Program):
         return {"name": self.name, **settings, "gap_ns": self.gap(ranks)}
 
     def gap(self, ranks: int) -> float:
-        """The computation of one iteration, in ns.
-
-        Args:
-            ranks: How many ranks the job has.
-        """
+        """The computation of one iteration, in ns."""
         return _calibrated(self, ranks) if self.gap_ns is None else self.gap_ns
 
     def bytes_per_host(self, ranks: int) -> float:
-        """What a host sends in an iteration: the mean of a few of them, spread over all.
-
-        Args:
-            ranks: How many ranks the job has.
-        """
+        """What a host sends in an iteration: the mean of a few of them, spread over all."""
         program = self if self.gap_ns == 0.0 else dataclasses.replace(self, gap_ns=0.0)
         few = range(0, ranks, max(1, ranks // _FEW))
         kinds = (SEND, SEND_ALL_TO_ALL)
@@ -247,11 +205,7 @@ class Motif(Program):
         return self.scaled(self.piece_bytes)
 
     def scaled(self, num_bytes: float) -> int:
-        """A large message's size.
-
-        Args:
-            num_bytes: The application's size.
-        """
+        """A large message's size."""
         return max(1, round(num_bytes * self.scale))
 
 

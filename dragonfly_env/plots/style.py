@@ -109,7 +109,6 @@ _LOOKS = {
     "vlb-g": Look(_INDIGO, ">", "dashdot"),
     "ugal-g": Look(_BLUE, "^"),
     "ad1": Look(_BLUE, "v", "dash"),
-    "static-optimum": Look(_BLUE, "s", "dot"),
     "ugal-n": Look(_SKY, "v"),
     "ad0": Look(_SKY, "^", "dash"),
     "pb-acor": Look(_SKY, ">", "dot"),

@@ -451,7 +451,7 @@ class SimulationConfig:
             "topology": self.topology.to_core(),
             "network": self.network.to_core(self.topology, watchdog_ns=self.watchdog_ns),
             "source": self._make_source(),
-            "policy": self.policy_object.for_run(self).to_core(),
+            "policy": self.policy_object.to_core(),
             "job_policies": policies.to_core(),
             "lose_when_full": self.loses_when_full,
         }
@@ -541,9 +541,7 @@ class Made:
         """The record that a core is made of."""
         run = self.config.to_core()
         if self.forks_to:
-            run["later_policies"] = [
-                {"field": "forks_to", **policy.for_run(self.config).to_core()} for policy in self.forks_to
-            ]
+            run["later_policies"] = [{"field": "forks_to", **policy.to_core()} for policy in self.forks_to]
         if self.changes:
             run["seed"] = self.changes[-1][1].seed
             # Closed-loop programs, and silence, are what they were.
@@ -556,7 +554,7 @@ class Made:
         for policy in self.job_policies:
             core.add_policy("policy", policy.to_core())
         if self.policy is not None:
-            core.set_policy(self.policy.for_run(self.now).to_core())
+            core.set_policy(self.policy.to_core())
 
     def changed(self, after_ps: int, changes: Mapping[str, Any]) -> Made:
         """The same with other traffic, load or seed after a time."""

@@ -364,7 +364,7 @@ class Simulation(CoreOwner):
             5.0
         """
         config = self._config.replace(policy=policy)
-        self._core.set_policy(config.policy_object.for_run(config).to_core())
+        self._core.set_policy(config.policy_object.to_core())
         self._config = config
         self._made = dataclasses.replace(self._made, policy=config.policy_object)
 

@@ -159,11 +159,6 @@ def _aries(policy: Any, batch: dfe.DecisionBatch) -> IntArray:
     return np.where(exists & leaves, detour, minimal)
 
 
-def _shortest(policy: Any, batch: dfe.DecisionBatch) -> IntArray:
-    """Without a split packets take the shortest path."""
-    return np.zeros(len(batch), dtype=np.int64)
-
-
 _RULES: dict[str, Callable[[Any, dfe.DecisionBatch], IntArray]] = {
     "par": _par,
     "pb": _pb,
@@ -171,7 +166,6 @@ _RULES: dict[str, Callable[[Any, dfe.DecisionBatch], IntArray]] = {
     "pb-acor": _pb_acor,
     "tpr": _tpr,
     "ugal-ideal": _ugal_ideal,
-    "static-optimum": _shortest,
     **dict.fromkeys(("ad", *_MODES), _aries),
 }
 

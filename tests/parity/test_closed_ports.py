@@ -82,3 +82,42 @@ def test_what_is_where_no_link_is_does_not_matter(policy: str, anything: float) 
     same.run(5_000)
     assert simulation.trace_hash() == same.trace_hash()
     np.testing.assert_array_equal(simulation.q_table(), same.q_table())
+
+
+@pytest.mark.parametrize("dtype", ["c8", "c16", "S4", "U4", "M8[ns]", "m8[s]", "?", "O"])
+def test_a_table_of_another_kind_than_real_numbers_is_refused(dtype: str) -> None:
+    simulation = dfe.Simulation(dfe.SimulationConfig(topology=TOPOLOGY, policy="q-routing"))
+    shape = simulation.q_table().shape
+    with pytest.raises(dfe.ConfigError, match=r"^values"):
+        simulation.load_q_table(
+            np.zeros(shape, dtype="M8[ns]") if dtype == "M8[ns]" else np.empty(shape, dtype)
+        )
+    masked = np.ma.masked_array(np.zeros(shape), mask=True)
+    with pytest.raises(dfe.ConfigError, match=r"^values = 'a masked array'"):
+        simulation.load_q_table(masked)
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", ">f4", "i4", "u1", "g"])
+def test_every_real_type_holds_a_table(dtype: str) -> None:
+    simulation = dfe.Simulation(dfe.SimulationConfig(topology=TOPOLOGY, policy="q-routing"))
+    table = np.full(simulation.q_table().shape, 100).astype(dtype)
+    simulation.load_q_table(table)
+    finite = np.isfinite(simulation.q_table())
+    assert (simulation.q_table()[finite] == 100).all()
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [(np.nan, "nan"), (-np.inf, "-inf"), (1e300, "1.*single precision"), (-1e39, "-1.*single precision")],
+)
+@pytest.mark.parametrize("policy", ["q-routing", "q-adaptive"])
+def test_what_is_no_time_is_refused_with_its_index_and_changes_nothing(
+    policy: str, value: float, said: str
+) -> None:
+    simulation = dfe.Simulation(dfe.SimulationConfig(topology=TOPOLOGY, policy=policy))
+    before = simulation.q_table().copy()
+    table = before.astype(np.float64)
+    table[2, 1, 0] = value
+    with pytest.raises(dfe.ConfigError, match=rf"^values\[2, 1, 0\] = {said}"):
+        simulation.load_q_table(table)
+    np.testing.assert_array_equal(simulation.q_table(), before)

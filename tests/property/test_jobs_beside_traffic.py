@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,6 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dragonfly_env as dfe
+from dragonfly_env import jobs
+from dragonfly_env.jobs import Operation
 from dragonfly_env.sweeps import Scenario, load_results, run_all
 from dragonfly_env.sweeps.measure import measure
 from dragonfly_env.sweeps.summary import render_summary
@@ -30,12 +33,14 @@ class Case:
     load: float
     warmup_ns: float
 
-    @property
-    def text(self) -> str:
-        lines = ["ranks 2", f"* compute ns={self.compute_ns}", "* begin name=exchange"]
+    def program(self, rank: int, ranks: int) -> Iterator[Operation]:
+        """An exchange, then a barrier."""
+        yield jobs.compute(self.compute_ns)
+        yield jobs.begin("exchange")
         for _ in range(self.messages):
-            lines += [f"0 send to=1 bytes={self.message_bytes}", "1 receive from=0"]
-        return "\n".join([*lines, "* end name=exchange", "* barrier", ""])
+            yield jobs.receive(0) if rank else jobs.send(1, self.message_bytes)
+        yield jobs.end("exchange")
+        yield from jobs.barrier(rank, range(ranks))
 
 
 CASES = st.builds(
@@ -49,10 +54,8 @@ CASES = st.builds(
 )
 
 
-def scenario(case: Case, folder: Path) -> Scenario:
-    file = folder / "job.ops"
-    file.write_text(case.text)
-    job = {"program": f"file:{file}", "start_ns": float(case.start_ns), "placement": [0, 41]}
+def scenario(case: Case) -> Scenario:
+    job = dfe.Job(case.program, hosts=2, start_ns=float(case.start_ns), placement=[0, 41])
     return Scenario.from_dict(
         {
             "topology": "72",
@@ -61,7 +64,7 @@ def scenario(case: Case, folder: Path) -> Scenario:
             "loads": [case.load],
             "warmup_ns": case.warmup_ns,
             "measure_ns": 1e6,
-            "jobs": [job],
+            "jobs": [job.to_dict()],
         }
     )
 
@@ -69,24 +72,23 @@ def scenario(case: Case, folder: Path) -> Scenario:
 @settings(deadline=None, max_examples=12)
 @given(CASES)
 def test_what_is_reported_is_the_jobs_whatever_the_warm_up(case: Case) -> None:
-    with TemporaryDirectory() as name:
-        run, _ = scenario(case, Path(name)).runs()
-        row, _ = measure(run)
-        (job,) = json.loads(row["jobs"])
-        assert job["start_ns"] == pytest.approx(case.warmup_ns + case.start_ns, abs=1e-6)
-        assert job["run_time_ns"] >= case.compute_ns
-        assert row["duration_ns"] >= case.start_ns + job["run_time_ns"] - 1e-6
-        assert row["packets_delivered"] >= job["packets_delivered"] > 0
-        assert job["operations"]["exchange"]["count"] == 2
-        assert job["operations"]["exchange"]["max_ns"] <= job["run_time_ns"]
-        assert job["iterations"] == 2
-        assert 0 < job["mpi_share"] <= 1
-        # Alone, and from time 0 on, it is the same job.
-        alone = run.config.replace(traffic=None, jobs=[run.config.jobs[0].replace(start_ns=0.0)])
-        same = dfe.Simulation(alone).run_to_completion().jobs[0]
-        assert job["messages"] == same.messages.count
-        assert job["operations"].keys() == same.operations.keys()
-        assert job["packets_delivered"] == same.packets_delivered
+    run, _ = scenario(case).runs()
+    row, _ = measure(run)
+    (job,) = json.loads(row["jobs"])
+    assert job["start_ns"] == pytest.approx(case.warmup_ns + case.start_ns, abs=1e-6)
+    assert job["run_time_ns"] >= case.compute_ns
+    assert row["duration_ns"] >= case.start_ns + job["run_time_ns"] - 1e-6
+    assert row["packets_delivered"] >= job["packets_delivered"] > 0
+    assert job["operations"]["exchange"]["count"] == 2
+    assert job["operations"]["exchange"]["max_ns"] <= job["run_time_ns"]
+    assert job["iterations"] == 2
+    assert 0 < job["mpi_share"] <= 1
+    # Alone, and from time 0 on, it is the same job.
+    alone = run.config.replace(traffic=None, jobs=[run.config.jobs[0].replace(start_ns=0.0)])
+    same = dfe.Simulation(alone).run_to_completion().jobs[0]
+    assert job["messages"] == same.messages.count
+    assert job["operations"].keys() == same.operations.keys()
+    assert job["packets_delivered"] == same.packets_delivered
 
 
 @settings(deadline=None, max_examples=4)
@@ -94,7 +96,7 @@ def test_what_is_reported_is_the_jobs_whatever_the_warm_up(case: Case) -> None:
 def test_a_sweep_of_jobs_reads_its_own_results(case: Case) -> None:
     with TemporaryDirectory() as name:
         folder = Path(name) / "results"
-        report = run_all(scenario(case, Path(name)), folder, workers=1)
+        report = run_all(scenario(case), folder, workers=1)
         assert (report.finished, report.failures) == (2, ())
         results = load_results(folder)
         assert len(results.table) == 2

@@ -48,7 +48,6 @@ _INTERNAL = frozenset(
         "duration_in_ps",
         "duration_ps",
         "end_mark",
-        "for_run",
         "from_statistics",
         "needs",
         "observes",
@@ -59,7 +58,7 @@ _INTERNAL = frozenset(
     }
 )
 _HIDDEN = {"EnvOptions": frozenset({"hops", "spec"}), "Grid": frozenset({"name", "parameters"})}
-_SHOWN = {name: frozenset({"of"}) for name in ("Bounds", "Fairness", "OperationText")}
+_SHOWN = {name: frozenset({"of"}) for name in ("Bounds", "Fairness", "RecordedProgram")}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -148,12 +148,21 @@ class Benchmark(Work):
             found = [measured for measured in runs if measured is not None]
             if found:
                 outcomes.append(outcome_of(track, case, label, found, bounds.of(track, case, of_suite)))
+        retired = self.suite.retired_names if self.published else {}
+        for name in retired:
+            published = self._results.by_case(name)
+            for track in self.chosen:
+                for case in track.cases[self.effort]:
+                    results = published.get((track.name, self.effort, case.name), [])
+                    kept = [result.measured for result in results if result.seed in self.seeds_of()]
+                    if kept:
+                        outcomes.append(outcome_of(track, case, name, kept, bounds.of(track, case, of_suite)))
         return score(
             outcomes,
             self.chosen,
             self.effort,
-            {**self.kinds, **self.shown},
-            tuple(self._choices),
+            {**self.kinds, **self.shown, **retired},
+            (*self._choices, *retired),
             {label: training_cost(choice) for label, choice in self._choices.items()},
             self._trainings,
         )

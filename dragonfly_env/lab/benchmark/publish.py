@@ -48,7 +48,7 @@ def publish(folder: Path, suite: Suite, before: ReferenceResults) -> Publication
     names = sorted(file.stem for file in files.runs.glob("*.parquet"))
     seeds = {name: seed for name in names if (seed := _seed_of(files, name)) is not None}
     known = {result.key: result for result in before}
-    joined: dict[Key, ReferenceResult] = {}
+    joined = {key: result for key, result in known.items() if result.policy in suite.retired_names}
     read: set[Key] = set()
     choices = [PolicyChoice.parse(spec) for spec in (*suite.reference_specs, *suite.shown_specs)]
     cases = (

@@ -92,6 +92,14 @@ class ReferenceResults:
         """What a run came to, by the quantity of a track."""
         return self._by_key.get((run_id, track.quantity, track.after_ns))
 
+    def by_case(self, policy: str) -> dict[tuple[str, str, str], list[ReferenceResult]]:
+        """The runs of a policy by track, effort and case: for policies that the package no longer has."""
+        found: dict[tuple[str, str, str], list[ReferenceResult]] = {}
+        for result in self:
+            if result.policy == policy:
+                found.setdefault((result.track, result.effort, result.case), []).append(result)
+        return found
+
     def write(self, file: Path) -> None:
         """Write the table: sorted, the same bytes for the same runs (and the same pyarrow), complete or not at all."""
         write_table(pa.Table.from_pylist([result._to_row() for result in self], _SCHEMA), file)

@@ -230,7 +230,7 @@ def as_markdown(work: Benchmark, scores: Scores, command: str) -> str:
         "",
         *(
             f"- {kind}: {', '.join(f'`{spec}`' for spec in specs)}"
-            for kind, specs in {**suite.references, **suite.shown}.items()
+            for kind, specs in {**suite.references, **suite.shown, **suite.retired}.items()
             if specs
         ),
     ]

@@ -26,9 +26,13 @@ KINDS = ("untuned", "tuned", "online")
 """Kinds of reference policies: heuristics as published, heuristics with parameters tuned on the train split, and
 learners that begin with nothing."""
 
-SHOWN = ("trained", "omniscient")
-"""Kinds of policies that are published next to the references and are none: a learner that was trained before, and a
-policy that knows the traffic beforehand."""
+SHOWN = ("trained",)
+"""Kinds of policies that are published next to the references and are no references: learners that were trained
+before."""
+
+RETIRED = ("omniscient",)
+"""Kinds of policies that the package no longer has, and whose published results are still shown: policies that know the
+traffic beforehand."""
 
 _MOST_SEEDS = 1000
 _FOLDER = "suites"
@@ -105,6 +109,8 @@ class Suite:
     references: Mapping[str, tuple[str, ...]]  # policies by kind: the best one of a case is the measure
     # policies by kind whose results are published, too, and that are no references
     shown: Mapping[str, tuple[str, ...]]
+    # policies by kind that the package no longer has, and whose published results are shown
+    retired: Mapping[str, tuple[str, ...]]
     seeds: Mapping[Effort, int]  # by effort: runs of each case
 
     def choose(self, names: tuple[str, ...]) -> tuple[Track, ...]:
@@ -144,22 +150,29 @@ class Suite:
         """All policies that are published and are no references, each with its kind."""
         return {spec: kind for kind, specs in self.shown.items() for spec in specs}
 
+    @property
+    def retired_names(self) -> dict[str, str]:
+        """All policies that are only in the published results, each with its kind."""
+        return {name: kind for kind, names in self.retired.items() for name in names}
+
     @classmethod
     def from_dict(cls, settings: Mapping[str, Any]) -> Suite:
         """From a TOML document, as the suites of the package are."""
         table = Table(settings)
         references = Table(table.take("references", {}), "references")
         shown = Table(table.take("shown", {}), "shown")
+        retired = Table(table.take("retired", {}), "retired")
         seeds = Table(table.take("seeds", {}), "seeds")
         suite = cls(
             name=table.text("name", ""),
             title=table.text("title", ""),
             references={kind: tuple(map(str, references.items(kind))) for kind in KINDS},
             shown={kind: tuple(map(str, shown.items(kind))) for kind in SHOWN},
+            retired={kind: tuple(map(str, retired.items(kind))) for kind in RETIRED},
             seeds={effort: seeds.integer(effort, 1, 1, _MOST_SEEDS) for effort in EFFORTS},
             tracks=tuple(_tracks(table.take("tracks", {}))),
         )
-        for read in (table, references, shown, seeds):
+        for read in (table, references, shown, retired, seeds):
             read.finish()
         return suite
 

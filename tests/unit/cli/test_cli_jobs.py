@@ -9,6 +9,8 @@ import pytest
 
 from dragonfly_env.cli import app
 
+JOB = "qbox:hosts=2,scale=0.0001,gap_ns=5"
+
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
     with pytest.raises(SystemExit) as ended:
@@ -20,18 +22,22 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("m.ops").write_text("ranks 2\n* begin name=[/red]\n* compute ns=5\n* end name=[/red]\n* barrier\n")
+
+
+def test_brackets_in_names_are_no_markup(capsys: pytest.CaptureFixture[str]) -> None:
+    job = f"{JOB},name=[/red][bold]"
+    code, out, err = run(capsys, "simulate", "-t", "72", "--job", job, "--to-completion")
+    assert code == 0, err
+    assert "0: [/red][bold]" in out
 
 
 def test_jobs_without_an_end_are_not_run_to_their_completion(capsys: pytest.CaptureFixture[str]) -> None:
-    endless = "file:m.ops,iterations=endless"
+    endless = f"{JOB},iterations=endless"
     for more in ([], ["--job", "background-mix:fill=0.5"]):
         code, _, err = run(capsys, "simulate", "-t", "72", "--job", endless, *more, "--to-completion")
         assert code == 2
         assert "all jobs are endless" in err
-    code, _, err = run(
-        capsys, "simulate", "-t", "72", "--job", endless, "--job", "file:m.ops", "--to-completion"
-    )
+    code, _, err = run(capsys, "simulate", "-t", "72", "--job", endless, "--job", JOB, "--to-completion")
     assert code == 0, err
 
 
@@ -40,9 +46,7 @@ def test_simulate_measures_an_agent_as_it_measures_the_core(capsys: pytest.Captu
         "class Own:\n    scope, action = 'source', 'path'\n\n    def act(self, batch):\n"
         "        return batch.minimal_actions()\n"
     )
-    arguments = (
-        *("-t", "72", "--job", "file:m.ops", "--traffic", "uniform", "--load", "0.1", "--to-completion"),
-    )
+    arguments = ("-t", "72", "--job", JOB, "--traffic", "uniform", "--load", "0.1", "--to-completion")
     figures = []
     for policy, log in (("own.py:Own", "own.csv"), ("min", "min.csv")):
         code, out, err = run(capsys, "simulate", "-p", policy, *arguments, "--json", "--packet-log", log)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -103,13 +102,11 @@ def test_policies_of_jobs() -> None:
     assert len({alone, mixed, plain}) == 3
 
 
-def test_jobs_go_to_toml_and_json_and_back(tmp_path: Path) -> None:
-    file = tmp_path / "ring.ops"
-    file.write_text("ranks 3\n* receive from=-1\n* send to=+1 bytes=100\n* wait\n")
+def test_jobs_go_to_toml_and_json_and_back() -> None:
     every = config(
         dfe.Job("milc:scale=0.5", hosts=8, placement="groups=2", policy="par", iterations=4, start_ns=1.5),
         dfe.Job(jobs.Hacc(short=True, gap_ns=10), hosts=4, placement="random", seed=3, name="mine"),
-        dfe.Job(f"file:{file}", placement=[70, 71, 60]),
+        dfe.Job(lambda rank, ranks: jobs.barrier(rank, range(ranks)), hosts=3, placement=[70, 71, 60]),
         dfe.Job("all-to-all:message_bytes=99", hosts=4, policy=dfe.baselines.Ugal(bias_packets=2)),
         dfe.Job(lambda rank, ranks: [jobs.compute(5)], hosts=2, iterations="endless"),
         policy="ugal-n",
@@ -129,18 +126,16 @@ def test_jobs_go_to_toml_and_json_and_back(tmp_path: Path) -> None:
     assert dfe.SimulationConfig(topology=TOPOLOGY).traffic == "uniform"
 
 
-def test_jobs_as_strings(tmp_path: Path) -> None:
-    file = tmp_path / "pair.ops"
-    file.write_text("ranks 2\n* compute ns=5\n")
+def test_jobs_as_strings() -> None:
     given = config(
         "milc:hosts=8,placement=random-routers,scale=0.25,policy=par,iterations=4,start_ns=2.5",
-        f"file:{file},placement=70;60",
+        "qbox:placement=70;60",
         "all-to-all:message_bytes=99,hosts=4,iterations=1",
         "nek5000:hosts=3,iterations=endless,name=beside",
     )
     assert given.jobs == (
         dfe.Job("milc:scale=0.25", 8, "random-routers", policy="par", iterations=4, start_ns=2.5),
-        dfe.Job(f"file:{file}", placement=[70, 60]),
+        dfe.Job("qbox", placement=[70, 60]),
         dfe.Job("all-to-all:message_bytes=99", 4),
         dfe.Job("nek5000", 3, iterations="endless", name="beside"),
     )

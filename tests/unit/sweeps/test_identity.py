@@ -14,7 +14,6 @@ from dragonfly_env import baselines
 from dragonfly_env.sweeps.run import REVISIONS, Run, without_places
 from dragonfly_env.sweeps.scenario import Scenario
 
-RING = "ranks 4\n* receive from=-1\n* send to=+1 bytes={}\n* wait\n"
 CLASS = """
 class Policy:
     name = "own"
@@ -43,12 +42,6 @@ def only(plan: Scenario) -> Run:
     return run
 
 
-def ring(num_bytes: int, file: str) -> str:
-    Path(file).parent.mkdir(exist_ok=True)
-    Path(file).write_text(RING.format(num_bytes))
-    return file
-
-
 def trace(num_bytes: int, file: str) -> str:
     Path(file).parent.mkdir(exist_ok=True)
     Path(file).write_text(f"time_ns,src,dst,bytes\n0,0,9,{num_bytes}\n")
@@ -75,12 +68,6 @@ def own(value: int, file: str) -> str:
 
 
 KINDS = {
-    "operations": (ring, ".ops", lambda file: {"jobs": [f"file:{file}"]}),
-    "operations in a table": (
-        ring,
-        ".ops",
-        lambda file: {"jobs": [{"program": {"file": file, "jitter": 0.1}}]},
-    ),
     "trace": (trace, ".csv", lambda file: {"traffic": [f"trace:{file}"]}),
     "demand matrix": (matrix, ".npy", lambda file: {"traffic": [f"demand:{file}"]}),
     "weights": (weights, ".npz", lambda file: {"policies": [f"mlp:weights={file}"], "traffic": ["uniform"]}),
@@ -142,19 +129,11 @@ def test_a_saved_agent_is_known_by_its_content() -> None:
     assert {run.policy_label for run in runs} == {"first", "second", "mine"}
 
 
-@pytest.mark.parametrize(
-    ("write", "file", "use"),
-    [
-        (ring, "m.ops", lambda file: {"jobs": [f"file:{file}"]}),
-        (trace, "t.csv", lambda file: {"traffic": f"trace:{file}"}),
-    ],
-    ids=("operations", "trace"),
-)
-def test_a_configuration_means_the_file_that_it_was_made_with(write: Any, file: str, use: Any) -> None:
-    config = dfe.SimulationConfig(topology="72", **use(write(128, file)))
+def test_a_configuration_means_the_file_that_it_was_made_with() -> None:
+    config = dfe.SimulationConfig(topology="72", traffic=f"trace:{trace(128, 't.csv')}")
     told = config.to_json()
     assert dfe.SimulationConfig.from_json(told) == config
-    write(256, file)
+    trace(256, "t.csv")
     assert config.to_json() == told
     with pytest.raises(dfe.ConfigError, match=r"sha256 = .*the file must be the one with"):
         dfe.SimulationConfig.from_json(told)

@@ -21,7 +21,17 @@ from dragonfly_env.sweeps.runner import SweepStoppedError, run_all
 from dragonfly_env.sweeps.scenario import Scenario
 from tests.unit.cli_arguments import SHORT, SWEEP, run
 
-NAMES = ("a:b", "s3:", "http:/x", "file:x", "50%41", "a b", "naïve-日本")
+NAMES = (
+    "a:b",
+    "s3:",
+    "http:/x",
+    "file:x",
+    "50%41",
+    "a#b",
+    *("a?b", "a b", "-dash", "naïve-日本", "$HOME", "[x]", "'"),
+    "\n",
+    "x" * 200,
+)
 
 
 def scenario(**changes: object) -> Scenario:

@@ -1,0 +1,106 @@
+"""Programs of your own: a function, and what is kept of it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeAlias
+
+from dragonfly_env.checks.values import check_integer, config_error
+from dragonfly_env.config.help import documented
+from dragonfly_env.config.rows import integer, normalise, real
+from dragonfly_env.jobs.operations import MOST_BYTES, MOST_HOSTS, Operation
+from dragonfly_env.jobs.program import MAX_JITTER, PIECE_BYTES, Program
+from dragonfly_env.jobs.records import Records
+
+RankProgram: TypeAlias = Callable[[int, int], Iterable[Operation]]
+"""A program of your own: (rank, ranks) -> the operations of one iteration."""
+
+_MOST_OPERATIONS = 2**21
+
+
+@documented
+@dataclasses.dataclass(frozen=True, slots=True)
+class RecordedProgram(Program):
+    """The operations that a function gave for a number of ranks. ``dfe.Job(function, hosts=N)`` makes one by itself.
+
+    Args:
+        name: For tables and messages.
+        records: The operations of all ranks.
+
+    Example:
+        >>> def ring(rank, ranks):
+        ...     yield dfe.jobs.receive((rank - 1) % ranks)
+        ...     yield dfe.jobs.send((rank + 1) % ranks, 4096)
+        ...     yield from dfe.jobs.wait()
+        >>> program = dfe.jobs.RecordedProgram.of(ring, 4, jitter=0.01)
+        >>> program.num_hosts(), dfe.Job(program).title
+        (4, 'ring on 4 hosts')
+    """
+
+    name: str
+    records: Records = dataclasses.field(repr=False)
+    jitter: float = real(
+        0.0, 0.0, MAX_JITTER, doc="Standard deviation of computing times, as a share of them."
+    )
+    piece_bytes: int = integer(
+        PIECE_BYTES,
+        1,
+        MOST_BYTES,
+        unit="bytes",
+        doc="Messages leave in pieces of so many, in turn over all open ones.",
+    )
+
+    def __post_init__(self) -> None:
+        normalise(self)
+
+    @classmethod
+    def of(cls, function: RankProgram, ranks: int, **settings: Any) -> RecordedProgram:
+        """Call a function once for every rank.
+
+        Args:
+            function: (rank, ranks) -> the operations of one iteration of the rank.
+            ranks: How many ranks there are.
+            **settings: ``jitter`` and ``piece_bytes``.
+
+        Raises:
+            ConfigError: For a program that never ends, and for a ``begin`` without ``end``.
+        """
+        check_integer("ranks", ranks, 1, MOST_HOSTS)
+        name = str(getattr(function, "__name__", type(function).__name__))
+        records = Records(name, ranks, lambda rank: function(rank, ranks), _MOST_OPERATIONS)
+        return cls(name, records, **settings)
+
+    @property
+    def spec(self) -> str:
+        return self.name
+
+    def num_hosts(self) -> int:
+        return self.records.ranks
+
+    def check(self, hosts: int) -> None:
+        if hosts != self.num_hosts():
+            raise config_error("hosts", hosts, f"must be {self.num_hosts()}, the ranks of {self.name}")
+
+    def operations(self, rank: int, ranks: int) -> Iterable[Operation]:
+        return self.records.operations(rank)
+
+    def recorded(self, ranks: int) -> Records:
+        return self.records
+
+    def to_dict(self) -> dict[str, Any]:
+        own = {
+            name: getattr(self, name)
+            for name, default in (("jitter", 0.0), ("piece_bytes", PIECE_BYTES))
+            if getattr(self, name) != default
+        }
+        ranks = [[list(one) for one in self.records.operations(rank)] for rank in range(self.num_hosts())]
+        return {"name": self.name, "operations": ranks, **own}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> RecordedProgram:
+        """The program that ``to_dict`` described."""
+        settings = dict(values)
+        name, ranks = settings.pop("name"), settings.pop("operations")
+        made = [[Operation(*one) for one in operations] for operations in ranks]
+        return cls(name, Records(name, len(made), made.__getitem__, _MOST_OPERATIONS), **settings)
