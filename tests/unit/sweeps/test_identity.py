@@ -11,7 +11,7 @@ import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env import baselines
-from dragonfly_env.sweeps.run import REVISIONS, Run, without_places
+from dragonfly_env.sweeps.run import REVISIONS, Run
 from dragonfly_env.sweeps.scenario import Scenario
 
 CLASS = """
@@ -79,11 +79,6 @@ KINDS = {
         },
     ),
     "class": (own, ".py", lambda file: {"policies": [f"{file}:Policy"], "traffic": ["uniform"]}),
-    "class with a label": (
-        own,
-        ".py",
-        lambda file: {"policies": [f"{file[0]}={file}:Policy"], "traffic": ["uniform"]},
-    ),
 }
 
 
@@ -139,29 +134,14 @@ def test_a_configuration_means_the_file_that_it_was_made_with() -> None:
         dfe.SimulationConfig.from_json(told)
 
 
-def test_what_is_known_by_content_loses_its_place_and_nothing_else_does() -> None:
-    told = {
-        "a": [{"path": "x", "sha256": "1"}],
-        "b": ({"path": "x"}, 5),
-        "c": {"file": "y", "sha256": "2", "d": 1},
-    }
-    assert without_places(told) == {
-        "a": [{"sha256": "1"}],
-        "b": [{"path": "x"}, 5],
-        "c": {"sha256": "2", "d": 1},
-    }
-
-
 @pytest.mark.parametrize(
     ("changes", "names"),
     [
         ({"traffic": ["all-to-all"]}, ["all-to-all"]),
         ({"traffic": ["graph500:scale=8"]}, ["graph500"]),
-        ({"traffic": ["halo3d:side=4"]}, []),
         ({"traffic": ["uniform"], "policies": ["acor"]}, ["acor"]),
         ({"traffic": ["uniform"], "policies": ["ugal-n"]}, []),
         ({"traffic": ["uniform"], "network": "lia"}, ["round-robin"]),
-        ({"jobs": [{"program": "graph500:scale=8", "hosts": 8}]}, ["graph500"]),
         ({"jobs": [{"program": "halo3d:side=4", "hosts": 8}]}, []),
     ],
     ids=str,

@@ -98,17 +98,6 @@ def test_a_gap_that_is_given_does_not_depend_on_the_calibration(monkeypatch: pyt
     assert run.id == before
 
 
-def test_jobs_of_a_scenario_are_checked() -> None:
-    settings = {
-        "topology": "72",
-        "policies": ["min"],
-        "traffic": ["none"],
-        "jobs": [{"program": "milc", "hosts": 99}],
-    }
-    with pytest.raises(dfe.ConfigError, match=r"jobs\[0\].hosts = 99: must be at most 72"):
-        Scenario.from_dict(settings).runs()
-
-
 SMALL = {
     "topology": "72",
     "policies": ["min", "ugal-n"],
@@ -146,13 +135,7 @@ def test_tables_of_jobs_show_their_times_and_no_saturation(traffic: str, tmp_pat
     times = [json.loads(text)[0]["run_time_ns"] for text in results.table["jobs"]]
     assert frame.loc[(0, "min"), "run_time_ns"] == pytest.approx(sum(times[:2]) / 2)
     assert (frame["mpi_share"] > 0).all()
-    drawn = draw(results, tmp_path, formats=["png"])
-    assert "loads" in drawn.skipped
-    page = (tmp_path / "index.html").read_text()
-    table = page.partition("<h2>All results</h2>")[2].partition("<h2>How")[0]
-    assert 'saturated"' not in table
-    assert "offer no load" in page
-    assert "MPI share (%)" in page
+    assert "loads" in draw(results, tmp_path, formats=["png"]).skipped
 
 
 AXES = {
@@ -191,13 +174,7 @@ def test_programs_and_placements_are_axes_of_a_sweep_over_jobs(tmp_path: Path) -
     line = frame[(frame["name"] == "rayleigh") & (frame["placement"] == "random-routers")]
     assert line["seeds"].tolist() == [2, 2]
     assert (line.filter(regex="^operation_.*_ns$").notna().any(axis=1)).all()
-    text = shown(results)
-    assert "[bold" not in text
-    for word in ("placement", "random-routers", "consecutive", "operations: mean (us)", "allreduce"):
-        assert word in text
-    drawn = draw(results, tmp_path, formats=["png"])
-    assert (tmp_path / "jobs.png") in drawn.files
-    assert "allreduce" in (tmp_path / "index.html").read_text()
+    assert (tmp_path / "jobs.png") in draw(results, tmp_path, formats=["png"]).files
 
 
 @pytest.mark.parametrize(
@@ -205,11 +182,7 @@ def test_programs_and_placements_are_axes_of_a_sweep_over_jobs(tmp_path: Path) -
     [
         ({"programs": [], "jobs": [], "traffic": ["none"]}, "placements = .* no job is listed"),
         ({"placements": ["random", "random"]}, "placements = 'random': must be listed only once"),
-        ({"placements": ["anywhere"]}, "placement"),
-        ({"programs": ["milc:hosts=8"] * 2}, "programs = .*only once"),
         ({"programs": ["background-mix:fill=0.5"]}, "programs = .*must be a job"),
-        ({"programs": [5]}, "jobs"),
-        ({"seeds": list(range(25_001))}, "number of runs = 200008"),
     ],
     ids=str,
 )

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import io
 
-import pytest
 from rich.console import Console
 
-from dragonfly_env.sweeps.progress import Bar, spell_seconds
+from dragonfly_env.sweeps.progress import Bar
 from dragonfly_env.sweeps.run import in_order
 from dragonfly_env.sweeps.scenario import Scenario
 
@@ -27,10 +26,3 @@ def test_a_line_every_ten_seconds_says_how_long_the_rest_takes() -> None:
             bar.advance(done, "1/3 runs", "min")
     text = console.file.getvalue()  # type: ignore[attr-defined]
     assert text == "1/3 runs, min: 12 s elapsed, about 12 s left\n"
-
-
-@pytest.mark.parametrize(
-    ("seconds", "spelt"), [(None, "-"), (5.4, "5 s"), (65, "1 min 05 s"), (3700, "1 h 01 min")]
-)
-def test_times_are_spelt_for_people(seconds: float | None, spelt: str) -> None:
-    assert spell_seconds(seconds) == spelt

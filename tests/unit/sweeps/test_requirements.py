@@ -41,15 +41,6 @@ def test_a_policy_runs_with_the_channels_that_it_says_and_with_no_fewer(topology
                 _core.requirements(fewer.to_core())
 
 
-def test_what_the_core_needs_is_refused_as_the_simulation_refuses_it() -> None:
-    made = dfe.SimulationConfig(topology="72", policy="par", network=dfe.NetworkConfig(**FEW))
-    with pytest.raises(dfe.ConfigError) as built:
-        dfe.Simulation(made)
-    with pytest.raises(dfe.ConfigError) as asked:
-        _core.requirements(made.to_core())
-    assert str(asked.value) == str(built.value)
-
-
 def test_a_sweep_is_refused_before_its_first_run_and_says_what_is_missing(
     tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -62,8 +53,6 @@ def test_a_sweep_is_refused_before_its_first_run_and_says_what_is_missing(
     assert text.startswith("8 of 12 runs cannot be done: par under uniform at load 0.1, seed 1: ")
     assert "network.local_vcs = 3: at least 5" in text
     assert "par needs local_vcs=5 and global_vcs=5 here" in text
-    assert "ugal-n needs local_vcs=4 and global_vcs=4 here" in text
-    assert len(text) < 700
     assert not (tmp_path / "out").exists()
 
 

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from rich.console import Console
 
 from dragonfly_env import ConfigError
 from dragonfly_env.sweeps import Results, Scenario, aggregate, load_results, run_all
 from dragonfly_env.sweeps.results import student_t95
-from dragonfly_env.sweeps.summary import render_summary, verdict_table
+from dragonfly_env.sweeps.summary import verdict_table
 
 
 @pytest.fixture(scope="module")
@@ -44,10 +43,7 @@ def made_up(rows: list[tuple[str, float, int, float, float]]) -> Results:
 
 @pytest.mark.parametrize(
     ("degrees", "factor"),
-    [
-        *((1, 12.7062), (2, 4.3027), (10, 2.2281), (30, 2.0423), (40, 2.0211), (60, 2.0003)),
-        *((120, 1.9799), (10**6, 1.9600)),
-    ],
+    [(1, 12.7062), (2, 4.3027), (10, 2.2281), (40, 2.0211), (10**6, 1.9600)],
 )
 def test_student_factor_is_that_of_the_tables(degrees: int, factor: float) -> None:
     assert student_t95(degrees) == pytest.approx(factor, abs=1.1e-4)
@@ -61,23 +57,14 @@ def test_a_folder_and_its_merged_file_hold_the_same_rows(folder: Path) -> None:
     pd.testing.assert_frame_equal(whole.table, merged.table)
 
 
-def test_what_are_no_results_is_a_config_error(tmp_path: Path, folder: Path) -> None:
+def test_what_are_no_results_is_a_config_error(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="there is none"):
         load_results(tmp_path / "nowhere")
     with pytest.raises(ConfigError, match="must hold the results of a sweep"):
         load_results(tmp_path)
-    (tmp_path / "scenario.json").write_bytes((folder / "scenario.json").read_bytes())
-    with pytest.raises(ConfigError, match="at least one finished run"):
-        load_results(tmp_path)
-    (tmp_path / "scenario.json").write_text("{")
-    with pytest.raises(ConfigError, match="cannot be read"):
-        load_results(tmp_path)
     (tmp_path / "text.parquet").write_text("no Parquet")
     with pytest.raises(ConfigError, match="cannot be read"):
         load_results(tmp_path / "text.parquet")
-    pd.DataFrame({"x": [1]}).to_parquet(tmp_path / "other.parquet")
-    with pytest.raises(ConfigError, match="must be results of a sweep; the column"):
-        load_results(tmp_path / "other.parquet")
 
 
 def test_seeds_are_averaged_with_a_student_interval() -> None:
@@ -112,10 +99,6 @@ def test_select_keeps_a_part_and_names_what_is_missing(folder: Path) -> None:
     assert results.select(policies=["min"]).policies == ("min",)
     with pytest.raises(ConfigError, match="did you mean 'ugal-n'"):
         results.select(policies=["ugal"])
-    with pytest.raises(ConfigError, match="adv"):
-        results.select(traffic=["adv+1"])
-    with pytest.raises(ConfigError, match=r"0\.2, 0\.4"):
-        results.select(loads=[0.3])
 
 
 def test_a_policy_carries_the_highest_load_up_to_which_it_is_never_saturated() -> None:
@@ -132,12 +115,3 @@ def test_a_policy_carries_the_highest_load_up_to_which_it_is_never_saturated() -
     assert verdicts.loc["min", "accepted_max"] == 0.3
     assert verdicts.loc["min", "latency_ns"] == 500.0
     assert verdicts["carries"].isna().tolist() == [False, True]
-
-
-def test_the_summary_shows_every_load_and_policy(folder: Path) -> None:
-    console = Console(width=140, record=True, file=None, quiet=False)
-    with console.capture() as capture:
-        console.print(render_summary(load_results(folder)))
-    text = capture.get()
-    for word in ("uniform", "ugal-n", "min", "0.2", "0.4", "±", "carries"):
-        assert word in text

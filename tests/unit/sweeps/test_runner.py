@@ -58,12 +58,6 @@ def busy_until(monkeypatch: pytest.MonkeyPatch) -> Any:
     return install
 
 
-def test_the_largest_seed_has_its_row(tmp_path: Path) -> None:
-    seeds = [1, 2**64 - 1]
-    run_all(scenario(policies=["min"], loads=[0.3], seeds=seeds), tmp_path, workers=1)
-    assert rows(tmp_path)["seed"].tolist() == seeds
-
-
 def test_a_row_has_results_and_full_provenance(tmp_path: Path) -> None:
     plan = scenario(policies=["ugal-n:bias_packets=2"], loads=[0.3], seeds=[5])
     run_all(plan, tmp_path, workers=1)
@@ -171,14 +165,13 @@ def test_an_interrupted_sweep_keeps_what_is_finished_and_resumes(tmp_path: Path,
     assert len(rows(tmp_path)) == 4
 
 
-@pytest.mark.parametrize("place", ["file", "file/below", "/proc/nowhere"])
 def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_run(
-    tmp_path: Path, place: str, busy_until: Any
+    tmp_path: Path, busy_until: Any
 ) -> None:
     (tmp_path / "file").write_text("in the way")
     busy_until(1, AssertionError("nothing may run"))
     with pytest.raises(dfe.ConfigError, match="results folder"):
-        run_all(scenario(), tmp_path / place, workers=1)
+        run_all(scenario(), tmp_path / "file" / "below", workers=1)
 
 
 def test_runs_of_an_earlier_scenario_do_not_slip_into_the_results(tmp_path: Path) -> None:
@@ -219,12 +212,6 @@ def test_four_shares_in_processes_of_their_own_give_the_results_of_one_process(t
     pd.testing.assert_frame_equal(small_rows(folder), small_rows(tmp_path / "alone"))
 
 
-@pytest.mark.parametrize("share", [(0, 2), (3, 2), (1, 0)])
-def test_a_share_that_is_none_is_refused(share: tuple[int, int], tmp_path: Path) -> None:
-    with pytest.raises(dfe.ConfigError, match=r"share = .*: must be I/N with I from 1 to N"):
-        run_all(small(), tmp_path, share=share)
-
-
 def test_a_worker_with_another_version_stops_the_sweep(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -240,10 +227,7 @@ def test_a_worker_with_another_version_stops_the_sweep(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--backend", "rya"), "backend = 'rya': must be one of 'loky', 'ray', 'dask'"),
-        (("--address", "auto"), "address = 'auto': must be left out with backend 'loky'"),
         (("--backend", "dask"), "address = None: must be that of a Dask scheduler"),
-        (("--share", "3"), "--share = '3': must be I/N with I from 1 to N, such as 3/20"),
         (("--share", "0/4"), "--share = '0/4': must be I/N"),
     ],
 )

@@ -13,8 +13,6 @@ from dragonfly_env import ConfigError
 from dragonfly_env.sweeps import Scenario
 from dragonfly_env.sweeps.scenario import parse_loads
 
-REPOSITORY = Path(__file__).parents[3]
-
 SMALL: dict[str, Any] = {
     "topology": "72",
     "policies": ["min", "ugal-n"],
@@ -49,16 +47,10 @@ def test_runs_are_the_product_of_all_lists_in_a_fixed_order() -> None:
     [
         {"topology": {"preset": "72"}},
         {"topology": {"p": 2, "a": 4, "h": 2}},
-        {"topology": 72},
-        {"network": "default"},
         {"network": {"preset": "default", "packet_bytes": 128}},
-        {"policies": [{"name": "min"}]},
         {"policies": "min"},
-        {"traffic": [{"pattern": "uniform"}]},
         {"traffic": [{"pattern": "uniform", "loads": [0.2]}]},
         {"loads": "0.2:0.2:0.1"},
-        {"warmup_ns": 100_000},
-        {"measure_ns": 100_000.0},
         {"threads": 4},
         {"name": "another title"},
     ],
@@ -159,47 +151,18 @@ def test_loads_are_numbers_or_ranges_with_both_ends(values: list[object], loads:
     ("change", "message"),
     [
         ({"topology": "1057"}, r"1057.*did you mean '1056'"),
-        ({"topology": {"p": 2, "a": 4}}, "lacks h"),
-        ({"topology": {"p": 2, "a": 4, "h": 2, "g": 99}}, "g = 99"),
         ({"network": "q-adaptiv"}, "did you mean 'q-adaptive'"),
         ({"network": {"global_latency": 300}}, "did you mean 'global_latency_ns'"),
-        ({"network": {"packet_bytes": -1}}, "packet_bytes = -1"),
-        ({"policies": []}, r"policies = \[\]"),
         ({"policies": ["ugla-n"]}, "'ugla-n'.*did you mean 'ugal-n'"),
         ({"policies": ["ugal-n:bias=2"]}, "did you mean 'bias_packets'"),
-        ({"policies": ["ugal-n:bias_packets"]}, "name=value"),
-        ({"policies": [{"bias_packets": 2}]}, "policies.name"),
-        ({"policies": [3]}, "policies = 3"),
-        ({"policies": ["min", "min"]}, "only once"),
         ({"policies": ["a=min", "b=min"]}, "policies = 'b': must be listed only once; it is the same as 'a'"),
-        ({"traffic": []}, r"traffic = \[\]"),
-        ({"traffic": ["unifrom"]}, "'unifrom'.*did you mean 'uniform'"),
-        ({"traffic": ["adv+9"]}, "9"),
         ({"traffic": [{"loads": [0.1]}]}, "either a pattern or a schedule"),
-        ({"traffic": [{"schedule": [[0, "uniform"]]}]}, "traffic.schedule step"),
-        ({"traffic": [{"schedule": [[0, "uniform", 0.5]], "loads": [0.1]}]}, "traffic.loads"),
         ({"loads": []}, r"loads = \[\]"),
-        ({"loads": [0]}, "loads = 0"),
         ({"loads": [1.5]}, "loads = 1.5"),
-        ({"loads": [float("nan")]}, "loads = nan"),
-        ({"loads": ["0.5:0.1:0.1"]}, "below its start"),
-        ({"loads": ["0.1:0.5"]}, "start:stop:step"),
-        ({"loads": ["0.1:0.5:0"]}, "step = 0"),
-        ({"loads": ["much"]}, "'much'"),
-        ({"seeds": [-1]}, "seeds = -1"),
-        ({"seeds": [1.5]}, "seeds = 1.5"),
         ({"seeds": list(range(100_000))}, "number of runs"),
-        ({"warmup_ns": -1}, "warmup_ns = -1"),
         ({"warmup_ns": 0.0001}, "warmup_ns = 0.0001: .*picoseconds"),
-        ({"traffic": [{"pattern": "uniform", "warmup_ns": 0.0001}]}, "traffic.warmup_ns = .*picoseconds"),
-        ({"measure_ns": 0}, "measure_ns = 0"),
-        ({"measure_ns": "long"}, "measure_ns = 'long'"),
         ({"threads": 0}, "threads = 0"),
-        ({"arrays": "yes"}, "arrays = 'yes'"),
-        ({"injection": "sometimes"}, "injection = 'sometimes'"),
-        ({"source_queue_packets": 0}, "source_queue_packets = 0"),
         ({"polices": ["min"]}, "polices.*did you mean 'policies'"),
-        ({"name": ""}, "name = ''"),
     ],
 )
 def test_a_mistake_is_a_config_error_that_names_field_and_value(change: dict[str, Any], message: str) -> None:
@@ -212,18 +175,6 @@ def test_a_mistake_in_a_file_names_the_file(tmp_path: Path) -> None:
     file.write_text('policies = ["min"]\ntraffic = ["uniform"]\nloads = [2.0]\n')
     with pytest.raises(ConfigError, match=r"mine\.toml: loads = 2\.0"):
         Scenario.from_toml(file)
-
-
-def test_the_demo_compares_five_policies_on_1056_hosts() -> None:
-    scenario = Scenario.from_toml(REPOSITORY / "examples" / "demo.toml")
-    runs = scenario.runs()
-    assert scenario.topology.num_hosts == 1056
-    assert scenario.topology.arrangement == "absolute"
-    assert [choice.label for choice in scenario.policies] == ["min", "val-n", "ugal-n", "par", "neural-v1"]
-    assert [choice.label for choice in scenario.traffic] == ["uniform", "adv+1"]
-    assert {run.config.source_queue_packets for run in runs} == {20}
-    assert {run.load for run in runs if run.traffic_label == "uniform"} >= {0.1, 0.8, 1.0}
-    assert {run.load for run in runs if run.traffic_label == "adv+1"} >= {0.05, 0.45, 0.5}
 
 
 def test_an_id_is_the_same_in_another_process(tmp_path: Path) -> None:
