@@ -7,15 +7,12 @@ import sys
 
 # The modules of [analysis], by the names under which they are imported.
 _ANALYSIS = ("joblib", "matplotlib", "networkx", "pandas", "PIL", "plotly", "pyarrow", "rich", "typer")
-_WITH_PYTORCH = ("rllib", "sb3")
 
 
 def how_to_install(extra: str) -> str:
     """The command that adds an extra to the installed package, for messages."""
     command = f'pip install "dragonfly-env[{extra}]"'
-    return (
-        f"{command} (for PyTorch without CUDA first see docs/start.md)" if extra in _WITH_PYTORCH else command
-    )
+    return f"{command} (for PyTorch without CUDA first see docs/start.md)" if extra == "sb3" else command
 
 
 def _is_installed(module: str) -> bool:

@@ -7,14 +7,12 @@ import math
 import numbers
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env.errors import ConfigError
-
-_Kind = TypeVar("_Kind")
 
 PS_PER_NS = 1000
 # The longest single time that a setting may have: one simulated second, far below the core's clock range.
@@ -90,14 +88,6 @@ def check_choice(field: str, value: object, names: Iterable[str]) -> str:
     if isinstance(value, str) and value in known:
         return value
     raise unknown_name(field, value, known)
-
-
-def check_instance(field: str, value: object, kind: type[_Kind]) -> _Kind:
-    """Return ``value`` if it is an object of a class."""
-    if isinstance(value, kind):
-        return value
-    article = "an" if kind.__name__[0] in "AEIOU" else "a"
-    raise config_error(field, value, f"must be {article} {kind.__name__}")
 
 
 def check_text(field: str, value: object) -> str:

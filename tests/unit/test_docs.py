@@ -125,17 +125,6 @@ def test_reports_are_dated_and_outside_the_navigation() -> None:
         assert page.read_text(encoding="utf-8").startswith("---\norphan: true\n---\n"), page
 
 
-def test_the_citation_names_the_version_and_the_licence_of_the_package() -> None:
-    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
-    bibtex = (ROOT / "docs" / "citing.md").read_text(encoding="utf-8")
-    for field in ("version", "license"):
-        value = re.search(rf'^{field} = "(.+)"$', project, re.MULTILINE)
-        assert value is not None
-        assert f"\n{field}: {value[1]}\n" in citation
-        assert re.search(rf"^  {field} += {{{re.escape(value[1])}}},?$", bibtex, re.MULTILINE)
-
-
 def test_a_snippet_shows_what_it_prints_and_passes_its_names_on(docs: Any) -> None:
     run_block = importlib.import_module("dragonfly_docs.running").run_block
     names: dict[str, Any] = {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +26,6 @@ def trained(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
     fit(agent, SMALL, episodes=1, episode_ns=1_000.0)
     agent.save(tmp_path / "agent.zip")
     return load_agent(tmp_path / "agent.zip")
-
-
-def test_the_network_of_the_training_is_no_news(trained: Any) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        evaluate_policy(trained, SMALL.replace(traffic="uniform", load=0.3, seed=9), **SHORT)
 
 
 def test_another_arrangement_is_told(trained: Any) -> None:

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
-import pyarrow.parquet as pq
 import pytest
-from rich.text import Text
 
 import dragonfly_env as dfe
 from dragonfly_env import _core
 from dragonfly_env.agents.registry import agent_settings
 from dragonfly_env.cli import COMMANDS
 from dragonfly_env.cli import command as command_of
-from dragonfly_env.cli.options import scenario_settings
 from dragonfly_env.config.rows import describe
 from dragonfly_env.policies import policy_class
 from tests.unit.cli_arguments import SHORT, SWEEP, run
@@ -38,34 +32,8 @@ def test_help_explains_itself(command: list[str]) -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_help_is_not_torn_in_a_terminal_of_80_columns(command: str) -> None:
-    """What is folded by hand fits; examples are whole, so that they can be copied, and fold by themselves."""
-    _, *more = command_of(command).help.split("\n\n")  # the first paragraph is folded by the terminal
-    for paragraph in more:
-        lines = [Text.from_markup(line).plain for line in paragraph.splitlines()]
-        assert len(lines) == 1 or max(map(len, lines)) <= 78, paragraph
-        if lines[0].startswith("dragonfly-env "):
-            assert len(lines) == 1, paragraph
-
-
-@pytest.mark.parametrize("command", COMMANDS)
 def test_the_list_of_commands_has_the_first_sentences_of_their_own_help(command: str) -> None:
     assert command_of(command).help.split("\n\n")[0] == COMMANDS[command]
-
-
-def test_the_list_of_commands_needs_neither_the_library_nor_the_commands() -> None:
-    code = """if True:
-        import contextlib, io, sys
-        sys.orig_argv = ["dragonfly-env"]
-        sys.argv = ["dragonfly-env", "--help"]
-        from dragonfly_env.cli import app
-        with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()) as shown:
-            app()
-        print("simulate" in shown.getvalue(), sorted(name for name in sys.modules if name in {
-            "dragonfly_env.simulation", "dragonfly_env.cli.options", "gymnasium", "pandas", "scipy"}))
-    """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "True []\n"
 
 
 def test_version_is_printed() -> None:
@@ -89,16 +57,6 @@ def test_info_tells_every_feature_that_observations_can_show() -> None:
     for tracker in _core.trackers():
         for name in tracker["features"]:
             assert tracker["name"] in told[name]
-
-
-def test_info_lists_the_parameters_of_a_policy_without_a_class(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One C++ file and one line: the rows of the registry say what it takes."""
-    described = run("info", "acor").stdout
-    monkeypatch.delitem(importlib.import_module("dragonfly_env.policies")._classes, "acor")
-    bare = run("info", "acor").stdout
-    assert "No parameters" not in bare
-    assert bare == described
-    assert "No parameters." in run("info", "min").stdout
 
 
 def test_info_has_the_numbers_of_a_topology() -> None:
@@ -127,26 +85,6 @@ def test_info_shows_the_row_of_every_setting(name: str) -> None:
         assert row.name in shown
         assert row.allowed.split(" ")[0] in shown
         assert row.doc.split(" ")[0] in shown
-
-
-def test_an_option_that_commands_share_is_one_option() -> None:
-    """Flags, type and help are the same wherever it is; defaults and words are a command's own where tasks differ."""
-    commands = {name: command_of(name) for name in COMMANDS}
-    shared = {
-        *("arrangement", "network", "network_settings", "injection", "source_queue_packets"),
-        "message_packets",
-    }
-    for name in shared | {"threads"}:
-        every = []
-        for command in ("simulate", "sweep", "evaluate", "train"):
-            (one,) = (one for one in commands[command].params if one.name == name)
-            every.append((one.opts, one.help, one.default, one.metavar, one.multiple))
-        assert every.count(every[0]) == 4, name
-    sweep, evaluate = ({one.name for one in commands[word].params} for word in ("sweep", "evaluate"))
-    assert sweep - {"scenario", "policy", "job", "programs", "placements"} == evaluate - {
-        "policies",
-        "more_policies",
-    }
 
 
 def test_an_option_says_what_its_field_means() -> None:
@@ -204,22 +142,6 @@ def test_options_reach_the_simulation() -> None:
     assert configuration["injection"] == "poisson"
     assert configuration["source_queue_packets"] == 20
     assert configuration["message_packets"] == 2
-
-
-def test_an_unbounded_source_queue_is_one_also_against_a_file(tmp_path: Path) -> None:
-    scenario = tmp_path / "small.toml"
-    scenario.write_text(
-        'topology = "72"\npolicies = ["min"]\ntraffic = ["uniform"]\nloads = [0.1]\nsource_queue_packets = 5\n'
-    )
-    assert (
-        scenario_settings({"source_queue_packets": 5}, {"source_queue_packets": None})["source_queue_packets"]
-        == 5
-    )
-    for extra, expected in (([], 5.0), (["--source-queue", "unbounded"], None)):
-        folder = tmp_path / f"results-{len(extra)}"
-        assert run("sweep", str(scenario), "--out", str(folder), "--no-plots", *SHORT, *extra).exit_code == 0
-        (row,) = pq.read_table(folder / "results.parquet").to_pylist()
-        assert json.loads(row["configuration"]).get("source_queue_packets") == expected
 
 
 def test_simulate_writes_a_packet_log(tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ from typer.testing import CliRunner, Result
 
 import dragonfly_env as dfe
 from dragonfly_env.cli import app
-from dragonfly_env.sweeps import load_results
 
 pytestmark = pytest.mark.usefixtures("tiny", "undrawn")
 
@@ -223,9 +222,3 @@ def test_a_mistake_is_one_line_and_exit_code_2(arguments: list[str], message: st
     assert done.stderr.count("\n") == 1
     assert message in done.stderr
     assert "Traceback" not in done.stderr
-
-
-def test_a_sweep_without_a_name_is_titled_by_its_traffic_and_topology() -> None:
-    done = run("-p", "min", *SYSTEM, *LOAD, "--no-plots", "--no-arrays", command="sweep")
-    assert done.exit_code == 0, done.stderr
-    assert load_results(Path("results/sweep")).name == "adv+1 on 12 hosts"

@@ -91,16 +91,6 @@ def test_a_signal_during_a_single_run_ends_it(tmp_path: Path, number: int) -> No
     assert (process.returncode, out, err) == (130, "", "interrupted\n")
 
 
-def test_a_reader_that_has_gone_is_no_error_worth_a_word(tmp_path: Path) -> None:
-    process = start("info", cwd=tmp_path)
-    assert process.stdout is not None
-    process.stdout.close()
-    assert process.stderr is not None
-    assert process.stderr.read() == ""
-    process.stderr.close()
-    process.wait(timeout=60)
-
-
 # Modules that take a tenth of a second and more to import; a list of options has no use for them.
 HELP = """
 import sys

@@ -31,25 +31,6 @@ def test_the_small_theta_is_the_one_that_is_described() -> None:
     assert mesh.diameter == 3
 
 
-@pytest.mark.parametrize(
-    ("name", "hosts", "links", "per_router"),
-    [("theta", 4608, 48, 5.5), ("cori", 13056, 16, 5.5), ("edison", 5760, 24, 3.5)],
-)
-def test_machines_have_the_public_numbers_of_links(
-    name: str, hosts: int, links: int, per_router: float
-) -> None:
-    """96 routers a group; of every router 15 links of rank 1, and 5 neighbours by 3 links of rank 2."""
-    t = dfe.Dragonfly.preset(name)
-    assert (t.num_hosts, t.links_between_groups, t.a) == (hosts, links, 96)
-    by_kind = dict.fromkeys(t.link_classes, 0)
-    for port in range(t.radix):
-        by_kind[t.port_kind(port)] += t.port_links(port)
-    assert (by_kind["host"], by_kind["rank-1"], by_kind["rank-2"]) == (4, 15, 15)
-    between = (t.links()[:, 1] >= t.p + t.num_local_ports).sum()
-    assert between == t.trunking * t.num_groups * (t.num_groups - 1)
-    assert 2 * between / t.num_routers == per_router
-
-
 def test_what_follows_from_a_grid_follows_again() -> None:
     assert SMALL.replace(g=34).h == 5  # ceil(33 * 3 / 24)
     assert SMALL.replace(links_between_groups=2).h == 1

@@ -190,19 +190,6 @@ def test_a_call_takes_the_reports_and_reset_forgets_them() -> None:
     assert env.episode == 2
 
 
-def test_it_is_off_unless_asked_for_and_says_so() -> None:
-    assert dfe.BatchedRoutingEnv(make().config).options.feedback is False
-    env = make(feedback=False)
-    env.reset()
-    with pytest.raises(dfe.StateError, match=r"feedback\(\): the environment was made with feedback=False"):
-        env.feedback()
-    with pytest.raises(dfe.StateError, match="reset"):
-        make().feedback()
-    for bad in ("yes", 1, None):
-        with pytest.raises(dfe.ConfigError, match="feedback"):
-            make(feedback=bad)
-
-
 def test_what_no_one_collects_is_dropped_at_the_limit() -> None:
     env = make(max_uncollected_bytes=5_000)
     batch = env.reset()

@@ -84,15 +84,6 @@ def test_what_hosts_receive_is_the_mean_of_the_steps_in_force() -> None:
     assert simulation.metrics().destination_load_max == pytest.approx(0.2)
 
 
-def test_an_environment_knows_of_a_host_that_is_sent_too_much() -> None:
-    config = dfe.SimulationConfig(topology="72", traffic="hotspot:hosts=1,fraction=1", load=0.1)
-    env = dfe.BatchedRoutingEnv(config, duration_ns=300.0)
-    batch = env.reset()
-    while not env.done:
-        batch = env.step(batch.minimal_actions())
-    assert env.metrics().saturated is True
-
-
 def test_a_sweep_judges_unequal_rows_by_what_they_demand() -> None:
     table = pd.DataFrame(
         {

@@ -140,14 +140,6 @@ def test_host_mixture_silences_hosts_in_no_set(topology: _core.Topology) -> None
     assert_distribution(draws(pattern, 2, 2_000), uniform_over(group(2)))
 
 
-def test_parts_of_a_mixture_draw_different_permutations(topology: _core.Topology) -> None:
-    parts = [{"pattern": "permutation", "hosts": list(range(first, first + 8))} for first in (0, 8)]
-    pattern = _core.make_pattern(topology, SEED, "mixture", {"parts": parts, "confined": True})
-    partners = [[pattern.destination(first + i, 0, SEED) - first for i in range(8)] for first in (0, 8)]
-    assert sorted(partners[0]) == sorted(partners[1]) == list(range(8))
-    assert partners[0] != partners[1]
-
-
 def test_consecutive_groups_must_be_as_many_as_global_ports() -> None:
     _core.make_pattern(_core.Topology(1, 1, 1, 2, "palmtree", 1), SEED, "advc", {})
     with pytest.raises(ConfigError, match="advc"):

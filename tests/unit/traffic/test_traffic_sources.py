@@ -183,35 +183,3 @@ def test_trace_gives_each_host_its_rows_in_order(topology: _core.Topology) -> No
     assert [column.tolist() for column in _core.source_schedule(made, 4, 10)] == [[5, 9], [4, 1]]
     assert [column.tolist() for column in _core.source_schedule(made, 0, 10)] == [[5], [70]]
     assert [column.tolist() for column in _core.source_schedule(made, 1, 10)] == [[], []]
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"src": np.array([4, 72, 4], dtype=np.uint32)}, "trace row 1 src = 72"),
-        ({"dst": np.array([4, 0, 2**32 - 1], dtype=np.uint32)}, "trace row 2 dst = 4294967295"),
-        (
-            {"routes": np.array([2, 9], dtype=np.uint32), "route_offsets": np.array([0, 2, 2, 2])},
-            "row 0 routers = 9: must end",
-        ),
-        *(
-            (
-                {
-                    "routes": np.array(route, dtype=np.uint32),
-                    "route_offsets": np.array([0, len(route)] + [len(route)] * 2),
-                },
-                said,
-            )
-            for route, said in (
-                ([2, 36, 2], "router numbers go from 0 to 35"),
-                ([2, 2], "routers = 2: has no link"),
-                ([2] * 17, "at most 16"),
-            )
-        ),
-    ],
-)
-def test_wrong_traces_are_refused_with_row_field_and_value(
-    topology: _core.Topology, changes: dict[str, object], message: str
-) -> None:
-    with pytest.raises(ConfigError, match=message):
-        trace(topology, **changes)
