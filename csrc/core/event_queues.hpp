@@ -133,8 +133,6 @@ class SlotLists {
       }
     }
   }
-  [[nodiscard]] const TimeSlots& slots() const noexcept { return slots_; }
-  [[nodiscard]] std::size_t items() const noexcept { return next_.size(); }
   void archive(Archive& archive) {
     archive(slots_);
     archive.fixed(next_);

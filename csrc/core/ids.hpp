@@ -15,7 +15,6 @@ struct Id {
 
   constexpr Id() = default;
   constexpr explicit Id(std::uint32_t v) : value{v} {}
-  [[nodiscard]] constexpr bool valid() const noexcept { return value != kNoneValue; }
   constexpr auto operator<=>(const Id&) const = default;
 };
 

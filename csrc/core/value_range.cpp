@@ -29,11 +29,4 @@ void check_value(const std::string& field, double value, const ValueRange& range
                     kind + " from " + shortest(range.low) + " to " + shortest(range.high)};
 }
 
-void check_value(const std::string& field, const std::string& value, const ValueRange& range) {
-  if (range.names.empty() || std::ranges::find(range.names, value) != range.names.end()) return;
-  std::string list;
-  for (const std::string& name : range.names) list += (list.empty() ? "one of '" : "', '") + name;
-  throw ConfigError{field, "'" + value + "'", list + "'"};
-}
-
 }  // namespace dragonfly

@@ -23,8 +23,7 @@ struct ValueRange {
   return range;
 }
 
-// Throw ConfigError.
+// Throws ConfigError.
 void check_value(const std::string& field, double value, const ValueRange& range);
-void check_value(const std::string& field, const std::string& value, const ValueRange& range);
 
 }  // namespace dragonfly

@@ -62,7 +62,6 @@ class OpenDecisions {
     }
     archive.fixed(hops_);
   }
-  [[nodiscard]] std::uint32_t most() const noexcept { return most_; }
 
   // For a packet that goes to another partition.
   void pack(std::uint32_t packet, std::vector<std::byte>& into) const {

@@ -202,7 +202,7 @@ Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params, 
       workload{workload_in},
       options{options_in},
       links{link_params(params, topology_in)},
-      timing{(validate(params), make_timing(params, links))},
+      timing{make_timing(params, links)},
       paths{
           topology_in,
           VcLadder{parse_vc_scheme(params.vc_scheme),

@@ -12,36 +12,12 @@ namespace {
 
 constexpr Tick kLongestWheel = 1 << 18;
 
-void check(const std::string& field, const std::string& value, const ValueRange& range) {
-  check_value("network." + field, value, range);
-}
-void check(const std::string& /*field*/, bool /*value*/, const ValueRange& /*range*/) {}
-template <class Number>
-void check(const std::string& field, Number value, const ValueRange& range) {
-  check_value("network." + field, static_cast<double>(value), range);
-}
-
 }  // namespace
 
 Arbitration parse_arbitration(std::string_view name) {
   if (name.starts_with(kTransitFirst)) name.remove_prefix(kTransitFirst.size());
   if (name == "round-robin") return Arbitration::kRoundRobin;
   return name == "age" ? Arbitration::kAge : Arbitration::kLeastRecentlyServed;
-}
-
-void validate(const NetworkParams& p) {
-  each_param(p, [](const char* name, const auto& value, const AllowedParam& allowed) {
-    check(name, value, allowed.range);
-  });
-  for (const LinkParams& link : p.links) {
-    check("links.packet_ps", link.packet_ps, allow::of_links(1).range);
-    check("links.latency_ps", link.latency_ps, allow::of_links(1).range);
-    check("links.buffer_packets", link.buffer_packets, allow::buffer().range);
-    check("links.vcs", link.vcs, allow::vcs().range);
-  }
-  if (p.link_start == "timer" && p.switching == "cut-through") {
-    throw ConfigError{"network.switching", "'cut-through'", "'store-and-forward' when link_start is 'timer'"};
-  }
 }
 
 std::vector<LinkParams> link_params(const NetworkParams& p, const Dragonfly& topology) {

@@ -130,8 +130,6 @@ struct Timing {
   Tick horizon = 0;    // the longest delay of any event
 };
 
-// Throws ConfigError for impossible parameters.
-void validate(const NetworkParams& params);
 // By link class, hosts first. Throws ConfigError if `params.links` are none for this topology.
 [[nodiscard]] std::vector<LinkParams> link_params(const NetworkParams& params, const Dragonfly& topology);
 [[nodiscard]] Timing make_timing(const NetworkParams& params, const std::vector<LinkParams>& links);

@@ -69,7 +69,6 @@ class AcknowledgementsUnderWay {
   }
   // The first one. Precondition: there is one.
   [[nodiscard]] const Acknowledgement& take() noexcept { return under_way_[first_++]; }
-  [[nodiscard]] const std::vector<Acknowledgement>& all() const noexcept { return under_way_; }
   void archive(Archive& archive) { archive(under_way_, sorted_, first_); }
 
  private:

@@ -69,7 +69,7 @@ class RouterPorts {
   std::uint32_t block_shift_ = 0;
 };
 
-// All ports of some routers. The id of a port is its router, shifted by router_shift(), and its number.
+// All ports of some routers. The id of a port is its router, shifted by router_shift_, and its number.
 class PortBlocks {
  public:
   PortBlocks(std::uint32_t routers, std::uint32_t radix, std::uint32_t vcs)
@@ -87,7 +87,6 @@ class PortBlocks {
     return std::uint64_t{std::bit_ceil(radix)} << shift_of(vcs);
   }
 
-  [[nodiscard]] std::uint32_t router_shift() const noexcept { return router_shift_; }
   [[nodiscard]] std::uint32_t block_shift() const noexcept { return block_shift_; }
   // Ids; some stand for no port.
   [[nodiscard]] std::uint32_t size() const noexcept {

@@ -38,11 +38,6 @@ std::vector<PolicyInfo> build_registry() {
   return all;
 }
 
-// Other names under which a policy is known.
-std::string_view canonical(std::string_view name) {
-  return name == "vlb-lgl" ? std::string_view{"val-n"} : name;
-}
-
 }  // namespace
 
 const std::vector<PolicyInfo>& policy_registry() {
@@ -52,8 +47,7 @@ const std::vector<PolicyInfo>& policy_registry() {
 
 const PolicyInfo& find_policy(std::string_view name) {
   const auto& registry = policy_registry();
-  const auto wanted = canonical(name);
-  const auto it = std::ranges::find_if(registry, [&](const PolicyInfo& info) { return info.name == wanted; });
+  const auto it = std::ranges::find_if(registry, [&](const PolicyInfo& info) { return info.name == name; });
   if (it != registry.end()) return *it;
   std::vector<std::string> names;
   for (const PolicyInfo& info : registry) names.push_back(info.name);

@@ -83,14 +83,6 @@ Arrangement parse_arrangement(std::string_view name) {
   throw ConfigError{"arrangement", std::string{name}, allowed};
 }
 
-std::string_view arrangement_name(Arrangement arrangement) {
-  for (const NamedArrangement& entry : kArrangements) {
-    if (entry.arrangement == arrangement) return entry.name;
-  }
-  assert(false && "an arrangement without a name");
-  return {};
-}
-
 std::vector<std::string> arrangement_names() {
   std::vector<std::string> names;
   for (const NamedArrangement& entry : kArrangements) names.emplace_back(entry.name);

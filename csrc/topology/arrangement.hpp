@@ -18,7 +18,6 @@ namespace dragonfly {
 enum class Arrangement : std::uint8_t { kPalmtree, kPalmtreePlus, kAbsolute, kRelative, kCirculant, kXc };
 
 [[nodiscard]] Arrangement parse_arrangement(std::string_view name);  // throws ConfigError
-[[nodiscard]] std::string_view arrangement_name(Arrangement arrangement);
 [[nodiscard]] std::vector<std::string> arrangement_names();
 
 // Parallel links that a global port stands for.

@@ -26,7 +26,6 @@ class LocalWays {
     return {slots_.data() + first_[pair], slots_.data() + first_[pair + 1]};
   }
   // Whether every port leads to the same place in both.
-  bool operator==(const LocalWays&) const = default;
   // Hops of the longest of them.
   [[nodiscard]] std::uint32_t diameter() const noexcept { return diameter_; }
 

@@ -36,7 +36,6 @@ struct LinkClasses {
   std::vector<std::string> names;      // [link class]
   std::vector<std::uint32_t> bundled;  // [link class]: parallel links behind one port
   std::vector<LinkClass> of_ports;     // [port]
-  bool operator==(const LinkClasses&) const = default;
 };
 
 class Numbering {
@@ -85,11 +84,6 @@ class Numbering {
 
  protected:
   explicit Numbering(const DragonflyParams& params);  // throws ConfigError
-
-  // Whether ports and links mean the same in both.
-  [[nodiscard]] bool numbered_like(const Numbering& other) const noexcept {
-    return p() == other.p() && a() == other.a() && classes_ == other.classes_;
-  }
 
   DragonflyParams params_;  // all of them set
 

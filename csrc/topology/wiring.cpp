@@ -12,12 +12,6 @@ Wiring::Wiring(const DragonflyParams& params)
   list_ports_out();
 }
 
-bool Wiring::wired_like(const Wiring& other) const noexcept {
-  const bool same_groups =
-      ways_ == nullptr || other.ways_ == nullptr ? ways_ == other.ways_ : *ways_ == *other.ways_;
-  return numbered_like(other) && same_groups && global_links_ == other.global_links_;
-}
-
 void Wiring::connect_groups() {
   const std::uint32_t g = params_.g;
   const std::uint32_t a = params_.a;

@@ -25,9 +25,6 @@ struct Endpoint {
 
 class Wiring : public Numbering {
  public:
-  // Whether every port leads to the same place in both.
-  [[nodiscard]] bool wired_like(const Wiring& other) const noexcept;
-
   // Hops of the longest shortest way between two routers of a group, and between any two with at most one
   // global link.
   [[nodiscard]] std::uint32_t local_way_hops() const noexcept { return local_way_hops_; }

@@ -15,7 +15,6 @@ Workload::Workload(std::uint32_t num_hosts, std::vector<Job> jobs)
     }
     const Program& program = *jobs_[job].program;
     first_operation_.push_back(first_operation_.back() + program.num_operations());
-    has_endless_ = has_endless_ || program.is_endless();
     total_packets_ += program.total_packets();
     task_bytes_ += program.task_bytes() * hosts.size();
   }

@@ -47,8 +47,6 @@ class Workload {
     return first_operation_[job];
   }
   [[nodiscard]] std::uint32_t num_operations() const noexcept { return first_operation_.back(); }
-  // Whether some job never ends.
-  [[nodiscard]] bool has_endless() const noexcept { return has_endless_; }
   // Of all messages of all jobs that end, from start to end.
   [[nodiscard]] std::uint64_t total_packets() const noexcept { return total_packets_; }
   // Memory that all tasks take together, about.
@@ -60,7 +58,6 @@ class Workload {
   std::vector<Job> jobs_;
   std::vector<Place> places_;                   // [host]
   std::vector<std::uint32_t> first_operation_;  // [job], and one more
-  bool has_endless_ = false;
   std::uint64_t total_packets_ = 0;
   std::uint64_t task_bytes_ = 0;
 };
