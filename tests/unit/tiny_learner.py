@@ -108,8 +108,4 @@ class Demanding:
         return batch.minimal_actions()
 
 
-class NoPolicy:
-    """Has no ``act``."""
-
-
 NONMINIMAL_KINDS = Detours()

@@ -80,8 +80,6 @@ def test_the_core_decides_as_the_agent_that_was_exported(case: str, tmp_path: Pa
 
 
 def test_what_the_core_cannot_do_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(dfe.StateError, match="no network yet"):
-        DeepQAgent().export_mlp(tmp_path / "agent")
     with pytest.raises(dfe.ConfigError, match=r"^scope = 'all': counts other decisions"):
         trained(scope="all").export_mlp(tmp_path / "agent")
     with pytest.raises(dfe.ConfigError, match="must show something of each candidate path"):

@@ -9,15 +9,14 @@ import numpy as np
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.agents import fit, load_agent, make_agent, make_env
+from dragonfly_env.agents import fit, load_agent, make_env
 from dragonfly_env.agents.settings import PpoSettings
 from dragonfly_env.errors import ConfigError, StateError
 
 pytest.importorskip("stable_baselines3")
 
 from dragonfly_env.agents._sb3 import torch
-from dragonfly_env.agents._trained_on import LayoutFacts
-from dragonfly_env.agents.ppo import ActionRows, ActionScores, PpoAgent, Rollout, units_of
+from dragonfly_env.agents.ppo import ActionScores, PpoAgent, Rollout
 from dragonfly_env.baselines import Mlp
 
 TINY = dfe.SimulationConfig(topology=dfe.Dragonfly(p=1, a=3, h=1), traffic="adv+1", load=0.4)
@@ -95,23 +94,6 @@ def test_scores_do_not_depend_on_the_number_or_order_of_actions() -> None:
     np.testing.assert_allclose(network.values(*fewer).detach(), values.detach(), rtol=1e-5)
 
 
-def test_a_network_sees_the_same_of_a_packet_whatever_the_size_of_buffers() -> None:
-    seen = []
-    for preset in ("default", "lia"):
-        config = SYSTEM.replace(network=dfe.NetworkConfig.preset(preset))
-        env = make_env(config, make_agent("ppo"), duration_ns=3_000.0)
-        facts = LayoutFacts.of(env.layout, env.num_actions)
-        rows = ActionRows(env.layout, "path", units_of(facts))
-        at = list(facts.features).index("candidate_packets")
-        batch = env.reset(seed=1)
-        while not env.done and not batch.candidates["occupancy"].any():  # type: ignore[index]
-            batch = env.step(batch.minimal_actions())
-        packets = rows.of(batch.obs).numpy()[:, :, at] * 16
-        np.testing.assert_array_equal(packets, batch.candidates["occupancy"])  # type: ignore[index]
-        seen.append(env.layout["candidate_packets"].unit)
-    assert seen[0] != seen[1]
-
-
 def test_a_saved_agent_is_the_one_that_was_saved_and_goes_on_learning(tmp_path: Path) -> None:
     agent = PpoAgent(PpoSettings(**QUICK), seed=1)
     fit(agent, TINY, episodes=2, seed=3, **SHORT)
@@ -131,7 +113,6 @@ def test_a_saved_agent_is_the_one_that_was_saved_and_goes_on_learning(tmp_path: 
         {},
         {"sample": False},
         {"scope": "every", "nonminimal_kinds": ("lgl", "g")},
-        {"scope": "progressive"},
         {"action": "port", "scope": "every"},
     ],
 )
@@ -156,26 +137,13 @@ def test_the_core_decides_as_the_agent_that_was_exported(settings: dict[str, Any
 
 def test_calls_and_settings_that_make_no_sense_are_refused(tmp_path: Path) -> None:
     agent = PpoAgent(PpoSettings(**QUICK))
-    with pytest.raises(StateError, match=r"save\(\)"):
-        agent.save(tmp_path / "agent.zip")
     with pytest.raises(StateError, match=r"export_mlp\(\)"):
         agent.export_mlp(tmp_path / "agent.npz")
-    with pytest.raises(StateError, match=r"learn\(\)"):
-        agent.learn(None)  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match=r"^scope = 'progressive': must be"):
         PpoSettings(action="port", scope="progressive")
-    with pytest.raises(ConfigError, match=r"^clip = 0"):
-        PpoSettings(clip=0.0)
     per_port = PpoAgent(PpoSettings(features=("hops", "queue_packets")))
     with pytest.raises(ConfigError, match=r"^features = 'queue_packets': is per port"):
         per_port.prepare(make_env(TINY, per_port, duration_ns=1_000.0))
-    blind = PpoAgent(PpoSettings(features=("hops", "vc")))
-    with pytest.raises(ConfigError, match=r"^features = .*must show something of each path"):
-        blind.prepare(make_env(TINY, blind, duration_ns=1_000.0))
-    agent = trained()
-    for other, field in (
-        (PpoAgent(PpoSettings(features=("hops", "candidate_hops"))), "features"),
-        (PpoAgent(PpoSettings(nonminimal_kinds=("g",))), "nonminimal_kinds"),
-    ):
-        with pytest.raises(ConfigError, match=rf"^{field} = .*this ppo agent was trained with"):
-            agent.prepare(make_env(TINY, other, duration_ns=1_000.0))
+    other = PpoAgent(PpoSettings(features=("hops", "candidate_hops")))
+    with pytest.raises(ConfigError, match=r"^features = .*this ppo agent was trained with"):
+        trained().prepare(make_env(TINY, other, duration_ns=1_000.0))

@@ -83,18 +83,11 @@ def test_an_agent_in_physical_units_is_trained_on_networks_with_other_buffers(ki
         evaluate_policy(agent, SMALL_BUFFERS, **SHORT)
 
 
-def test_learning_goes_on_in_other_units(trained: Any) -> None:
-    with pytest.warns(OtherNetworkWarning):
-        fit(trained, SMALL_BUFFERS, episodes=1, episode_ns=1_000.0)
-
-
 @pytest.mark.parametrize(
     ("file", "label"),
     [
         ("results/agent/agent.zip", "agent"),
-        ("results/dqn/agent.zip", "dqn"),
         ("results/agent/checkpoints/latest.zip", "agent"),
-        ("results/dqn/checkpoints/episode-0010.zip", "episode-0010"),
         ("mine.zip", "mine"),
     ],
 )

@@ -24,13 +24,6 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def test_brackets_in_names_are_no_markup(capsys: pytest.CaptureFixture[str]) -> None:
-    job = f"{JOB},name=[/red][bold]"
-    code, out, err = run(capsys, "simulate", "-t", "72", "--job", job, "--to-completion")
-    assert code == 0, err
-    assert "0: [/red][bold]" in out
-
-
 def test_jobs_without_an_end_are_not_run_to_their_completion(capsys: pytest.CaptureFixture[str]) -> None:
     endless = f"{JOB},iterations=endless"
     for more in ([], ["--job", "background-mix:fill=0.5"]):

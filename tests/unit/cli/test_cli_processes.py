@@ -43,17 +43,6 @@ def finished_runs(folder: Path) -> list[Path]:
     return list((folder / "runs").glob("*.parquet"))
 
 
-def test_a_process_answers_a_mistake_without_a_traceback(tmp_path: Path) -> None:
-    process = start("simulate", "--load", "2", cwd=tmp_path)
-    out, err = process.communicate(timeout=60)
-    assert process.returncode == 2
-    assert out == ""
-    assert (
-        err
-        == "error: --load = 2.0: must be a fraction of the host links' bandwidth, in (0, 1]; did you mean 0.02?\n"
-    )
-
-
 @pytest.mark.parametrize(
     ("number", "jobs"), [(signal.SIGINT, "1"), (signal.SIGINT, "2"), (signal.SIGTERM, "2")]
 )

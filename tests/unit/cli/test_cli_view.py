@@ -25,8 +25,6 @@ def test_view_writes_a_page_and_says_where(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (("-p", "min", "-p", "par", "-p", "pb"), "must be given at most 2 times"),
-        (("-p", "mni"), "policy = 'mni'"),
-        (("--frames", "0"), "frames = 0"),
         (("--frames", "100"), "frames = 100: must be at most 62"),
     ],
 )

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.agents import fit, load_agent
+from dragonfly_env.agents import load_agent
 from tests.unit.cli_arguments import run
 
 pytestmark = pytest.mark.usefixtures("undrawn")
@@ -92,21 +92,6 @@ def own() -> Any:
     return namespace["Mine"]
 
 
-def test_a_folder_for_checkpoints_is_made_before_anything_is_learned() -> None:
-    config = dfe.SimulationConfig(topology=dfe.Dragonfly(p=1, a=3, h=1), load=0.4)
-    fit(own()(), config, episodes=2, episode_ns=2_000, checkpoint_dir="new/one", checkpoint_every=1)
-    assert sorted(file.name for file in Path("new/one").iterdir()) == [
-        "episode-0001.zip",
-        "episode-0002.zip",
-        "latest.zip",
-    ]
-    Path("file").write_text("")
-    with pytest.raises(
-        dfe.ConfigError, match="checkpoint_dir = 'file/new': must be a folder that can be made"
-    ):
-        fit(own()(), config, episodes=1, episode_ns=2_000, checkpoint_dir="file/new")
-
-
 def test_a_file_of_an_own_learner_is_loaded_by_its_class() -> None:
     mine = own()
     agent = mine(seed=5)
@@ -148,12 +133,7 @@ def test_a_learner_no_one_trained_is_not_measured_without_a_word() -> None:
     ("arguments", "message"),
     [
         (("train", "own.py:Half"), "must be a learner, such as make_agent"),
-        (("train", "own.py:Nothing"), "cannot be imported"),
-        (("train", "none.py:Mine"), "No such file or directory"),
         (("train", "own.py:Mine", "-a", "opt=1"), "must be arguments of own.py:Mine"),
-        (("train", "dqn"), "module:Class"),
-        (("evaluate", "own.py:Half@own.py", "-l", "0.4", "--traffic", "adv+1"), "has no attribute 'load'"),
-        (("evaluate", "own.py:Mine@none.zip", "-l", "0.4", "--traffic", "adv+1"), "No such file"),
         (
             ("evaluate", "own.py:Mine@own.py", "-l", "0.4", "--traffic", "adv+1"),
             "must be what load() of its class",

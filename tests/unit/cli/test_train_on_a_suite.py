@@ -17,9 +17,6 @@ from tests.unit.cli_arguments import run as command
 pytestmark = pytest.mark.usefixtures("tiny", "undrawn")
 
 SHORT = ("--episode-ns", "500", "--evaluate-every", "0", "--no-tensorboard", "--suite", "dragonfly-v1")
-TINY = "tiny_learner:TinyLearner"
-
-
 run = functools.partial(command, "train")
 
 
@@ -66,15 +63,7 @@ def test_a_learner_is_trained_on_all_of_it() -> None:
     assert rows["decisions"].iloc[-1] > 5 * of_one["decisions"].iloc[-1]
 
 
-def test_a_learner_of_ones_own_takes_a_suite_too() -> None:
-    done = run(TINY, *SHORT, "--duration-ns", "500", "--out", "mine")
-    assert done.exit_code == 0, done.output
-    assert f"dragonfly-env evaluate {TINY}@mine/agent.zip" in done.stderr
-
-
 def test_a_mistake_is_one_line() -> None:
     done = run("tiny", *SHORT[:-1], "dragonfly-v2", "--duration-ns", "1500")
     assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
     assert "suite = 'dragonfly-v2': must be one of 'dragonfly-v1'" in done.stderr
-    small = run("tiny", *SHORT, "--topology", "p=1,a=3,h=1", "--duration-ns", "1500")
-    assert (small.exit_code, small.stderr.count("\n")) == (2, 1)

@@ -8,11 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import dragonfly_env as dfe
 from dragonfly_env.baselines import MlpNetwork
-from dragonfly_env.lab.benchmark import find_suite
 from dragonfly_env.lab.neural import (
     AGE,
     DIRECT_DEMAND,
@@ -21,17 +19,12 @@ from dragonfly_env.lab.neural import (
     HALF_DEMAND,
     HALF_SHARE,
     KIND,
-    OLD_NS,
     OWN_DEMAND,
     SHIPPED,
     WAIT_FEATURE,
-    YOUNG_NS,
-    Floats,
     Recipe,
     collect,
     fit,
-    matched_routers,
-    random_demands,
     read_recipe,
     scores_of,
     train_network,
@@ -95,40 +88,14 @@ def test_training_with_the_same_seed_gives_the_same_file_for_any_number_of_worke
     assert other.read_bytes() != files[0].read_bytes()
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_the_shipped_recipes_have_the_scenarios_of_the_model_card(name: str) -> None:
-    recipe = shipped_recipe(name)
-    assert (len(recipe.training), len(recipe.validation)) == ((81, 52) if name == "neural-v1" else (102, 82))
-    labels = [scenario.label for scenario in (*recipe.training, *recipe.validation)]
-    assert len(set(labels)) == len(labels)
-
-
-def test_no_scenario_of_the_mixtures_is_in_the_test_split() -> None:
-    (track,) = find_suite("dragonfly-v1").choose(("steady",))
-    cases = [case for listed in track.cases.values() for case in listed]
-    held_out = [case for case in cases if case.split == "test"]
-    trained = {case.traffic.label for case in cases if case.split == "train"}
-    recipe = shipped_recipe("neural-v1")
-    for scenario in (*recipe.training, *recipe.validation):
-        label = scenario.label.split(" ")[0]
-        assert label not in {case.traffic.label for case in held_out} - trained
-        assert scenario.config.topology.num_hosts not in (2550, 5256, 16512)
-        assert (label, scenario.config.load) not in {(case.traffic.label, case.load) for case in held_out}
-
-
 @pytest.mark.parametrize(
     ("traffic", "hosts", "reason"),
     [
         ("tornado 0.2", 1056, "test split"),
-        ("adv+16 0.2", 1056, "test split"),  # tornado on 33 groups
         ("matched:16/1 0.2", 1056, "test split"),
-        ("adv+21 0.2", 342, "test split"),  # adv+2 on 19 groups
-        ("permutation 0.4", 342, "test split"),
-        ("uniform 0.6", 342, "a case of the test split"),
         ("adv+1 0.2", 2550, "2550 hosts in its test split only"),
         ("graph500:scale=12", 342, "a program of the test split"),
         ("all-to-all:placement=random,message_bytes=2048", 72, "a case of the test split"),
-        ("halo3d", 1056, "on 1056 hosts in its test split only"),
     ],
 )
 def test_a_scenario_of_the_test_split_is_refused(
@@ -136,54 +103,6 @@ def test_a_scenario_of_the_test_split_is_refused(
 ) -> None:
     with pytest.raises(dfe.ConfigError, match=reason):
         read_recipe("neural-v2", recipes(tmp_path, traffic, hosts))
-
-
-def test_a_mistake_in_a_recipe_is_named(tmp_path: Path) -> None:
-    file = recipes(tmp_path)
-    text = file.read_text(encoding="utf-8")
-    for mistake, message in (
-        (("rounds =", "round ="), "rounds"),
-        (('"steady"', '"stead"'), "stead"),
-        (("adv+1 0.4", "adv+1 much"), "load"),
-        ((f"{WAIT_FEATURE} = 16.0", ""), WAIT_FEATURE),
-        (("seed = 0", "seed = 0\nsede = 1"), "sede"),
-    ):
-        file.write_text(text.replace(*mistake), encoding="utf-8")
-        with pytest.raises(dfe.ConfigError, match=message):
-            read_recipe("neural-v1", file)
-    with pytest.raises(dfe.ConfigError, match="neural-v9"):
-        read_recipe("neural-v9")
-
-
-def test_the_command_reads_recipes_from_a_file(tmp_path: Path) -> None:
-    from typer import Typer
-
-    from dragonfly_env.lab.neural import main
-
-    app = Typer()
-    app.command()(main)
-    result = CliRunner().invoke(
-        app, ["--recipes", str(recipes(tmp_path, "tornado 0.2")), "--recipe", "neural-v2"]
-    )
-    assert result.exit_code == 2
-    assert "test split" in " ".join(result.output.replace("│", " ").split())
-
-
-def test_random_demands_and_matched_routers_send_and_receive_equally() -> None:
-    topology = dfe.Dragonfly.preset("342")
-    group = np.arange(topology.num_routers) // (topology.num_routers // topology.num_groups)
-    for kind, count in (("groups", topology.num_groups), ("routers", topology.num_routers)):
-        matrix = np.asarray(random_demands(kind, topology, 3, 1).matrix)
-        assert matrix.shape == (count, count)
-        assert (matrix.sum(axis=0) == 3).all()
-        assert (matrix.sum(axis=1) == 3).all()
-        inside = (
-            np.arange(count)[:, None] == np.arange(count) if kind == "groups" else group[:, None] == group
-        )
-        assert matrix[inside].sum() == 0
-    matrix = np.asarray(matched_routers(topology, 6, 1).matrix)
-    assert (matrix.sum(axis=0) == 1).all()
-    assert (((group[matrix.argmax(axis=1)] - group) % topology.num_groups) == 6).all()
 
 
 def test_samples_are_paths_taken_with_their_times_to_delivery(tmp_path: Path) -> None:
@@ -216,68 +135,6 @@ def test_waiting_counts_more_than_time_on_links(
     y, ones = np.full(len(x), np.log(20), dtype=np.float32), np.ones(len(x), dtype=np.float32)
     network = fit(untrained(recipe), (x, y, ones), recipe, 3)
     assert np.exp(-scores_of(network.layers, x[:1])[0]) == pytest.approx(expected, rel=0.05)
-
-
-PENALTY = {
-    "crowded": 2.0, "overload": 3.0, "light": 1.5,
-    "free_share": 0.5, "free_demand": 4.0, "light_demand": 0.8, "own_demand": 2.5,
-}  # fmt: skip
-SHARES = (0.0, 0.5, 0.6, 0.8, 1.0)
-
-
-def penalties(
-    network: MlpNetwork, kind: int, *, age_ns: float = 0.0, demanded: float = 1.0, own: float = 1.0
-) -> Floats:
-    """By how much the penalty lowers the scores of paths of a kind, by the share that the group's packets take."""
-    after = with_nonminimal_penalty(network, PENALTY)
-    share = np.array(SHARES, dtype=np.float32)
-    x = np.random.default_rng(0).random((len(share), len(after.features)), dtype=np.float32)
-    place = after.features.index
-    x[:, place(KIND)] = kind / 2.0
-    for name, quantity, half in (
-        (GROUP_DEMAND, share, HALF_SHARE),
-        (AGE, age_ns, HALF_AGE_NS),
-        (DIRECT_DEMAND, demanded, HALF_DEMAND),
-        (OWN_DEMAND, own, HALF_DEMAND),
-    ):
-        x[:, place(name)] = quantity / (quantity + np.float32(half))
-    seen = [place(name) for name in network.features]
-    return scores_of(network.layers, x[:, seen]) - scores_of(after.layers, x)
-
-
-@pytest.mark.parametrize("hidden", [[16, 16], [4, 3, 5]])
-@pytest.mark.parametrize("kind", range(1, 5))
-def test_a_nonminimal_path_costs_more_the_fuller_the_global_links_of_the_group_are(
-    kind: int, hidden: list[int]
-) -> None:
-    network = untrained(dataclasses.replace(shipped_recipe("neural-v1"), hidden_units=hidden))
-    share = np.array(SHARES) / (1 + np.array(SHARES))
-    part = np.maximum(share - share[1], 0) / (share[-1] - share[1])
-    np.testing.assert_allclose(
-        penalties(network, kind, age_ns=YOUNG_NS), PENALTY["crowded"] * part, atol=1e-5
-    )
-    expected = (PENALTY["crowded"] + PENALTY["overload"]) * part
-    np.testing.assert_allclose(penalties(network, kind, age_ns=OLD_NS), expected, atol=1e-5)
-
-
-def test_a_nonminimal_path_costs_more_the_less_the_group_demands_of_the_direct_links() -> None:
-    network = untrained(shipped_recipe("neural-v1"))
-    crowded = penalties(network, 2)
-    limit = PENALTY["light_demand"]
-    for demanded in (0.0, 0.2, 0.6, 0.8, 2.0):
-        part = max(1 - demanded / (demanded + HALF_DEMAND) * (limit + HALF_DEMAND) / limit, 0)
-        expected = crowded + PENALTY["light"] * part
-        np.testing.assert_allclose(penalties(network, 2, demanded=demanded), expected, atol=1e-5)
-    np.testing.assert_allclose(penalties(network, 2, demanded=0.0, own=4.0), crowded, atol=1e-5)
-    needed = penalties(network, 2, age_ns=1e6, demanded=6.0)
-    assert np.abs(needed).max() < 1e-5
-
-
-@pytest.mark.parametrize(("name", "kind"), [("neural-v1", 0), ("neural-v2", 0), ("neural-v2", 5)])
-def test_shortest_paths_and_paths_inside_a_group_have_no_penalty(name: str, kind: int) -> None:
-    network = untrained(shipped_recipe(name))
-    for age_ns, demanded in ((0.0, 1.0), (1e6, 1.0), (0.0, 0.0), (1e6, 0.0)):
-        assert np.abs(penalties(network, kind, age_ns=age_ns, demanded=demanded)).max() < 1e-5
 
 
 def test_the_penalty_reads_features_in_the_form_in_which_environments_show_them() -> None:

@@ -8,11 +8,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from rich.console import Console
 
 from dragonfly_env.lab.benchmark import Benchmark, Suite, find_suite, reference_results
 from dragonfly_env.lab.benchmark.bounds import CaseBounds, bound_of, cases_of, key_of
-from dragonfly_env.lab.benchmark.report import render_leaderboard
 from dragonfly_env.lab.benchmark.suite import BenchmarkCase, Track
 from tests.unit.lab.benchmark.tiny_suite import tiny
 
@@ -87,16 +85,3 @@ def test_a_page_says_how_far_a_policy_is_from_the_bound(
         ]
         assert row["over_bound"] == pytest.approx(math.exp((own["value"] / 100.0).map(math.log).mean()))
         assert row["over_low"] <= row["over_bound"] <= row["over_high"]
-    assert set(table["link_class"]) <= {"host", "local", "global"}
-    worst = table[table["policy"] == "min"]["reason"]
-    assert worst.str.contains("busiest: |links full; ").all()
-
-
-def test_names_of_policies_are_whole_on_a_terminal_of_eighty_columns(tmp_path: Path) -> None:
-    name = "ugal-ideal:bias_packets=15"
-    work = Benchmark(suite=SUITE, effort="quick", policies=(), folder=tmp_path, tracks=("transient",))
-    console = Console(width=80)
-    with console.capture() as captured:
-        console.print(render_leaderboard(work, work.scores()))
-    assert f"  {name}  " in captured.get()
-    assert max(map(len, captured.get().splitlines())) <= 80

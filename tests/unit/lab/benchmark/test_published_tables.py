@@ -72,12 +72,6 @@ def test_a_published_run_gives_the_same_bits_here(published: ReferenceResult) ->
     assert found.same_as(published.measured), f"{found} instead of {published.measured}: {CHANGED}"
 
 
-def test_runs_of_all_tracks_and_of_most_policies_are_done_again() -> None:
-    chosen = small()
-    assert {one.track for one in chosen} == {track.name for track in SUITE.tracks}
-    assert len({one.policy for one in chosen}) == len(chosen) == PER_TRACK * len(SUITE.tracks)
-
-
 def test_every_quick_run_of_a_reference_is_published() -> None:
     work = Benchmark(suite=SUITE, effort="quick", policies=(), folder=Path("nowhere"))
     assert work.todo() == (), LACKING

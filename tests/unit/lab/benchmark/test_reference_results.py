@@ -10,11 +10,8 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from typer.testing import CliRunner, Result
 
 import dragonfly_env as dfe
-import dragonfly_env.lab.benchmark as benchmark
-from dragonfly_env.cli import app
 from dragonfly_env.lab.benchmark import Benchmark, Suite, reference_results
 from dragonfly_env.lab.benchmark.measured import Measured
 from dragonfly_env.lab.benchmark.reference_results import ReferenceResult, ReferenceResults, table_of
@@ -136,23 +133,6 @@ def test_what_the_folder_holds_goes_before_what_is_published(publish_all: Publis
     assert (report.total, report.reused, report.finished) == (1, 1, 0)
 
 
-@pytest.mark.parametrize("how", ["damaged", "of another version"])
-def test_a_file_that_does_not_count_gives_way_to_what_is_published(
-    publish_all: Publish, how: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    work = publish_all()
-    run = work.runs()[0]
-    run_all([run], work.folder, workers=1)
-    assert len(work.taken()) == RUNS - 1
-    if how == "damaged":
-        file = ResultsFolder(work.folder).run_file(run.id)
-        file.write_bytes(file.read_bytes()[:-100])
-    else:
-        monkeypatch.setattr(dfe, "__version__", "99.0.0")
-    assert len(work.taken()) == RUNS
-    assert set(work.scores().table["value"]) == {1000.0}
-
-
 def test_nothing_is_taken_for_a_case_that_has_changed(publish_all: Publish) -> None:
     work = publish_all()
     changed = Suite.from_dict(tiny(measure_ns=1501))
@@ -167,56 +147,3 @@ def test_nothing_is_taken_for_a_case_that_has_changed(publish_all: Publish) -> N
 
 
 # ------------------------------------------------------------------------------------------------ the command
-
-
-@pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Result]:
-    monkeypatch.setattr(benchmark, "find_suite", lambda name: SUITE)
-
-    def run(*arguments: str) -> Result:
-        given = ["benchmark", *arguments, "--workers", "1", "--out", str(tmp_path / "results")]
-        return CliRunner().invoke(app, given, env={"COLUMNS": "200"})
-
-    return run
-
-
-ALL = (
-    f"4 references: 24 of 24 runs published with dragonfly-env {dfe.__version__}, not run here; "
-    "--measure-all runs them"
-)
-
-
-def test_a_benchmark_that_is_published_ends_at_once_with_all_its_pages(
-    publish_all: Publish, command: Callable[..., Result]
-) -> None:
-    folder = publish_all().folder
-    done = command()
-    assert done.exit_code == 0, done.output
-    assert ALL in done.output
-    assert "4 policies, 24 runs, 24 are published, 0 to do\n" in done.output
-    assert ALL.replace("--measure-all", "`--measure-all`") in (folder / "benchmark.md").read_text()
-    assert f"<p>{ALL}.</p>" in (folder / "benchmark.html").read_text()
-    assert (folder / "heatmap.png").stat().st_size > 10_000
-    assert len(pd.read_parquet(folder / "scores.parquet")) == 12
-    assert not (folder / "runs").exists()
-
-
-def test_only_what_is_done_here_is_counted_and_told(
-    publish_all: Publish, command: Callable[..., Result]
-) -> None:
-    folder = publish_all().folder
-    assert "5 policies, 30 runs, 24 are published, 6 to do" in command("par", "--dry-run").output
-    assert not folder.exists()
-    done = command("par")
-    assert done.exit_code == 0, done.output
-    assert (
-        len(list((folder / "runs").glob("*.parquet")))
-        == len(pd.read_parquet(folder / "results.parquet"))
-        == 6
-    )
-    table = pd.read_parquet(folder / "scores.parquet")
-    assert set(table[table["policy"] == "par"]["seeds"]) == {2}
-    assert (table[table["policy"] != "par"]["value"] == 1000.0).all()
-    again = command("par", "--dry-run").output
-    assert "30 runs, 24 are published, 6 are there already, 0 to do\n" in again
-    assert "30 runs, 24 are published, 6 to do" in command("par", "--dry-run", "--redo").output

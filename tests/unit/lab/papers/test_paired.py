@@ -12,7 +12,7 @@ import pytest
 
 from dragonfly_env.lab.papers import find_paper
 from dragonfly_env.lab.papers.findings import Findings, Measured
-from dragonfly_env.lab.papers.job_metrics import JOB_METRICS_OF_ROW, PERCENTILES
+from dragonfly_env.lab.papers.job_metrics import PERCENTILES
 from dragonfly_env.lab.papers.measurements import measure_claim
 from dragonfly_env.lab.papers.paired import reduction, spread_ratio, tail_ratio
 from dragonfly_env.lab.papers.verdicts import (
@@ -20,7 +20,6 @@ from dragonfly_env.lab.papers.verdicts import (
     EXCLUDED,
     INPUT,
     MET,
-    NOT_DECIDED,
     NOT_RUN,
     judge,
     judge_all,
@@ -158,9 +157,9 @@ def test_inputs_are_shown_and_what_cannot_be_shown_is_named() -> None:
     assert verdicts["AR51"].verdict == INPUT
     assert verdicts["AR37"].verdict == EXCLUDED
     assert not any(found.uncertain for found in verdicts.values() if found.verdict in (INPUT, EXCLUDED))
-    # All else is decided, whichever way.
-    known = {MET, DEVIATES, NOT_DECIDED, INPUT, EXCLUDED, NOT_RUN}
-    assert {found.verdict for found in verdicts.values()} <= known
+    # All else is decided, apart from spreads over more seeds than these.
+    undecided = {found.reason for found in verdicts.values() if found.verdict == NOT_RUN}
+    assert undecided == {"one of its runs has no such value, or there are too few"}
     assert verdicts["AR01"].verdict == DEVIATES
 
 
@@ -289,9 +288,3 @@ def test_all_percentiles_of_latency_are_lower_and_the_tail_by_as_much_as_publish
     assert measured("AR44", make(1.2)).ordering == "reversed"
     assert len(PERCENTILES) == measured("AR44", make(0.75)).details.count("p")
     assert judge(CLAIMS["AR10"], measured("AR10", make(0.75))).verdict == MET
-
-
-def test_flits_are_compared_in_the_same_time() -> None:
-    """Of runs with the same work one that takes half of the time has twice the flits in a time."""
-    rates = [JOB_METRICS_OF_ROW["network_flit_rate"](row(run_time_ns)) for run_time_ns in (1000.0, 500.0)]
-    assert rates == [3 * 1000 / 1.0, 3 * 1000 / 0.5]  # three ranks, per us

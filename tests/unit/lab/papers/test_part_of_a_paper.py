@@ -7,11 +7,9 @@ from pathlib import Path
 
 import pytest
 
-import dragonfly_env as dfe
 from dragonfly_env.lab.papers import Paper, Reproduction, find_paper
 from dragonfly_env.lab.papers.findings import steps_of
 
-ARIES = find_paper("aries")
 HPDC21 = find_paper("hpdc21")
 TACO25 = find_paper("taco25")
 
@@ -40,13 +38,6 @@ def test_shorter_windows_are_a_share_of_all_warm_ups_and_windows(paper: Paper) -
             if long.warmup_ns and not steps_of(long):
                 assert short.warmup_ns == pytest.approx(0.2 * long.warmup_ns)
                 assert short != long  # never taken for the whole one
-
-
-@pytest.mark.parametrize("effort", ["quick", "full"])
-def test_runs_of_jobs_have_no_windows_to_shorten(effort: str) -> None:
-    assert ARIES.effort(effort).shortened(1.0) == ARIES.effort(effort)
-    with pytest.raises(dfe.ConfigError, match=r"^share = 0.5: must be 1 where runs end with their jobs"):
-        ARIES.effort(effort).shortened(0.5)
 
 
 @pytest.mark.parametrize("effort", ["quick", "full"])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dragonfly_env.lab.papers import Paper, find_paper
-from dragonfly_env.lab.papers.figures.panels import LABEL, RELATIVE_LABEL, legend_handles, published_of
+from dragonfly_env.lab.papers.figures.panels import published_of
 from dragonfly_env.lab.papers.findings import Findings
 from tests.unit.lab.papers.made_up import findings_of
 
@@ -62,17 +62,6 @@ def test_what_the_text_states_of_the_reference_makes_a_value(
 def test_a_saving_without_a_published_reference_is_relative_to_what_was_measured() -> None:
     found = made_up(TACO25, "fig14")
     assert value_of(found, "fig14", "latency_mean", ("adv+1", 0.3, "lia")) == (0.7, False)
-    points = published_of(found, "fig14", "latency_mean")
-    assert [handle.get_label() for handle in legend_handles(points)] == [RELATIVE_LABEL]
-
-
-def test_points_are_those_of_points_of_the_same_system() -> None:
-    for effort, hosts in (("full", 5256), ("quick", 1056)):
-        points = published_of(made_up(TACO25, "fig7", effort), "fig7", "throughput")
-        assert {point.point.config.topology.num_hosts for point in points} == {hosts}
-        assert {point.label for point in points} == {LABEL}
-        stated = {"adv+1", "adv+6", "adv+8"} if hosts == 5256 else {"adv+1", "adv+4", "adv+5"}
-        assert {point.point.traffic_label for point in points} == stated
 
 
 def test_a_maximum_over_loads_has_one_point() -> None:
