@@ -184,7 +184,7 @@ def run_all(
         if not missing:
             files.merge(_labels(runs))
     except KeyboardInterrupt:
-        raise SweepInterrupted(len(there) + len(done), len(own)) from None
+        raise SweepInterrupted(sum(files.holds(run.id) for run in own), len(own)) from None
     except (OSError, BackendError) as error:
         raise SweepStoppedError(str(error), len(there) + len(done), len(own)) from error
     finally:
