@@ -9,11 +9,6 @@ import sys
 
 from dragonfly_env.checks import extras
 
-if sys.version_info >= (3, 11):
-    pass
-else:
-    pass
-
 COMMAND = 'pip install "dragonfly-env[analysis]"'
 
 # An environment without the extra: none of its modules is found.

@@ -18,7 +18,7 @@ from dragonfly_env.agents import make_env
 from dragonfly_env.agents._sb3 import gymnasium, torch
 from dragonfly_env.agents.deep_q import DeepQAgent, TransitionBuffer
 from dragonfly_env.agents.settings import DeepQSettings
-from tests.unit.fake_env import FakeBatch, FakeLayout, FakeTransitions, FakeWorld
+from tests.unit.fake_env import FakeTransitions, FakeWorld
 
 QUICK = DeepQSettings(
     hidden_units=(16,),
@@ -103,24 +103,6 @@ def test_a_saved_agent_acts_and_goes_on_as_the_one_that_was_saved(tmp_path: Path
     assert loaded.epsilon == agent.epsilon
     loaded.save(tmp_path / "again.zip")
     assert (tmp_path / "again.zip").read_bytes() == (tmp_path / "deep" / "agent.zip").read_bytes()
-
-
-def test_another_layout_is_refused_and_the_difference_named() -> None:
-    agent, world = trained(rounds=5)
-
-    def decisions(names: tuple[str, ...], actions: int) -> Any:
-        size = len(names)
-        return FakeBatch(
-            FakeLayout(names), np.zeros((1, size), np.float32), np.ones((1, actions), bool), np.ones((1, 2))
-        )
-
-    names = world.layout.names
-    with pytest.raises(ConfigError, match="3 features, but this deep-q agent was trained with 4"):
-        agent.act(decisions(names[:3], 3))
-    with pytest.raises(ConfigError, match="5 actions, but this deep-q agent was trained with 3"):
-        agent.act(decisions(names, 5))
-    with pytest.raises(ConfigError, match=r"feature 3 is 'else', but .* 'place 3'"):
-        agent.act(decisions((*names[:3], "else"), 3))
 
 
 def transitions_of(numbers: Any) -> FakeTransitions:

@@ -11,7 +11,6 @@ import dragonfly_env as dfe
 from dragonfly_env.agents import OtherNetworkWarning, evaluate_policy, fit, load_agent, make_agent
 from dragonfly_env.agents.storage import read_header
 from dragonfly_env.config.links import buffer_unit_packets
-from dragonfly_env.training.agents import AgentSource
 
 SMALL = dfe.SimulationConfig(topology=dfe.Dragonfly(p=1, a=3, h=1), traffic="adv+1", load=0.5)
 ELSEWHERE = SMALL.replace(topology=dfe.Dragonfly(p=1, a=3, h=1, arrangement="absolute"))
@@ -81,20 +80,3 @@ def test_an_agent_in_physical_units_is_trained_on_networks_with_other_buffers(ki
     fit(agent, [SMALL, SMALL_BUFFERS], episodes=1, episode_ns=1_000.0)
     with pytest.warns(OtherNetworkWarning):
         evaluate_policy(agent, SMALL_BUFFERS, **SHORT)
-
-
-@pytest.mark.parametrize(
-    ("file", "label"),
-    [
-        ("results/agent/agent.zip", "agent"),
-        ("results/agent/checkpoints/latest.zip", "agent"),
-        ("mine.zip", "mine"),
-    ],
-)
-def test_an_agent_is_called_after_its_file_or_the_folder_that_somebody_chose(
-    file: str, label: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path(file).parent.mkdir(parents=True, exist_ok=True)
-    Path(file).write_bytes(b"")
-    assert AgentSource.find(file).label == label

@@ -7,14 +7,13 @@ import dataclasses
 import functools
 import math
 from pathlib import Path
-from typing import get_args
 
 import numpy as np
 import pytest
 
 import dragonfly_env.lab.papers as reproduce
 from dragonfly_env.lab.papers import Paper, find_paper, judge_all
-from dragonfly_env.lab.papers.claims import Claim, Relation
+from dragonfly_env.lab.papers.claims import Claim
 from dragonfly_env.lab.papers.findings import STATEMENTS, Findings
 from dragonfly_env.lab.papers.hpdc21_orderings import settling_time_us
 from dragonfly_env.lab.papers.measurements import METRICS
@@ -66,7 +65,6 @@ def test_every_claim_of_the_paper_is_there_once() -> None:
 
 @pytest.mark.parametrize("paper", [HPDC21, TACO25], ids=lambda paper: paper.name)
 def test_every_claim_says_how_it_is_measured_and_finds_its_simulations(paper: Paper) -> None:
-    compared = ("ratio", "gap", "relative-gap", "saving")
     points = {
         (figure.name, effort.name): figure.points(effort)
         for figure in paper.figures
@@ -74,10 +72,6 @@ def test_every_claim_says_how_it_is_measured_and_finds_its_simulations(paper: Pa
     }
     for found in paper.claims():
         assert found.metric in {**METRICS, **STATEMENTS}, found.id
-        assert found.relation in get_args(Relation), found.id
-        assert found.reference or found.relation not in compared, found.id
-        assert not found.reference or found.relation in compared or paper is TACO25, found.id
-        assert found.describe(), found.id
         # LIA's claims are stated for the system of one effort each.
         for effort in (one for one in paper.efforts if paper is HPDC21 or one.decides != found.quick):
             if paper is HPDC21 and found.metric in STATEMENTS:
