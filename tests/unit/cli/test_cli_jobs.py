@@ -1,4 +1,4 @@
-"""Jobs on the command line: names that are no markup, and runs that have no end."""
+"""Jobs on the command line: runs that have no end, and agents that route them."""
 
 from __future__ import annotations
 

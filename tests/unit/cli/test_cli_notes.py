@@ -1,4 +1,4 @@
-"""What the command line says next to its results: which network a machine runs with, what a run of jobs is called."""
+"""A note next to results: the network that an Aries machine runs with."""
 
 from __future__ import annotations
 

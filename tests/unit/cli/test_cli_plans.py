@@ -1,4 +1,4 @@
-"""What commands say before they begin: how much there is to do, what is impossible, and what it takes."""
+"""Output of commands before they begin: the number of runs to do, and the memory that they need."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from pathlib import Path
 import pytest
 
 from dragonfly_env.sweeps import runner
-from tests.unit.cli_arguments import SHORT, SWEEP, SYSTEM, run
-
-JOB = "milc:hosts=8,scale=0.001,gap_ns=100"
+from tests.unit.cli_arguments import SWEEP, run
 
 
 @pytest.fixture(autouse=True)
@@ -36,28 +34,6 @@ def test_a_dry_run_counts_what_is_there_already() -> None:
     assert "6 runs, 4 are there already" in done.stdout
     assert run(*SWEEP, "--out", "out", "--dry-run").stdout == "4 runs, 4 are there already\n"
     assert "there already" not in run(*SWEEP, "--out", "out", "--dry-run", "--redo").stdout
-
-
-@pytest.mark.parametrize("command", [["sweep"], ["sweep", "--dry-run"]])
-def test_missing_channels_are_said_before_the_first_run(
-    command: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(runner, "measure", lambda run: pytest.fail("nothing may run"))
-    few = ["-p", "par", "--set", "local_vcs=3", "--set", "global_vcs=3", "--load", "0.1:0.5:0.1"]
-    done = run(*command, *SYSTEM, *few, *SHORT)
-    assert done.exit_code == 2
-    assert (
-        "5 of 10 runs cannot be done: par under uniform at load 0.1, seed 1: network.local_vcs = 3"
-        in done.output
-    )
-
-
-def test_view_shows_jobs_as_its_help_says() -> None:
-    done = run(
-        "view", "-t", "72", "-p", "min", "--job", JOB, "--measure-ns", "2000", "--frames", "2", "-o", "v.html"
-    )
-    assert done.exit_code == 0, done.output
-    assert "milc" in Path("v.html").read_text()
 
 
 def test_a_short_job_next_to_traffic_is_measured_by_simulate() -> None:

@@ -1,4 +1,4 @@
-"""The command line as real processes: streams, exit codes, Ctrl-C and going on."""
+"""The command line as real processes: Ctrl-C and going on, and imports of ``--help``."""
 
 from __future__ import annotations
 

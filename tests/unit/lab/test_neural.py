@@ -50,11 +50,11 @@ traffic = ["{traffic}"]
 """
 
 
-def recipes(folder: Path, traffic: str = "halo3d:iterations=1", hosts: int = 72, **changed: str) -> Path:
+def recipes(folder: Path, traffic: str = "halo3d:iterations=1", hosts: int = 72) -> Path:
     """The shipped recipes with few scenarios and short trainings; the second scenario is given."""
     text = RECIPES
     short = {"rounds": "2", "scenario_transitions": "500", "batch_transitions": "256", "passes": "1"}
-    for name, value in (short | {"second_stage_candidates": "[2]"} | changed).items():
+    for name, value in (short | {"second_stage_candidates": "[2]"}).items():
         lines = (f"{name} = {value}" if line.startswith(f"{name} =") else line for line in text.splitlines())
         text = "\n".join(lines)
     parts = (SCENARIOS.format(part=part, traffic=traffic, hosts=hosts) for part in ("training", "validation"))

@@ -77,11 +77,11 @@ def test_a_suite_may_be_narrowed_to_a_split_and_to_sizes() -> None:
 # ------------------------------------------------------------------------------------------------ scores
 
 
-def outcome(policy: str, value: float, *, saturated: bool = False, track: int = 0) -> Outcome:
+def outcome(policy: str, value: float, *, saturated: bool = False) -> Outcome:
     suite = Suite.from_dict(tiny())
     return Outcome(
-        track=suite.tracks[track],
-        case=suite.tracks[track].cases["quick"][0],
+        track=suite.tracks[0],
+        case=suite.tracks[0].cases["quick"][0],
         policy=policy,
         seeds=1,
         value=value,

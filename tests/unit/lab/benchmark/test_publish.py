@@ -65,23 +65,6 @@ def test_what_is_published_gives_the_scores_of_the_folder(
     assert work.scores().table.equals(measured)
 
 
-def test_publishing_again_changes_nothing_and_adds_what_is_new(
-    folder: Path, table: Path, command: Callable[..., Result]
-) -> None:
-    hidden = sorted((folder / "runs").glob("*.parquet"))[:12]
-    for file in hidden:
-        file.rename(file.with_suffix(".hidden"))
-    assert command(folder).exit_code == 0
-    before = ReferenceResults.read(table)
-    for file in hidden:
-        file.with_suffix(".hidden").rename(file)
-    done = command(folder)
-    assert f"24 runs: {24 - len(before)} added, {len(before)} confirmed, 0 dropped" in done.output
-    content = table.read_bytes()
-    assert "24 runs: 0 added, 24 confirmed, 0 dropped" in command(folder).output
-    assert table.read_bytes() == content
-
-
 def altered(results: ReferenceResults, value: float) -> ReferenceResults:
     first, *others = results
     return ReferenceResults([replace(first, measured=replace(first.measured, value=value)), *others])
