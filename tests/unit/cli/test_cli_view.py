@@ -36,9 +36,3 @@ def test_what_is_impossible_is_said_and_leaves_no_file(
     assert done.exit_code == 2
     assert message in done.stderr
     assert not page.exists()
-
-
-def test_a_page_that_cannot_be_written_is_refused_before_anything_is_simulated(tmp_path: Path) -> None:
-    done = CliRunner().invoke(app, [*SMALL, "--measure-ns", "1e9", "--out", str(tmp_path)])
-    assert done.exit_code == 2
-    assert "must be a file that can be written (it is a folder)" in done.stderr

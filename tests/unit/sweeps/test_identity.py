@@ -21,9 +21,6 @@ class Policy:
     def act(self, batch):
         return batch.mask.argmax(axis=1)
 
-
-class Other(Policy):
-    pass
 """
 
 
@@ -95,14 +92,6 @@ def test_content_is_identity(kind: str) -> None:
     assert only(scenario(**use(first))).id == known
     if suffix != ".py":  # a module's name is part of its code
         assert only(scenario(**use(write(1, f"b/other{suffix}")))).id == known
-
-
-def test_two_classes_of_one_file_are_two_policies() -> None:
-    own(1, "a/one.py")
-    ids = {
-        only(scenario(policies=[f"a/one.py:{name}"], traffic=["uniform"])).id for name in ("Policy", "Other")
-    }
-    assert len(ids) == 2
 
 
 def test_a_saved_agent_is_known_by_its_content() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -175,15 +173,3 @@ def test_a_mistake_in_a_file_names_the_file(tmp_path: Path) -> None:
     file.write_text('policies = ["min"]\ntraffic = ["uniform"]\nloads = [2.0]\n')
     with pytest.raises(ConfigError, match=r"mine\.toml: loads = 2\.0"):
         Scenario.from_toml(file)
-
-
-def test_an_id_is_the_same_in_another_process(tmp_path: Path) -> None:
-    program = (
-        "from dragonfly_env.sweeps import Scenario\n"
-        "settings = dict(topology='72', policies=['min'], traffic=['uniform'], loads=[0.2], seeds=[1])\n"
-        "print(Scenario.from_dict(settings).runs()[0].id)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=tmp_path
-    )
-    assert done.stdout.strip() == only_id()

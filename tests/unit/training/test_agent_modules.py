@@ -62,14 +62,6 @@ def test_the_file_of_a_class_makes_new_runs_when_it_changes_and_not_when_it_move
         before.load()
 
 
-def test_a_module_next_to_the_command_is_identified_by_its_file_too() -> None:
-    Path("next_to_the_command.py").write_text(POLICY)
-    by_module, by_file = (
-        AgentSource.find(f"{name}:Mine") for name in ("next_to_the_command", "next_to_the_command.py")
-    )
-    assert by_module.sha256 == by_file.sha256
-
-
 DRAWING = """
 import numpy as np
 

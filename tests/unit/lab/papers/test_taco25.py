@@ -39,20 +39,6 @@ def measured(found: Claim, row: Row) -> Measured:
     return made_up.measured(TACO25, found, FULL if found.hosts == HOSTS["full"] else QUICK, row)
 
 
-def test_every_claim_of_the_paper_is_there_for_both_sizes() -> None:
-    ids = {found.id for found in CLAIMS}
-    assert {name[:4] for name in ids} == {f"LI{number:02d}" for number in range(1, 61)}
-    for name in ids - {
-        "LI06a",
-        "LI06b",
-        "LI15",
-        "LI16a",
-        "LI32",
-    }:  # published for one size, without a formula
-        assert name.endswith("-1056") or f"{name}-1056" in ids
-    assert all(found.quick == (found.hosts == HOSTS["quick"]) for found in CLAIMS)
-
-
 @pytest.mark.parametrize("effort", EFFORTS, ids=lambda effort: effort.name)
 def test_every_simulation_can_be_done_with_the_settings_of_the_paper(effort: Effort) -> None:
     for figure in TACO25.figures:
