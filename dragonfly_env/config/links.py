@@ -181,14 +181,6 @@ def _row(
     }
 
 
-def buffer_unit_packets(network: NetworkConfig, topology: Dragonfly) -> int:
-    """What a value of 1 stands for where observations show occupancies in the unit ``"buffers"``: the room in an
-    output queue and the largest input buffer of a link between routers, per VC, rounded up to a power of two.
-    """
-    room = network.output_buffer_packets + max(row["buffer_packets"] for row in link_rows(network, topology))
-    return 1 << (room - 1).bit_length()
-
-
 def slowest_link_ns(network: NetworkConfig) -> tuple[float, float]:
     """The longest latency, and the longest time of a packet, of any link that is set."""
     links = [link for _, link in network.links]

@@ -32,11 +32,6 @@ KEYS = ("router", "group", "port", "kind")
 _SUMS = ("links", "flits", "stalls", "output_stalls")
 
 
-def tile_kinds(topology: Dragonfly) -> tuple[str, ...]:
-    """The classes of tiles: those of hosts first and last."""
-    return (HOST_IN, *topology.link_classes[1:], HOST_OUT)
-
-
 @dataclasses.dataclass(frozen=True, slots=True)
 class TileTotals:
     """The tiles of one class together; ``TileTable`` says what is counted.

@@ -156,12 +156,6 @@ def looks(policies: Sequence[str]) -> dict[str, Look]:
     return {label: chosen[label] for label in policies}
 
 
-def new_figure(width: float, height: float) -> Figure:
-    """An empty figure of this size in inches, in the common style."""
-    with mpl.rc_context(RC):
-        return Figure(figsize=(width, height), layout="constrained")
-
-
 def grid(
     width: float,
     height: float,

@@ -40,42 +40,37 @@ class Requirements:
     memory_bytes: int
 
 
-class Checks:
-    """Checks runs; what depends on the policy, the network and the system alone is worked out once."""
-
-    def __init__(self) -> None:
-        self._known: dict[Hashable, Requirements | ConfigError] = {}
-
-    def check(self, run: Run) -> Requirements:
-        """The requirements of a run; `ConfigError` if it is impossible: the policy lacks virtual channels, the
-        network does not fit into the memory, an agent was made for another network, or the run or its time series is
-        too long.
-        """
-        key = _what_counts(run)
-        if key not in self._known:
-            try:
-                self._known[key] = _requirements_of(run)
-            except ConfigError as error:
-                self._known[key] = error
-        found = self._known[key]
-        if isinstance(found, ConfigError):
-            raise ConfigError(str(found))
-        _check_length(run, found)
-        return found
+def check_run(run: Run, known: dict[Hashable, Requirements | ConfigError] | None = None) -> Requirements:
+    """The requirements of a run; `ConfigError` if it is impossible: the policy lacks virtual channels, the network does
+    not fit into the memory, an agent was made for another network, or the run or its time series is too long. ``known``
+    keeps what depends on the policy, the network and the system alone.
+    """
+    known = {} if known is None else known
+    key = _what_counts(run)
+    if key not in known:
+        try:
+            known[key] = _requirements_of(run)
+        except ConfigError as error:
+            known[key] = error
+    found = known[key]
+    if isinstance(found, ConfigError):
+        raise ConfigError(str(found))
+    _check_length(run, found)
+    return found
 
 
 def check_runs(runs: Iterable[Run]) -> list[Requirements]:
     """The requirements of runs, in their order; `ConfigError` if some are impossible: how many, and for each reason the
     first one.
     """
-    checks = Checks()
+    known: dict[Hashable, Requirements | ConfigError] = {}
     needed: list[Requirements] = []
     reasons: dict[str, tuple[str, int]] = {}
     count = 0
     for run in runs:
         count += 1
         try:
-            needed.append(checks.check(run))
+            needed.append(check_run(run, known))
         except ConfigError as error:
             first, times = reasons.get(str(error), (run.describe(), 0))
             reasons[str(error)] = (first, times + 1)

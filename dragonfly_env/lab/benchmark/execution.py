@@ -18,7 +18,7 @@ from dragonfly_env.lab.benchmark.scores import Outcome, Scores, outcome_of, scor
 from dragonfly_env.lab.benchmark.suite import BenchmarkCase, Effort, Suite, Track
 from dragonfly_env.lab.benchmark.training import scenarios_of, trained_on_test_split, training_cost
 from dragonfly_env.lab.work import Work
-from dragonfly_env.sweeps.requirements import Checks
+from dragonfly_env.sweeps.requirements import check_run
 from dragonfly_env.sweeps.run import Run
 from dragonfly_env.sweeps.scenario import PolicyChoice
 from dragonfly_env.sweeps.storage import ResultsFolder, read_rows
@@ -237,7 +237,7 @@ def _is_trained(choice: PolicyChoice) -> bool:
 def _why_not(run: Run) -> str:
     """Why a policy cannot act in a run, or an empty string."""
     try:
-        Checks().check(run)
+        check_run(run)
     except ConfigError as reason:
         return str(reason)
     return ""

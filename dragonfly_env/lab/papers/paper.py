@@ -20,8 +20,6 @@ from dragonfly_env.sweeps.run import Point, Run
 
 Settings = tuple[tuple[str, Any], ...]
 """(name, value) pairs."""
-Step = tuple[float, str, float]
-"""(time_ns, pattern, load) of a schedule."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
