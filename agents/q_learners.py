@@ -66,7 +66,7 @@ class CoreLearner(Policy):
 
     @abstractmethod
     def reference(self, env: BatchedRoutingEnv) -> ReferenceLearner:
-        """The same learner in NumPy, with tables of its own: the same ``trace_hash()`` and the same tables."""
+        """Make the reference implementation in NumPy; its ``trace_hash()`` and tables are equal to the core's."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

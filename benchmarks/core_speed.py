@@ -13,7 +13,7 @@ _REFERENCE = "ugal-n"
 
 
 def measure(effort: Effort, report: Report) -> list[Result]:
-    """One speed per policy and traffic, all measured in turns.
+    """Measure a speed per policy and traffic, all in turns.
 
     Valiant can carry half the load, so under 0.8 its network is saturated and its generators stall.
     """

@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def describe_machine() -> dict[str, Any]:
-    """Processor, memory, system; a high load average means that somebody else was measuring too."""
+    """Processor, memory, system; a high load average means that other programs were running."""
     return {
         "processor": machine(),
         "usable_processors": len(os.sched_getaffinity(0)),

@@ -43,7 +43,7 @@ class RoutersThatAct(BaseParallelWrapper):
         return self._shown(observations, self.env.acting), {}
 
     def step(self, actions: dict[str, int]) -> tuple[Any, ...]:
-        """One round."""
+        """Do a round."""
         self._acted |= dict.fromkeys(actions)
         observations, rewards, terminations, truncations, _ = self.env.step(actions)
         for name, reward in rewards.items():

@@ -300,13 +300,13 @@ WHERE = (
 
 
 def training(topology: str, traffic: str, load: float) -> tuple[Option, ...]:
-    """Those of `train`, with its own defaults."""
+    """Options of `train`, with its own defaults."""
     of_topology = _topology_option(topology).replace(default=topology)
     return (of_topology, _ARRANGEMENT, *_NETWORK, *_one_traffic(traffic, load), *_SOURCES, _THREADS)
 
 
 def suite(*, whole: str, seeds: str, folder: str) -> tuple[Option, ...]:
-    """Those of `reproduce` and `benchmark`, which do what a paper or a suite has laid down."""
+    """Options of `reproduce` and `benchmark`, whose runs a paper or a suite has laid down."""
     runs = _by_default("Runs of each kind; from 2 on there are confidence intervals.", seeds)
     filled = _by_default("The results folder.", folder)
     return (

@@ -244,7 +244,7 @@ def _parse_settings(learner: LearnerSource, texts: Sequence[str]) -> dict[str, A
 
 
 def _train(plan: TrainingPlan, folder: Path, *, resume: bool, restart: bool) -> None:
-    """One agent: a bar while it learns, then a table and a figure."""
+    """Train an agent, with a bar while it learns, then a table and a figure."""
     from dragonfly_env.training.run import run_training
 
     done = 0

@@ -216,7 +216,7 @@ def describe(settings: Any) -> tuple[SettingInfo, ...]:
 
 
 def core_values(settings: Any, by_unit: Mapping[str, Callable[[Any], Any]] | None = None) -> dict[str, Any]:
-    """What the core is told: every field that has a name there, times as whole picoseconds, None as 0."""
+    """Values for the core: every field that has a name there, times as whole picoseconds, None as 0."""
     convert = by_unit or {}
     values: dict[str, Any] = {}
     for field in dataclasses.fields(settings):

@@ -56,7 +56,7 @@ ALL_NONMINIMAL_KINDS = (*NONMINIMAL_KINDS, "l")
 
 
 def select_features(features: Sequence[str] | None) -> tuple[int, tuple[str, ...]]:
-    """What the core is told of the features: a bit for each of the decision's own, and the names of the others."""
+    """Features as the core receives them: a bit for each of the decision's own, and the names of the others."""
     if features is None:
         return sum(_BITS[name] for name in FEATURES), ()
     if not isinstance(features, (list, tuple)):

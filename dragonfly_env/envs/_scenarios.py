@@ -57,7 +57,7 @@ class Scenarios:
         return self._draw is not None
 
     def of_episode(self, seed: Any, options: Changes) -> tuple[Configs, int]:
-        """What an episode simulates, if it begins now. Nothing changes before ``begin``."""
+        """The configurations and the seed of an episode that begins now. Nothing changes before ``begin``."""
         own = self._seed if seed is None else 0
         if self._draw is None:
             configs = self._made
@@ -112,7 +112,7 @@ class Scenarios:
 
 
 def as_configs(field: str, given: object) -> Configs:
-    """One configuration or several."""
+    """Check one configuration or several."""
     if isinstance(given, SimulationConfig):
         return (given,)
     configs = tuple(given) if isinstance(given, (list, tuple)) else ()

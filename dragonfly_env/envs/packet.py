@@ -441,7 +441,9 @@ class PacketEnv(BatchedRoutingEnv):
         return self._inside
 
     def set_background(self, background: Background) -> None:
-        """What decides from now on. In the core only from the next network on, unless it is the present one."""
+        """Replace the background policy. The new one decides in the core from the next network on, unless the present
+        network has it as its policy already.
+        """
         before, self._background = self._background, background
         same = self._inside and self._runs_in_core(self.config) == self._in_core
         if not same:

@@ -281,7 +281,7 @@ class Form:
         return spaces.Dict({"observation": box, "action_mask": spaces.MultiBinary(self._num_actions)})
 
     def one(self, seen: npt.NDArray[np.float32], mask: npt.NDArray[Any]) -> Any:
-        """One observation, of these arrays themselves where their form allows."""
+        """Make an observation, without a copy of the arrays if their form allows it."""
         if self._alone:
             return seen
         return (

@@ -75,7 +75,7 @@ class Program(ABC):
 
     @abstractmethod
     def operations(self, rank: int, ranks: int) -> Iterable[Operation]:
-        """One iteration of one rank."""
+        """Yield the operations of a rank in an iteration."""
 
     def check(self, hosts: int) -> None:  # noqa: B027 - most programs run on any number
         """Raise ``ConfigError`` if the program cannot run on so many hosts."""
@@ -85,7 +85,7 @@ class Program(ABC):
         return None
 
     def recorded(self, ranks: int) -> Records:
-        """One iteration of all ranks, checked."""
+        """Check and return the operations of all ranks in an iteration."""
         return Records(self.spec, ranks, lambda rank: self.operations(rank, ranks), _MOST_OPERATIONS)
 
     def piece(self) -> int:
@@ -98,10 +98,10 @@ class Program(ABC):
 
     @abstractmethod
     def to_dict(self) -> str | dict[str, Any]:
-        """As TOML and JSON have it; ``parse_program`` is the inverse."""
+        """The program as TOML and JSON have it; ``parse_program`` is the inverse."""
 
     def resolved(self, ranks: int) -> str | dict[str, Any]:
-        """The same with every default and what comes from data of the package: all that a result depends on."""
+        """`to_dict` with every default and what comes from data of the package: all that a result depends on."""
         return self.to_dict()
 
 
@@ -194,7 +194,7 @@ class Motif(Program):
         return _calibrated(self, ranks) if self.gap_ns is None else self.gap_ns
 
     def bytes_per_host(self, ranks: int) -> float:
-        """What a host sends in an iteration: the mean of a few of them, spread over all."""
+        """Bytes that a host sends in an iteration: the mean of a few hosts, spread over all."""
         program = self if self.gap_ns == 0.0 else dataclasses.replace(self, gap_ns=0.0)
         few = range(0, ranks, max(1, ranks // _FEW))
         kinds = (SEND, SEND_ALL_TO_ALL)

@@ -212,7 +212,7 @@ def job_source(
     packet_bytes: int,
     packet_flits: int,
 ) -> _core.Source:
-    """What hosts do: their jobs; those without one send what the background says."""
+    """Make the source of jobs; hosts without a job send the background traffic."""
     rows: list[dict[str, Any]] = []
     for index, (one, numbers) in enumerate(zip(placed, policies, strict=True)):
         job = one.job

@@ -123,7 +123,7 @@ class JobTotals:
         )
 
     def since(self, earlier: JobTotals) -> JobTotals:
-        """What an earlier reading had not."""
+        """Subtract an earlier reading."""
         return dataclasses.replace(
             self,
             packets_delivered=self.packets_delivered - earlier.packets_delivered,

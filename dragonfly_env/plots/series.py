@@ -24,7 +24,7 @@ _LABEL_IN = 1.6  # of the height of a panel
 
 
 def series_figure(results: Results, load: float | None = None) -> Figure:
-    """One row per traffic: accepted load, and mean latency of the packets delivered in each bin."""
+    """Draw a row per traffic: accepted load, and mean latency of the packets delivered in each bin."""
     if "series_time_ns" not in results.table.columns:
         raise config_error(
             "series_bin_ns", None, "must be set in the sweep for time series; there is none in these runs"

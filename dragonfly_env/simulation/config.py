@@ -557,7 +557,7 @@ class Made:
             core.set_policy(self.policy.to_core())
 
     def changed(self, after_ps: int, changes: Mapping[str, Any]) -> Made:
-        """The same with other traffic, load or seed after a time."""
+        """Return the run with other traffic, load or seed after a time."""
         if not changes:
             return self
         before = self.changes[-1][1] if self.changes else self.config

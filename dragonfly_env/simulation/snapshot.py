@@ -132,7 +132,7 @@ class Snapshot:
         return f"<Snapshot of a {self._kind} at {self._time_ns:g} ns>"
 
     def require(self, kind: str) -> tuple[dict[str, Any], State]:
-        """What the Python side stored, and the state of the core; neither may be changed."""
+        """Return what the Python side stored, and the state of the core; neither may be changed."""
         if self._kind != kind:
             raise config_error("snapshot", self._kind, f"must be a snapshot of kind {kind!r}")
         return self._about, self._core

@@ -132,7 +132,7 @@ Runnable: TypeAlias = dfe.Simulation | AgentSimulation
 
 
 def simulation_of(run: Run) -> Runnable:
-    """What does a run: the core alone, or the batched environment with an agent."""
+    """Make the simulation of a run: the core alone, or the batched environment with an agent."""
     if run.agent is None:
         return dfe.Simulation(run.config)
     return AgentSimulation(run.config, run.agent.load())

@@ -111,7 +111,7 @@ class Results:
         )
 
     def relabelled(self, change: Callable[[str], str]) -> Results:
-        """The same with other names for policies, traffic and the whole; different names must stay different."""
+        """Rename policies, traffic and the whole; different names must stay different."""
         return replace(
             self,
             name=change(self.name),

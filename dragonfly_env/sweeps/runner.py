@@ -1,7 +1,7 @@
 """Doing runs: each in a process of this machine or of a cluster, saved as it ends, so that nothing done is lost.
 
-A run is one file. This process alone writes it, when the row of the run arrives. So whatever is lost, with a process, a
-machine or a batch job, is the runs that were under way, and another start does them.
+A run is one file. This process alone writes it, when the row of the run arrives. So a lost process,
+machine or batch job costs the runs that were under way, and another start does them.
 """
 
 from __future__ import annotations
@@ -280,7 +280,7 @@ def _attempt_by_id(run: Run) -> tuple[str, _Measured | Failure]:
 
 
 def _attempt(run: Run) -> _Measured | Failure:
-    """Do a run. Whatever goes wrong is the failure of this run: the others shall not suffer."""
+    """Do a run. Every error is the failure of this run alone, and the others go on."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", OtherNetworkWarning)  # the check of all runs has warned

@@ -187,7 +187,7 @@ def run_training(
 
 
 def _provenance(plan: TrainingPlan, row: Mapping[str, Any]) -> dict[str, Any]:
-    """What made an agent, and what its training took until now."""
+    """Origin of an agent, and the cost of its training until now."""
     provenance = {
         "package_version": dfe.__version__,
         "agent": plan.learner.spec,

@@ -38,7 +38,7 @@ class Cluster:
     backend: str
     address: str
     kill: Callable[[], object]
-    """Kills one of them with whatever it does."""
+    """Kills a worker in the middle of its work."""
 
 
 @contextmanager

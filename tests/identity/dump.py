@@ -1,5 +1,5 @@
-"""What must not change unless a change says so, as one text: settings as the core receives them, the identifiers of all
-runs of papers, suites and examples, the verdicts on claims, and the public names.
+"""Dump what must not change unless a change says so, as one text: settings as the core receives them, the identifiers
+of all runs of papers, suites and examples, the verdicts on claims, and the public names.
 
 `make oracle` makes the text anew and prints the difference to the committed one, or to that of an earlier commit
 (``make oracle BASE=main~5``). After a change that is meant, ``make oracle WRITE=1`` writes the new text.

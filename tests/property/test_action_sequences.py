@@ -73,7 +73,7 @@ def illegal_actions(batch: dfe.DecisionBatch, kind: str, seed: int) -> np.ndarra
 
 
 def shown(env: dfe.BatchedRoutingEnv) -> list[Any]:
-    """What the environment shows between two steps."""
+    """State that the environment shows between two steps."""
     pending = env.pending
     arrays = (pending.obs, pending.mask, pending.agents, pending.decision_ids, pending.packets)
     return [env.time_ns, env.trace_hash(), *(array.tobytes() for array in arrays)]

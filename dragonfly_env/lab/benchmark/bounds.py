@@ -48,7 +48,7 @@ class CaseBounds:
 
     @classmethod
     def read(cls, suite_name: str) -> CaseBounds:
-        """Those that come with the package; none for a suite without a table."""
+        """Read the bounds that come with the package; a suite without a table has none."""
         file = table_of(suite_name)
         if not file.exists():
             return cls({})

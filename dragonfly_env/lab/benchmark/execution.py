@@ -30,7 +30,7 @@ class Benchmark(Work):
 
     suite: Suite
     effort: Effort  # ``quick`` or ``full``
-    # What to measure next to the references: built-in policies, saved agents, ``module:Class``. Several trained ones
+    # Policies to measure next to the references: built-in ones, saved agents, ``module:Class``. Several trained ones
     # with the same name are trainings of one policy; they are called ``name#1``, ``name#2``, ...
     policies: tuple[str, ...]
     tracks: tuple[str, ...] = ()  # tracks of the suite; nothing for all

@@ -18,7 +18,7 @@ _HIGHEST, _MEAN = "_link_utilisation_max", "_link_utilisation_mean"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """What a run came to."""
+    """The outcome of a run."""
 
     # the track's quantity: ns, or a load; NaN for a workload that did not end, and where no packet arrived
     value: float
@@ -44,7 +44,7 @@ class Measured:
 
 
 def measured_of(track: Track, case: BenchmarkCase, row: Mapping[str, object]) -> Measured:
-    """What a run's row says."""
+    """Read the outcome of a run from its row."""
     used = [(_number(row, name), name.removesuffix(_HIGHEST)) for name in row if name.endswith(_HIGHEST)]
     highest, link_class = max((one for one in used if one[0] > 0), default=(math.nan, ""))
     return Measured(

@@ -32,7 +32,7 @@ class Publication:
     dropped: int
 
     def describe(self) -> str:
-        """One line for people."""
+        """Describe the merge in one line."""
         return (
             f"{len(self.results):,} runs: {self.added:,} added, {self.confirmed:,} confirmed, "
             f"{self.dropped:,} dropped that no case has any more"

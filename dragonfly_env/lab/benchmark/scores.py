@@ -114,7 +114,7 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What a policy did in a case, over seeds."""
+    """The outcome of a policy in a case, over seeds."""
 
     track: Track
     case: BenchmarkCase
@@ -135,7 +135,7 @@ class Outcome:
 class Scores:
     """Every policy in every case."""
 
-    # One row per case and policy; the columns are `COLUMNS`. ``ratio`` is the value over that of the best reference
+    # A row per case and policy; the columns are `COLUMNS`. ``ratio`` is the value over that of the best reference
     # (the other way round for accepted loads), so 1 is as good and more is worse; ``ratio_untuned`` and so on are the
     # same with the references of one kind. ``training_decisions`` and so on: `TrainingCost`.
     table: pd.DataFrame

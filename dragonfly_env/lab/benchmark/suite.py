@@ -40,7 +40,7 @@ _FOLDER = "suites"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchmarkCase:
-    """One simulation up to its policy and seed."""
+    """A simulation up to its policy and seed."""
 
     track: str  # the track's name
     split: Split  # ``train``, or ``test``, which must not be trained on
@@ -122,7 +122,7 @@ class Suite:
         return tuple(track for track in self.tracks if not names or track.name in names)
 
     def narrowed(self, splits: Collection[str] = (), hosts: Collection[int] = ()) -> Suite:
-        """The same suite with fewer cases."""
+        """Return the suite with fewer cases."""
         sizes = [int(case.hosts) for track in self.tracks for some in track.cases.values() for case in some]
         for split in splits:
             check_choice("split", split, SPLITS)

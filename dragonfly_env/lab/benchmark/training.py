@@ -134,7 +134,7 @@ def _same_groups(case: BenchmarkCase, label: str, offset: int | None, groups: in
 
 @dataclass(frozen=True, slots=True)
 class TrainingCost:
-    """What a training took; NaN for what is unknown."""
+    """The cost of a training; NaN if it is unknown."""
 
     decisions: float = math.nan  # decisions that the learner learned from, in all episodes
     wall_s: float = math.nan  # real time, as ``dragonfly-env train`` measures it

@@ -41,7 +41,7 @@ class Findings:
         return tuple(point for point in self.points.get(figure, ()) if point in self.rows)
 
     def simulated(self, figure: str) -> tuple[Point, ...]:
-        """The same, of a figure of which something was simulated."""
+        """The simulated points of a figure that has some; `NotFoundYetError` if it has none."""
         if not (points := self.of(figure)):
             raise NotFoundYetError(f"{figure} was not run")
         return points
@@ -159,7 +159,7 @@ def read_rows_of(folder: Path, run_ids: Mapping[Point, Sequence[str]]) -> dict[P
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What was measured for a claim."""
+    """The measurement for a claim."""
 
     mean: float  # over seeds; of an ordering 1 if it holds, else 0
     ci95: float = math.nan  # half the width of its 95 % confidence interval; NaN with one seed

@@ -25,7 +25,7 @@ _LEAST_RUNS = 3  # below, resampling says nothing
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What a comparison came to."""
+    """The outcome of a comparison."""
 
     mean: float
     low: float  # the lower end of its 95 % interval; NaN if there are too few runs

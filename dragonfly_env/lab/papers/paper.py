@@ -41,7 +41,7 @@ class Effort:
     variant: str = "usual"  # the name of the model variant: how what the paper leaves open is read
 
     def shortened(self, share: float, field: str = "share") -> Effort:
-        """The same with shorter warm-ups and windows: what a machine can do that has no day for it."""
+        """Shorten warm-ups and windows, for a machine that has no day for it."""
         share = check_real(field, share, 0.01, 1.0)
         if share < 1.0 and self.conditions:
             raise config_error(field, share, "must be 1 where runs end with their jobs")
@@ -74,7 +74,7 @@ class Routing:
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What all simulations of a paper share."""
+    """Settings that all simulations of a paper share."""
 
     arrangement: str  # arrangement of the global links
     network: str  # name of the network preset
@@ -127,7 +127,7 @@ USUAL = Variant(name="usual", summary="")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedSetting:
-    """What a paper says of its simulations, next to which the report puts those of a reproduction."""
+    """Settings that a paper states; the report puts those of the reproduction next to them."""
 
     hosts: tuple[int, ...] = ()  # sizes of its systems; empty: every size is as good
     warmup_ns: float | None = None  # before measuring; None: not stated

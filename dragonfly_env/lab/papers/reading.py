@@ -62,7 +62,7 @@ def read_paper(name: str) -> Paper:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Shared:
-    """What the figures of a paper share."""
+    """Settings that the figures of a paper share."""
 
     setup: Setup
     hosts: Any  # size of the system, perhaps by effort

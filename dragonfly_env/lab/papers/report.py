@@ -210,7 +210,7 @@ def as_markdown(judged: Sequence[Judged], pictures: Mapping[str, str], command: 
 
 
 def summary(rows: Sequence[Mapping[str, str]]) -> list[str]:
-    """What the report begins with: verdicts by variant, and the claims that deviate by what explains them."""
+    """Begin the report: verdicts by variant, and the claims that deviate, by their explanation."""
     variants = list(dict.fromkeys(row["variant"] for row in rows))
     lines = [
         "## Summary",

@@ -28,7 +28,7 @@ class Verdict:
     """A claim and what became of it."""
 
     claim: Claim
-    # What was measured, or None. There may be a number although the verdict is ``not run``: one that decides nothing.
+    # The measurement, or None. There may be a number although the verdict is ``not run``: one that decides nothing.
     measured: Measured | None
     # relative, of gaps, savings and reductions absolute; NaN for orderings and where nothing was measured
     deviation: float
