@@ -1,12 +1,12 @@
 """Proximal policy optimisation on exact transitions: what a decision brought is known, packet by packet.
 
-MaskablePPO on the vector environment (``examples/masked_ppo.py``) is rewarded per step, for all decisions that complete
-in it. The core's transitions say for each decision how long its packet still took: that is its return, without
-discount, bootstrapping or other packets' times in it, so nothing is left for generalised advantage estimation to estimate. A
-baseline predicts the return from what the router saw; the advantage is the return minus that prediction.
-Probabilities are over the legal actions of the row that decided. One small network scores each action with the same
-weights, as pointer networks do and as the core's ``mlp`` with ``scoring="candidate"``, so an agent fits every size of
-system.
+MaskablePPO on the vector environment (``examples/masked_ppo.py``) is rewarded per step, for all decisions that
+complete in it. The core's transitions say for each decision how long its packet still took: that is its return,
+without discount, bootstrapping or other packets' times in it, so nothing is left for generalised advantage estimation
+to estimate. A baseline predicts the return from what the router saw; the advantage is the return minus that
+prediction. Probabilities are over the legal actions of the row that decided. One small network scores each action with
+the same weights, as pointer networks do and as the core's ``mlp`` with ``scoring="candidate"``, so an agent fits every
+size of system.
 
 Sources: Vinyals, Fortunato, Jaitly, NIPS 2015 (pointer networks); Schulman et al., arXiv:1707.06347 (PPO); Huang,
 Ontanon, arXiv:2006.14171 (invalid action masking).

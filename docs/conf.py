@@ -66,7 +66,6 @@ autodoc_inherit_docstrings = (
 )
 maximum_signature_line_length = 72
 autodoc_preserve_defaults = True
-autodoc_mock_imports = ["ray"]  # its environment pins another gymnasium
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False
 napoleon_use_ivar = True

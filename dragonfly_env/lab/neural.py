@@ -411,7 +411,7 @@ def fit(network: MlpNetwork, samples: Samples, recipe: Recipe, round_: int) -> M
 def with_waits(features: Mapping[str, float], samples: Samples, weight: float, square: float) -> Floats:
     """Logarithms of times in which waiting counts ``1 + weight`` times, and its square ``square`` times.
 
-    A packet that waits makes others wait. In a queue at a load r the mean wait is w = r / 2(1 - r) packet times, and a
+    A packet that waits makes others wait. In a queue at a load r the mean wait is w = r / 2(1 - r) packet times. A
     further packet costs the others r dw/dr = w / (1 - r) = w + 2 w * w (the price of Pigou; Roughgarden, Tardos, JACM
     2002). Times alone lead to paths that are good for each packet and bad for all.
     """

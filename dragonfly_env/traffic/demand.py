@@ -206,7 +206,7 @@ def parse_demand(text: str) -> DemandMatrix:
 
 
 def _read_csv(path: Path) -> npt.NDArray[np.float64]:
-    """The numbers of a CSV without the labels that may stand above and beside them."""
+    """Read the numbers of a CSV file; labels above them and to their left are left out."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         lines = [[cell.strip() for cell in cells] for cells in csv.reader(file, strict=True)]
     rows = [cells for cells in lines if any(cells)]

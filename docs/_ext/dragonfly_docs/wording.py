@@ -21,7 +21,6 @@ MOST_WORDS = 40
 RETIRED = {
     r"detours?(?!: )": "non-minimal path",  # but for the argument of baselines
     r"twins?": "reference implementation",
-    r"recipes?": "constructor arguments",
     r"unseen": "test split",
     r"whoever|nobody": "name the actor",
     r"(of )?one's own": "your own",
