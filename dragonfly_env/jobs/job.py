@@ -62,7 +62,7 @@ class Job:
 
     Args:
         program: ``"milc"`` or another name of ``dragonfly_env.jobs.program_names()``, with settings as in
-            ``"milc:scale=0.25"``; an object; or a function ``(rank, ranks) -> operations`` of one's own
+            ``"milc:scale=0.25"``; an object; or a function ``(rank, ranks) -> operations`` of your own
             (``dragonfly_env.jobs``).
         hosts: How many. May be left out where the placement lists them or the program is written for a number.
         placement: ``"consecutive"`` (the first free hosts by number), ``"random"``, ``"random-routers"`` (routers in
