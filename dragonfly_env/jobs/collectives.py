@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from dragonfly_env.checks.values import config_error
 from dragonfly_env.jobs.operations import (
     SEND_ALL_TO_ALL,
     Operation,
@@ -203,6 +204,8 @@ def _tree(rank: int, members: Sequence[int], root: int) -> tuple[int | None, lis
     """Parent and children in a binomial tree, the nearest to the leaves last."""
     members, place = _members(rank, members)
     count = len(members)
+    if not 0 <= root < count:
+        raise config_error("root", root, f"must be the place of a member, from 0 to {count - 1}")
     me = (place - root) % count
     lowest = me & -me if me else 1 << (count - 1).bit_length()
     parent = members[(me - lowest + root) % count] if me else None

@@ -48,7 +48,6 @@ class CompiledProgram:
                 "partners": frames.around(records.partners, 0),
                 "amounts": frames.around(records.amounts, 0),
                 "labels": frames.around(numbers, outermost),
-                "lines": np.empty(0, np.uint32),
                 "label_names": [records.texts[name] for name in used_labels],
                 "operation_names": list(self.operation_names),
             },

@@ -230,6 +230,7 @@ def as_markdown(work: Benchmark, scores: Scores, command: str) -> str:
         "",
         *(
             f"- {kind}: {', '.join(f'`{spec}`' for spec in specs)}"
+            + (", no longer in the package" if kind in suite.retired else "")
             for kind, specs in {**suite.references, **suite.shown, **suite.retired}.items()
             if specs
         ),

@@ -8,6 +8,7 @@ from functools import partial
 
 import pytest
 
+import dragonfly_env as dfe
 from dragonfly_env import jobs
 from dragonfly_env.jobs import Operation
 from dragonfly_env.jobs.grids import rectangle
@@ -70,6 +71,11 @@ def test_trees_bring_data_down_and_up(ranks: int, segment: int | None) -> None:
         assert all(root in known for known in knowledge(down, ranks))
         up = partial(jobs.reduce, members=everyone, num_bytes=8, root=root, segment_bytes=segment)
         assert knowledge(up, ranks)[root] == set(everyone)
+
+
+def test_a_root_beyond_the_members_is_refused() -> None:
+    with pytest.raises(dfe.ConfigError, match="root = 4: must be the place of a member, from 0 to 3"):
+        list(jobs.broadcast(0, range(4), 8, root=4))
 
 
 def test_an_allreduce_takes_a_logarithm_of_steps() -> None:
