@@ -132,8 +132,9 @@ class Snapshot:
         return f"<Snapshot of a {self._kind} at {self._time_ns:g} ns>"
 
     def require(self, kind: str) -> tuple[dict[str, Any], State]:
-        """Return what a snapshot of this kind holds: values of the Python side, and the state of the core. Neither may be
-        changed.
+        """Return what a snapshot of this kind holds: values of the Python side, and the state of the core.
+
+        Neither may be changed.
         """
         if self._kind != kind:
             raise config_error("snapshot", self._kind, f"must be a snapshot of kind {kind!r}")
