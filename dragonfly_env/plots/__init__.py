@@ -60,20 +60,6 @@ class Drawn:
     Attributes:
         files: Every file written, the page last.
         skipped: Kinds of figures that these results cannot show, with the reason.
-
-    Example:
-        >>> from pathlib import Path
-        >>> from dragonfly_env.plots import draw
-        >>> from dragonfly_env.sweeps import Scenario, load_results, run_all
-        >>> scenario = Scenario.from_dict(
-        ...     {"topology": "72", "policies": ["min"], "traffic": ["uniform"],
-        ...      "loads": [0.2], "warmup_ns": 0, "measure_ns": 1_000}
-        ... )
-        >>> report = run_all(scenario, Path("results"), workers=1)
-        >>> results = load_results(Path("results"))
-        >>> drawn = draw(results, Path("results"), kinds=["loads"], page=False)
-        >>> [file.name for file in drawn.files], drawn.skipped
-        (['loads.png', 'loads.svg'], {})
     """
 
     files: tuple[Path, ...]

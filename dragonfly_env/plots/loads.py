@@ -36,19 +36,6 @@ def load_figure(results: Results) -> Figure:
 
     Raises:
         ConfigError: If no run was offered a load: jobs and closed-loop traffic have none.
-
-    Example:
-        >>> from pathlib import Path
-        >>> from dragonfly_env.plots import load_figure
-        >>> from dragonfly_env.sweeps import Scenario, load_results, run_all
-        >>> scenario = Scenario.from_dict(
-        ...     {"topology": "72", "policies": ["min"], "traffic": ["uniform"],
-        ...      "loads": [0.1, 0.2], "warmup_ns": 0, "measure_ns": 1_000}
-        ... )
-        >>> report = run_all(scenario, Path("results"), workers=1)
-        >>> figure = load_figure(load_results(Path("results")))
-        >>> len(figure.axes) > 2
-        True
     """
     loaded = loaded_part(results)
     if loaded is None:

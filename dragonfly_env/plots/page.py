@@ -90,19 +90,6 @@ def write_page(results: Results, path: Path, pictures: Mapping[str, Path]) -> Pa
 
     Raises:
         ConfigError: If the file cannot be written.
-
-    Example:
-        >>> from pathlib import Path
-        >>> from dragonfly_env.plots import write_page
-        >>> from dragonfly_env.sweeps import Scenario, load_results, run_all
-        >>> scenario = Scenario.from_dict(
-        ...     {"topology": "72", "policies": ["min"], "traffic": ["uniform"],
-        ...      "loads": [0.2], "warmup_ns": 0, "measure_ns": 1_000}
-        ... )
-        >>> report = run_all(scenario, Path("results"), workers=1)
-        >>> results = load_results(Path("results"))
-        >>> write_page(results, Path("results/index.html"), {}).name
-        'index.html'
     """
     template = files("dragonfly_env.plots").joinpath("page.html").read_text(encoding="utf-8")
     table = summary_table(results)
