@@ -71,7 +71,7 @@ def constructed_like(base: type[Any]) -> Callable[[type[Made]], type[Made]]:
     """Show the arguments of a private base class, whose constructor gets them all, in docstring and signature."""
 
     def dress(made: type[Made]) -> type[Made]:
-        made.__init__.__signature__ = inspect.signature(base.__init__)  # type: ignore[attr-defined]
+        made.__signature__ = inspect.signature(base)  # type: ignore[attr-defined]
         if made.__doc__ and base.__doc__:
             lines, given = (
                 inspect.cleandoc(made.__doc__).split("\n"),
