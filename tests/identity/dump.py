@@ -23,8 +23,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import typer
-
 import dragonfly_env as dfe
 from dragonfly_env import cli, dragonfly_v0
 from dragonfly_env.config.network import NetworkConfig
@@ -63,14 +61,9 @@ def _public_names() -> Iterator[str]:
         yield f"name policy {name}"
     for name in dfe.traffic_patterns():
         yield f"name traffic {name}"
-    yield from _commands(typer.main.get_command(cli.app), "dragonfly-env")
-
-
-def _commands(command: Any, name: str) -> Iterator[str]:
-    for parameter in command.params:
-        yield f"name {name} {'/'.join((*parameter.opts, *parameter.secondary_opts))}"
-    for inner, of in sorted(getattr(command, "commands", {}).items()):
-        yield from _commands(of, f"{name} {inner}")
+    for name in cli.COMMANDS:
+        for parameter in cli.command(name).params:
+            yield f"name dragonfly-env {name} {'/'.join((*parameter.opts, *parameter.secondary_opts))}"
 
 
 def _settings() -> Iterator[str]:
