@@ -7,14 +7,11 @@ Exit code 1 with a message if a run loses a packet or a credit, or depends on th
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
 import tempfile
 import warnings
 from pathlib import Path
-
-import numpy as np
 
 import dragonfly_env as dfe
 from dragonfly_env.policies import policy_class

@@ -31,7 +31,7 @@ _LAYERS = {
     "parallel view": (_PARALLEL, _BATCHED),
     "AEC view": (_AEC, _BATCHED),
 }
-"""What a layer costs: the case with it, less the case without it."""
+"""The cost of each layer: the case with the layer, less the case without it."""
 
 
 class Episode(NamedTuple):

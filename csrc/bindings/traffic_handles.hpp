@@ -1,4 +1,4 @@
-// What Python holds of traffic: a pattern or a source together with the topology that it was made for.
+// Handles of traffic for Python: a pattern or a source together with the topology that it was made for.
 #pragma once
 
 #include <memory>

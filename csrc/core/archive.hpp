@@ -5,7 +5,7 @@
 // equal bytes. What follows from the configuration is not listed: it is built anew before the state is read
 // into it.
 //
-// What is read is trusted: whoever reads a file compares its version and its digest before.
+// Archives that are read are trusted: Python compares version and digest of a file beforehand.
 #pragma once
 
 #include <algorithm>

@@ -128,7 +128,7 @@ class RouterTracker {
   // Once, before anything is heard: for trackers that show what is there instead of remembering it.
   virtual void look_at(const PartitionPorts& /*ports*/) {}
 
-  // Of a port of a global link. `ports`: all of this router, from port 0.
+  // Reads a port of a global link. `ports`: all ports of this router, from port 0.
   virtual void occupancy_changed(std::uint32_t /*router*/, const RouterPorts& /*ports*/, Tick /*now*/) {}
   virtual void packet_injected(std::uint32_t /*router*/, const Packet& /*packet*/) {}
   // `host_port`: by which it had come. Its queue may hold another packet, which has not asked yet.

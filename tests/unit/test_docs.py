@@ -117,14 +117,6 @@ def test_links_of_the_readme_lead_to_files() -> None:
     assert [target for target in targets if not (ROOT / target).exists()] == []
 
 
-def test_reports_are_dated_and_outside_the_navigation() -> None:
-    reports = sorted((ROOT / "docs" / "reports").glob("*.md"))
-    assert len(reports) > 5
-    for page in reports:
-        assert re.fullmatch(r"20\d\d-\d\d-\d\d-[\w-]+", page.stem), page
-        assert page.read_text(encoding="utf-8").startswith("---\norphan: true\n---\n"), page
-
-
 def test_a_snippet_shows_what_it_prints_and_passes_its_names_on(docs: Any) -> None:
     run_block = importlib.import_module("dragonfly_docs.running").run_block
     names: dict[str, Any] = {}

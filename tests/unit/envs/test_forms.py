@@ -8,9 +8,7 @@ import gymnasium
 import numpy as np
 import pytest
 
-import dragonfly_env as dfe
 from dragonfly_env import dragonfly_v0
-from dragonfly_env.envs.packet import PacketRouting
 
 SHORT: dict[str, Any] = {"duration_ns": 600.0, "warmup_ns": 300.0, "seed": 4}
 FORMS = [
@@ -88,17 +86,3 @@ def packet_history(form: dict[str, Any]) -> list[Any]:
 @pytest.mark.parametrize("history", [parallel_history, aec_history, packet_history])
 def test_every_form_shows_the_same_decisions(history: Any, form: dict[str, Any]) -> None:
     assert history(form) == history(FORMS[0])
-
-
-@pytest.mark.parametrize("make", [dragonfly_v0.parallel_env, dragonfly_v0.env, PacketRouting])
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"mask_in": "infos"}, "mask_in = 'infos': must be one of 'both', 'observation', 'info'"),
-        ({"flat_observation": 1}, "flat_observation = 1"),
-        ({"mask": "info"}, "mask = 'info': is no setting of this environment; did you mean 'mask_in'"),
-    ],
-)
-def test_a_form_that_there_is_not_is_refused(make: Any, settings: dict[str, Any], message: str) -> None:
-    with pytest.raises(dfe.ConfigError, match=message):
-        make(**settings)
