@@ -17,7 +17,13 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env import _core
-from dragonfly_env.checks.values import check_mapping, config_error, no_such_setting, unknown_name
+from dragonfly_env.checks.values import (
+    check_mapping,
+    config_error,
+    no_such_setting,
+    parse_assignments,
+    unknown_name,
+)
 from dragonfly_env.config.help import documented
 from dragonfly_env.config.rows import SettingInfo, describe, normalise, of_row, reject_unknown
 from dragonfly_env.decisions.layout import FEATURES
@@ -393,11 +399,14 @@ def policy_from_dict(values: Mapping[str, Any]) -> Policy:
 
 
 def parse_policy(policy: object) -> Policy:
-    """A policy given by name, as an object, or as a table ``{"name": ..., parameters...}``."""
+    """A policy given by name (``"par"``, ``"par:bias_packets=10"``), as an object, or as a table ``{"name": ...,
+    parameters...}``.
+    """
     if isinstance(policy, Policy):
         return policy
     if isinstance(policy, str):
-        return make_policy(policy)
+        name, _, parameters = policy.partition(":")
+        return policy_from_dict({**parse_assignments(parameters, "policy parameter"), "name": name})
     if isinstance(policy, Mapping):
         return policy_from_dict(policy)
     raise config_error("policy", policy, f"must be a policy object or one of {', '.join(policies())}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from dragonfly_env import _core
@@ -99,6 +100,8 @@ def parse_group(value: object) -> str | GroupShape:
     """A shape from what a user gives."""
     if isinstance(value, (Grid, NamedShape)):
         return value
+    if isinstance(value, Mapping):  # as dataclasses.asdict has it
+        return _grid(value)
     if not isinstance(value, str):
         raise config_error("group", value, f"must be {ALL_TO_ALL!r} or a Grid")
     if value == ALL_TO_ALL:
@@ -109,5 +112,9 @@ def parse_group(value: object) -> str | GroupShape:
     given: dict[str, Any] = parse_assignments(settings, "group")
     if name != "grid":
         return NamedShape(name, tuple(sorted(given.items())))
+    return _grid(given)
+
+
+def _grid(given: Mapping[str, Any]) -> Grid:
     reject_unknown(Grid, given, "a grid")
     return Grid(**given)

@@ -110,7 +110,7 @@ class LinkConfig:
 
 def check_links(field: str, value: object) -> tuple[tuple[str, LinkConfig], ...]:
     """Settings by class of link in the order of their names."""
-    given_links = dict(value) if isinstance(value, tuple) else value
+    given_links = dict(value) if isinstance(value, (tuple, list)) else value
     table = check_mapping(field, given_links, "must map classes of link to their settings")
     links = {}
     for name, given in table.items():

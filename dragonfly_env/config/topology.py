@@ -29,6 +29,7 @@ and ranks spread the rest.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -62,7 +63,7 @@ if TYPE_CHECKING:
     import networkx as nx
 
 
-@dataclasses.dataclass(frozen=True, slots=True, init=False)
+@dataclasses.dataclass(frozen=True, init=False)
 class Dragonfly:
     """A Dragonfly: groups of routers, all-to-all between groups; a group is all-to-all, or a ``Grid``. Immutable.
 
@@ -101,7 +102,6 @@ class Dragonfly:
     arrangement: str
     trunking: int
     group: str | GroupShape
-    _wiring: _core.Topology = dataclasses.field(init=False, repr=False, compare=False)
 
     def __init__(
         self,
@@ -144,10 +144,6 @@ class Dragonfly:
         groups = positions // between + 1
         if g is not None:
             groups = check_integer("g", g, 1, groups)
-        if not isinstance(shape, str):
-            wiring = _core.Topology(p, a, h, groups, arrangement, between, shape.name, shape.parameters())
-        else:
-            wiring = _core.Topology(p, a, h, groups, arrangement, between)
         for name, value in (
             ("p", p),
             ("a", a),
@@ -156,9 +152,14 @@ class Dragonfly:
             ("arrangement", arrangement),
             ("trunking", between),
             ("group", shape),
-            ("_wiring", wiring),
         ):
             object.__setattr__(self, name, value)
+        _ = self._wiring  # which may be impossible
+
+    @functools.cached_property
+    def _wiring(self) -> _core.Topology:
+        shape = () if isinstance(self.group, str) else (self.group.name, self.group.parameters())
+        return _core.Topology(self.p, self.a, self.h, self.g, self.arrangement, self.trunking, *shape)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _from_fields, (type(self), {name: getattr(self, name) for name in FIELDS})

@@ -71,8 +71,9 @@ class SimulationConfig:
     """A run: topology, network, traffic, policy and what to record.
 
     Args:
-        topology: The wiring; the name of a preset (``"1056"``, ``1056``, ``"theta"``) is understood too.
-        network: Links, routers and buffers; a preset's name is understood too.
+        topology: The wiring; the name of a preset (``"1056"``, ``1056``, ``"theta"``) or a table of parameters is
+            understood too.
+        network: Links, routers and buffers; a preset's name or a table of settings is understood too.
         traffic: Who sends to whom: a spec string (``"adv+1"``), a traffic object, a demand matrix between hosts,
             routers or groups, or a schedule of (time_ns, traffic, load) steps. A string stays one, unless it names a
             file, which is read at once; everything else becomes a ``Traffic``. Next to jobs: what hosts without one
@@ -179,10 +180,14 @@ class SimulationConfig:
         normalise(self)
         if isinstance(self.topology, (str, int)):
             object.__setattr__(self, "topology", Dragonfly.preset(self.topology))
+        elif isinstance(self.topology, Mapping):
+            object.__setattr__(self, "topology", Dragonfly.from_dict(self.topology))
         if not isinstance(self.topology, Dragonfly):
             raise config_error("topology", self.topology, "must be a Dragonfly or the name of a preset")
         if isinstance(self.network, str):
             object.__setattr__(self, "network", NetworkConfig.preset(self.network))
+        elif isinstance(self.network, Mapping):
+            object.__setattr__(self, "network", NetworkConfig.from_dict(self.network))
         if not isinstance(self.network, NetworkConfig):
             raise config_error("network", self.network, "must be a NetworkConfig or the name of a preset")
         if self.network.links or self.topology.group != ALL_TO_ALL:
@@ -383,10 +388,6 @@ class SimulationConfig:
         reject_unknown(cls, given, "a simulation")
         if "topology" not in given:
             raise config_error("topology", None, "must be given, e.g. preset = '1056' or p = 4, a = 8, h = 4")
-        if not isinstance(given["topology"], (Dragonfly, str, int)):
-            given["topology"] = Dragonfly.from_dict(given["topology"])
-        if isinstance(given.get("network"), Mapping):
-            given["network"] = NetworkConfig.from_dict(given["network"])
         if "traffic" in given:
             given["traffic"] = traffic_from_dict(given["traffic"])
         return cls(**given)

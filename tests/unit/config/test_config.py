@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import math
 import pickle
 from pathlib import Path
@@ -13,6 +15,7 @@ import pytest
 import dragonfly_env as dfe
 from dragonfly_env import dragonfly_v0
 from dragonfly_env.baselines import Ugal
+from dragonfly_env.jobs import program_names
 
 TOPOLOGY = dfe.Dragonfly.preset("72")
 NAN, INF = math.nan, math.inf
@@ -24,7 +27,7 @@ def config(**changes: Any) -> dfe.SimulationConfig:
 
 BAD: dict[str, tuple[Any, ...]] = {
     "topology": (None, "73", 73, "", True, (2, 4, 2), 72.0),
-    "network": (None, 3, {}, "q_adaptive"),
+    "network": (None, 3, "q_adaptive"),
     "demand_unit": ("", "MB/s", 1, True, "GB/s"),  # without a demand matrix no unit fits
     "policy": (None, 3, "ugl-n", [], Ugal),
     "load": (0, 0.0, -0.1, 1.0001, NAN, INF, -INF, "0.5", None, True, 10**400),
@@ -110,6 +113,7 @@ def test_a_policy_may_be_a_name_an_object_or_a_table() -> None:
     by_object = config(policy=Ugal(bias_packets=2))
     assert by_object.policy_object == Ugal(bias_packets=2)
     assert config(policy={"name": "ugal-n", "bias_packets": 2}) == by_object
+    assert config(policy="ugal-n:bias_packets=2") == by_object
     assert config(policy=Ugal()) == config(policy="ugal-n") == config(policy={"name": "ugal-n"})
     assert config(policy="vlb-lgl").policy == "val-n"
 
@@ -152,6 +156,35 @@ def test_a_configuration_comes_back_from_dictionary_json_toml_and_pickle(
     copy = pickle.loads(pickle.dumps(c))
     assert copy == c
     assert copy.to_json() == c.to_json()
+
+
+PLAIN: dict[str, dict[str, Any]] = {
+    **{f"topology {name}": {"topology": name} for name in dfe.Dragonfly.presets()},
+    **{f"network {name}": {"network": name} for name in dfe.NetworkConfig.presets()},
+    "machine": {"topology": "theta-m8", "network": "aries", "policy": "ad3", "traffic": "uniform"},
+}
+
+
+@pytest.mark.parametrize("example", PLAIN)
+def test_dataclasses_asdict_gives_a_table_that_is_understood(example: str) -> None:
+    c = config(**PLAIN[example])
+    table = dataclasses.asdict(c)
+    assert dfe.SimulationConfig(**table) == c
+    assert dfe.SimulationConfig.from_dict(json.loads(json.dumps(table))) == c
+
+
+@pytest.mark.parametrize(
+    "example",
+    [
+        EXAMPLES["everything"],
+        EXAMPLES["schedule"],
+        *({"jobs": [f"{name}:hosts=8"]} for name in program_names()),
+    ],
+)
+def test_dataclasses_asdict_takes_every_configuration(example: dict[str, Any]) -> None:
+    assert list(dataclasses.asdict(config(**example))) == [
+        field.name for field in dataclasses.fields(dfe.SimulationConfig)
+    ]
 
 
 def test_toml_may_be_short() -> None:

@@ -52,7 +52,7 @@ BAD: dict[str, tuple[Any, ...]] = {
     "detours_avoid_destination_group": BAD_FLAGS,
     "uniform_excludes_sender": BAD_FLAGS,
     "periodic_intervals": BAD_NAMES,
-    "links": (None, 4, "rank-1", [("rank-1", {})]),
+    "links": (None, 4, "rank-1"),
 }
 
 
