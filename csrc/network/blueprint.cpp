@@ -68,7 +68,8 @@ std::vector<JobPolicy> all_of(const std::vector<JobPolicy>& some, const std::vec
 }
 
 PathBudget needed_budget(const Dragonfly& topology, const RoutingPolicy& policy, const TrafficSource& source,
-                         const NetworkOptions& options, const std::vector<JobPolicy>& others) {
+                         const NetworkOptions& options, const std::vector<JobPolicy>& others,
+                         const RoutingPolicy* background) {
   const std::uint32_t local_hops = topology.local_way_hops();
   PathBudget budget = policy.budget().with_local_ways(local_hops);
   for (const JobPolicy& other : others) {
@@ -77,6 +78,10 @@ PathBudget needed_budget(const Dragonfly& topology, const RoutingPolicy& policy,
   if (options.decisions) {
     const PathBudget asked = options.decisions->budget_on(topology);
     budget = options.warms_up ? union_of(budget, asked) : asked;
+    if (background != nullptr) {  // which may take paths that are no candidates outside
+      const PathBudget own = background->budget();
+      budget = union_of(budget, own.any_port ? own : own.with_local_ways(local_hops));
+    }
   }
   if (source.longest_route() > 0 && !topology.has_meshes()) {
     throw ConfigError{"traffic", "a trace with routes", "without routes where groups are no full meshes"};
@@ -206,7 +211,8 @@ Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params, 
       paths{
           topology_in,
           VcLadder{parse_vc_scheme(params.vc_scheme),
-                   needed_budget(topology_in, policy_in, source_in, options_in, all_of(job_policies, later)),
+                   needed_budget(topology_in, policy_in, source_in, options_in, all_of(job_policies, later),
+                                 background_in),
                    topology_in.local_way_hops()},
           options_in.seed},
       shared_output{params.output_queue == "shared"},

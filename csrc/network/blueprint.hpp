@@ -80,7 +80,7 @@ class Blueprint {
   // `job_policies`: those that jobs of the workload name (Job::policies); they must number VCs by the same
   // rules as `policy`, and if there are any, nobody may learn.
   // `background`: with decisions from outside, who decides about packets that nobody outside wants
-  // (WantedPackets); it may not learn, and its answers must be among those that `options.decisions` offers.
+  // (WantedPackets); it may not learn. There are VCs for its paths, too.
   // `later`: policies that may take over (replace_policy), under the conditions of job policies: there are
   // VCs and trackers for them, too. They are not asked yet and need not live on.
   Blueprint(const Dragonfly& topology, const NetworkParams& params, RoutingPolicy& policy,
