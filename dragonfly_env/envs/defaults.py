@@ -6,6 +6,7 @@ same through each.
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -48,6 +49,12 @@ def view_configs(config: SimulationConfig | Several | Mapping[str, Any] | None) 
             "config", config, "must be a SimulationConfig, a mapping of its fields, a list of them, or None"
         )
     return view_config(config)
+
+
+def with_seed(config: object, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings, with a seed from the operating system if neither the settings nor the configuration has one."""
+    has_seed = isinstance(config, SimulationConfig) or (isinstance(config, Mapping) and "seed" in config)
+    return dict(settings) if has_seed else {"seed": secrets.randbits(48), **settings}
 
 
 def with_config(config: object, settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,8 +11,10 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
+from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env
-from gymnasium.vector import AsyncVectorEnv
+from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
+from gymnasium.wrappers import FlattenObservation
 
 import dragonfly_env as dfe
 
@@ -20,7 +22,7 @@ PACKET = "dragonfly_env/PacketRouting-v0"
 
 VARIANTS: dict[str, dict[str, Any]] = {
     "packet": {},
-    "packet, paths": {"background": "par"},
+    "packet, paths": {"background": "par:bias_packets=10"},
     "packet, forced hops too": {"scope": "all", "traffic": "uniform", "load": 0.9},
     "packet, source router": {"scope": "source", "reward": "delivery", "render_mode": "ansi"},
     "packet, no routing delay": {"network": "q-adaptive", "warmup_ns": 0.0, "duration_ns": 5_000.0},
@@ -78,7 +80,7 @@ def test_one_seed_is_one_history() -> None:
     assert len(set(first[1])) > 1
 
 
-def test_without_a_seed_the_configuration_says_it_and_then_the_generator_goes_on() -> None:
+def test_a_configuration_has_a_seed_and_then_the_generator_goes_on() -> None:
     def two(env: gymnasium.Env[Any, Any], seed: int | None) -> list[Any]:
         firsts = [env.reset(seed=seed)[0], env.reset()[0]]
         return [list(first.values()) for first in firsts]
@@ -93,6 +95,18 @@ def test_without_a_seed_the_configuration_says_it_and_then_the_generator_goes_on
     assert not all(np.array_equal(a, b) for a, b in zip(given[0], given[1], strict=True))
 
 
+def test_without_a_seed_one_is_drawn_and_named() -> None:
+    env, other = make(), make()
+    assert env.unwrapped.core.seed != other.unwrapped.core.seed  # type: ignore[attr-defined]
+    seen, info = env.reset()
+    assert info["seed"] == env.np_random_seed == env.unwrapped.core.seed  # type: ignore[attr-defined]
+    again, info = other.reset(seed=info["seed"])
+    assert info["seed"] == env.np_random_seed
+    assert all(np.array_equal(seen[name], again[name]) for name in seen)
+    assert make(config={"topology": "72", "seed": 7}).reset()[1]["seed"] == 7
+    assert make(config=dfe.SimulationConfig(topology="72")).reset()[1]["seed"] == 1
+
+
 def test_a_mapping_describes_the_simulation_too() -> None:
     config = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), policy="ugal-n", load=0.2)
     given: Any = make(config=config).unwrapped
@@ -100,21 +114,101 @@ def test_a_mapping_describes_the_simulation_too() -> None:
     assert given.core.config == told.core.config == config
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"background": "par:bias_packets=10", "load": 0.3, "seed": 4},
+        {"topology": dfe.Dragonfly(p=1, a=3, h=1), "network": dfe.NetworkConfig.preset("lia"), "seed": 4},
+        {"config": dfe.SimulationConfig(topology="theta-m8", network="aries")},
+        {"config": dfe.SimulationConfig(topology="72", jobs=["milc:hosts=4"]).to_dict()},
+    ],
+    ids=str,
+)
+def test_a_specification_goes_to_json_and_back(settings: dict[str, Any]) -> None:
+    env = make(**settings)
+    again: Any = gymnasium.make(EnvSpec.from_json(env.spec.to_json()))  # type: ignore[union-attr]
+    assert again.unwrapped.core.config == env.unwrapped.core.config  # type: ignore[attr-defined]
+    assert again.unwrapped.core.options == env.unwrapped.core.options  # type: ignore[attr-defined]
+
+
+def test_gymnasiums_wrapper_makes_flat_observations() -> None:
+    env = FlattenObservation(make())
+    seen, info = env.reset(seed=1)
+    assert seen.shape == (5 + env.unwrapped.core.num_features,)  # type: ignore[attr-defined]
+    assert np.array_equal(seen[:5], info["action_mask"])
+    assert env.observation_space.contains(seen)
+
+
 def given(env: gymnasium.Env[Any, Any]) -> gymnasium.Env[Any, Any]:
     return env
 
 
-@pytest.mark.parametrize("settings", [{}, {"flat_observation": True}], ids=str)
-def test_gymnasiums_vector_of_processes_takes_environments(settings: dict[str, Any]) -> None:
-    env = make(duration_ns=1_000.0, warmup_ns=500.0, **settings)
+SHORT: dict[str, Any] = {"duration_ns": 1_000.0, "warmup_ns": 500.0}
+MAKERS = [functools.partial(gymnasium.make, f"dragonfly_env:{PACKET}", **SHORT)] * 2
+
+
+def in_turn(makers: Any, **settings: Any) -> SyncVectorEnv:
+    return SyncVectorEnv(makers, **settings)
+
+
+def in_processes(makers: Any, **settings: Any) -> AsyncVectorEnv:
+    return AsyncVectorEnv(makers, context="spawn", **settings)
+
+
+def vector_history(vector: Any, seed: int | list[int] | None) -> tuple[list[int], list[Any]]:
+    """The seeds of the environments, and what each of them shows under the same actions."""
+    try:
+        seen, infos = vector.reset(seed=seed)
+        history = [seen]
+        for _ in range(12):
+            seen, rewards, terminated, truncated, _ = vector.step(seen["action_mask"].argmax(axis=1))
+            history.append({**seen, "rewards": rewards, "over": terminated | truncated})
+        return infos["seed"].tolist(), [
+            [{name: values[number].tolist() for name, values in step.items()} for step in history]
+            for number in range(vector.num_envs)
+        ]
+    finally:
+        vector.close()
+
+
+@pytest.mark.parametrize("vector", [in_turn, in_processes])
+def test_vectors_differ_without_a_seed_and_agree_with_one(vector: Any) -> None:
+    seeds, (first, second) = vector_history(vector(MAKERS), None)
+    assert seeds[0] != seeds[1]
+    assert first != second
+    seeds, histories = vector_history(vector(MAKERS), 3)
+    assert seeds == [3, 4]
+    assert vector_history(in_turn(MAKERS), [3, 4])[1] == histories
+    _, (one, other) = vector_history(in_turn(MAKERS), [3, 3])
+    assert one == other == histories[0]
+
+
+@pytest.mark.parametrize("mode", AutoresetMode)
+def test_vectors_begin_the_next_episode(mode: AutoresetMode) -> None:
+    vector = in_turn(MAKERS, autoreset_mode=mode)
+    seen, _ = vector.reset(seed=1)
+    ends = 0
+    for _ in range(40):
+        seen, rewards, terminated, truncated, infos = vector.step(seen["action_mask"].argmax(axis=1))
+        over = terminated | truncated
+        last = infos.get("final_info", {}) if mode is AutoresetMode.SAME_STEP else infos
+        for number in np.flatnonzero(over):
+            ends += 1
+            assert np.isnan(last["latency_ns"][number]) == truncated[number]
+            assert last["metrics"][number].duration_ns > 0
+            assert rewards[number] < 0
+        if mode is AutoresetMode.DISABLED and over.any():
+            seen, _ = vector.reset(options={"reset_mask": over})
+    assert ends > 8
+
+
+def test_a_vector_of_processes_takes_environments_in_the_middle() -> None:
+    env = make(**SHORT)
     env.reset(seed=1)
-    vector = AsyncVectorEnv([functools.partial(given, copy.deepcopy(env)) for _ in range(2)], context="spawn")
+    vector = in_processes([functools.partial(given, copy.deepcopy(env)) for _ in range(2)])
     try:
         seen, _ = vector.reset(seed=[1, 2])
-        masks = seen[:, -5:] if settings else seen["action_mask"]
-        assert masks.shape == (2, 5)
-        for _ in range(5):
-            seen, rewards, *_ = vector.step(vector.action_space.sample())
-        assert rewards.shape == (2,)
+        assert seen["action_mask"].shape == (2, 5)
+        vector.step(seen["action_mask"].argmax(axis=1))
     finally:
         vector.close()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -91,30 +90,6 @@ def test_learners_take_one_packets_journey(algorithm: str) -> None:
     assert info["illegal_actions"] == 0
     if algorithm == "MaskablePPO":
         assert is_masking_supported(model.get_env())
-
-
-@pytest.mark.parametrize("algorithm", ["DQN", "MaskablePPO"])
-def test_a_frozen_copy_of_the_learner_may_be_the_background(algorithm: str, tmp_path: Path) -> None:
-    env = make(PACKET, **SHORT | {"duration_ns": 50_000.0})  # one network for all steps
-    view: Any = env.unwrapped
-    maker: Any = MaskablePPO if algorithm == "MaskablePPO" else sb3.DQN
-    model = maker("MultiInputPolicy", env, device="cpu", seed=1)
-
-    def history() -> int:
-        env.reset(seed=1)
-        for _ in range(20):
-            if any(env.step(0)[2:4]):
-                env.reset()
-        return int(view.core.trace_hash())
-
-    alone = history()
-    model.save(tmp_path / "copy")
-    view.set_background(maker.load(tmp_path / "copy", device="cpu"))
-    assert history() not in (0, alone)
-
-    other = make(PACKET, **SHORT, features=["is_minimal"])
-    with pytest.raises(dfe.ConfigError, match=r"^background = "):
-        other.unwrapped.set_background(model)  # type: ignore[attr-defined]
 
 
 def given(env: gymnasium.Env[Any, Any]) -> gymnasium.Env[Any, Any]:

@@ -27,13 +27,6 @@ class Extended(dfe.BatchedRoutingEnv):
         super().__init__(CONFIG.replace(load=load), duration_ns=3_000.0)
 
 
-class OwnPolicy:
-    """Somebody's own policy, which is no plain setting."""
-
-    def act(self, batch: dfe.DecisionBatch) -> Any:
-        return batch.minimal_actions()
-
-
 def seen_of(value: Any) -> Any:
     """What can be compared."""
     if isinstance(value, dict):
@@ -163,8 +156,7 @@ KINDS: dict[str, tuple[Any, Callable[[], Any]]] = {
     "aec": (Turns(), lambda: dragonfly_v0.env(CONFIG, **SHORT)),
     "aec, few rounds": (Turns(), lambda: dragonfly_v0.raw_env(CONFIG, max_cycles=2, mask_in="info", **SHORT)),
     "packet": (Gym(), lambda: PacketRouting(CONFIG, background="ugal-n", **SHORT)),
-    "packet, Python": (Gym(), lambda: PacketRouting(CONFIG, background=OwnPolicy(), **SHORT)),
-    "made": (Gym(), lambda: gymnasium.make("dragonfly_env/PacketRouting-v0", flat_observation=True, **SHORT)),
+    "made": (Gym(), lambda: gymnasium.make("dragonfly_env/PacketRouting-v0", **SHORT)),
     "vector": (Slots(), vector),
 }
 
@@ -267,5 +259,7 @@ def test_an_environment_of_a_function_is_copied_but_not_saved_to_a_file(tmp_path
 def test_a_snapshot_is_of_its_class() -> None:
     with pytest.raises(dfe.ConfigError, match=r"^snapshot = 'environment': must be .*'simulation'"):
         dfe.Simulation.restore(dfe.BatchedRoutingEnv(CONFIG).snapshot())
+    with pytest.raises(dfe.StateError, match="pickle or copy"):
+        PacketRouting(CONFIG).core.snapshot()
     with pytest.raises(dfe.ConfigError, match=r"^snapshot = 'simulation': must be .*'environment'"):
         dfe.BatchedRoutingEnv.restore(dfe.Simulation(CONFIG).snapshot())

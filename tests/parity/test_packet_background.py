@@ -1,86 +1,103 @@
-"""``PacketRouting`` with its background in the core: the same journeys as when the same policy is asked from Python.
+"""``PacketRouting``: the same journeys as in an environment in which NumPy decides for all other packets.
 
 What is registered is tested: a new policy needs no line here.
 """
 
 from __future__ import annotations
 
+import dataclasses
+import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
+from gymnasium.utils import seeding
 
 import dragonfly_env as dfe
-from dragonfly_env.envs.options import needed_options
-from dragonfly_env.envs.packet import PacketEnv, PacketRouting
+from dragonfly_env.envs.options import EnvOptions
+from dragonfly_env.envs.packet import PacketRouting
 from tests.parity.rules import act
-from tests.ready import ready
+from tests.ready import ready, weights_file
 
 POLICIES = [name for name in dfe.policies() if not ready(name).learns]
 BUSY: dict[str, Any] = {"traffic": "adv+1", "load": 0.25, "duration_ns": 6_000.0, "warmup_ns": 500.0}
+SEED = 3
 
 
-class FromPython:
-    """A policy of the core as if it were the user's own: its reference implementation decides."""
-
-    def __init__(self, policy: Any) -> None:
-        self._policy = policy
-        self.asked = 0
-        if policy.name != "min":  # which is content with every environment
-            self.scope, self.action = policy.scope, policy.action
-
-    def env_options_on(self, topology: dfe.Dragonfly) -> dict[str, Any]:
-        return needed_options(self._policy, topology)
-
-    def act(self, batch: dfe.DecisionBatch) -> npt.NDArray[np.int64]:
-        self.asked += len(batch)
-        actions: npt.NDArray[np.int64] = act(self._policy, batch)
-        return actions
+def is_left(episode: int, step: int) -> bool:
+    """Now and then an episode is not played to its end."""
+    return episode % 5 == 4 and step == 1
 
 
-def in_core(env: PacketRouting) -> bool:
-    """Whether the core answers for the other packets."""
-    assert isinstance(env.core, PacketEnv)
-    return env.core.inside
-
-
-def history(env: PacketRouting, episodes: int, seed: int = 3) -> list[Any]:
-    """All that an agent with random legal actions is told, and the hashes of all networks."""
-    rng = np.random.default_rng(seed)
-    told: list[Any] = []
+def played(env: PacketRouting, episodes: int) -> list[Any]:
+    """All that an agent with random legal actions sees, and the hashes of all networks."""
+    rng = np.random.default_rng(SEED)
+    history: list[Any] = []
     for episode in range(episodes):
-        # Now and then an episode is not played to its end.
-        observation, info = env.reset(seed=seed if episode == 0 else None)
-        over, steps = False, 0
-        while not over and not (episode % 5 == 4 and steps == 1):
-            told.append((observation["observation"].tobytes(), tuple(info["action_mask"])))
-            told.append({name: info[name] for name in ("source_host", "number", "time_ns")})
-            told.append(env.decision.draws.tolist())
+        seen, info = env.reset(seed=SEED if episode == 0 else None)
+        over, step = False, 0
+        while not over and not is_left(episode, step):
+            history.append((seen["observation"].tobytes(), info["action_mask"].tolist()))
+            history.append([info[name] for name in ("source_host", "number", "time_ns")])
+            history.append(env.decision.draws.tolist())
             action = rng.choice(np.flatnonzero(info["action_mask"]))
-            observation, reward, terminated, truncated, info = env.step(action)
-            told.append((reward, terminated, truncated, info.get("latency_ns")))
-            over, steps = terminated or truncated, steps + 1
-        told.append(env.core.trace_hash())
-    return told
+            seen, reward, terminated, truncated, info = env.step(action)
+            over, step = terminated or truncated, step + 1
+            latency_ns = info.get("latency_ns", 0.0)
+            history.append((reward, terminated, truncated, None if math.isnan(latency_ns) else latency_ns))
+        history.append(env.core.trace_hash())
+    return history
 
 
-def both_ways(answers: dfe.Policy, episodes: int = 25, **settings: Any) -> None:
-    """The same journeys, whoever asks this policy for the other packets."""
-    outside = FromPython(answers)
-    told = []
-    for background in ("min" if answers.name == "min" else answers, outside):
-        env = PacketRouting(background=background, **{**BUSY, **settings})
-        told.append(history(env, episodes))
-        assert in_core(env) is (background is not outside)
-    assert outside.asked > 100
-    assert told[0] == told[1]
-    assert len(set(map(str, told[0]))) > episodes
+def expected(policy: dfe.Policy, like: PacketRouting, episodes: int) -> list[Any]:
+    """The same, where the batches have the decisions of all packets."""
+    options = {field.name: getattr(like.core.options, field.name) for field in dataclasses.fields(EnvOptions)}
+    env = dfe.BatchedRoutingEnv(like.core.config, **options)
+    rng, tags = np.random.default_rng(SEED), seeding.np_random(SEED)[0]
+    batch, fresh = env.reset(seed=SEED), True
+    history: list[Any] = []
+    for episode in range(episodes):
+        while not len(rows := np.flatnonzero(fresh & (batch.packets["hops"] == 0))):
+            fresh = True
+            batch = env.reset() if env.done else env.step(act(policy, batch))
+            env.transitions()
+        row, over, step = int(tags.choice(rows)), False, 0
+        created_ns, fresh = float(batch.packets["created_ns"][row]), False
+        while not over and not is_left(episode, step):
+            history.append((batch.obs[row].tobytes(), batch.mask[row].astype(int).tolist()))
+            packet, asked_ns = batch.packets[row], float(batch.time_ns[row])
+            history.append([packet["source_host"], packet["number"], batch.time_ns.min()])
+            history.append(batch.draws[row : row + 1].tolist())
+            decision, answers = batch.decision_ids[row], act(policy, batch).copy()
+            answers[row] = rng.choice(np.flatnonzero(batch.mask[row]))
+            while True:
+                batch = env.step(answers)
+                legs = env.transitions()
+                (found,) = np.nonzero(legs.decision_ids == decision)
+                if len(found) or env.done:
+                    break
+                answers = act(policy, batch)
+            delivered = bool(legs.done[found].any())
+            leg_ns = float(legs.latency_ns[found[0]]) if len(found) else env.time_ns - asked_ns
+            over, step = delivered or env.done, step + 1
+            latency_ns = (asked_ns + leg_ns - created_ns if delivered else None) if over else 0.0
+            history.append((-leg_ns / 1_000, delivered, over and not delivered, latency_ns))
+            if not over:
+                row = int(np.flatnonzero(batch.decision_ids == legs.next_decision_ids[found[0]])[0])
+        history.append(env.trace_hash())
+    return history
+
+
+def compare(background: dfe.Policy, episodes: int = 25, **settings: Any) -> None:
+    env = PacketRouting(background=background, **{**BUSY, **settings})
+    history = played(env, episodes)
+    assert history == expected(background, env, episodes)
+    assert len(set(map(str, history))) > episodes
 
 
 @pytest.mark.parametrize("name", POLICIES)
-def test_the_core_answers_as_the_reference_does(name: str) -> None:
-    both_ways(ready(name))
+def test_the_core_decides_as_the_reference_does(name: str) -> None:
+    compare(ready(name))
 
 
 @pytest.mark.parametrize(
@@ -114,59 +131,47 @@ def test_the_core_answers_as_the_reference_does(name: str) -> None:
     ids=str,
 )
 def test_minimal_routing_is_the_same_everywhere(settings: dict[str, Any]) -> None:
-    both_ways(ready("min"), 12, **settings)
+    compare(ready("min"), 12, **settings)
 
 
 @pytest.mark.parametrize(
-    ("background", "settings"),
+    "options",
     [
-        ("q-adaptive", {}),
-        ("ugal-n", {"policy": "par"}),  # the warm-up changes which virtual channels packets begin with
-        ("ugal-n", {"avoid_destination_group": False}),
-        ("ugal-n", {"feedback": True}),
-        ("min", {"action": "path", "minimal_candidates": 2}),
+        {},
+        {"minimal_candidates": 2, "nonminimal_candidates": 3},
+        {"avoid_destination_group": False},
+        {"nonminimal_kinds": ("g",)},  # which alone would need fewer virtual channels
+        {"features": ("is_minimal",)},
     ],
+    ids=str,
 )
-def test_what_the_core_cannot_answer_alike_is_asked_from_python(
-    background: str, settings: dict[str, Any]
-) -> None:
-    env = PacketRouting(background=background, **BUSY, **settings)
-    history(env, 3)
-    assert not in_core(env)
+@pytest.mark.parametrize("background", ["min", "val-n", "ugal-n", "par", "lia", "ad0", "neural-v1"])
+def test_the_background_has_candidates_of_its_own(background: str, options: dict[str, Any]) -> None:
+    """Whatever the agent sees, packets that are left to the background go as in a simulation of its policy."""
+    settings = {"topology": "342", "traffic": "adv+1", "load": 0.3, "policy": background, "seed": 5}
+    paths = {"action": "path", "scope": "source"} if background == "min" else {}
+    if background == "ad0" and "nonminimal_kinds" in options:
+        options = {"nonminimal_kinds": ("lg", "l")}
+    env = PacketRouting(
+        dfe.SimulationConfig(**settings), background=background, duration_ns=3_000.0, **paths, **options
+    )
+    env.core.reset()
+    while not env.core.done:
+        env.core.seek()
+    alone = dfe.Simulation(dfe.SimulationConfig(**settings))
+    alone.run(3_000)
+    assert env.core.trace_hash() == alone.trace_hash() != 0
+    played(env, 12)
 
 
-def test_another_background_takes_over_at_once() -> None:
-    """In the middle of a network it answers from Python, in the next one in the core."""
-    env = PacketRouting(background="ugal-n", **BUSY)
-    assert in_core(env)
-    env.reset(seed=1)
-    env.set_background("ugal-n")
-    assert in_core(env)
-    mine = FromPython(ready("ugal-n"))
-    env.set_background(mine)
-    env.step(0)
-    assert mine.asked > 0
-    assert not in_core(env)
-    env.set_background("ugal-n")
-    history(env, 1)
-    assert in_core(env)
+@pytest.mark.parametrize("warms_up", ["min", "val-n", "par", "ad0", "q-adaptive", "neural-v1"])
+@pytest.mark.parametrize("background", ["min", "ugal-n", "par", "ad0"])
+def test_any_policy_may_route_the_warm_up(background: str, warms_up: str) -> None:
+    env = PacketRouting(background=background, policy=warms_up, **BUSY)
+    assert played(env, 12) == played(PacketRouting(background=background, policy=warms_up, **BUSY), 12)
 
 
-@pytest.mark.parametrize("settings", [{"feedback": True}, {"avoid_destination_group": False}], ids=str)
-def test_who_decides_in_the_core_only_is_refused_where_it_would_see_something_else(
-    settings: dict[str, Any],
-) -> None:
-    with pytest.raises(
-        dfe.ConfigError, match=r"^background = 'par': would see other .* no implementation in NumPy"
-    ):
-        PacketRouting(background="par", **BUSY, **settings)
-
-
-def test_who_decides_in_the_core_only_cannot_take_over_in_the_middle() -> None:
-    env = PacketRouting(background="par", **BUSY)
-    env.reset(seed=1)
-    env.set_background("par")  # it is there already
-    with pytest.raises(dfe.ConfigError, match=r"^background = 'par': is not the policy of the network"):
-        env.set_background(dfe.make_policy("par", bias_packets=3))
-    assert in_core(env)
-    history(env, 3)  # the one before stays
+def test_a_background_of_ports_may_take_longer_routes_than_the_agent() -> None:
+    weights = weights_file(seed=3, action="port", scope="every", max_hops=6)
+    env = PacketRouting(background=f"mlp:weights={weights}", max_hops=4, **BUSY)
+    assert len(played(env, 20)) > 20

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import gymnasium
 import numpy as np
 import pytest
 
@@ -65,24 +64,7 @@ def aec_history(form: dict[str, Any]) -> list[Any]:
     return history
 
 
-def packet_history(form: dict[str, Any]) -> list[Any]:
-    env = gymnasium.make("dragonfly_env/PacketRouting-v0", **SHORT, **form)
-    core = env.unwrapped.core  # type: ignore[attr-defined]
-    history = []
-    for episode in range(4):
-        seen, info = env.reset(seed=2 if episode == 0 else None)
-        over = False
-        while not over:
-            assert env.observation_space.contains(seen)
-            shown, mask = parts(seen, info, form, core.num_features)
-            assert np.array_equal(env.unwrapped.action_masks(), mask)  # type: ignore[attr-defined]
-            history.append((shown.tolist(), mask.tolist()))
-            seen, _, terminated, truncated, info = env.step(int(np.flatnonzero(mask)[-1]))
-            over = terminated or truncated
-    return [*history, core.trace_hash()]
-
-
 @forms
-@pytest.mark.parametrize("history", [parallel_history, aec_history, packet_history])
+@pytest.mark.parametrize("history", [parallel_history, aec_history])
 def test_every_form_shows_the_same_decisions(history: Any, form: dict[str, Any]) -> None:
     assert history(form) == history(FORMS[0])
