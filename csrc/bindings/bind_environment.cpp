@@ -155,11 +155,6 @@ void follow(RoutingEnvironment& self, std::size_t row) {
   self.follow(row);
 }
 
-void ask_outside(RoutingEnvironment& self) {
-  require_background(self);
-  self.ask_outside();
-}
-
 py::tuple batch_arrays(RoutingEnvironment& self) {
   DecisionBatch& batch = self.batch();
   const auto n = static_cast<py::ssize_t>(batch.size);
@@ -229,7 +224,6 @@ void bind_environment(py::module_& module) {
       .def("step", &step, py::arg("actions").noconvert())
       .def("seek", &seek)
       .def("follow", &follow, py::arg("row"))
-      .def("ask_outside", &ask_outside)
       .def("extend", &RoutingEnvironment::extend, py::arg("duration_ps"))
       .def(
           "begin_drain",

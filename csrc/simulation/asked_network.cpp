@@ -67,7 +67,7 @@ bool AskedNetwork::advance(const std::function<bool()>& keep_going) {
 }
 
 void AskedNetwork::archive(Archive& archive) {
-  archive(simulation_, has_background_, target_ps_, latest_ps_, refusal_, warm_, draining_, outcomes_);
+  archive(simulation_, target_ps_, latest_ps_, refusal_, warm_, draining_, outcomes_);
   bool done = done_;
   archive(done);
   done_ = done;
@@ -117,12 +117,6 @@ void AskedNetwork::follow(std::size_t row) {
   simulation_.network().want(
       {.kind = WantedPackets::Kind::kOne, .source_host = packet.source_host, .number = packet.number});
   order_waiting();
-}
-
-void AskedNetwork::ask_outside() {
-  has_background_ = false;
-  if (waiting_.empty()) clear_desks();
-  simulation_.network().want({.kind = WantedPackets::Kind::kAll});
 }
 
 std::optional<double> AskedNetwork::first_asked_ns() {

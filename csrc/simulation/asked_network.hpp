@@ -39,9 +39,6 @@ class AskedNetwork {
   void seek();
   // The packet of this row, which is the only row from now on.
   void follow(std::size_t row);
-  // It decides about nothing any more: everything is asked outside from now on. What has been asked before is
-  // left to it, but for what is shown.
-  void ask_outside();
   // The instant of the earliest decision, asked outside or not, that nobody has answered.
   [[nodiscard]] std::optional<double> first_asked_ns();
 
@@ -76,7 +73,7 @@ class AskedNetwork {
 
   Simulation simulation_;
   const DecisionPlan& plan_;
-  bool has_background_;
+  const bool has_background_;
   Outcomes outcomes_;
   std::uint64_t seed_;
   TimePs warmup_ps_;

@@ -45,7 +45,6 @@ class RoutingEnvironment {
   [[nodiscard]] bool has_background() const noexcept { return networks_.front()->has_background(); }
   void seek();
   void follow(std::size_t row);  // of the batch
-  void ask_outside() { networks_.front()->ask_outside(); }
 
   // Goes on for a time after the end. Precondition: done(), not drained.
   void extend(TimePs duration_ps);
