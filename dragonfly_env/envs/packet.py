@@ -53,7 +53,7 @@ _OPTIONS = {field.name for field in dataclasses.fields(EnvOptions)} - _OWN
 _FIELDS = {field.name for field in dataclasses.fields(SimulationConfig)}
 
 
-class PacketRouting(gymnasium.Env[Observation, np.int64]):
+class PacketRouting(gymnasium.Env[Any, np.int64]):
     """One tagged packet is the agent's, all others follow a background policy.
 
     Args:
