@@ -1,0 +1,78 @@
+#include "routing/neural/row_scorer.hpp"
+
+#include <utility>
+
+namespace dragonfly::neural {
+
+RowScorer::RowScorer(const ScoringNetwork& network, const ObservationLayout& layout,
+                     std::uint32_t num_actions)
+    : network_{network}, num_actions_{num_actions}, columns_{input_columns(network, layout, num_actions)} {
+  for (const DenseLayer& layer : network.layers) widest_ = std::max(widest_, layer.stride());
+  of_decision_ = static_cast<std::uint32_t>(std::ranges::count(columns_, false, &InputColumn::of_action));
+}
+
+void RowScorer::gather(const DecisionRow& row, float* in) const noexcept {
+  for (const InputColumn& column : columns_) *in++ = row.features[column.at] * column.factor;
+}
+
+const float* RowScorer::whole_pass(std::size_t rows, const Buffers& buffers) const noexcept {
+  const DenseLayer& first = network_.layers.front();
+  first.add({{buffers.in, columns_.size()}}, 0, first.inputs(), first.bias(), buffers.one, rows, behind(0));
+  return rest(rows, buffers);
+}
+
+std::size_t RowScorer::first_layer(const DecisionRow& row, std::size_t before,
+                                   const Buffers& buffers) const noexcept {
+  const DenseLayer& first = network_.layers.front();
+  float* const in = buffers.in;
+  for (std::uint32_t c = 0; c < of_decision_; ++c) {
+    in[c] = row.features[columns_[c].at] * columns_[c].factor;
+  }
+  float* const shared = buffers.other;  // free until the second layer
+  first.add({{in, 0}}, 0, of_decision_, first.bias(), shared, 1, Activation::kNone);
+  const std::size_t rows = inputs_of_actions(row, in);
+  first.add({{in, 1}, rows}, of_decision_, first.inputs(), {shared, 0}, buffers.one + before * first.stride(),
+            rows, behind(0));
+  return rows;
+}
+
+std::size_t RowScorer::inputs_of_actions(const DecisionRow& row, float* in) const noexcept {
+  const auto legal = static_cast<std::size_t>(std::count(row.mask, row.mask + num_actions_, 1));
+  for (std::size_t c = of_decision_; c < columns_.size(); ++c) {
+    const float* const shown = row.features + columns_[c].at;
+    const float factor = columns_[c].factor;
+    if (legal == num_actions_) {
+      for (std::uint32_t k = 0; k < num_actions_; ++k) *in++ = shown[k] * factor;
+      continue;
+    }
+    for (std::uint32_t k = 0; k < num_actions_; ++k) {
+      if (row.mask[k] != 0) *in++ = shown[k] * factor;
+    }
+  }
+  return legal;
+}
+
+const float* RowScorer::rest(std::size_t rows, const Buffers& buffers) const noexcept {
+  float* from = buffers.one;
+  float* to = buffers.other;
+  for (std::size_t i = 1; i < network_.layers.size(); ++i) {
+    const DenseLayer& layer = network_.layers[i];
+    const std::size_t step = network_.layers[i - 1].stride();
+    layer.add({{from, step}}, 0, layer.inputs(), layer.bias(), to, rows, behind(i));
+    std::swap(from, to);
+  }
+  return from;
+}
+
+const float* RowScorer::take_scores(const std::uint8_t* mask, const float* results,
+                                    const Buffers& buffers) const noexcept {
+  const std::uint32_t step = network_.layers.back().stride();
+  for (std::uint32_t k = 0; k < num_actions_; ++k) {
+    if (mask[k] == 0) continue;
+    buffers.scores[k] = tamed(*results);
+    results += step;
+  }
+  return results;
+}
+
+}  // namespace dragonfly::neural
