@@ -33,6 +33,18 @@ _EXP = (
     1.6666665459e-1,
     5.0000001201e-1,
 )
+_LEAST_EXPONENT = np.float32(-87)
+_LOG = (
+    7.0376836292e-2,
+    -1.1514610310e-1,
+    1.1676998740e-1,
+    -1.2420140846e-1,
+    1.4249322787e-1,
+    -1.6668057665e-1,
+    2.0000714765e-1,
+    -2.4999993993e-1,
+    3.3333331174e-1,
+)
 
 
 def relu(x: Floats) -> Floats:
@@ -51,8 +63,7 @@ def tanh(x: Floats) -> Floats:
 
 def exp_of_negative(x: Floats) -> Floats:
     """e^x for x <= 0 within 1e-7 of its value; below -87 that of -87. Source: expf of the Cephes library."""
-    least = np.float32(-87)
-    y = np.where(x > least, x, least)
+    y = np.where(x > _LEAST_EXPONENT, x, _LEAST_EXPONENT)
     n = (y * np.float32(1.44269504088896341) - np.float32(0.5)).astype(np.int32)
     whole = n.astype(np.float32)
     r = y - whole * np.float32(0.693359375)
@@ -62,6 +73,20 @@ def exp_of_negative(x: Floats) -> Floats:
     p = p + np.float32(1)
     power: Floats = ((n + 127).astype(np.uint32) << np.uint32(23)).view(np.float32)
     value: Floats = p * power
+    return value
+
+
+def log(x: Floats) -> Floats:
+    """The natural logarithm of x >= 1 within 1e-7 of its value or of 1. Source: logf of the Cephes library."""
+    m, exponent = np.frexp(x)  # m in [0.5, 1)
+    low = m < np.float32(0.707106781186547524)
+    whole = exponent.astype(np.float32) - low.astype(np.float32)
+    m = np.where(low, m + m, m) - np.float32(1)
+    square = m * m
+    p = _polynomial(m, _LOG) * m * square
+    p = p + whole * np.float32(-2.12194440e-4)
+    p = p + square * np.float32(-0.5)
+    value: Floats = (m + p) + whole * np.float32(0.693359375)
     return value
 
 
@@ -120,13 +145,34 @@ def drawn_legal(
         temperature: Above 0.
         draws: (N,) in [0, 1).
     """
-    rows = np.arange(len(scores))
-    most = scores[rows, best_legal(scores, mask)][:, None]
-    with np.errstate(over="ignore", under="ignore"):
-        below: Floats = np.where(mask, scores - most, np.float32(0)).astype(np.float32)
-        weights = exp_of_negative(below / np.float32(temperature))
-    passed = np.cumsum(np.where(mask, weights.astype(np.float64), 0.0), axis=1)
+    passed = np.cumsum(_weights(_exponents(scores, mask, temperature), mask), axis=1)
     beyond = passed > (draws * passed[:, -1])[:, None]
     last = mask.shape[1] - 1 - mask[:, ::-1].argmax(axis=1)
     drawn: npt.NDArray[np.int64] = np.where(beyond.any(axis=1), beyond.argmax(axis=1), last)
     return drawn
+
+
+def log_probabilities(scores: Floats, mask: npt.NDArray[np.bool_], temperature: float) -> Floats:
+    """(N, A) logarithms of the probabilities of ``drawn_legal``; minus infinity where an action is illegal."""
+    exponents = _exponents(scores, mask, temperature)
+    total = np.cumsum(_weights(exponents, mask), axis=1)[:, -1:].astype(np.float32)
+    logs: Floats = np.where(
+        mask,
+        np.where(exponents > _LEAST_EXPONENT, exponents, _LEAST_EXPONENT) - log(total),
+        np.float32(-np.inf),
+    )
+    return logs
+
+
+def _exponents(scores: Floats, mask: npt.NDArray[np.bool_], temperature: float) -> Floats:
+    """(N, A) of the softmax, at most 0; 0 where an action is illegal."""
+    most = scores[np.arange(len(scores)), best_legal(scores, mask)][:, None]
+    with np.errstate(over="ignore", under="ignore"):
+        below: Floats = np.where(mask, scores - most, np.float32(0)).astype(np.float32)
+        return below / np.float32(temperature)
+
+
+def _weights(exponents: Floats, mask: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
+    """(N, A) probabilities times a number per row; 0 where an action is illegal."""
+    with np.errstate(under="ignore"):
+        return np.where(mask, exp_of_negative(exponents).astype(np.float64), 0.0)

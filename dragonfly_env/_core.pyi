@@ -306,6 +306,12 @@ class RoutingEnvironment:
         NDArray[np.bool_],
         NDArray[np.int32],
     ]: ...
+    # returns how many decisions were made; ConfigError if the network does not fit
+    def rollout(self, policy: ScoringNetwork, transitions: int) -> int: ...
+    # of transitions that were taken, which are forgotten; NaN where no rollout made the decision
+    def log_probabilities(
+        self, decision_ids: NDArray[np.int64], scenario: NDArray[np.int32]
+    ) -> NDArray[np.float32]: ...
     # the fields of HopFeedback in their order
     def reports(
         self,

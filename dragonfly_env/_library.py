@@ -9,7 +9,7 @@ from dragonfly_env.config.groups import Grid
 from dragonfly_env.config.links import LinkConfig
 from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.config.topology import Dragonfly
-from dragonfly_env.envs import BatchedRoutingEnv, DecisionBatch, HopFeedback, Transitions
+from dragonfly_env.envs import BatchedRoutingEnv, DecisionBatch, HopFeedback, Rollout, Transitions
 from dragonfly_env.envs import registration as _registration  # noqa: F401 - names for gymnasium.make
 from dragonfly_env.errors import ConfigError, DeadlockError, IllegalActionError, StateError
 from dragonfly_env.jobs import Job
@@ -42,6 +42,7 @@ __all__ = [
     "Metrics",
     "NetworkConfig",
     "Policy",
+    "Rollout",
     "RouterVecEnv",
     "Simulation",
     "SimulationConfig",

@@ -6,16 +6,19 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "bindings/archived.hpp"
+#include "bindings/network_handle.hpp"
 #include "bindings/outcome_arrays.hpp"
 #include "bindings/question_spec.hpp"
 #include "bindings/signals.hpp"
 #include "bindings/simulation_setup.hpp"
 #include "core/error.hpp"
+#include "simulation/rollout.hpp"
 #include "simulation/routing_environment.hpp"
 
 namespace py = pybind11;
@@ -24,6 +27,8 @@ namespace dragonfly {
 namespace {
 
 using Actions = py::array_t<std::int64_t, py::array::c_style>;
+using Ids = py::array_t<std::int64_t, py::array::c_style>;
+using Scenarios = py::array_t<std::int32_t, py::array::c_style>;
 
 // A read-only array over a buffer that stays alive as long as the array does.
 template <class T>
@@ -135,6 +140,26 @@ void step(RoutingEnvironment& self, const Actions& actions) {
   });
 }
 
+// Returns how many decisions the network made.
+std::uint64_t rollout(RoutingEnvironment& self, const NetworkHandle& policy, std::size_t transitions) {
+  Rollout rollout{self, *policy.network};
+  without_gil([&](auto keep_going) { return rollout.run(transitions, keep_going); });
+  return rollout.decisions();
+}
+
+// Of transitions as transitions() returns them: by scenario, then by decision id.
+py::array_t<float> log_probabilities(RoutingEnvironment& self, const Ids& decision_ids,
+                                     const Scenarios& scenario) {
+  py::array_t<float> array(decision_ids.size());
+  const std::span<const std::int32_t> all{scenario.data(), static_cast<std::size_t>(scenario.size())};
+  for (std::uint32_t i = 0; i < self.num_networks(); ++i) {
+    const auto rows = std::ranges::equal_range(all, static_cast<std::int32_t>(i));
+    const auto first = static_cast<std::size_t>(rows.begin() - all.begin());
+    self.log_probabilities(i).take({decision_ids.data() + first, rows.size()}, array.mutable_data() + first);
+  }
+  return array;
+}
+
 void require_background(const RoutingEnvironment& self) {
   if (!self.has_background()) throw StateError{"there is no background policy in the core"};
 }
@@ -222,6 +247,9 @@ void bind_environment(py::module_& module) {
       .def("load", &load_archived<RoutingEnvironment>, py::arg("state").noconvert(),
            py::arg("trusted") = true)
       .def("step", &step, py::arg("actions").noconvert())
+      .def("rollout", &rollout, py::arg("policy"), py::arg("transitions"))
+      .def("log_probabilities", &log_probabilities, py::arg("decision_ids").noconvert(),
+           py::arg("scenario").noconvert())
       .def("seek", &seek)
       .def("follow", &follow, py::arg("row"))
       .def("extend", &RoutingEnvironment::extend, py::arg("duration_ps"))

@@ -73,6 +73,7 @@ RoutingEnvironment::RoutingEnvironment(std::vector<SimulationSetup> setups, Time
     : first_row_(setups.size() + 1),
       unanswered_(setups.size()),
       interrupted_(setups.size()),
+      log_probabilities_(setups.size()),
       pool_{std::clamp<std::uint32_t>(threads, 1, static_cast<std::uint32_t>(setups.size()))} {
   const auto count = static_cast<std::uint32_t>(setups.size());
   for (SimulationSetup& setup : setups) {
@@ -127,6 +128,7 @@ void RoutingEnvironment::archive(Archive& archive) {
   archive.fixed(unanswered_);
   archive.fixed(interrupted_);
   archive(answers_);
+  archive.fixed(log_probabilities_);
   for (const auto& network : networks_) archive(*network);
   if (!archive.reads()) return;
   batch_.size = 0;
@@ -148,10 +150,8 @@ void RoutingEnvironment::collect() {
   };
   if (count == 1) {
     networks_.front()->write(batch_, 0);
-  } else if (batch_.size < kRowsWorthThreads) {
-    for (std::uint32_t i = 0; i < count; ++i) write(i);
   } else {
-    each_network(write);
+    each_network_of_batch(write);
   }
 }
 
@@ -222,6 +222,11 @@ void RoutingEnvironment::draw(double* into, std::uint32_t each) const {
 
 void RoutingEnvironment::each_network(const std::function<void(std::uint32_t)>& task) {
   pool_.run(num_networks(), task);
+}
+
+void RoutingEnvironment::each_network_of_batch(const std::function<void(std::uint32_t)>& task) {
+  if (batch_.size >= kRowsWorthThreads) return each_network(task);
+  for (std::uint32_t i = 0; i < num_networks(); ++i) task(i);
 }
 
 }  // namespace dragonfly

@@ -14,6 +14,7 @@
 
 #include "network/worker_pool.hpp"
 #include "simulation/asked_network.hpp"
+#include "simulation/log_probabilities.hpp"
 
 namespace dragonfly {
 
@@ -56,6 +57,12 @@ class RoutingEnvironment {
   // Whether all networks are at their end. One that gets there earlier waits for the others.
   [[nodiscard]] bool done() const noexcept;
   [[nodiscard]] DecisionBatch& batch() noexcept { return batch_; }
+  // The first row of a network in the batch; its last one is before first_row(i + 1).
+  [[nodiscard]] std::size_t first_row(std::uint32_t i) const noexcept { return first_row_[i]; }
+  // Of the decisions of a network that rollouts made (rollout.hpp).
+  [[nodiscard]] LogProbabilities& log_probabilities(std::uint32_t i) noexcept {
+    return log_probabilities_[i];
+  }
   // How many batches have been answered: says whether a batch is still the present one.
   [[nodiscard]] std::uint64_t batches_answered() const noexcept { return batches_answered_; }
   [[nodiscard]] std::uint32_t num_networks() const noexcept {
@@ -75,6 +82,8 @@ class RoutingEnvironment {
   void draw(double* into, std::uint32_t each) const;
   // Calls task(i) for every network; threads share them out.
   void each_network(const std::function<void(std::uint32_t)>& task);
+  // The same for work on the rows of the batch: threads share it out if there are many.
+  void each_network_of_batch(const std::function<void(std::uint32_t)>& task);
 
   // Between two calls of advance(), read into an environment that was just made of the same setups.
   void archive(Archive& archive);
@@ -90,6 +99,7 @@ class RoutingEnvironment {
   DecisionBatch batch_;
   std::uint64_t batches_answered_ = 0;
   std::vector<std::int32_t> answers_;
+  std::vector<LogProbabilities> log_probabilities_;  // [network]
   WorkerPool pool_;
 };
 

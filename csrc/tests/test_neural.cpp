@@ -51,6 +51,16 @@ TEST(the_exponential_is_near_the_true_one) {
   CHECK(exp_of_negative(-kInfinite) > 0.0F);
 }
 
+TEST(the_logarithm_is_near_the_true_one) {
+  double worst = 0;
+  for (float x = 1.0F; x < 1e9F; x = x * 1.0001F + 1e-5F) {
+    const double exact = std::log(static_cast<double>(x));
+    worst = std::max(worst, std::abs(static_cast<double>(neural::log(x)) - exact) / std::max(exact, 1.0));
+  }
+  CHECK(worst < 1e-7);
+  CHECK_EQ(neural::log(1.0F), 0.0F);
+}
+
 TEST(a_layer_adds_up_as_a_naive_loop_does_to_the_last_bit) {
   for (const std::uint32_t outputs : {1U, 2U, 3U, 4U, 7U, 8U, 13U, 16U, 32U, 33U, 70U}) {
     for (const std::uint32_t inputs : {1U, 2U, 5U, 32U}) {
@@ -183,6 +193,20 @@ TEST(a_softmax_draws_legal_actions_by_their_weights) {
   CHECK_EQ(share[2], 0.0);
   CHECK_EQ(drawn_legal(scores.data(), mask.data(), 4, 2.0F, 0x1.fffffffffffffp-1), 3U);
   CHECK_EQ(drawn_legal(scores.data(), mask.data(), 4, 1e-30F, 0.999), 3U);
+}
+
+TEST(log_probabilities_are_those_of_the_draw) {
+  const std::vector<float> scores{0, 1, 100, 2, -1e30F};
+  const std::vector<std::uint8_t> mask{1, 1, 0, 1, 1};
+  const double sum = 1 + std::exp(0.5) + std::exp(1.0);
+  for (const std::uint32_t action : {0U, 1U, 3U}) {
+    const float found = log_probability(scores.data(), mask.data(), 5, 2.0F, action);
+    CHECK(std::abs(static_cast<double>(found) - (static_cast<double>(scores[action]) / 2 - std::log(sum))) <
+          2e-7);
+  }
+  CHECK(log_probability(scores.data(), mask.data(), 5, 2.0F, 4) > -90.0F);
+  const std::vector<std::uint8_t> alone{0, 0, 0, 1, 0};
+  CHECK_EQ(log_probability(scores.data(), alone.data(), 5, 1e-30F, 3), 0.0F);
 }
 
 NetworkDescription description(ActionMode action, std::vector<std::string> features, std::uint32_t rows,

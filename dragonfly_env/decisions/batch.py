@@ -1,4 +1,4 @@
-"""What goes in and out of the batched environment: ``DecisionBatch`` and ``Transitions``."""
+"""What goes in and out of the batched environment: ``DecisionBatch``, ``Transitions`` and ``Rollout``."""
 
 from __future__ import annotations
 
@@ -303,3 +303,35 @@ class Transitions:
 
     def __len__(self) -> int:
         return len(self.decision_ids)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Rollout:
+    """M transitions that a policy collected in the core, with what a policy gradient needs to know of its decisions.
+
+    Attributes:
+        transitions: What came of decisions: of this rollout, and of earlier ones that were open.
+        log_probs: (M,) float32, the logarithm of the probability of each action at the time of its decision, by the
+            policy of that time. 0 for decisions of a greedy policy, NaN for those that ``step`` made.
+        decisions: How many decisions the policy made in this rollout; some of them are open at its end.
+
+    Example:
+        >>> network = dfe.baselines.MlpNetwork.random(seed=1, output="softmax")
+        >>> config = dfe.SimulationConfig(topology="72", traffic="adv+1")
+        >>> env = dfe.BatchedRoutingEnv(
+        ...     config, scope="source", action="path", features=network.features
+        ... )
+        >>> batch = env.reset(seed=1)
+        >>> rollout = env.rollout(network, transitions=100)
+        >>> rollout.transitions.obs.shape == (len(rollout), env.num_features)
+        True
+        >>> bool((rollout.log_probs < 0).all())
+        True
+    """
+
+    transitions: Transitions
+    log_probs: npt.NDArray[np.float32]
+    decisions: int
+
+    def __len__(self) -> int:
+        return len(self.transitions)

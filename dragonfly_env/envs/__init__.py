@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dragonfly_env.decisions.batch import DecisionBatch, Transitions
+from dragonfly_env.decisions.batch import DecisionBatch, Rollout, Transitions
 from dragonfly_env.decisions.feedback import HopFeedback
 from dragonfly_env.decisions.layout import Layout
 from dragonfly_env.envs.batched import BatchedRoutingEnv
 
-__all__ = ["BatchedRoutingEnv", "DecisionBatch", "HopFeedback", "Layout", "Transitions"]
+__all__ = ["BatchedRoutingEnv", "DecisionBatch", "HopFeedback", "Layout", "Rollout", "Transitions"]

@@ -28,11 +28,12 @@ namespace dragonfly::neural {
   return p / q;
 }
 
+inline constexpr float kLeastExponent = -87.0F;
+
 // e^x for x <= 0, within 1e-7 of its value relatively; what lies below e^-87 counts as that.
 // Source: range reduction and polynomial of the Cephes library (expf).
 [[nodiscard]] inline float exp_of_negative(float x) noexcept {
-  constexpr float kLeast = -87.0F;
-  const float y = x > kLeast ? x : kLeast;
+  const float y = x > kLeastExponent ? x : kLeastExponent;
   const auto n = static_cast<std::int32_t>(y * 1.44269504088896341F - 0.5F);  // nearest, towards zero
   const auto whole = static_cast<float>(n);
   float r = y - whole * 0.693359375F;
@@ -46,6 +47,33 @@ namespace dragonfly::neural {
   p = p + r;
   p = p + 1.0F;
   return p * std::bit_cast<float>(static_cast<std::uint32_t>(n + 127) << 23);
+}
+
+// The natural logarithm of x >= 1, within 1e-7 of its value or of 1, whichever is more.
+// Source: range reduction and polynomial of the Cephes library (logf).
+[[nodiscard]] inline float log(float x) noexcept {
+  constexpr float kHalfRoot = 0.707106781186547524F;
+  const auto bits = std::bit_cast<std::uint32_t>(x);
+  auto exponent = static_cast<float>(static_cast<std::int32_t>(bits >> 23) - 126);
+  float m = std::bit_cast<float>((bits & 0x7fffffU) | 0x3f000000U);  // x = m * 2^exponent, m in [0.5, 1)
+  if (m < kHalfRoot) {
+    exponent = exponent - 1.0F;
+    m = m + m;
+  }
+  m = m - 1.0F;
+  const float square = m * m;
+  float p = m * 7.0376836292e-2F + -1.1514610310e-1F;
+  p = m * p + 1.1676998740e-1F;
+  p = m * p + -1.2420140846e-1F;
+  p = m * p + 1.4249322787e-1F;
+  p = m * p + -1.6668057665e-1F;
+  p = m * p + 2.0000714765e-1F;
+  p = m * p + -2.4999993993e-1F;
+  p = m * p + 3.3333331174e-1F;
+  p = p * m * square;
+  p = p + exponent * -2.12194440e-4F;
+  p = p + square * -0.5F;
+  return (m + p) + exponent * 0.693359375F;
 }
 
 }  // namespace dragonfly::neural

@@ -48,4 +48,16 @@ namespace dragonfly::neural {
   return last;
 }
 
+// The logarithm of the probability with which drawn_legal() takes `action`, which is legal.
+[[nodiscard]] inline float log_probability(const float* scores, const std::uint8_t* mask, std::uint32_t count,
+                                           float temperature, std::uint32_t action) noexcept {
+  const float most = scores[best_legal(scores, mask, count)];
+  double sum = 0;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (mask[i] != 0) sum += static_cast<double>(exp_of_negative((scores[i] - most) / temperature));
+  }
+  const float below = (scores[action] - most) / temperature;
+  return (below > kLeastExponent ? below : kLeastExponent) - log(static_cast<float>(sum));
+}
+
 }  // namespace dragonfly::neural
