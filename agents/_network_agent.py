@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -168,7 +169,7 @@ class NetworkAgent(ABC):
         """
         facts = self._built("export_mlp()")
         network, units, fields = self._acting(facts)
-        fields = {"action": self.action, "scope": self.scope, "max_hops": max_hops, **fields}
+        fields = {"scope": self.scope, "max_hops": max_hops, **fields}
         if self.scope == "all":  # forced hops have one answer, so nothing is lost
             if "traffic" in units:
                 allowed = "counts other decisions in the feature 'traffic' than 'every' does"
@@ -179,15 +180,23 @@ class NetworkAgent(ABC):
             raise config_error("occupancy_unit", "ns", allowed)
         if self.action == "path":
             fields |= _candidates(facts)
+        return self._as_mlp(network, units, **fields).save(path)
+
+    def _as_mlp(self, network: Any, units: Mapping[str, float], **fields: Any) -> MlpNetwork:
+        """Linear layers with ReLU between them as the core takes them."""
         layers = tuple(
             (layer.weight.detach().numpy().T.copy(), layer.bias.detach().numpy().copy())
             for layer in network
             if isinstance(layer, torch.nn.Linear)
         )
-        exported = MlpNetwork(
-            layers=layers, features=tuple(units), scale=tuple(units.values()), activation="relu", **fields
+        return MlpNetwork(
+            layers=layers,
+            features=tuple(units),
+            scale=tuple(units.values()),
+            activation="relu",
+            action=self.action,
+            **fields,
         )
-        return exported.save(path)
 
     def _fit_layout(self, layout: Any, num_actions: int) -> None:
         """Build the network for a layout the first time; then the layout must stay what it was.

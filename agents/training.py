@@ -175,6 +175,7 @@ def train(
                 folder.mkdir(parents=True, exist_ok=True)
         env = make_env(config, agent, duration_ns=episode_ns, warmup_ns=warmup_ns)
         agent.prepare(env)
+        collect = getattr(agent, "collect", None)
         try:
             for number in range(first_episode + 1, episodes + 1):
                 began = time.perf_counter()
@@ -182,12 +183,16 @@ def train(
                 batch = env.reset(seed=_episode_seed(seed, number))
                 transitions_seen, reward_sum = 0, 0.0
                 while not env.done:
-                    decisions += len(batch)
-                    batch = env.step(agent.act(batch))
-                    transitions = env.transitions()
+                    if collect is not None:
+                        rollout = collect(env)
+                        made, transitions = rollout.decisions, rollout.transitions
+                    else:
+                        made, batch = len(batch), env.step(agent.act(batch))
+                        transitions = env.transitions()
+                        agent.learn(transitions)
+                    decisions += made
                     transitions_seen += len(transitions.rewards)
                     reward_sum += float(transitions.rewards.sum())
-                    agent.learn(transitions)
                 if hasattr(agent, "end_episode"):
                     agent.end_episode()
                 measured = [env.metrics(scenario) for scenario in range(env.num_scenarios)]

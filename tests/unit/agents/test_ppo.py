@@ -16,7 +16,7 @@ from dragonfly_env.errors import ConfigError, StateError
 pytest.importorskip("stable_baselines3")
 
 from dragonfly_env.agents._sb3 import torch
-from dragonfly_env.agents.ppo import ActionScores, PpoAgent, Rollout
+from dragonfly_env.agents.ppo import ActionScores, PpoAgent
 from dragonfly_env.baselines import Mlp
 
 TINY = dfe.SimulationConfig(topology=dfe.Dragonfly(p=1, a=3, h=1), traffic="adv+1", load=0.4)
@@ -44,41 +44,50 @@ def weights(agent: PpoAgent) -> list[Any]:
     ]
 
 
-def test_a_rollout_joins_what_was_chosen_with_what_came_of_it_in_each_scenario() -> None:
-    configs = [TINY, TINY.replace(load=0.6, seed=9), TINY.replace(traffic="uniform")]
-    env = dfe.BatchedRoutingEnv(configs, scope="every", action="path", reward="delivery", duration_ns=2_000.0)
-    rollout, said, waiting, ended = Rollout(), {}, 0, 0
-    batch = env.reset(seed=3)
-    rng = np.random.default_rng(1)
-    while not env.done:
-        likely = rng.random(len(batch)).astype(np.float32)
-        actions = batch.minimal_actions()
-        keys = zip(batch.scenario.tolist(), batch.decision_ids.tolist(), strict=True)
-        said |= dict(zip(keys, likely.tolist(), strict=True))
-        rollout.chosen(batch, likely)
-        batch = env.step(actions)
-        transitions = env.transitions()
-        rollout.ended(transitions)
-        waiting += len(transitions)
-        assert len(rollout) == waiting
-        if waiting > 150:
-            samples, now = rollout.take(), list(rollout_keys(transitions))
-            assert samples is not None
-            assert len(samples.actions) == waiting
-            np.testing.assert_array_equal(
-                samples.log_probabilities[-len(now) :], np.array([said[key] for key in now], np.float32)
-            )
-            np.testing.assert_array_equal(
-                samples.returns[-len(now) :], transitions.rewards.astype(np.float32)
-            )
-            assert samples.masks[np.arange(waiting), samples.actions].all()
-            ended, waiting = ended + waiting, 0
-    assert ended > 300
-    assert rollout.take() is None or waiting > 0
+def test_collecting_in_the_core_learns_what_acting_from_python_learns() -> None:
+    """The same decisions and returns, up to rounding, and so almost the same network after one improvement."""
+    several = [TINY, TINY.replace(load=0.6, seed=9), TINY.replace(traffic="uniform")]
+    settings = PpoSettings(**{**QUICK, "rollout_transitions": 10**6, "batch_transitions": 10**6})
+    agents = [PpoAgent(settings, seed=1) for _ in range(2)]
+    envs = [dfe.BatchedRoutingEnv(several, duration_ns=4_000.0, **agent.env_options()) for agent in agents]
+    for agent, env in zip(agents, envs, strict=True):
+        agent.prepare(env)
+        agent.set_training(True)
+        batch = env.reset(seed=1)
+        while not env.done:
+            if agent is agents[0]:
+                rollout = agent.collect(env)
+            else:
+                batch = env.step(agent.act(batch))
+                agent.learn(env.transitions())
+        agent._improve()
+    assert rollout.decisions >= len(rollout) > 300
+    assert envs[0].trace_hash(0) == envs[1].trace_hash(0)
+    assert agents[0]._rows is not None
+    rows, masks = agents[0]._rows.of(rollout.transitions.obs), torch.from_numpy(rollout.transitions.mask)
+    for function in ("log_probabilities", "values"):
+        ours, theirs = (getattr(agent._network, function)(rows, masks).detach() for agent in agents)
+        np.testing.assert_allclose(ours, theirs, atol=1e-3)
 
 
-def rollout_keys(transitions: Any) -> Any:
-    return zip(transitions.scenario.tolist(), transitions.decision_ids.tolist(), strict=True)
+def test_log_probabilities_of_a_rollout_are_those_of_the_network() -> None:
+    agent = PpoAgent(PpoSettings(**QUICK, scope="every", occupancy_unit="ns"), seed=1)
+    env = dfe.BatchedRoutingEnv(SYSTEM, duration_ns=4_000.0, **agent.env_options())
+    agent.prepare(env)
+    env.reset(seed=1)
+    rollout = env.rollout(agent._drawing(agent._built("")), 500)
+    seen = rollout.transitions
+    assert agent._rows is not None
+    logs = agent._network.log_probabilities(agent._rows.of(seen.obs), torch.from_numpy(seen.mask))
+    actions = torch.from_numpy(seen.actions.astype(np.int64))
+    of_actions = logs.gather(1, actions[:, None])[:, 0].detach().numpy()
+    np.testing.assert_allclose(rollout.log_probs, of_actions, atol=1e-5)
+
+
+def test_a_share_of_a_rollout_is_enough_for_an_epoch() -> None:
+    whole, half = trained(), trained(epoch_share=0.5)
+    assert whole.statistics()["improvements"] == half.statistics()["improvements"]
+    assert any((ours != theirs).any() for ours, theirs in zip(weights(whole), weights(half), strict=True))
 
 
 def test_scores_do_not_depend_on_the_number_or_order_of_actions() -> None:
