@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
+    from dragonfly_env import _core
     from dragonfly_env.decisions.batch import DecisionBatch
 
 AN_OBJECT = (
@@ -15,6 +16,22 @@ AN_OBJECT = (
     "that say what it decides: scope = 'source' and action = 'path', for example"
 )
 """What errors say of a value that should be a policy of the user's own."""
+
+
+@runtime_checkable
+class CoreNetwork(Protocol):
+    """A neural network that the core evaluates: ``baselines.MlpNetwork``."""
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The features that the network sees."""
+
+    @property
+    def scale(self) -> tuple[float, ...] | None:
+        """The unit of each feature; 0, or None for all: that of the environment."""
+
+    def to_core(self) -> _core.ScoringNetwork:
+        """The network as the core takes it."""
 
 
 @runtime_checkable

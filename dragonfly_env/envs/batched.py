@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env import _core
-from dragonfly_env.baselines.mlp_network import MlpNetwork
+from dragonfly_env.batch_policy import CoreNetwork
 from dragonfly_env.checks.values import (
     MAX_RUN_NS,
     MAX_TIME_PS,
@@ -324,7 +324,7 @@ class BatchedRoutingEnv(CoreOwner):
                 raise
         return self._take_batch()
 
-    def rollout(self, policy: Policy | MlpNetwork, transitions: int) -> Rollout:
+    def rollout(self, policy: Policy | CoreNetwork, transitions: int) -> Rollout:
         """Let a neural network decide in the core until so many transitions are completed, or to the end of the
         episode.
 
@@ -360,7 +360,7 @@ class BatchedRoutingEnv(CoreOwner):
         self._require_running("rollout")
         self._require_transitions("rollout()")
         network = getattr(policy, "network", policy)
-        if not isinstance(network, MlpNetwork):
+        if not isinstance(network, CoreNetwork):
             raise config_error("policy", policy, "must be a policy with a neural network, or an MlpNetwork")
         self._require_packets(network)
         count = check_integer("transitions", transitions, 1, 2**62)
@@ -819,7 +819,7 @@ class BatchedRoutingEnv(CoreOwner):
                 "kept in this episode; take transitions more often, or raise max_uncollected_bytes"
             )
 
-    def _require_packets(self, network: MlpNetwork) -> None:
+    def _require_packets(self, network: CoreNetwork) -> None:
         """Refuse occupancies in ns for a network that counts packets."""
         scales = dict(zip(network.features, network.scale or (), strict=False))
         if self._layout.occupancy_unit == "ns" and any(scales.get(name) for name in OCCUPANCY_FEATURES):

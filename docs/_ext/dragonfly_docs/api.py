@@ -116,7 +116,14 @@ PAGES = {
         (
             (
                 "dragonfly_env",
-                ("BatchedRoutingEnv", "DecisionBatch", "HopFeedback", "Rollout", "Transitions", "RouterVecEnv"),
+                (
+                    "BatchedRoutingEnv",
+                    "DecisionBatch",
+                    "HopFeedback",
+                    "Rollout",
+                    "Transitions",
+                    "RouterVecEnv",
+                ),
             ),
             ("dragonfly_env.decisions.layout", ("Layout", "FeatureBlock")),
             ("dragonfly_env.envs.options", ("EnvOptions",)),
