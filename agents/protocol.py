@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 class Learner(BatchPolicy, Protocol):
     """A policy that improves from transitions.
 
-    ``end_episode()`` and ``collect(env)`` are optional. ``collect`` replaces ``act`` and ``learn`` in training: it calls
-    ``env.rollout``, learns from the transitions, and returns the rollout.
+    ``end_episode()`` and ``collect(env)`` are optional. ``collect`` replaces ``act`` and ``learn`` in training: it
+    calls ``env.rollout``, learns from the transitions, and returns the rollout.
 
     Example:
         >>> agent = dfe.agents.make_agent("deep-q", seed=1)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import os
+import signal
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -193,6 +196,21 @@ def test_python_and_rollouts_take_turns_and_copies_go_on_alike() -> None:
             assert np.array_equal(ours.log_probs, theirs.log_probs, equal_nan=True)
             assert np.array_equal(ours.transitions.next_obs, theirs.transitions.next_obs)
     assert made_by_step > 50
+
+
+def test_ctrl_c_stops_a_rollout_and_nothing_is_lost() -> None:
+    whole, env = env_of(duration_ns=150_000.0), env_of(duration_ns=150_000.0)
+    whole.reset(seed=1)
+    undisturbed = whole.rollout(softmax(1), 10**9)
+    env.reset(seed=1)
+    threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        env.rollout(softmax(1), 10**9)
+    assert 0 < env.time_ns < 150_000
+    rest = env.rollout(softmax(1), 10**9)
+    assert env.trace_hash() == whole.trace_hash()
+    np.testing.assert_array_equal(rest.transitions.decision_ids, undisturbed.transitions.decision_ids)
+    np.testing.assert_array_equal(rest.log_probs, undisturbed.log_probs)
 
 
 def test_a_rollout_ends_with_the_episode_and_refuses_what_does_not_fit() -> None:
