@@ -22,7 +22,7 @@ def main() -> None:
         small.replace(traffic=traffic, load=load)
         for traffic, load in (("adv+1", 0.35), ("adv+3", 0.3), ("uniform", 0.6))
     ]
-    agent = PpoAgent(PpoSettings(rollout_transitions=8192, batch_transitions=2048), seed=1)
+    agent = PpoAgent(PpoSettings(rollout_transitions=8192, batch_transitions=512), seed=1)
     for progress in train(agent, scenarios, episodes=10, episode_ns=10_000.0):
         print(f"episode {progress.episode}: {progress.latency_mean_ns:.0f} ns a packet")
 
