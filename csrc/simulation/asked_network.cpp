@@ -37,6 +37,7 @@ bool AskedNetwork::advance(const std::function<bool()>& keep_going) {
     outcomes_.begin_step();
   }
   const Timing& timing = simulation_.network().blueprint().timing;
+  const bool uncollected = outcomes_.transitions() > 0;
   const RunGoal goal = simulation_.workload() != nullptr ? RunGoal::kCompletion : RunGoal::kInstant;
   for (;;) {
     RunEnd end = simulation_.run_until(target_ps_, keep_going, goal);
@@ -46,7 +47,7 @@ bool AskedNetwork::advance(const std::function<bool()>& keep_going) {
     order_waiting();
     if (!waiting_.empty()) break;
     if (has_background_ && waits()) {
-      if (outcomes_.transitions() > 0) break;
+      if (!uncollected && outcomes_.transitions() > 0) break;
       clear_desks();
       continue;
     }

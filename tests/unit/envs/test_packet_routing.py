@@ -202,3 +202,12 @@ def test_a_network_in_which_no_one_asks_is_an_error_and_no_endless_loop() -> Non
     env = PacketRouting(traffic="uniform", load=1e-9, duration_ns=1_000.0, injection="poisson")
     with pytest.raises(dfe.ConfigError, match=r"^duration_ns = .*too short"):
         env.reset()
+
+
+def test_the_network_underneath_is_drained_when_its_time_is_over() -> None:
+    env = PacketRouting(**BUSY, seed=1)
+    while not env.core.done:
+        env.reset()
+        finish(env, np.random.default_rng(0))
+    env.core.drain()
+    assert env.core.metrics().packets_in_flight == 0
