@@ -188,7 +188,7 @@ def train(
                         made, transitions = rollout.decisions, rollout.transitions
                     else:
                         made, batch = len(batch), env.step(agent.act(batch))
-                        transitions = env.transitions()
+                        transitions = env.transitions().completed()
                         agent.learn(transitions)
                     decisions += made
                     transitions_seen += len(transitions.rewards)

@@ -50,7 +50,7 @@ DecisionSpec spec_of(const py::dict& given) {
   read_question_spec(given, spec);
   spec.reward = one_of<RewardKind>(
       "reward", member<std::string>(given, "reward"),
-      {{"hop", RewardKind::kHop}, {"delivery", RewardKind::kDelivery}, {"team", RewardKind::kTeam}});
+      {{"hop", RewardKind::kHop}, {"delivery", RewardKind::kDelivery}});
   spec.any_gateway =
       one_of<bool>("gateways", member<std::string>(given, "gateways"), {{"nearest", false}, {"any", true}});
   spec.avoid_destination_group = member<bool>(given, "avoid_destination_group");
@@ -205,9 +205,8 @@ py::array_t<double> draws(RoutingEnvironment& self, std::uint32_t each, std::uin
 
 py::array_t<float> state(RoutingEnvironment& self, std::uint32_t number) {
   AskedNetwork& network = network_of(self, number);
-  const Dragonfly& topology = network.simulation().topology();
-  py::array_t<float> array(
-      {static_cast<py::ssize_t>(topology.num_routers()), static_cast<py::ssize_t>(topology.radix())});
+  const std::uint32_t routers = network.simulation().topology().num_routers();
+  py::array_t<float> array({static_cast<py::ssize_t>(routers), static_cast<py::ssize_t>(network.state_width())});
   network.read_state(array.mutable_data());
   return array;
 }
@@ -263,7 +262,19 @@ void bind_environment(py::module_& module) {
       .def("draws", &draws, py::arg("each"), py::arg("answered"))
       .def("transitions", &transitions)
       .def("reports", &reports)
-      .def("payments", &payments)
+      .def("tallies", &tallies)
+      .def(
+          "set_credit",
+          [](RoutingEnvironment& self, std::uint32_t number, TimePs credit_ps) {
+            network_of(self, number).outcomes().set_credit(credit_ps);
+          },
+          py::arg("network"), py::arg("credit_ps"))
+      .def(
+          "latency_ps",
+          [](RoutingEnvironment& self, std::uint32_t number) {
+            return network_of(self, number).outcomes().latency_ps();
+          },
+          py::arg("network"))
       .def("state", &state, py::arg("network") = 0)
       .def(
           "simulation_of",

@@ -82,6 +82,7 @@ py::tuple transitions(RoutingEnvironment& self) {
   py::array_t<double> latency(n);
   py::array_t<double> times(n);
   py::array_t<bool> done(n);
+  py::array_t<bool> truncated(n);
   py::array_t<float> rows({n, features});
   py::array_t<float> next_rows({n, features});
   py::array_t<bool> next_mask({n, actions});
@@ -95,6 +96,7 @@ py::tuple transitions(RoutingEnvironment& self) {
                                   .latency_ns = latency.mutable_data(),
                                   .times_ns = times.mutable_data(),
                                   .done = done.mutable_data(),
+                                  .truncated = truncated.mutable_data(),
                                   .observations = rows.mutable_data(),
                                   .next_observations = next_rows.mutable_data(),
                                   .next_mask = flags_of(next_mask),
@@ -107,7 +109,7 @@ py::tuple transitions(RoutingEnvironment& self) {
     self.each_network(take);
   }
   return py::make_tuple(ids, agents, rows, taken, rewards, next_rows, next_mask, done, next_agents, latency,
-                        times, next_ids, mask, owners(counts));
+                        times, next_ids, mask, owners(counts), truncated);
 }
 
 py::tuple reports(RoutingEnvironment& self) {
@@ -136,22 +138,27 @@ py::tuple reports(RoutingEnvironment& self) {
   return py::make_tuple(ids, next_ids, agents, ports, travel, times, owners(counts));
 }
 
-py::tuple payments(RoutingEnvironment& self) {
-  const auto begins = begins_of(counts_of(self, [](Outcomes& outcomes) { return outcomes.payments(); }));
-  const auto n = static_cast<py::ssize_t>(begins.back());
-  py::array_t<std::int32_t> agents(n);
-  py::array_t<double> rewards(n);
-  std::int32_t* const who = agents.mutable_data();
-  std::uint32_t first_router = 0;
+py::tuple tallies(RoutingEnvironment& self) {
+  std::vector<std::size_t> routers;
   for (std::uint32_t i = 0; i < self.num_networks(); ++i) {
-    self.network(i).outcomes().read_payments(who + begins[i], rewards.mutable_data() + begins[i]);
-    if (first_router > 0) {
-      std::for_each(who + begins[i], who + begins[i + 1],
-                    [=](std::int32_t& agent) { agent += static_cast<std::int32_t>(first_router); });
-    }
-    first_router += self.network(i).simulation().topology().num_routers();
+    routers.push_back(self.network(i).simulation().topology().num_routers());
   }
-  return py::make_tuple(agents, rewards);
+  const auto begins = begins_of(routers);
+  const auto n = static_cast<py::ssize_t>(begins.back());
+  py::array_t<std::int64_t> rewards(n);
+  py::array_t<std::int64_t> generated(n);
+  py::array_t<std::int64_t> delivered(n);
+  std::int64_t* const columns[] = {rewards.mutable_data(), generated.mutable_data(),
+                                   delivered.mutable_data()};
+  {
+    const py::gil_scoped_release release;
+    for (std::uint32_t i = 0; i < self.num_networks(); ++i) {
+      self.network(i).read_tallies({.reward_ps = columns[0] + begins[i],
+                                    .generated = columns[1] + begins[i],
+                                    .delivered = columns[2] + begins[i]});
+    }
+  }
+  return py::make_tuple(rewards, generated, delivered);
 }
 
 }  // namespace dragonfly

@@ -132,6 +132,7 @@ py::dict statistics_dict(Simulation& simulation) {
   out["delivered"] = d.delivered;
   out["in_network"] = s.in_network;
   out["in_source_queues"] = s.in_source_queues;
+  out["packet_time_ps"] = s.packet_time_ps;
   out["latency_sum_ps"] = d.latency_ps;
   out["network_latency_sum_ps"] = d.network_latency_ps;
   std::uint64_t hops = 0;

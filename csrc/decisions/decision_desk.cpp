@@ -1,23 +1,38 @@
 #include "decisions/decision_desk.hpp"
 
+#include <algorithm>
+
 namespace dragonfly {
+
+namespace {
+
+constexpr TimePs kArrivalPeriodPs = 1'000'000;
+
+Tick credit_of(const DecisionPlan& plan) {
+  return static_cast<Tick>(plan.spec.option("latency_credit_ps")) / plan.quantum_ps;
+}
+
+}  // namespace
 
 DecisionDesk::DecisionDesk(const DecisionPlan& plan, OpenDecisions& open, std::uint32_t first_router,
                            std::uint32_t num_routers)
     : PendingDecisions{plan},
       open_{open},
       writer_{plan, first_router, num_routers},
-      log_{row_bytes_},
-      reports_{open, plan.first_port, plan.spec.flag("keep_feedback")} {
-  log_.keep_rows(plan.spec.flag("keep_transitions"));
-}
+      log_{row_bytes_, plan.spec.flag("keep_transitions")},
+      reports_{open, plan.first_port, plan.spec.flag("keep_feedback")},
+      tallies_{plan.paths.topology().num_routers(), credit_of(plan)},
+      arrivals_{num_routers, plan.paths.topology().num_groups(),
+                std::max<Tick>(1, kArrivalPeriodPs / plan.quantum_ps)},
+      first_router_{first_router} {}
 
-void DecisionDesk::begin_step() noexcept {
-  if (taken_ || !log_.keeps_rows()) log_.clear();
-  taken_ = false;
-  first_of_step_ = log_.size();
-  delivered_in_step_ = 0;
-  latency_in_step_ = 0;
+DecisionDesk::Holder DecisionDesk::holder(std::uint32_t packet_index, const Packet& packet,
+                                          Tick created) const noexcept {
+  if (const std::uint32_t open = open_.count(packet_index); open > 0) {
+    const OpenDecision& last = open_.head(packet_index, open - 1);
+    return {static_cast<std::uint32_t>(last.agent), last.time};
+  }
+  return {plan_.paths.topology().router_of_host(packet.source_host), created};
 }
 
 bool DecisionDesk::raise(const RouteContext& context, std::uint32_t packet_index, std::uint32_t input_vc,
@@ -53,9 +68,14 @@ bool DecisionDesk::raise(const RouteContext& context, std::uint32_t packet_index
       .vc = context.vc(),
       .minimal = !packet.non_minimal,
       .forced = standing == Standing::kForced};
-  if (plan_.spec.reward != RewardKind::kDelivery && open_.count(packet_index) > 0) {
-    complete(packet_index, 0, now, now, decision_id(packet.source_host, packet.number, packet.hops),
-             static_cast<std::int32_t>(context.router()), row);
+  if (wants_all()) {
+    const Holder last = holder(packet_index, packet, context.times().created);
+    tallies_.hand_over(last.router, last.since, context.router(), now);
+  }
+  if (plan_.spec.reward == RewardKind::kHop && open_.count(packet_index) > 0) {
+    const NextDecision next{decision_id(packet.source_host, packet.number, packet.hops),
+                            static_cast<std::int32_t>(context.router()), row};
+    complete(packet_index, 0, now, &next);
     open_.clear(packet_index);
   }
   if (reports_.keeps()) reports_.raised(packet_index);
@@ -75,36 +95,34 @@ void DecisionDesk::consider(const RouteContext& context, std::uint32_t packet_in
   ++others_;
 }
 
-void DecisionDesk::complete(std::uint32_t packet, std::uint32_t i, Tick leg_end, Tick paid_until,
-                            std::int64_t next_id, std::int32_t next_agent, const std::byte* next_row) {
-  const OpenDecision& decision = open_.head(packet, i);
+void DecisionDesk::complete(std::uint32_t packet_index, std::uint32_t i, Tick end, const NextDecision* next,
+                            bool truncated) {
+  if (!log_.keeps()) return;
+  const OpenDecision& decision = open_.head(packet_index, i);
   log_.add({.id = decision.id,
-            .next_id = next_id,
+            .next_id = next != nullptr ? next->id : std::int64_t{-1},
             .time = decision.time,
-            .leg = leg_end - decision.time,
-            .reward = paid_until - decision.time,
-            .feedback = leg_end + decision.feedback_delay,
+            .leg = end - decision.time,
+            .feedback = end + decision.feedback_delay,
             .agent = decision.agent,
             .action = decision.action,
-            .next_agent = next_agent},
-           open_.row(packet, i), next_row);
+            .next_agent = next != nullptr ? next->agent : -1,
+            .truncated = truncated},
+           open_.row(packet_index, i), next != nullptr ? next->row : nullptr);
 }
 
-void DecisionDesk::delivered(std::uint32_t packet, Tick when, Tick latency, bool counted) {
-  if (counted) {
-    ++delivered_in_step_;
-    latency_in_step_ += latency;
-  }
-  const std::uint32_t count = open_.count(packet);
-  for (std::uint32_t i = 0; i < count; ++i) {
-    if (i + 1 == count) {
-      complete(packet, i, when, when, -1, -1, nullptr);
-    } else {
-      const OpenDecision& next = open_.head(packet, i + 1);
-      complete(packet, i, next.time, when, next.id, next.agent, open_.row(packet, i + 1));
-    }
-  }
-  open_.clear(packet);
+void DecisionDesk::delivered(std::uint32_t packet_index, const Packet& packet, Tick created, Tick when) {
+  const Holder last = holder(packet_index, packet, created);
+  tallies_.deliver(last.router, last.since, plan_.paths.topology().router_of_host(packet.source_host), created,
+                   when);
+  const std::uint32_t count = open_.count(packet_index);
+  for (std::uint32_t i = 0; i < count; ++i) complete(packet_index, i, when, nullptr);
+  open_.clear(packet_index);
+}
+
+void DecisionDesk::truncate(std::uint32_t packet_index, Tick now) {
+  const std::uint32_t count = open_.count(packet_index);
+  for (std::uint32_t i = 0; i < count; ++i) complete(packet_index, i, now, nullptr, true);
 }
 
 Hop DecisionDesk::answer(std::uint32_t i, std::int32_t action, Packet& packet,
@@ -133,7 +151,7 @@ Hop DecisionDesk::answer(std::uint32_t i, std::int32_t action, Packet& packet,
              .agent = static_cast<std::int32_t>(asked.router),
              .action = action,
              .feedback_delay = static_cast<std::uint32_t>(credit_delays[static_cast<std::size_t>(link)])},
-            log_.keeps_rows() ? row(i) : nullptr);
+            log_.keeps() ? row(i) : nullptr);
   return hop;
 }
 

@@ -8,9 +8,11 @@
 #include <cstdint>
 #include <span>
 
+#include "decisions/arrival_counts.hpp"
 #include "decisions/hop_reports.hpp"
 #include "decisions/open_decisions.hpp"
 #include "decisions/pending_decisions.hpp"
+#include "decisions/router_tallies.hpp"
 #include "decisions/transition_log.hpp"
 #include "routing/question_writer.hpp"
 
@@ -21,15 +23,30 @@ class DecisionDesk : public PendingDecisions {
   DecisionDesk(const DecisionPlan& plan, OpenDecisions& open, std::uint32_t first_router,
                std::uint32_t num_routers);
 
+  // From now on time is rewarded, and what happened before is forgotten.
+  void begin(Tick now) noexcept { tallies_.begin(now); }
+  // A host of that router has given it a packet.
+  void injected(std::uint32_t router, const Packet& packet, Tick now) noexcept {
+    tallies_.injected(router);
+    arrivals_.add(router - first_router_, packet.destination_group, now);
+  }
   // Puts the packet of `context` on the desk, or returns false: it has no choice that is reported.
-  // Ends the packet's previous decision, if that is what rewards are rewarded for.
+  // With hop rewards the packet's previous decision ends here.
   bool raise(const RouteContext& context, std::uint32_t packet, std::uint32_t input_vc, Port input_port,
              Tick now);
   // With a background policy, before it decides: the same for a wanted packet; others are counted.
   void consider(const RouteContext& context, std::uint32_t packet, std::uint32_t input_vc, Port input_port,
                 Tick now);
-  // The packet has reached its host; ends its decisions. `counted`: in the mean of the step.
-  void delivered(std::uint32_t packet, Tick when, Tick latency, bool counted);
+  // The packet has reached its host; ends its decisions.
+  void delivered(std::uint32_t packet_index, const Packet& packet, Tick created, Tick when);
+  // The episode ends before the packet is delivered: its decisions are handed out as truncated.
+  void truncate(std::uint32_t packet_index, Tick now);
+  // Which router holds a packet that no decision is pending about, and since when (router_tallies.hpp).
+  struct Holder {
+    std::uint32_t router;
+    Tick since;
+  };
+  [[nodiscard]] Holder holder(std::uint32_t packet_index, const Packet& packet, Tick created) const noexcept;
 
   // Takes the answer to pending decision i: moves the packet's plan and returns where it goes.
   // Precondition: the action is legal. `credit_delays`: by class of link.
@@ -40,36 +57,35 @@ class DecisionDesk : public PendingDecisions {
   void touch_counts(std::uint32_t router, std::uint32_t group) const noexcept {
     writer_.touch_counts(router, group);
   }
-  // The completed decisions have been taken; those of the last step can still be read.
-  void mark_taken() noexcept { taken_ = true; }
-  [[nodiscard]] std::size_t not_taken() const noexcept { return taken_ ? 0 : log_.size(); }
-  // From now on completed decisions are kept for one step only, without what was seen.
-  void stop_keeping() noexcept { log_.drop_rows(); }
-  // Forgets what was rewarded with in the last step, and, unless transitions are kept, what was completed.
-  void begin_step() noexcept;
+  // From now on completed decisions are not kept.
+  void stop_keeping() noexcept { log_.stop_keeping(); }
 
   void archive(Archive& archive) {
     PendingDecisions::archive(archive);
-    archive(writer_, log_, reports_, first_of_step_, delivered_in_step_, latency_in_step_, taken_);
+    archive(writer_, log_, reports_, tallies_, arrivals_);
   }
   [[nodiscard]] TransitionLog& log() noexcept { return log_; }
   [[nodiscard]] HopReports& reports() noexcept { return reports_; }
-  [[nodiscard]] std::size_t first_of_step() const noexcept { return first_of_step_; }
-  [[nodiscard]] std::uint64_t delivered_in_step() const noexcept { return delivered_in_step_; }
-  [[nodiscard]] Tick latency_in_step() const noexcept { return latency_in_step_; }
+  [[nodiscard]] RouterTallies& tallies() noexcept { return tallies_; }
+  [[nodiscard]] const ArrivalCounts& arrivals() const noexcept { return arrivals_; }
 
  private:
-  void complete(std::uint32_t packet, std::uint32_t i, Tick leg_end, Tick paid_until, std::int64_t next_id,
-                std::int32_t next_agent, const std::byte* next_row);
+  // Decision i of a packet ends; null: there is no next one.
+  struct NextDecision {
+    std::int64_t id;
+    std::int32_t agent;
+    const std::byte* row;
+  };
+  void complete(std::uint32_t packet_index, std::uint32_t i, Tick end, const NextDecision* next,
+                bool truncated = false);
 
   OpenDecisions& open_;
   QuestionWriter writer_;
   TransitionLog log_;
   HopReports reports_;
-  std::size_t first_of_step_ = 0;
-  std::uint64_t delivered_in_step_ = 0;
-  Tick latency_in_step_ = 0;
-  bool taken_ = false;
+  RouterTallies tallies_;
+  ArrivalCounts arrivals_;
+  std::uint32_t first_router_;
 };
 
 }  // namespace dragonfly

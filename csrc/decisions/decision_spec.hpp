@@ -15,7 +15,6 @@ namespace dragonfly {
 enum class RewardKind : std::uint8_t {
   kHop,       // minus the time from this decision to the packet's next one, or to its delivery
   kDelivery,  // minus the time from this decision to the delivery
-  kTeam,      // minus the mean latency of all packets delivered in the step
 };
 
 struct DecisionSpec : QuestionSpec {

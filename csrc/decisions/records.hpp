@@ -43,15 +43,14 @@ static_assert(sizeof(OpenDecision) == 32);
 // A decision whose outcome is known.
 struct CompletedDecision {
   std::int64_t id = -1;
-  std::int64_t next_id = -1;  // -1: delivered
+  std::int64_t next_id = -1;  // -1: none, the packet was delivered, or the episode has ended
   Tick time = 0;              // of the decision
-  Tick leg = 0;               // from then to the next decision, or to the delivery
-  Tick reward = 0;            // what minus the reward is proportional to
+  Tick leg = 0;               // from then to its end; minus the reward is proportional to it
   Tick feedback = 0;          // when the router learns of it
   std::int32_t agent = 0;
   std::int32_t action = 0;
   std::int32_t next_agent = -1;
-  std::int32_t unused = 0;
+  std::int32_t truncated = 0;  // 1: the episode has ended before it
   static constexpr bool kArchivedWhole = true;
 };
 

@@ -37,13 +37,16 @@ std::vector<std::uint64_t> sent_ever(const Network& network) {
 }  // namespace
 
 std::uint64_t generated_ever(Network& network) {
-  std::uint64_t total = network.in_source_queues();
+  std::uint64_t total = network.source_queues().packets;
   for (const Partition& partition : network.partitions()) total += partition.injected_ever();
   return total;
 }
 
 StatisticsBase read_base(Network& network, TimePs now_ps) {
-  return {.start_ps = now_ps, .generated = generated_ever(network), .host_sent = sent_ever(network)};
+  return {.start_ps = now_ps,
+          .generated = generated_ever(network),
+          .packet_time_ps = network.packet_time_ps(now_ps),
+          .host_sent = sent_ever(network)};
 }
 
 std::optional<WorkloadStatistics> collect_workload(const Network& network) {

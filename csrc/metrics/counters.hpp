@@ -14,8 +14,9 @@ namespace dragonfly {
 struct StatisticsBase {
   TimePs start_ps = 0;
   std::uint64_t generated = 0;
+  std::uint64_t packet_time_ps = 0;        // Network::packet_time_ps()
   std::vector<std::uint64_t> host_sent{};  // [host]; empty: nothing
-  void archive(Archive& archive) { archive(start_ps, generated, host_sent); }
+  void archive(Archive& archive) { archive(start_ps, generated, packet_time_ps, host_sent); }
 };
 
 // All [router * radix + port].

@@ -18,7 +18,8 @@ Statistics collect_statistics(Network& network, const StatisticsBase& base, Time
   static_cast<Counters&>(s) = collect_counters(network, base, now_ps);
   s.generated = generated_ever(network) - base.generated;
   s.in_network = network.in_network();
-  s.in_source_queues = network.in_source_queues();
+  s.in_source_queues = network.source_queues().packets;
+  s.packet_time_ps = network.packet_time_ps(now_ps) - base.packet_time_ps;
   s.series_bin_ps = network.blueprint().options.record.series_bin_ps;
   for (const Partition& partition : network.partitions()) {
     s.deliveries.merge(partition.record());

@@ -95,8 +95,9 @@ void deliver(PartitionState& s, std::uint32_t index, Tick delivered_tick) {
   const TimePs delivered = s.plan.to_ps(delivered_tick);
   --s.in_network;
   ++s.delivered_ever;
+  s.packet_time += static_cast<std::uint64_t>(delivered_tick);
   const bool counted = times.created > s.counted_after;
-  if (s.desk != nullptr) s.desk->delivered(index, delivered_tick, delivered_tick - times.created, counted);
+  if (s.desk != nullptr) s.desk->delivered(index, packet, times.created, delivered_tick);
   s.trace_hash += delivery_digest(packet, created, delivered);
   if (counted) count_delivery(s, index, delivered);
   if (s.store.with_paths) {

@@ -12,6 +12,7 @@ void count_in_series(PartitionState& s, Tick injected);
 inline void count_injection(PartitionState& s, std::uint32_t router, Tick created, Tick now) {
   ++s.in_network;
   ++s.injected_ever;
+  s.packet_time -= static_cast<std::uint64_t>(created);
   if (created <= s.counted_after) return;
   ++s.record.injected;
   ++s.router_injected[router];

@@ -126,7 +126,9 @@ const QueuedMessage& HostPrograms::begin_message(std::uint32_t host) {
   const std::uint32_t index = sender.first;
   sender.sending = pool_[index];
   sender.first = pool_[index].next;
-  sender.queued_packets -= sender.sending.part.packets;
+  const MessagePart& part = sender.sending.part;
+  sender.queued_packets -= part.packets;
+  sender.queued_since -= part.packets * static_cast<std::uint64_t>(part.sent);
   pool_[index].next = free_;
   free_ = index;
   return sender.sending;
@@ -178,6 +180,7 @@ std::uint32_t HostPrograms::send(std::uint32_t task, std::uint32_t packets, std:
   }
   sender.last = index;
   sender.queued_packets += packets;
+  sender.queued_since += packets * static_cast<std::uint64_t>(now_);
   if (!sender.endless) {
     ++open_work_.under_way;
     ++open_work_.leaving;

@@ -64,6 +64,19 @@ class HostPrograms final : private TaskPort {
     return hosts_[host].queued_packets;
   }
 
+  // The sum of the times at which those were sent, over packets, modulo 2^64.
+  [[nodiscard]] std::uint64_t queued_since(std::uint32_t host) const noexcept {
+    return hosts_[host].queued_since;
+  }
+  // Calls visit(packets, when they were sent) for those messages, in their order, until it returns false.
+  template <class Visit>
+  void for_each_queued(std::uint32_t host, Visit visit) const {
+    for (std::uint32_t i = hosts_[host].first; i != kNil; i = pool_[i].next) {
+      if (!visit(pool_[i].part.packets, pool_[i].part.sent)) return;
+    }
+  }
+  [[nodiscard]] bool is_paced(std::uint32_t host) const noexcept { return pacing_[hosts_[host].job].paces(); }
+
   [[nodiscard]] const OpenWork& open_work() const noexcept { return open_work_; }
   [[nodiscard]] OpenWork& open_work() noexcept { return open_work_; }
   [[nodiscard]] const std::vector<JobRecord>& jobs() const noexcept { return jobs_; }
@@ -81,6 +94,7 @@ class HostPrograms final : private TaskPort {
     std::uint32_t first = kNil;  // of the messages in its source queue
     std::uint32_t last = kNil;
     std::uint64_t queued_packets = 0;
+    std::uint64_t queued_since = 0;
     std::uint32_t messages = 0;  // sent so far
     bool started = false;
     bool finished = false;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <functional>
 
 #include "network/delivery.hpp"
 
@@ -155,6 +156,7 @@ void send_from_host(State& s, std::uint32_t host, HostSender& sender, Tick now) 
   }
   --sender.credits;
   ++sender.number;
+  sender.entered_sum += static_cast<std::uint64_t>(sender.entered);
   sender.timer_end = now + s.timing.injection_packet;
   bool programmed = false;
   if constexpr (kPrograms) {
@@ -163,6 +165,7 @@ void send_from_host(State& s, std::uint32_t host, HostSender& sender, Tick now) 
     if (programmed) s.programs->packet_left(host, now);
   }
   count_injection(s, router, sender.entered, now);
+  if (s.desk != nullptr) s.desk->injected(s.first_router + router, packet, now);
   if (--sender.left > 0) return;
   if (programmed) {
     heed(s, host, s.programs->left_source_queue(host, now), now);
@@ -179,6 +182,65 @@ void hand_over(State& s, std::uint32_t index, Tick now) {
   if (part.packets > 0) heed(s, host, s.programs->deliver(host, source, part, now), now);
 }
 
+// Of a host without a program and without a limit: how far its messages were counted goes on from call to call.
+SourceQueue unbounded_queue(State& s, std::uint32_t host, Tick until) {
+  const HostSender& sender = s.hosts[host];
+  Backlog& counted = s.backlog[host];
+  SourceCursor& cursor = counted.cursor;
+  const HostId id{s.first_host + host};
+  const std::uint32_t alike = s.drawn_packets;
+  if (alike > 0 && sender.cursor.message > cursor.message) {  // what is sent need not be walked through
+    const std::uint64_t sent = sender.left > 0 ? alike - sender.left : 0U;  // of the present message
+    counted = {.cursor = sender.cursor,
+               .packets = sender.number - sent,
+               .entered_sum = sender.entered_sum - sent * static_cast<std::uint64_t>(sender.entered)};
+  }
+  while (cursor.time_ps < kNever && s.plan.to_tick(cursor.time_ps) <= until) {
+    const std::uint64_t packets = alike > 0 ? alike : s.plan.source.describe(id, cursor).packets;
+    counted.packets += packets;
+    counted.entered_sum += packets * static_cast<std::uint64_t>(s.plan.to_tick(cursor.time_ps));
+    s.plan.source.advance(id, cursor);
+  }
+  const std::uint64_t packets = counted.packets - sender.number;
+  return {.packets = packets, .created = packets, .created_sum = counted.entered_sum - sender.entered_sum};
+}
+
+// When the packet that is `ahead` places behind the next one enters a bounded source queue, if it wants to since
+// `ready`. Precondition: fewer than the limit are ahead of it.
+Tick entry(const State& s, std::uint32_t host, std::uint64_t ahead, Tick ready) {
+  const HostSender& sender = s.hosts[host];
+  const std::uint64_t limit = s.plan.options.source_queue_packets;
+  if (sender.number + ahead < limit) return ready;
+  return std::max(ready, s.departed[host * limit + (sender.place + ahead) % limit]);
+}
+
+template <class Visit>
+void visit_generated(State& s, std::uint32_t host, Tick until, Visit visit) {
+  const HostSender& sender = s.hosts[host];
+  if (sender.state == HostState::kSilent || sender.entered > until) return;
+  const std::uint64_t limit = s.backlog.empty() ? s.plan.options.source_queue_packets : ~std::uint64_t{0};
+  std::uint64_t waiting = 0;
+  const auto add = [&](std::uint32_t packets, TimePs ready_ps) {
+    const Tick ready = s.plan.to_tick(ready_ps);
+    for (; packets > 0 && waiting < limit; --packets, ++waiting) {  // what waits for room has not entered yet
+      visit(s.skips || !s.backlog.empty() ? ready : entry(s, host, waiting, ready));
+    }
+  };
+  const HostId id{s.first_host + host};
+  SourceCursor cursor = sender.cursor;
+  add(sender.left, cursor.time_ps);
+  s.plan.source.advance(id, cursor);
+  while (waiting < limit && cursor.time_ps < kNever && s.plan.to_tick(cursor.time_ps) <= until) {
+    const std::uint32_t packets = s.plan.source.describe(id, cursor).packets;
+    if (s.skips && is_crowded_out(s, host, cursor, waiting, packets)) {
+      s.plan.source.skip(id, cursor);
+      continue;
+    }
+    add(packets, cursor.time_ps);
+    s.plan.source.advance(id, cursor);
+  }
+}
+
 // All that a program has sent, or, with a bounded source queue, what has room there: each packet enters it
 // when the one so many places before has left.
 std::uint64_t queued_by_program(const State& s, std::uint32_t host) {
@@ -188,6 +250,26 @@ std::uint64_t queued_by_program(const State& s, std::uint32_t host) {
   if (limit == 0) return waiting;
   if (sender.left > 0 && sender.state == HostState::kSilent) return 0;  // it found no room before the end
   return std::min<std::uint64_t>(waiting, limit);
+}
+
+// A paced packet is created when its trial succeeds, and the next trials follow when it has left.
+template <class Visit>
+void visit_sent(const State& s, std::uint32_t host, Tick now, Visit visit) {
+  const HostSender& sender = s.hosts[host];
+  const std::uint64_t waiting = queued_by_program(s, host);
+  if (s.programs->is_paced(host)) {
+    if (waiting > 0 && sender.left > 0 && sender.entered <= now) visit(sender.entered);
+    return;
+  }
+  std::uint64_t ahead = 0;
+  const bool bounded = s.plan.options.source_queue_packets > 0;
+  const auto add = [&](std::uint32_t packets, Tick ready) {
+    for (; packets > 0 && ahead < waiting; --packets, ++ahead) {
+      visit(bounded ? entry(s, host, ahead, ready) : ready);
+    }
+    return ahead < waiting;
+  };
+  if (add(sender.left, s.plan.to_tick(sender.cursor.time_ps))) s.programs->for_each_queued(host, add);
 }
 
 }  // namespace
@@ -201,8 +283,7 @@ void build_hosts(State& s) {
   s.drawn_packets = plan.source.drawn_packets();
   if (s.drawn_packets > 0) s.drawn.resize(s.num_hosts);
   if (plan.options.source_queue_packets == 0) {
-    s.backlog_cursor.resize(s.num_hosts);
-    s.backlog_count.assign(s.num_hosts, 0);
+    s.backlog.resize(s.num_hosts);
   }
   if (plan.workload != nullptr) {
     s.programs =
@@ -214,7 +295,7 @@ void build_hosts(State& s) {
     sender.credits = plan.input_buffer[0];
     if (s.programs != nullptr && s.programs->runs_on(host)) continue;
     plan.source.start(HostId{s.first_host + host}, sender.cursor);
-    if (!s.backlog_cursor.empty()) s.backlog_cursor[host] = sender.cursor;
+    if (!s.backlog.empty()) s.backlog[host].cursor = sender.cursor;
     next_packet<false>(s, host, sender);
     schedule_host(s, host, sender, -1);
   }
@@ -314,7 +395,7 @@ void rejoin_source(State& s, Tick now) {
   };
   std::vector<std::uint32_t> anew;
   for (std::uint32_t host = 0; host < s.num_hosts; ++host) {
-    if (!s.backlog_cursor.empty()) s.plan.source.rejoin(HostId{s.first_host + host}, s.backlog_cursor[host]);
+    if (!s.backlog.empty()) s.plan.source.rejoin(HostId{s.first_host + host}, s.backlog[host].cursor);
     if (changes(host)) anew.push_back(host);
   }
   s.hosts_due.remove_if(changes);
@@ -337,48 +418,37 @@ void stop_generating(State& s, Tick now) {
   if (s.programs != nullptr) s.programs->stop();
 }
 
-std::uint64_t in_source_queues(State& s, Tick now) {
-  const Blueprint& plan = s.plan;
-  const Tick until = std::min(now, s.stop_after);
-  const std::uint32_t limit = plan.options.source_queue_packets;
-  std::uint64_t total = 0;
-  for (std::uint32_t host = 0; host < s.num_hosts; ++host) {
-    const HostId id{s.first_host + host};
-    const HostSender& sender = s.hosts[host];
-    if (s.programs != nullptr && s.programs->runs_on(host)) {
-      total += queued_by_program(s, host);
-      continue;
-    }
-    if (limit == 0) {
-      SourceCursor& cursor = s.backlog_cursor[host];
-      const std::uint32_t alike = s.drawn_packets;
-      if (alike > 0 && sender.cursor.message > cursor.message) {  // what is sent need not be walked through
-        cursor = sender.cursor;
-        s.backlog_count[host] = sender.number - (sender.left > 0 ? alike - sender.left : 0U);
-      }
-      while (cursor.time_ps < kNever && plan.to_tick(cursor.time_ps) <= until) {
-        s.backlog_count[host] += alike > 0 ? alike : plan.source.describe(id, cursor).packets;
-        plan.source.advance(id, cursor);
-      }
-      total += s.backlog_count[host] - sender.number;
-      continue;
-    }
-    if (sender.state == HostState::kSilent || sender.entered > until) continue;
-    std::uint64_t waiting = sender.left;
-    SourceCursor cursor = sender.cursor;
-    plan.source.advance(id, cursor);
-    while (waiting < limit && cursor.time_ps < kNever && plan.to_tick(cursor.time_ps) <= until) {
-      const std::uint32_t packets = plan.source.describe(id, cursor).packets;
-      if (s.skips && is_crowded_out(s, host, cursor, waiting, packets)) {
-        plan.source.skip(id, cursor);
-        continue;
-      }
-      waiting += packets;
-      plan.source.advance(id, cursor);
-    }
-    total += std::min<std::uint64_t>(waiting, limit);  // what waits for room has not entered yet
+void visit_source_queue(State& s, std::uint32_t host, Tick now, const std::function<void(Tick)>& visit) {
+  if (s.programs != nullptr && s.programs->runs_on(host)) {
+    visit_sent(s, host, now, visit);
+  } else {
+    visit_generated(s, host, std::min(now, s.stop_after), visit);
   }
-  return total;
+}
+
+SourceQueue source_queue(State& s, std::uint32_t host, Tick now) {
+  const bool programmed = s.programs != nullptr && s.programs->runs_on(host);
+  if (!programmed && !s.backlog.empty()) return unbounded_queue(s, host, std::min(now, s.stop_after));
+  SourceQueue queue;
+  if (programmed && s.plan.options.source_queue_packets == 0 && !s.programs->is_paced(host)) {
+    const HostSender& sender = s.hosts[host];
+    const auto since = static_cast<std::uint64_t>(s.plan.to_tick(sender.cursor.time_ps));
+    queue.packets = queue.created = queued_by_program(s, host);
+    queue.created_sum = (sender.left > 0 ? sender.left * since : 0U) + s.programs->queued_since(host);
+    return queue;
+  }
+  visit_source_queue(s, host, now, [&](Tick created) {
+    ++queue.created;
+    queue.created_sum += static_cast<std::uint64_t>(created);
+  });
+  queue.packets = programmed ? queued_by_program(s, host) : queue.created;
+  return queue;
+}
+
+SourceQueue source_queues(State& s, Tick now) {
+  SourceQueue all;
+  for (std::uint32_t host = 0; host < s.num_hosts; ++host) all += source_queue(s, host, now);
+  return all;
 }
 
 }  // namespace dragonfly

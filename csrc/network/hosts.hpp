@@ -16,6 +16,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "network/partition_state.hpp"
 
@@ -38,7 +39,29 @@ void rejoin_source(PartitionState& s, Tick now);
 
 // No further message is generated after `now`, and programs are no longer asked.
 void stop_generating(PartitionState& s, Tick now);
-// Packets that wait in source queues at `now`.
-[[nodiscard]] std::uint64_t in_source_queues(PartitionState& s, Tick now);
+
+// The packets that wait in source queues. Those of a paced program are created one after the other.
+struct SourceQueue {
+  std::uint64_t packets = 0;
+  std::uint64_t created = 0;      // of these
+  std::uint64_t created_sum = 0;  // of the times at which they were, modulo 2^64
+
+  SourceQueue& operator+=(const SourceQueue& other) noexcept {
+    packets += other.packets;
+    created += other.created;
+    created_sum += other.created_sum;
+    return *this;
+  }
+  // The time that all of them have spent there up to `now`.
+  [[nodiscard]] std::uint64_t waited(Tick now) const noexcept {
+    return created * static_cast<std::uint64_t>(now) - created_sum;
+  }
+};
+// Calls visit(when it was created) for each of them that waits at `now`, in their order.
+void visit_source_queue(PartitionState& s, std::uint32_t host, Tick now,
+                        const std::function<void(Tick)>& visit);
+[[nodiscard]] SourceQueue source_queue(PartitionState& s, std::uint32_t host, Tick now);
+// Of all hosts.
+[[nodiscard]] SourceQueue source_queues(PartitionState& s, Tick now);
 
 }  // namespace dragonfly

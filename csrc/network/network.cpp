@@ -199,12 +199,25 @@ std::uint64_t Network::in_network() const noexcept {
   return total;
 }
 
-std::uint64_t Network::in_source_queues() {
-  std::uint64_t total = 0;
-  for (Partition& partition : partitions_) {
-    total += partition.in_source_queues(in_window_ ? partition.clock() : now_);
+SourceQueue Network::source_queues() {
+  SourceQueue all;
+  for (Partition& partition : partitions_) all += partition.source_queues(counted_until(partition));
+  return all;
+}
+
+std::uint64_t Network::packet_time_ps(TimePs now_ps) {
+  const TimePs quantum_ps = plan_->timing.quantum_ps;
+  const Tick now = now_ps / quantum_ps;  // nothing happens from there to now_ps
+  const SourceQueue queues = source_queues();
+  std::uint64_t time = queues.waited(now);
+  std::uint64_t packets = queues.created;
+  for (const Partition& partition : partitions_) {
+    const PartitionState& s = partition.state();
+    const std::uint64_t inside = s.injected_ever - s.delivered_ever;  // modulo 2^64: of all partitions the sum counts
+    time += s.packet_time + inside * static_cast<std::uint64_t>(now);
+    packets += inside;
   }
-  return total;
+  return time * static_cast<std::uint64_t>(quantum_ps) + packets * static_cast<std::uint64_t>(now_ps % quantum_ps);
 }
 
 void Network::watch() {

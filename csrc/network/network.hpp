@@ -59,7 +59,14 @@ class Network {
   [[nodiscard]] std::vector<Partition>& partitions() noexcept { return partitions_; }
   [[nodiscard]] const std::vector<Partition>& partitions() const noexcept { return partitions_; }
   [[nodiscard]] std::uint64_t in_network() const noexcept;
-  [[nodiscard]] std::uint64_t in_source_queues();
+  // Up to this time the packets that hosts of the partition have generated are counted.
+  [[nodiscard]] Tick counted_until(const Partition& partition) const noexcept {
+    return in_window_ ? partition.clock() : now_;
+  }
+  [[nodiscard]] SourceQueue source_queues();
+  // The time that all packets together have spent in the system from time 0 to `now_ps`, source queues included,
+  // modulo 2^64: exact if that is the end of a run.
+  [[nodiscard]] std::uint64_t packet_time_ps(TimePs now_ps);
   // Of a closed-loop run. All tasks are finished and all messages delivered:
   [[nodiscard]] bool complete() const noexcept;
   // When that came true, or the latest progress towards it.

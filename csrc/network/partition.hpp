@@ -75,7 +75,13 @@ class Partition final {
   // Packets in its routers and on its links; in source queues at `now`; that left them, and that were
   // delivered, since the start.
   [[nodiscard]] std::uint64_t in_network() const noexcept { return s_.in_network; }
-  [[nodiscard]] std::uint64_t in_source_queues(Tick now) { return dragonfly::in_source_queues(s_, now); }
+  [[nodiscard]] SourceQueue source_queue(std::uint32_t host, Tick now) {
+    return dragonfly::source_queue(s_, host, now);
+  }
+  void visit_source_queue(std::uint32_t host, Tick now, const std::function<void(Tick)>& visit) {
+    dragonfly::visit_source_queue(s_, host, now, visit);
+  }
+  [[nodiscard]] SourceQueue source_queues(Tick now) { return dragonfly::source_queues(s_, now); }
   [[nodiscard]] std::uint64_t injected_ever() const noexcept { return s_.injected_ever; }
   [[nodiscard]] std::uint64_t delivered_ever() const noexcept { return s_.delivered_ever; }
   [[nodiscard]] const DeliveryRecord& record() const noexcept { return s_.record; }

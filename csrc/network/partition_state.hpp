@@ -68,6 +68,7 @@ struct HostSender {
   Tick entered = 0;  // when the packet that is sent next entered the source queue
   Tick timer_end = -1;
   std::uint64_t number = 0;  // packets sent so far
+  std::uint64_t entered_sum = 0;  // of their times in `entered`, modulo 2^64
   std::uint32_t place = 0;   // number % source queue, if that is bounded
   std::uint32_t left = 0;    // packets of the current message not yet sent
   std::uint32_t credits = 0;
@@ -76,9 +77,17 @@ struct HostSender {
   std::uint16_t route_length = 0;
   HostState state = HostState::kSilent;
   void archive(Archive& archive) {
-    archive(cursor, entered, timer_end, number, place, left, credits, destination, route_offset, route_length,
+    archive(cursor, entered, timer_end, number, entered_sum, place, left, credits, destination, route_offset, route_length,
             state);
   }
+};
+
+// How far the packets that a host has generated were counted.
+struct Backlog {
+  SourceCursor cursor{};          // everything before is counted
+  std::uint64_t packets = 0;
+  std::uint64_t entered_sum = 0;  // of the times at which they entered the source queue, modulo 2^64
+  void archive(Archive& archive) { archive(cursor, packets, entered_sum); }
 };
 
 // Destinations that were drawn ahead for a host (TrafficSource::draw_ahead): of the messages from `first` on,
@@ -126,6 +135,29 @@ struct PartitionState {
     }
     for (const std::uint32_t first : mailed_packets.heads()) {
       for (std::uint32_t i = first; i != kNil; i = store.next[i]) visit(i, mailed_to[i]);
+    }
+  }
+  // Calls visit(packet) for every packet of the partition, when its mail is taken in.
+  template <class Visit>
+  void for_each_packet(Visit visit) const {
+    for_each_arriving([&](std::uint32_t packet, std::uint32_t) { visit(packet); });
+    for (const LateDelivery& delivery : late) visit(delivery.packet);
+    to_hosts.for_each([&](const Arrival& arrival) { visit(arrival.packet); });
+    const auto visit_list = [&](std::uint32_t packet, std::uint32_t tail) {
+      for (; packet != tail; packet = store.next[packet]) visit(packet);
+      visit(tail);
+    };
+    for (const InputVc& input : input_vcs) {
+      if (input.head != kNil) visit_list(input.head, input.tail);
+    }
+    for (std::uint32_t router = 0; router < num_routers; ++router) {
+      for (Port port = 0; port < plan.topology.radix(); ++port) {
+        const OutputPort& output = ports.port(router, port);
+        for (std::uint32_t vc = 0; vc < output.vcs; ++vc) {
+          const VcQueue& queue = output.queues()[vc];
+          if (queue.queued > 0) visit_list(queue.head, queue.tail);
+        }
+      }
     }
   }
   template <class Visit>
@@ -251,8 +283,7 @@ struct PartitionState {
   std::uint32_t drawn_packets = 0;           // TrafficSource::drawn_packets()
   SharedVector<DrawnAhead> drawn;            // [host], if the source draws ahead
   SharedVector<Tick> departed;               // [host * source queue + HostSender::place], if bounded
-  std::vector<SourceCursor> backlog_cursor;  // how far generated packets were counted, per host
-  std::vector<std::uint64_t> backlog_count;
+  std::vector<Backlog> backlog;              // [host], if source queues are unbounded
   bool skips = false;  // what finds the source queue full never waits for room
   Tick stop_after = kNever;
   std::unique_ptr<HostPrograms> programs;  // null: open loop
@@ -270,6 +301,9 @@ struct PartitionState {
   std::uint64_t trace_hash = 0;
   std::uint64_t injected_ever = 0;  // since the start
   std::uint64_t delivered_ever = 0;
+  // The time that packets were in the system, as if those that were injected and not delivered since the start
+  // had been generated, and delivered, at time 0; modulo 2^64.
+  std::uint64_t packet_time = 0;
 
   // Decisions.
   PartitionTrackers trackers;

@@ -34,7 +34,7 @@ bool AskedNetwork::advance(const std::function<bool()>& keep_going) {
     warm_ = true;
     simulation_.network().start_asking();
     if (warmup_ps_ > 0) simulation_.reset_statistics(true);
-    outcomes_.begin_step();
+    outcomes_.begin(warmup_ps_);
   }
   const Timing& timing = simulation_.network().blueprint().timing;
   const bool uncollected = outcomes_.transitions() > 0;
@@ -51,19 +51,16 @@ bool AskedNetwork::advance(const std::function<bool()>& keep_going) {
       clear_desks();
       continue;
     }
-    if (end == RunEnd::kComplete) {
+    if (end == RunEnd::kComplete || !draining_ || simulation_.empty()) {
       done_ = true;
-      break;
-    }
-    if (!draining_ || simulation_.empty()) {
-      done_ = true;
+      outcomes_.truncate(simulation_.network().now());
       break;
     }
     const TimePs slice = timing.lookahead * timing.quantum_ps;
     if (target_ps_ > latest_ps_ - slice) throw ConfigError{refusal_};
     target_ps_ += slice;
   }
-  outcomes_.end_step();
+  outcomes_.limit_kept();
   return true;
 }
 
@@ -100,7 +97,6 @@ void AskedNetwork::order_waiting() {
 }
 
 void AskedNetwork::seek() {
-  outcomes_.begin_step();
   clear_desks();
   simulation_.network().want({.kind = WantedPackets::Kind::kAtSource});
   waiting_.clear();
@@ -133,7 +129,6 @@ std::optional<double> AskedNetwork::first_asked_ns() {
 void AskedNetwork::extend(TimePs duration_ps) {
   target_ps_ += duration_ps;
   done_ = false;
-  outcomes_.begin_step();
 }
 
 void AskedNetwork::begin_drain(TimePs latest_ps, std::string refusal) {
@@ -142,7 +137,6 @@ void AskedNetwork::begin_drain(TimePs latest_ps, std::string refusal) {
   draining_ = true;
   done_ = false;
   simulation_.stop_generating();
-  outcomes_.begin_step();
 }
 
 void AskedNetwork::write(DecisionBatch& batch, std::size_t row) {
@@ -170,7 +164,6 @@ void AskedNetwork::write(DecisionBatch& batch, std::size_t row) {
 }
 
 void AskedNetwork::answer(const std::int32_t* answers) {
-  outcomes_.begin_step();
   std::vector<Partition>& partitions = simulation_.network().partitions();
   std::vector<std::int32_t*> firsts;
   answers_.resize(waiting_.size());
@@ -191,14 +184,23 @@ void AskedNetwork::draw(std::span<const PacketFacts> packets, std::uint32_t each
   }
 }
 
+void AskedNetwork::read_tallies(const TallyColumns& columns) {
+  outcomes_.read_tallies(columns, done_ ? std::optional{simulation_.time_ps()} : std::nullopt);
+}
+
 void AskedNetwork::read_state(float* into) {
   const std::uint32_t radix = simulation_.topology().radix();
+  const std::uint32_t width = state_width();
+  const auto passed = static_cast<double>(simulation_.network().now() * plan_.quantum_ps - warmup_ps_);
+  const auto over = static_cast<float>(std::clamp(passed / static_cast<double>(target_ps_ - warmup_ps_), 0.0, 1.0));
   for (Partition& partition : simulation_.network().partitions()) {
-    float* const first = into + std::size_t{partition.first_router()} * radix;
-    for (std::uint32_t i = 0; i < partition.num_routers(); ++i) {
-      plan_.layout.fill_state(first + std::size_t{i} * radix, partition.state().ports.of_router(i));
+    float* row = into + std::size_t{partition.first_router()} * width;
+    for (std::uint32_t i = 0; i < partition.num_routers(); ++i, row += width) {
+      plan_.layout.fill_state(row, partition.state().ports.of_router(i));
+      row[width - 1] = over;
     }
   }
+  outcomes_.read_load(into + radix, width, static_cast<float>(radix));
 }
 
 }  // namespace dragonfly

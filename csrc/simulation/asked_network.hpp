@@ -59,7 +59,14 @@ class AskedNetwork {
 
   // Uniform numbers in [0, 1) that belong to the decisions of these packets, `each` per packet.
   void draw(std::span<const PacketFacts> packets, std::uint32_t each, double* into) const;
-  // num_routers rows of radix numbers.
+  // Of every router in the episode up to now, and at its end of packets that are still open, too.
+  void read_tallies(const TallyColumns& columns);
+  // Columns of the state of all routers: occupancy of each port, what Outcomes::read_load() writes, and the share of
+  // the episode that is over.
+  [[nodiscard]] std::uint32_t state_width() const noexcept {
+    return simulation_.topology().radix() + 2 + simulation_.topology().num_groups() + 1;
+  }
+  // num_routers rows of state_width() numbers.
   void read_state(float* into);
 
   // Between two calls of advance(), read into a network that was just made of the same setup.

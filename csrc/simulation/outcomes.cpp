@@ -11,27 +11,137 @@ constexpr std::size_t kAhead = 8;  // rows that are fetched before they are copi
 
 }  // namespace
 
-void Outcomes::begin_step() {
-  for (Partition& partition : network_.partitions()) partition.desk().begin_step();
+template <class Visit>
+void Outcomes::count_generated(Visit visit) {
+  const Dragonfly& topology = plan_.paths.topology();
+  for (Partition& partition : network_.partitions()) {
+    const PartitionState& s = partition.state();
+    for (std::uint32_t host = 0; host < s.num_hosts; ++host) {
+      const SourceQueue queue = partition.source_queue(host, network_.counted_until(partition));
+      visit(topology.router_of_host(s.first_host + host), s.hosts[host].number + queue.packets, queue.created);
+    }
+  }
 }
 
-// Rewards of what was completed, and whether that is still kept.
-void Outcomes::end_step() {
-  const double per_tick = static_cast<double>(plan_.quantum_ps) / reward_scale_ps_;
-  limit_reports();
-  const bool team = plan_.spec.reward == RewardKind::kTeam;
-  const double together = team ? team_reward() : 0;
-  std::uint64_t bytes = 0;
+void Outcomes::begin(TimePs begin_ps) {
+  const std::size_t routers = plan_.paths.topology().num_routers();
+  generated_before_.assign(routers, 0);
+  begun_ps_.assign(routers, 0);
+  if (begin_ps == 0) return;  // what is generated at time 0 belongs to the episode
+  const Tick begin = begin_ps / plan_.quantum_ps;
+  count_generated([&](std::uint32_t router, std::uint64_t packets, std::uint64_t waiting) {
+    generated_before_[router] += static_cast<std::int64_t>(packets);
+    begun_ps_[router] += static_cast<std::int64_t>(waiting) * (begin_ps % plan_.quantum_ps);
+  });
   for (Partition& partition : network_.partitions()) {
-    TransitionLog& log = partition.desk().log();
-    for (std::size_t i = partition.desk().first_of_step(); i < log.size(); ++i) {
-      log.rewards()[i] = team ? together : -static_cast<double>(log.heads()[i].reward) * per_tick;
+    RouterTallies& tallies = partition.desk().tallies();
+    tallies.begin(begin);
+    for (std::size_t router = 0; router < routers; ++router) {
+      begun_ps_[router] += tallies.all()[router].held * (begin_ps % plan_.quantum_ps);
     }
-    bytes += log.bytes();
   }
-  if (overflowed_ || !keeps_transitions_ || static_cast<double>(bytes) <= most_bytes_) return;
+}
+
+void Outcomes::limit_kept() {
+  limit_reports();
+  if (overflowed_ || !keeps_transitions_) return;
+  std::uint64_t bytes = 0;
+  for (Partition& partition : network_.partitions()) bytes += partition.desk().log().bytes();
+  if (static_cast<double>(bytes) <= most_bytes_) return;
   overflowed_ = true;
   for (Partition& partition : network_.partitions()) partition.desk().stop_keeping();
+}
+
+void Outcomes::truncate(Tick now) {
+  for (Partition& partition : network_.partitions()) {
+    partition.state().for_each_packet([&](std::uint32_t packet) { partition.desk().truncate(packet, now); });
+  }
+}
+
+void Outcomes::settle(TimePs end_ps, std::int64_t* rewards_ps) {
+  const Dragonfly& topology = plan_.paths.topology();
+  for (Partition& partition : network_.partitions()) {
+    const PartitionState& s = partition.state();
+    const RouterTallies& tallies = partition.desk().tallies();
+    const auto charge = [&](std::uint32_t router, Tick since) {
+      rewards_ps[router] -= end_ps - std::max(since, tallies.begin()) * plan_.quantum_ps;
+    };
+    const auto credit = [&](std::uint32_t host, Tick created) {
+      const TimePs age_ps = end_ps - created * plan_.quantum_ps;
+      const TimePs credit_ps = std::min(tallies.credit() * plan_.quantum_ps, age_ps);
+      rewards_ps[topology.router_of_host(host)] += credit_ps - tallies.credited(created) * plan_.quantum_ps;
+    };
+    s.for_each_packet([&](std::uint32_t i) {
+      const Tick created = s.store.times[i].created;
+      const DecisionDesk::Holder holder = partition.desk().holder(i, s.store.packets[i], created);
+      charge(holder.router, holder.since);
+      credit(s.store.packets[i].source_host, created);
+    });
+    for (std::uint32_t host = 0; host < s.num_hosts; ++host) {
+      partition.visit_source_queue(host, network_.now(), [&](Tick entered) {
+        charge(topology.router_of_host(s.first_host + host), entered);
+        credit(s.first_host + host, entered);
+      });
+    }
+  }
+}
+
+void Outcomes::read_tallies(const TallyColumns& to, std::optional<TimePs> end_ps) {
+  const std::size_t routers = plan_.paths.topology().num_routers();
+  std::copy_n(begun_ps_.data(), routers, to.reward_ps);
+  std::fill_n(to.delivered, routers, 0);
+  for (Partition& partition : network_.partitions()) {
+    const std::vector<RouterTally>& tallies = partition.desk().tallies().all();
+    for (std::size_t router = 0; router < routers; ++router) {
+      to.reward_ps[router] += tallies[router].reward * plan_.quantum_ps;
+      to.delivered[router] += tallies[router].delivered;
+    }
+  }
+  if (end_ps) settle(*end_ps, to.reward_ps);
+  for (std::size_t router = 0; router < routers; ++router) to.generated[router] = -generated_before_[router];
+  count_generated([&](std::uint32_t router, std::uint64_t packets, std::uint64_t) {
+    to.generated[router] += static_cast<std::int64_t>(packets);
+  });
+}
+
+void Outcomes::set_credit(TimePs credit_ps) {
+  for (Partition& partition : network_.partitions()) {
+    partition.desk().tallies().set_credit(credit_ps / plan_.quantum_ps);
+  }
+}
+
+TimePs Outcomes::latency_ps() {
+  Tick total = 0;
+  for (Partition& partition : network_.partitions()) total += partition.desk().tallies().latency();
+  return total * plan_.quantum_ps;
+}
+
+void Outcomes::read_load(float* into, std::size_t stride, float half) {
+  const Dragonfly& topology = plan_.paths.topology();
+  std::vector<std::int64_t> counts(std::size_t{topology.num_routers()} * 2, 0);  // held, queued
+  for (Partition& partition : network_.partitions()) {
+    const PartitionState& s = partition.state();
+    const std::vector<RouterTally>& tallies = partition.desk().tallies().all();
+    for (std::size_t router = 0; router < tallies.size(); ++router) counts[router * 2] += tallies[router].held;
+    const Tick now = network_.counted_until(partition);
+    for (std::uint32_t host = 0; host < s.num_hosts; ++host) {
+      counts[std::size_t{topology.router_of_host(s.first_host + host)} * 2 + 1] +=
+          static_cast<std::int64_t>(partition.source_queue(host, now).packets);
+    }
+    for (std::uint32_t router = 0; router < s.num_routers; ++router) {
+      float* const row = into + (s.first_router + router) * stride;
+      for (std::uint32_t group = 0; group < topology.num_groups(); ++group) {
+        const auto n = static_cast<float>(partition.desk().arrivals().count(router, group, now));
+        row[2 + group] = n / (n + half);
+      }
+    }
+  }
+  for (std::uint32_t router = 0; router < topology.num_routers(); ++router) {
+    for (std::size_t k = 0; k < 2; ++k) {
+      const auto n = static_cast<float>(counts[std::size_t{router} * 2 + k]);
+      into[router * stride + k] = n / (n + half);
+    }
+  }
 }
 
 void Outcomes::limit_reports() {
@@ -43,14 +153,15 @@ void Outcomes::limit_reports() {
 
 std::size_t Outcomes::transitions() {
   std::size_t total = 0;
-  for (Partition& partition : network_.partitions()) total += partition.desk().not_taken();
+  for (Partition& partition : network_.partitions()) total += partition.desk().log().size();
   return total;
 }
 
 void Outcomes::take_transitions(const TransitionColumns& to) {
   const std::uint32_t features = plan_.layout.num_features();
   const std::uint32_t actions = plan_.num_actions;
-  order(false);
+  const double per_tick = static_cast<double>(plan_.quantum_ps) / reward_scale_ps_;
+  order();
   for (std::size_t at = 0; at < order_.size(); ++at) {
     if (at + kAhead < order_.size()) {
       const DecisionOrder::Row& later = order_[at + kAhead];
@@ -65,10 +176,11 @@ void Outcomes::take_transitions(const TransitionColumns& to) {
     to.agents[at] = head.agent;
     to.next_agents[at] = head.next_agent;
     to.actions[at] = head.action;
-    to.rewards[at] = log.rewards()[i];
+    to.rewards[at] = -static_cast<double>(head.leg) * per_tick;
     to.latency_ns[at] = plan_.to_ns(head.leg);
     to.times_ns[at] = plan_.to_ns(head.feedback);
-    to.done[at] = head.next_agent < 0;
+    to.done[at] = head.next_agent < 0 && head.truncated == 0;
+    to.truncated[at] = head.truncated != 0;
     plan_.rows.unpack(log.row(i), to.observations + at * features, to.mask + at * actions);
     if (head.next_agent < 0) {
       std::fill_n(to.next_observations + at * features, features, 0.0F);
@@ -77,18 +189,16 @@ void Outcomes::take_transitions(const TransitionColumns& to) {
       plan_.rows.unpack(log.next_row(i), to.next_observations + at * features, to.next_mask + at * actions);
     }
   }
-  for (Partition& partition : network_.partitions()) partition.desk().mark_taken();
+  for (Partition& partition : network_.partitions()) partition.desk().log().clear();
 }
 
-void Outcomes::order(bool of_step) {
+void Outcomes::order() {
   order_.clear();
   std::uint32_t number = 0;
   for (Partition& partition : network_.partitions()) {
-    DecisionDesk& desk = partition.desk();
-    const std::size_t first = of_step ? desk.first_of_step() : 0;
-    const std::size_t end = of_step ? desk.log().size() : desk.not_taken();
-    for (std::size_t i = first; i < end; ++i) {
-      order_.add({desk.log().heads()[i].id, number, static_cast<std::uint32_t>(i)});
+    const TransitionLog& log = partition.desk().log();
+    for (std::size_t i = 0; i < log.size(); ++i) {
+      order_.add({log.heads()[i].id, number, static_cast<std::uint32_t>(i)});
     }
     ++number;
   }
@@ -120,44 +230,6 @@ void Outcomes::take_reports(const ReportColumns& to) {
     to.travel_ns[i] = plan_.to_ns(report.travel);
     to.times_ns[i] = plan_.to_ns(report.when);
   }
-}
-
-std::size_t Outcomes::payments() {
-  if (plan_.spec.reward == RewardKind::kTeam) return network_.blueprint().topology.num_routers();
-  std::size_t total = 0;
-  for (Partition& partition : network_.partitions()) {
-    total += partition.desk().log().size() - partition.desk().first_of_step();
-  }
-  return total;
-}
-
-void Outcomes::read_payments(std::int32_t* agents, double* rewards) {
-  if (plan_.spec.reward == RewardKind::kTeam) {
-    const double together = team_reward();
-    for (std::uint32_t i = 0; i < network_.blueprint().topology.num_routers(); ++i) {
-      *agents++ = static_cast<std::int32_t>(i);
-      *rewards++ = together;
-    }
-    return;
-  }
-  order(true);
-  for (const DecisionOrder::Row& row : order_.rows()) {
-    TransitionLog& log = network_.partitions()[row.partition].desk().log();
-    *agents++ = log.heads()[row.index].agent;
-    *rewards++ = log.rewards()[row.index];
-  }
-}
-
-double Outcomes::team_reward() {
-  std::uint64_t delivered = 0;
-  Tick latency = 0;
-  for (Partition& partition : network_.partitions()) {
-    delivered += partition.desk().delivered_in_step();
-    latency += partition.desk().latency_in_step();
-  }
-  if (delivered == 0) return 0;
-  const double mean_ps = static_cast<double>(latency * plan_.quantum_ps) / static_cast<double>(delivered);
-  return -mean_ps / reward_scale_ps_;
 }
 
 }  // namespace dragonfly

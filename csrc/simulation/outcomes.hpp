@@ -1,8 +1,9 @@
-// What came of decisions that were made outside: transitions, rewards, and what routers hear of their hops.
+// What came of decisions that were made outside: transitions, rewards, and reports on hops.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "decisions/decision_plan.hpp"
@@ -23,6 +24,7 @@ struct TransitionColumns {
   double* latency_ns;
   double* times_ns;
   bool* done;
+  bool* truncated;
   float* observations;
   float* next_observations;
   std::uint8_t* next_mask;  // 0 or 1
@@ -41,6 +43,7 @@ struct TransitionColumns {
             .latency_ns = latency_ns + rows,
             .times_ns = times_ns + rows,
             .done = done + rows,
+            .truncated = truncated + rows,
             .observations = observations + features,
             .next_observations = next_observations + features,
             .next_mask = next_mask + actions_before,
@@ -67,6 +70,13 @@ struct ReportColumns {
   }
 };
 
+// What routers are rewarded with since the start of the episode; each pointer has room for every router.
+struct TallyColumns {
+  std::int64_t* reward_ps;
+  std::int64_t* generated;  // packets of its hosts
+  std::int64_t* delivered;  // the same
+};
+
 class Outcomes {
  public:
   // Both must outlive it.
@@ -78,10 +88,12 @@ class Outcomes {
         keeps_feedback_{plan.spec.flag("keep_feedback")},
         most_bytes_{plan.spec.option("most_uncollected_bytes")} {}
 
-  // Around the time in which the network runs: forgets what was rewarded with; works out what is given now,
-  // and whether what piled up is still kept.
-  void begin_step();
-  void end_step();
+  // The episode begins: what happens from `begin_ps` on counts.
+  void begin(TimePs begin_ps);
+  // After the network ran: whether what piled up is still kept.
+  void limit_kept();
+  // The episode ends: decisions whose outcome is open are completed as truncated.
+  void truncate(Tick now);
 
   // Completed since they were last taken; ordered by decision id.
   [[nodiscard]] std::size_t transitions();
@@ -94,17 +106,25 @@ class Outcomes {
   [[nodiscard]] std::size_t reports();
   void take_reports(const ReportColumns& columns);
   [[nodiscard]] bool reports_overflowed() const noexcept { return reports_overflowed_; }
-  // Rewards paid during the last advance(): number, then router and reward of each, ordered by decision id.
-  [[nodiscard]] std::size_t payments();
-  void read_payments(std::int32_t* agents, double* rewards);
-  // Minus the mean latency of what was delivered during the last advance(), scaled; 0 if nothing was.
-  [[nodiscard]] double team_reward();
-  void archive(Archive& archive) { archive(overflowed_, reports_overflowed_); }
+  // The rewards of router_tallies.hpp, at the end of the episode with those of packets that are still open.
+  void read_tallies(const TallyColumns& columns, std::optional<TimePs> end_ps);
+  // The credit of packets that are delivered from now on.
+  void set_credit(TimePs credit_ps);
+  // The sum of the latencies of all packets that were delivered in the episode.
+  [[nodiscard]] TimePs latency_ps();
+  // Router by router: packets that it holds, packets in source queues of its hosts, and packets that these have
+  // lately given to it, by destination group. Each n as n / (n + half).
+  void read_load(float* into, std::size_t stride, float half);
+  void archive(Archive& archive) { archive(overflowed_, reports_overflowed_, generated_before_, begun_ps_); }
 
  private:
   void limit_reports();
-  // The decisions that were completed since the last advance() began, or since transitions were last taken.
-  void order(bool of_step);
+  void order();
+  // Calls visit(router, packets that its host has generated since time 0) for every host.
+  template <class Visit>
+  void count_generated(Visit visit);
+  // Charges and credits packets that are open at the end.
+  void settle(TimePs end_ps, std::int64_t* rewards_ps);
 
   Network& network_;
   const DecisionPlan& plan_;
@@ -114,6 +134,10 @@ class Outcomes {
   double most_bytes_;  // of either; then it is no longer kept
   bool overflowed_ = false;
   bool reports_overflowed_ = false;
+  // [router], when the episode began: packets that its hosts had generated, and for the packets that it held the time
+  // from the tick before to the beginning, which tallies charge.
+  std::vector<std::int64_t> generated_before_;
+  std::vector<std::int64_t> begun_ps_;
   std::vector<HopReport> merged_;  // scratch
   DecisionOrder order_;            // scratch
 };

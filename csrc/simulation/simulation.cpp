@@ -119,7 +119,7 @@ void Simulation::stop_generating() {
   network_->stop_generating();
 }
 
-bool Simulation::empty() { return network_->in_network() == 0 && network_->in_source_queues() == 0; }
+bool Simulation::empty() { return network_->in_network() == 0 && network_->source_queues().packets == 0; }
 
 bool Simulation::drain(TimePs max_ps, const std::function<bool()>& keep_going) {
   stop_generating();

@@ -253,7 +253,8 @@ class DecisionBatch:
 class Transitions:
     """M decisions with what came of them, ordered by scenario, then by decision id. The arrays belong to the caller.
 
-    A transition ends at the packet's next decision, or its delivery; F features, A actions.
+    A transition ends at the packet's next decision, or its delivery (with reward ``"delivery"`` always there), or it is
+    truncated where the episode ends before; F features, A actions.
 
     Attributes:
         decision_ids: (M,) int64, of the decision, as in `DecisionBatch.decision_ids`.
@@ -261,17 +262,18 @@ class Transitions:
         obs: (M, F) float32, what it saw.
         actions: (M,) int32, what it chose.
         rewards: (M,) float64, in units of ``reward_scale_ns``.
-        next_obs: (M, F) float32, what the next deciding router saw; zeros if the packet was delivered.
-        next_mask: (M, A) bool, its legal actions; all False if the packet was delivered.
-        done: (M,) bool, whether the packet was delivered.
-        next_agents: (M,) int32, the next router that decided; -1 if the packet was delivered.
-        latency_ns: (M,) float64, ns from this decision to the next one, or to the delivery.
-        time_ns: (M,) float64, ns, when the deciding router learns of it: the end of the leg plus the time back over
-            its link.
-        next_decision_ids: (M,) int64, of the next decision; -1 if the packet was delivered.
+        next_obs: (M, F) float32, what the next deciding router saw; zeros if there is none.
+        next_mask: (M, A) bool, its legal actions; all False if there is none.
+        done: (M,) bool, whether the transition ends with the delivery.
+        next_agents: (M,) int32, the next router that decided; -1 if there is none.
+        latency_ns: (M,) float64, ns from this decision to the end of the transition.
+        time_ns: (M,) float64, ns, when the deciding router learns of it: the end of the transition plus the time back
+            over its link.
+        next_decision_ids: (M,) int64, of the next decision; -1 if there is none.
         mask: (M, A) bool, the actions that were legal when it was made.
         scenario: (M,) int32, whose decision it was; where an environment has several scenarios, those of one come
             after the other.
+        truncated: (M,) bool, whether the episode ended first: then the reward is for the time up to there.
 
     Example:
         >>> config = dfe.SimulationConfig(topology="72", traffic="adv+1")
@@ -300,9 +302,17 @@ class Transitions:
     next_decision_ids: npt.NDArray[np.int64]
     mask: npt.NDArray[np.bool_]
     scenario: npt.NDArray[np.int32]
+    truncated: npt.NDArray[np.bool_]
 
     def __len__(self) -> int:
         return len(self.decision_ids)
+
+    def completed(self) -> Transitions:
+        """The transitions that are not truncated: those that a learner can use without knowing what comes next."""
+        if not self.truncated.any():
+            return self
+        whole = ~self.truncated
+        return Transitions(**{name: getattr(self, name)[whole] for name in self.__slots__})
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)

@@ -30,6 +30,7 @@ from dragonfly_env.decisions.feedback import HopFeedback
 from dragonfly_env.decisions.layout import OCCUPANCY_FEATURES, Layout
 from dragonfly_env.envs._scenarios import Changes, Configs, Scenarios, scenario_seed
 from dragonfly_env.envs.options import EnvOptions, Several, options_for, takes
+from dragonfly_env.envs.rewards import FloatArray, RouterRewards
 from dragonfly_env.errors import IllegalActionError, StateError
 from dragonfly_env.metrics import Metrics
 from dragonfly_env.metrics.series import check_series, limit_of_drain
@@ -85,6 +86,7 @@ class BatchedRoutingEnv(CoreOwner):
         self._core = self._new_core(self._made)
         self._check_series(self._core, self.configs, self._core.end_ps)
         self._layout = self._layout_of(self._core, self.config)
+        self._rewards = RouterRewards(self._options, self.num_scenarios)
 
     @classmethod
     def for_policy(
@@ -214,7 +216,7 @@ class BatchedRoutingEnv(CoreOwner):
         return np.cumsum([0, *routers[:-1]], dtype=np.int64)
 
     def slots(self, batch: DecisionBatch) -> npt.NDArray[np.int64]:
-        """(N,) the routers of a batch, numbered on from one scenario to the next, as in ``payments()``.
+        """(N,) the routers of a batch, numbered on from one scenario to the next, as in ``rewards_by_router()``.
 
         Example:
             >>> small = dfe.SimulationConfig(topology="72")
@@ -227,9 +229,9 @@ class BatchedRoutingEnv(CoreOwner):
 
     @property
     def state_shape(self) -> tuple[int, int]:
-        """The shape of ``state()``: (num_routers, radix); of several scenarios that of the first."""
+        """The shape of ``state()``; of several scenarios that of the first."""
         topology = self.config.topology
-        return topology.num_routers, topology.radix
+        return topology.num_routers, topology.radix + 3 + topology.num_groups
 
     def check_changes(self, options: Changes) -> None:
         """Check what is to be different in an episode, as ``reset`` takes it; nothing changes.
@@ -285,6 +287,7 @@ class BatchedRoutingEnv(CoreOwner):
         self._scenarios.begin(configs, own)
         self._broken, self._drained, self._started = None, False, True
         self._episode_number += 1
+        self._rewards.begin(core, configs)
         with self._marks_broken():
             self._core.advance()
         return self._take_batch()
@@ -487,8 +490,9 @@ class BatchedRoutingEnv(CoreOwner):
 
     def transitions(self) -> Transitions:
         """All transitions that were completed since the last call in this episode, ordered by scenario, then by
-        decision id. Every decision is in exactly one, in that of its packet's arrival at the next router that decides,
-        or of its delivery (reward ``"delivery"``: always of the delivery).
+        decision id. Every decision is in exactly one, which ends at its packet's next decision, or at the delivery
+        (with reward ``"delivery"`` always there), or is truncated by the end of the episode. After ``extend`` or
+        ``drain`` those that had been truncated are completed as well.
 
         Raises:
             StateError: Before ``reset``; if the environment was made with ``transitions=False``; or if too much
@@ -534,21 +538,42 @@ class BatchedRoutingEnv(CoreOwner):
             )
         return HopFeedback(*self._core.reports())
 
-    def payments(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]:
-        """The rewards of the last ``reset`` or ``step``: routers (M,) and rewards (M,), several per router possible,
-        ordered by scenario, then by decision id. The sum per router is its reward in the step. Under ``"team"`` every
-        router of a scenario gets the same. Routers are numbered on from one scenario to the next, see ``slots``.
+    def rewards_by_router(self) -> FloatArray:
+        """(num_agents,) what each router is rewarded with since the last call in this episode, in units of
+        ``reward_scale_ns``; routers are numbered on from one scenario to the next, see ``slots``.
+
+        Every packet in the system has one holder: the router of its source host from its generation on, source queue
+        included, and after each decision the router that decided. When a packet is handed over, to the next router that
+        decides or to its destination host, its holder is charged for the time. On delivery the source router is
+        credited with ``latency_credit_ns`` (reward ``"differential"``: with the mean latency so far). At the end of the
+        episode packets that are still open are charged for their time, too, and credited with their age, but with no
+        more than for a delivery. So no router gains from keeping packets. With ``share`` routers get sums.
+
+        Raises:
+            StateError: Before ``reset``, or with reward ``"delivery"``.
 
         Example:
-            >>> env = dfe.BatchedRoutingEnv(dfe.SimulationConfig(topology="72"))
+            >>> env = dfe.BatchedRoutingEnv(dfe.SimulationConfig(topology="72"), duration_ns=2_000, latency_credit_ns=0)
             >>> batch = env.reset(seed=1)
-            >>> for _ in range(20):
+            >>> while not env.done:
             ...     batch = env.step(batch.minimal_actions())
-            >>> routers, rewards = env.payments()
-            >>> len(routers) == len(rewards)
-            True
+            >>> np.isclose(env.rewards_by_router().sum(), env.metrics().score)
+            np.True_
         """
-        return self._core.payments()
+        self._check_begun("rewards_by_router()")
+        if self.reward == "delivery":
+            raise StateError(
+                "rewards_by_router(): reward='delivery' has no sum per step, as it falls due long after a decision; use "
+                "transitions(), or reward='hop'"
+            )
+        return self._rewards.rewards(self._core)
+
+    def packets_by_router(self) -> tuple[IntArray, IntArray]:
+        """Two arrays (num_agents,): packets that the hosts of each router have generated, and packets of these hosts
+        that were delivered, since the last call in this episode.
+        """
+        self._check_begun("packets_by_router()")
+        return self._rewards.packets(self._core)
 
     def metrics(self, scenario: int | None = None) -> Metrics:
         """What was counted since the warm-up (or ``reset_statistics``). While decisions are pending, the parts of
@@ -598,8 +623,12 @@ class BatchedRoutingEnv(CoreOwner):
         return self._core.simulation_of(number).trace_hash()
 
     def state(self, scenario: int | None = None) -> npt.NDArray[np.float32]:
-        """The whole network for a centralised critic: (num_routers, radix), the congestion of every output port
-        (queued packets and credits in use) relative to the network's buffers, whatever ``occupancy_unit`` is.
+        """The whole network for a centralised critic: (num_routers, radix + 3 + num_groups) in [0, 1].
+
+        A router's row has the occupancy of every output port (queued packets and credits in use, relative to the
+        network's buffers); packets that the router holds (see ``rewards_by_router``); packets in source queues of its
+        hosts; by destination group, packets that the hosts have given to it in the last one to two microseconds; and the
+        share of the episode that is over. A number n of packets stands as n / (n + radix).
 
         Args:
             scenario: Which one; where there is only one, it need not be said.
@@ -676,6 +705,7 @@ class BatchedRoutingEnv(CoreOwner):
     def __getstate__(self) -> dict[str, Any]:
         """All attributes, with the state of the core in place of the core; the batch and the layout follow from it."""
         state = {**self.__dict__, "_scenarios": copy.copy(self._scenarios), "_batch": None}
+        state["_rewards"] = copy.copy(self._rewards)
         del state["_layout"]
         state["_core"] = self._core.save() if self._started else None
         return state
@@ -708,6 +738,7 @@ class BatchedRoutingEnv(CoreOwner):
             "drained": self._drained,
             "broken": self._broken,
             "started": self._started,
+            "rewards": self._rewards.state(),
         }
         return Snapshot(_KIND, self.time_ns, about, self._core.save())
 
@@ -742,8 +773,11 @@ class BatchedRoutingEnv(CoreOwner):
                 "_started": about["started"],
                 "_batch": None,
                 "_core": state if about["started"] else None,
+                "_rewards": RouterRewards(EnvOptions(**about["options"]), len(made)),
             }
         )
+        if about["started"]:
+            environment._rewards.restore(about["rewards"], environment._core, environment.configs)
         return environment
 
     def fork(
@@ -775,25 +809,22 @@ class BatchedRoutingEnv(CoreOwner):
         changes = {name: value for name, value in given.items() if value is not None}
         if changes and not self._started:
             raise StateError("fork(): call reset() first, or give the constructor other settings")
-        other = copy.copy(self)
+        state = self.__getstate__()
         if changes:
-            other._change(changes)
+            # The core generates later packets anew, from the clock of each network on.
+            made = tuple(
+                one.changed(self._core.simulation_of(number).clock_ps, _changes_of(changes, number))
+                for number, one in enumerate(self._made)
+            )
+            state["_made"] = made
+            state["_scenarios"].present = tuple(one.now for one in made)
+        other = type(self).__new__(type(self))
+        other.__setstate__(state)
+        if changes:
+            for number in range(self.num_scenarios):
+                other._core.simulation_of(number).rejoin_source()
+            self._check_series(other._core, tuple(one.config for one in made), other._core.end_ps)
         return other
-
-    def _change(self, changes: Mapping[str, Any]) -> None:
-        # The core generates later packets anew, from the clock of each network on.
-        clocks_ps = [self._core.simulation_of(number).clock_ps for number in range(self.num_scenarios)]
-        made = tuple(
-            one.changed(ps, _changes_of(changes, number))
-            for number, (one, ps) in enumerate(zip(self._made, clocks_ps, strict=True))
-        )
-        core = self._build(made)
-        core.load(self._core.save())
-        for number in range(len(made)):
-            core.simulation_of(number).rejoin_source()
-        self._check_series(core, tuple(one.config for one in made), core.end_ps)
-        self._core, self._made = core, made
-        self._scenarios.present = tuple(one.now for one in made)
 
     @staticmethod
     def _check_series(core: _core.RoutingEnvironment, configs: Configs, end_ps: int) -> None:

@@ -76,10 +76,23 @@ class EnvOptions:
     )
     reward: str = choice(
         "hop",
-        ("hop", "delivery", "team"),
-        doc="Minus the time from a decision to the packet's next one, or to its delivery; minus the time from a "
-        "decision to the delivery; or minus the mean latency of all packets delivered in the step.",
-        core="reward",
+        ("hop", "differential", "delivery"),
+        doc="Per transition: minus the time from a decision to the packet's next one, or to its delivery; with "
+        "``delivery`` always to its delivery. Per step and router, see ``rewards_by_router()``: ``hop`` charges for "
+        "time and credits deliveries with ``latency_credit_ns``; ``differential`` credits them with the mean latency so "
+        "far; ``delivery`` has no reward per step.",
+    )
+    share: str = choice(
+        "router",
+        ("router", "group", "all"),
+        doc="Per step: whether a router gets its own reward, the sum over the routers of its group, or over all.",
+    )
+    latency_credit_ns: float = time_ns(
+        1250.0,
+        doc="Per step: what the source router of a packet is credited with when the packet is delivered. The order of "
+        "policies does not depend on it; learning is fastest if it is about the mean latency. With 0 the rewards of an "
+        "episode add up to the score.",
+        core="latency_credit_ps",
     )
     duration_ns: float = real(
         defaults.DURATION_NS,
@@ -94,9 +107,8 @@ class EnvOptions:
         0.0,
         MAX_RUN_NS,
         unit="ns",
-        doc="Time before the first decision in which ``config.policy`` routes. What hosts generate in it counts "
-        "neither in metrics nor in the mean latency of reward ``team``, wherever it arrives; decisions about it in the "
-        "episode are rewarded from the decision on.",
+        doc="Time before the first decision in which ``config.policy`` routes. It is not rewarded, and packets that "
+        "hosts generate in it do not count in metrics.",
     )
     features: Sequence[str] | None = setting(
         None,
@@ -257,6 +269,7 @@ class EnvOptions:
         return {
             **values,
             "options": {name: each for name, each in values.items() if isinstance(each, (int, float))},
+            "reward": "delivery" if self.reward == "delivery" else "hop",
             "max_hops": self.hops(network, topology),
             "avoid_destination_group": network.detours_avoid_destination_group if avoid is None else avoid,
             "features": bits,

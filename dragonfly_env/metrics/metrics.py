@@ -40,7 +40,7 @@ _FIGURES = (
     *("duration_ns", "offered_load", "accepted_load", *_EXPECTED, "saturated", "stationary"),
     *("packets_generated", "packets_lost", "packets_injected", "packets_delivered"),
     *("packets_in_network", "packets_in_source_queues", "packets_in_flight", "packet_hops"),
-    *("latency_mean_ns", "latency_min_ns"),
+    *("packets_in_system_mean", "score", "latency_mean_ns", "latency_min_ns"),
 )
 _PERCENTILES = (50.0, 95.0, 99.0, 99.9)
 _MORE_FIGURES = (
@@ -125,6 +125,8 @@ class Metrics:
     packet_hops: int
     """Work done: links between routers and links to hosts that packets crossed in the window."""
 
+    packet_time_ps: int
+    """The time that all packets spent in the system in the window, source queues included, added up."""
     latency_sum_ps: int
     """Latencies of the delivered packets, added up; ``latency_mean_ns`` is their mean."""
     network_latency_sum_ps: int
@@ -212,7 +214,7 @@ class Metrics:
             "packets_in_network": "in_network",
             "packets_in_source_queues": "in_source_queues",
         }
-        sums = ("packet_hops", "latency_sum_ps", "network_latency_sum_ps", "hops_sum", "minimal_delivered")
+        sums = ("packet_hops", "packet_time_ps", "latency_sum_ps", "network_latency_sum_ps", "hops_sum", "minimal_delivered")
         for name in (*sums, "latency_min_ps", "latency_max_ps"):
             scalars[name] = name
         arrays = ("latency_histogram", "hop_histogram", "router_injected", "router_delivered", *COUNTERS)
@@ -274,6 +276,18 @@ class Metrics:
     def packets_in_flight(self) -> int:
         """Packets generated and not delivered at the moment of the snapshot, source queues included."""
         return self.packets_in_network + self.packets_in_source_queues
+
+    @property
+    def packets_in_system_mean(self) -> float:
+        """Packets generated and not delivered, source queues included, on average over the window."""
+        return self.packet_time_ps / (self.end_ps - self.start_ps) if self.end_ps > self.start_ps else math.nan
+
+    @property
+    def score(self) -> float:
+        """Minus the time that all packets spent in the system in the window, in packet-microseconds. By Little's law
+        the higher score has the lower latency at the same load; a network that delivers less gets the lower one.
+        """
+        return -self.packet_time_ps / 1e6
 
     @property
     def offered_load(self) -> float:

@@ -57,15 +57,13 @@ class Recorded:
     def __init__(self, config: dfe.SimulationConfig, **options: Any) -> None:
         env = dfe.BatchedRoutingEnv(config, duration_ns=1_500.0, feedback=True, **options)
         batch = env.reset()
-        rows, paid = [], np.zeros(env.num_agents)
+        rows = []
         while not env.done:
             assert np.all(np.diff(batch.decision_ids) > 0), "rows are ordered by decision id"
             rows.append(batch.copy())
             batch = env.step(legal_actions(batch))
-            agents, rewards = env.payments()
-            np.add.at(paid, agents, rewards)
         self.hash = env.trace_hash()
-        self.paid = paid
+        self.rewards = env.rewards_by_router()
         self.transitions = env.transitions()
         self.feedback = env.feedback()
         names = ("decision_ids", "obs", "mask", "agents", "packets", "time_ns", "candidates", "draws")
@@ -118,7 +116,7 @@ def test_rows_and_transitions_depend_neither_on_partitions_nor_on_threads(
     for other in recorded[1:]:
         recorded[0].check_equal(other)
     first, same_cut = recorded[:2]
-    assert np.array_equal(first.paid, same_cut.paid)
+    assert np.array_equal(first.rewards, same_cut.rewards)
 
 
 @settings(max_examples=12)

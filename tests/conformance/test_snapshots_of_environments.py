@@ -54,7 +54,9 @@ class Batches:
             return "done"
         weights = batch.mask * (1 + np.arange(batch.mask.shape[1]) * batch.draws[:, :1])
         batch = env.step(weights.argmax(axis=1))
-        shown: list[Any] = [batch.obs, batch.decision_ids, env.payments(), env.trace_hash(0), env.metrics(0)]
+        shown: list[Any] = [batch.obs, batch.decision_ids, env.state(0), env.trace_hash(0), env.metrics(0)]
+        if env.reward != "delivery":
+            shown += [env.rewards_by_router(), *env.packets_by_router()]
         if env.options.transitions:
             moved = env.transitions()
             shown += [moved.decision_ids, moved.obs, moved.next_obs, moved.rewards]
@@ -133,7 +135,7 @@ KINDS: dict[str, tuple[Any, Callable[[], Any]]] = {
     "features": (
         Batches(),
         lambda: dfe.BatchedRoutingEnv.for_policy(
-            CONFIG.replace(network="lia"), dfe.make_policy("lia"), reward="team", transitions=False, **SHORT
+            CONFIG.replace(network="lia"), dfe.make_policy("lia"), reward="differential", transitions=False, **SHORT
         ),
     ),
     "partitions": (  # that stand at different times while decisions are pending

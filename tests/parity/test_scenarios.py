@@ -92,18 +92,12 @@ def test_rows_and_transitions_are_those_of_each_network_alone(action: str) -> No
             if not env.done:
                 batches[number] = env.step(env.pending.minimal_actions())
         batch = together.step(batch.minimal_actions())
-        agents, rewards = together.payments()
-        first = 0
-        for env in alone:
-            own_agents, own_rewards = env.payments()
-            mine = (agents >= first) & (agents < first + env.num_agents)
-            if not env.done or len(own_agents) == mine.sum():
-                assert np.array_equal(agents[mine] - first, own_agents)
-                assert np.array_equal(rewards[mine], own_rewards)
-            first += env.num_agents
         found[0].append(together.transitions())
         found[1].append(together.feedback())
     assert together.done
+    rewards, packets = together.rewards_by_router(), together.packets_by_router()
+    assert np.array_equal(rewards, np.concatenate([env.rewards_by_router() for env in alone]))
+    assert np.array_equal(packets, np.concatenate([env.packets_by_router() for env in alone], axis=1))
     for number, env in enumerate(alone):
         own = env.transitions()
         for field in ("decision_ids", "agents", "obs", "actions", "rewards", "next_obs", "mask", "next_mask"):

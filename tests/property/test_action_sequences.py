@@ -38,7 +38,7 @@ def environments(draw: st.DrawFn) -> dict[str, Any]:
         "warmup_ns": draw(st.sampled_from([0.0, 0.0, 300.0])),
         "scope": scope,
         "action": action,
-        "reward": draw(st.sampled_from(["hop", "delivery", "team"])),
+        "reward": draw(st.sampled_from(["hop", "delivery", "differential"])),
     }
 
 

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, reject, settings
+from hypothesis import strategies as st
 
 import dragonfly_env as dfe
 from dragonfly_env.decisions.batch import DecisionBatch, Transitions
+from tests.property.configurations import settings_of_runs
 
 SCOPES = ("source", "every", "all")
 ACTIONS = ("port", "path")
@@ -50,7 +55,7 @@ class Played:
         batch = env.reset()
         while not env.done:
             batch = env.step(self.act(batch))
-            self.transitions.append(env.transitions())
+            self.transitions.append(env.transitions().completed())
         env.drain(self)
         self.transitions.append(env.transitions())
         self.log = env.packet_log()
@@ -154,6 +159,11 @@ def test_a_transition_shows_what_both_routers_saw(
     taken = [episode.actions[i] for i in episode.column("decision_ids").tolist()]
     np.testing.assert_array_equal(episode.column("actions"), taken)
 
+    if reward == "delivery":
+        assert episode.column("done").all()
+        assert (episode.column("next_decision_ids") == -1).all()
+        assert not episode.column("next_mask").any()
+        return
     done = episode.column("done")
     assert (episode.column("next_agents")[done] == -1).all()
     assert (episode.column("next_decision_ids")[done] == -1).all()
@@ -187,33 +197,143 @@ def test_feedback_takes_the_time_of_the_link_back(played: dict[tuple[str, ...], 
         assert latency_ns <= ways[0] <= latency_ns + 30.0
 
 
-def test_team_rewards_are_the_mean_latency_of_what_was_delivered_in_the_step() -> None:
-    env = dfe.BatchedRoutingEnv(config_of(NETWORKS["default"]), reward="team", duration_ns=1_500.0)
+def integral_of_packets(log: Mapping[str, np.ndarray], begin_ns: float, end_ns: float) -> float:
+    """The time in packet-microseconds that the packets of a drained run were in the system between two times."""
+    created = np.maximum(log["created_ns"], begin_ns)
+    return float(np.maximum(np.minimum(log["delivered_ns"], end_ns) - created, 0.0).sum() / 1_000.0)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    given=settings_of_runs(),
+    scope=st.sampled_from([("source", "path"), ("source", "port"), ("every", "port"), ("every", "path")]),
+    times_ns=st.sampled_from([(0.0, 700.5), (300.0, 1_000.0), (0.0, 2_500.0)]),
+    actor=st.sampled_from(["random", "min", "ugal-n"]),
+)
+def test_the_score_is_minus_the_integral_of_the_packets_in_the_system(
+    given: dict[str, Any], scope: tuple[str, str], times_ns: tuple[float, float], actor: str
+) -> None:
+    try:
+        config = dfe.SimulationConfig(**{**given, "packet_log": True, "policy": "min"})
+        policy = dfe.make_policy("ugal-n") if actor == "ugal-n" else None
+        options = dict(zip(("scope", "action"), scope, strict=True)) if policy is None else policy.env_options()
+        env = dfe.BatchedRoutingEnv(
+            config, warmup_ns=times_ns[0], duration_ns=times_ns[1], latency_credit_ns=0, **options
+        )
+    except dfe.ConfigError:
+        reject()
+    reference = policy.reference(env) if policy is not None else None
     batch = env.reset()
-    delivered = latency = 0.0
-    rewards: list[float] = []
+    read: list[np.ndarray] = []
+    while not env.done:
+        if reference is not None:
+            actions = reference.act(batch)
+        else:
+            actions = random_actions(batch) if actor == "random" else batch.minimal_actions()
+        batch = env.step(actions)
+        if len(read) % 3 == 0:
+            read.append(env.rewards_by_router())
+    read.append(env.rewards_by_router())
+    score = env.metrics().score
+    generated, delivered = env.packets_by_router()
+    assert sum(part.sum() for part in read) == pytest.approx(score, rel=1e-9, abs=1e-9)
+    metrics = env.metrics()
+    assert generated.sum() == metrics.packets_generated
+    assert delivered.sum() >= metrics.packets_delivered
+    env.drain()
+    integral = integral_of_packets(env.packet_log(), times_ns[0], sum(times_ns))
+    assert score == pytest.approx(-integral, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("credit_ns", [0.0, 1_250.0])
+@pytest.mark.parametrize("scope", ["source", "every"])
+def test_rewards_do_not_depend_on_how_an_episode_is_cut(scope: str, credit_ns: float) -> None:
+    options = {"scope": scope, "latency_credit_ns": credit_ns, "action": "path"}
+
+    def rewards(durations_ns: list[float]) -> np.ndarray:
+        env = dfe.BatchedRoutingEnv(config_of(NETWORKS["default"]), duration_ns=durations_ns[0], **options)
+        batch, total = env.reset(), np.zeros(env.num_agents)
+        for more_ns in [*durations_ns[1:], 0.0]:
+            while not env.done:
+                batch = env.step(random_actions(batch))
+            total += env.rewards_by_router()
+            if more_ns:
+                batch = env.extend(more_ns)
+        return total
+
+    np.testing.assert_allclose(rewards([3_000.0]), rewards([500.0, 1_700.0, 800.0]), rtol=1e-12)
+
+
+def test_a_router_gains_nothing_from_keeping_packets() -> None:
+    """A delivery is worth the credit less the latency: as much as the packet would cost if it was open until then."""
+    env = dfe.BatchedRoutingEnv(config_of(NETWORKS["default"]), scope="source", action="path", duration_ns=3_000.0)
+    batch = env.reset()
     while not env.done:
         batch = env.step(random_actions(batch))
-        now = env.metrics()
-        fresh = now.packets_delivered - delivered
-        total = now.latency_mean_ns * now.packets_delivered if now.packets_delivered else 0.0
-        expected = -(total - latency) / fresh / 1000.0 if fresh else 0.0
-        agents, paid = env.payments()
-        assert agents.tolist() == list(range(env.num_agents))
-        np.testing.assert_allclose(paid, expected, atol=1e-9)
-        np.testing.assert_allclose(env.transitions().rewards, paid[0])
-        delivered, latency = now.packets_delivered, total
-        rewards.append(paid[0])
-    assert min(rewards) < 0
+    rewards = env.rewards_by_router()
+    env.drain()
+    log = env.packet_log()
+    created, age = log["created_ns"], np.minimum(log["delivered_ns"], 3_000.0) - log["created_ns"]
+    own = created <= 3_000.0
+    credit = np.where(log["delivered_ns"] <= 3_000.0, 1_250.0, np.minimum(age, 1_250.0))
+    routers = log["src"] // env.config.topology.p
+    expected = np.bincount(routers[own], (credit - age)[own], env.num_agents) / 1_000.0
+    np.testing.assert_allclose(rewards, expected, atol=1e-9)
+
+
+def test_sums_are_shared_by_group_or_by_all() -> None:
+    totals = {}
+    for share in ("router", "group", "all"):
+        env = dfe.BatchedRoutingEnv(config_of(NETWORKS["default"]), share=share, duration_ns=1_500.0)
+        batch = env.reset()
+        while not env.done:
+            batch = env.step(random_actions(batch))
+        totals[share] = env.rewards_by_router()
+    groups = totals["router"].reshape(9, 4).sum(axis=1)
+    np.testing.assert_allclose(totals["group"], np.repeat(groups, 4))
+    np.testing.assert_allclose(totals["all"], np.full(36, groups.sum()))
+
+
+def test_differential_rewards_credit_the_mean_latency_so_far() -> None:
+    env = dfe.BatchedRoutingEnv(
+        config_of(NETWORKS["default"]), reward="differential", scope="source", action="path", duration_ns=20_000.0
+    )
+    for seed in (1, 2):
+        batch = env.reset(seed=seed)
+        while not env.done:
+            batch = env.step(random_actions(batch))
+            rewards = env.rewards_by_router()
+    mean = env.metrics().latency_mean_ns
+    assert env._rewards.credits_ns[0] == pytest.approx(mean, rel=0.05)
+    assert rewards.shape == (36,)
+
+
+def test_a_reward_that_falls_due_at_the_delivery_has_no_sum_per_step() -> None:
+    env = dfe.BatchedRoutingEnv(config_of(NETWORKS["default"]), reward="delivery")
+    env.reset()
+    with pytest.raises(dfe.StateError, match="reward='hop'"):
+        env.rewards_by_router()
 
 
 @pytest.mark.parametrize("reward", ["hop", "delivery"])
-def test_payments_are_the_rewards_of_the_transitions(reward: str) -> None:
-    env = dfe.BatchedRoutingEnv(config_of(NETWORKS["default"]), reward=reward, duration_ns=1_500.0)
-    batch = env.reset()
+@pytest.mark.parametrize("scope", ["source", "every"])
+def test_decisions_that_the_end_cuts_off_are_truncated(scope: str, reward: str) -> None:
+    env = dfe.BatchedRoutingEnv(
+        config_of(NETWORKS["default"]), scope=scope, reward=reward, duration_ns=1_500.0
+    )
+    batch, asked = env.reset(), {}
     while not env.done:
+        asked.update(zip(batch.decision_ids.tolist(), batch.time_ns.tolist(), strict=True))
         batch = env.step(random_actions(batch))
-        ended = env.transitions()
-        agents, paid = env.payments()
-        np.testing.assert_array_equal(agents, ended.agents)
-        np.testing.assert_array_equal(paid, ended.rewards)
+    ended = env.transitions()
+    assert sorted(ended.decision_ids.tolist()) == sorted(asked)
+    cut = ended.truncated
+    assert 50 < cut.sum() < len(ended)
+    assert not (ended.done & cut).any()
+    assert (ended.next_agents[cut] == -1).all()
+    assert not ended.next_mask[cut].any()
+    passed = [1_500.0 - asked[i] for i in ended.decision_ids[cut].tolist()]
+    np.testing.assert_allclose(ended.latency_ns[cut], passed, atol=1e-6)
+    np.testing.assert_allclose(ended.rewards, -ended.latency_ns / 1_000.0, rtol=1e-12)
+    assert len(ended.completed()) == (~cut).sum()
+    assert len(env.transitions()) == 0
