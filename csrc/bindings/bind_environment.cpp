@@ -48,9 +48,8 @@ py::array view(GrowingBuffer<T>& buffer, std::vector<py::ssize_t> shape) {
 DecisionSpec spec_of(const py::dict& given) {
   DecisionSpec spec;
   read_question_spec(given, spec);
-  spec.reward = one_of<RewardKind>(
-      "reward", member<std::string>(given, "reward"),
-      {{"hop", RewardKind::kHop}, {"delivery", RewardKind::kDelivery}});
+  spec.reward = one_of<RewardKind>("reward", member<std::string>(given, "reward"),
+                                   {{"hop", RewardKind::kHop}, {"delivery", RewardKind::kDelivery}});
   spec.any_gateway =
       one_of<bool>("gateways", member<std::string>(given, "gateways"), {{"nearest", false}, {"any", true}});
   spec.avoid_destination_group = member<bool>(given, "avoid_destination_group");
@@ -206,7 +205,8 @@ py::array_t<double> draws(RoutingEnvironment& self, std::uint32_t each, std::uin
 py::array_t<float> state(RoutingEnvironment& self, std::uint32_t number) {
   AskedNetwork& network = network_of(self, number);
   const std::uint32_t routers = network.simulation().topology().num_routers();
-  py::array_t<float> array({static_cast<py::ssize_t>(routers), static_cast<py::ssize_t>(network.state_width())});
+  py::array_t<float> array(
+      {static_cast<py::ssize_t>(routers), static_cast<py::ssize_t>(network.state_width())});
   network.read_state(array.mutable_data());
   return array;
 }

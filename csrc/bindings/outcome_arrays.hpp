@@ -14,8 +14,8 @@ namespace dragonfly {
 // kept.
 [[nodiscard]] pybind11::tuple transitions(RoutingEnvironment& self);
 [[nodiscard]] pybind11::tuple reports(RoutingEnvironment& self);
-// Of every router since the start of the episode: rewards in ps, packets generated, packets delivered; routers are
-// numbered on from one network to the next.
+// Of every router since the start of the episode: rewards in ps, packets generated, packets delivered;
+// routers are numbered on from one network to the next.
 [[nodiscard]] pybind11::tuple tallies(RoutingEnvironment& self);
 
 }  // namespace dragonfly

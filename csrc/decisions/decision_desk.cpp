@@ -113,8 +113,8 @@ void DecisionDesk::complete(std::uint32_t packet_index, std::uint32_t i, Tick en
 
 void DecisionDesk::delivered(std::uint32_t packet_index, const Packet& packet, Tick created, Tick when) {
   const Holder last = holder(packet_index, packet, created);
-  tallies_.deliver(last.router, last.since, plan_.paths.topology().router_of_host(packet.source_host), created,
-                   when);
+  tallies_.deliver(last.router, last.since, plan_.paths.topology().router_of_host(packet.source_host),
+                   created, when);
   const std::uint32_t count = open_.count(packet_index);
   for (std::uint32_t i = 0; i < count; ++i) complete(packet_index, i, when, nullptr);
   open_.clear(packet_index);

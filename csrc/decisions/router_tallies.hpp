@@ -1,13 +1,14 @@
 // What every router is rewarded with, and how many packets it holds.
 //
-// Every packet in the system has one holder: the router of its source host from its generation on, and after each
-// decision the router that made it. When a packet is handed over, to the router that decides next or to its
-// destination host, the holder is charged for the time since it got the packet. So all charges together are the
-// time that packets have spent in the system: no router can save by keeping packets.
-// The source router is credited with a constant per delivered packet. Where that is about the mean latency, a
-// delivery brings nothing on average, and rewards do not depend on how many packets happened to arrive.
-// At the end of an episode Outcomes::settle() charges open packets for their time, and credits them with their age, but
-// with no more than for a delivery: a packet that would be fast counts as nothing, a late one as if it was delivered.
+// Every packet in the system has one holder: the router of its source host from its generation on, and after
+// each decision the router that made it. When a packet is handed over, to the router that decides next or to
+// its destination host, the holder is charged for the time since it got the packet. So all charges together
+// are the time that packets have spent in the system: no router can save by keeping packets. The source
+// router is credited with a constant per delivered packet. Where that is about the mean latency, a delivery
+// brings nothing on average, and rewards do not depend on how many packets happened to arrive. At the end of
+// an episode Outcomes::settle() charges open packets for their time, and credits them with their age, but
+// with no more than for a delivery: a packet that would be fast counts as nothing, a late one as if it was
+// delivered.
 //
 // A packet may change hands in any partition. So each has tallies of all routers, of which the sums count.
 #pragma once
@@ -22,7 +23,7 @@
 namespace dragonfly {
 
 struct RouterTally {
-  std::int64_t reward = 0;  // ticks
+  std::int64_t reward = 0;     // ticks
   std::int64_t delivered = 0;  // packets of its hosts
   std::int64_t held = 0;       // packets now; below 0 if it got them in another partition
   static constexpr bool kArchivedWhole = true;

@@ -15,7 +15,7 @@ struct Statistics : Counters {
   std::uint64_t in_network = 0;
   std::uint64_t in_source_queues = 0;
   std::uint64_t packet_time_ps = 0;  // that all packets have spent in the system, source queues included
-  std::uint64_t packet_hops = 0;  // packets sent by router ports, ejection included
+  std::uint64_t packet_hops = 0;     // packets sent by router ports, ejection included
   DeliveryRecord deliveries;
   std::vector<std::uint64_t> router_injected;   // [router]
   std::vector<std::uint64_t> router_delivered;  // [router]

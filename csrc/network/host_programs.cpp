@@ -212,8 +212,8 @@ void HostPrograms::reset_records() {
 void HostPrograms::archive(Archive& archive) {
   for (JobPolicies& lanes : policies_) archive(lanes);
   for (Host& host : hosts_) {
-    archive(host.first, host.last, host.queued_packets, host.messages, host.started, host.finished,
-            host.alarm, host.left_at, host.sending, host.arriving);
+    archive(host.first, host.last, host.queued_packets, host.queued_since, host.messages, host.started,
+            host.finished, host.alarm, host.left_at, host.sending, host.arriving);
     if (host.task != nullptr) host.task->archive(archive);
   }
   archive(pool_, free_, stopped_, open_work_, record_);

@@ -182,7 +182,8 @@ void hand_over(State& s, std::uint32_t index, Tick now) {
   if (part.packets > 0) heed(s, host, s.programs->deliver(host, source, part, now), now);
 }
 
-// Of a host without a program and without a limit: how far its messages were counted goes on from call to call.
+// Of a host without a program and without a limit: how far its messages were counted goes on from call to
+// call.
 SourceQueue unbounded_queue(State& s, std::uint32_t host, Tick until) {
   const HostSender& sender = s.hosts[host];
   Backlog& counted = s.backlog[host];
@@ -205,8 +206,8 @@ SourceQueue unbounded_queue(State& s, std::uint32_t host, Tick until) {
   return {.packets = packets, .created = packets, .created_sum = counted.entered_sum - sender.entered_sum};
 }
 
-// When the packet that is `ahead` places behind the next one enters a bounded source queue, if it wants to since
-// `ready`. Precondition: fewer than the limit are ahead of it.
+// When the packet that is `ahead` places behind the next one enters a bounded source queue, if it wants to
+// since `ready`. Precondition: fewer than the limit are ahead of it.
 Tick entry(const State& s, std::uint32_t host, std::uint64_t ahead, Tick ready) {
   const HostSender& sender = s.hosts[host];
   const std::uint64_t limit = s.plan.options.source_queue_packets;

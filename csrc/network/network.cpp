@@ -175,6 +175,11 @@ std::optional<RunEnd> Network::ended(RunGoal goal) const noexcept {
   return std::nullopt;
 }
 
+void Network::take_in_mail() {
+  for (Partition& partition : partitions_) partition.take_in(partitions_, now_);
+  for (Partition& partition : partitions_) partition.clear_mail();
+}
+
 void Network::stop_generating() {
   for (Partition& partition : partitions_) partition.stop_generating(now_);
 }
@@ -213,11 +218,13 @@ std::uint64_t Network::packet_time_ps(TimePs now_ps) {
   std::uint64_t packets = queues.created;
   for (const Partition& partition : partitions_) {
     const PartitionState& s = partition.state();
-    const std::uint64_t inside = s.injected_ever - s.delivered_ever;  // modulo 2^64: of all partitions the sum counts
+    const std::uint64_t inside =
+        s.injected_ever - s.delivered_ever;  // modulo 2^64: of all partitions the sum counts
     time += s.packet_time + inside * static_cast<std::uint64_t>(now);
     packets += inside;
   }
-  return time * static_cast<std::uint64_t>(quantum_ps) + packets * static_cast<std::uint64_t>(now_ps % quantum_ps);
+  return time * static_cast<std::uint64_t>(quantum_ps) +
+         packets * static_cast<std::uint64_t>(now_ps % quantum_ps);
 }
 
 void Network::watch() {

@@ -43,6 +43,9 @@ class Network {
   // With a background policy: whose decisions come to the desks from now on, beside it.
   void want(const WantedPackets& wanted);
   void stop_generating();
+  // Between windows: packets that partitions have sent to each other are in those where they will arrive. The
+  // run goes on as it would have.
+  void take_in_mail();
   // Between runs: who decides from now on. Throws ConfigError, see Blueprint.
   void replace_policy(const std::string& name, RoutingPolicy& policy) { plan_->replace_policy(name, policy); }
 
@@ -64,8 +67,8 @@ class Network {
     return in_window_ ? partition.clock() : now_;
   }
   [[nodiscard]] SourceQueue source_queues();
-  // The time that all packets together have spent in the system from time 0 to `now_ps`, source queues included,
-  // modulo 2^64: exact if that is the end of a run.
+  // The time that all packets together have spent in the system from time 0 to `now_ps`, source queues
+  // included, modulo 2^64: exact if that is the end of a run.
   [[nodiscard]] std::uint64_t packet_time_ps(TimePs now_ps);
   // Of a closed-loop run. All tasks are finished and all messages delivered:
   [[nodiscard]] bool complete() const noexcept;

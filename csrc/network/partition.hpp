@@ -24,6 +24,7 @@ class Partition final {
   // Takes in what the others sent in the window before. Packets delivered after `horizon` are counted only
   // when time gets there.
   void take_in(std::span<const Partition> all, Tick horizon);
+  void clear_mail() { s_.mail.clear(); }
   // When all have taken in what was sent: for a window that ends before `end`.
   void open_window(Tick end);
   // As EventLoop::go_on().

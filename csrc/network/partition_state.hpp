@@ -67,24 +67,24 @@ struct HostSender {
   SourceCursor cursor{};
   Tick entered = 0;  // when the packet that is sent next entered the source queue
   Tick timer_end = -1;
-  std::uint64_t number = 0;  // packets sent so far
+  std::uint64_t number = 0;       // packets sent so far
   std::uint64_t entered_sum = 0;  // of their times in `entered`, modulo 2^64
-  std::uint32_t place = 0;   // number % source queue, if that is bounded
-  std::uint32_t left = 0;    // packets of the current message not yet sent
+  std::uint32_t place = 0;        // number % source queue, if that is bounded
+  std::uint32_t left = 0;         // packets of the current message not yet sent
   std::uint32_t credits = 0;
   HostId destination{};            // of the current message
   std::uint32_t route_offset = 0;  // its prescribed route
   std::uint16_t route_length = 0;
   HostState state = HostState::kSilent;
   void archive(Archive& archive) {
-    archive(cursor, entered, timer_end, number, entered_sum, place, left, credits, destination, route_offset, route_length,
-            state);
+    archive(cursor, entered, timer_end, number, entered_sum, place, left, credits, destination, route_offset,
+            route_length, state);
   }
 };
 
 // How far the packets that a host has generated were counted.
 struct Backlog {
-  SourceCursor cursor{};          // everything before is counted
+  SourceCursor cursor{};  // everything before is counted
   std::uint64_t packets = 0;
   std::uint64_t entered_sum = 0;  // of the times at which they entered the source queue, modulo 2^64
   void archive(Archive& archive) { archive(cursor, packets, entered_sum); }
@@ -280,11 +280,11 @@ struct PartitionState {
 
   // Hosts.
   SharedVector<HostSender> hosts;
-  std::uint32_t drawn_packets = 0;           // TrafficSource::drawn_packets()
-  SharedVector<DrawnAhead> drawn;            // [host], if the source draws ahead
-  SharedVector<Tick> departed;               // [host * source queue + HostSender::place], if bounded
-  std::vector<Backlog> backlog;              // [host], if source queues are unbounded
-  bool skips = false;  // what finds the source queue full never waits for room
+  std::uint32_t drawn_packets = 0;  // TrafficSource::drawn_packets()
+  SharedVector<DrawnAhead> drawn;   // [host], if the source draws ahead
+  SharedVector<Tick> departed;      // [host * source queue + HostSender::place], if bounded
+  std::vector<Backlog> backlog;     // [host], if source queues are unbounded
+  bool skips = false;               // what finds the source queue full never waits for room
   Tick stop_after = kNever;
   std::unique_ptr<HostPrograms> programs;  // null: open loop
   std::vector<std::uint32_t> woken;        // scratch
@@ -301,8 +301,8 @@ struct PartitionState {
   std::uint64_t trace_hash = 0;
   std::uint64_t injected_ever = 0;  // since the start
   std::uint64_t delivered_ever = 0;
-  // The time that packets were in the system, as if those that were injected and not delivered since the start
-  // had been generated, and delivered, at time 0; modulo 2^64.
+  // The time that packets were in the system, as if those that were injected and not delivered since the
+  // start had been generated, and delivered, at time 0; modulo 2^64.
   std::uint64_t packet_time = 0;
 
   // Decisions.

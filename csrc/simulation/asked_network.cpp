@@ -53,6 +53,7 @@ bool AskedNetwork::advance(const std::function<bool()>& keep_going) {
     }
     if (end == RunEnd::kComplete || !draining_ || simulation_.empty()) {
       done_ = true;
+      simulation_.network().take_in_mail();
       outcomes_.truncate(simulation_.network().now());
       break;
     }
@@ -192,7 +193,8 @@ void AskedNetwork::read_state(float* into) {
   const std::uint32_t radix = simulation_.topology().radix();
   const std::uint32_t width = state_width();
   const auto passed = static_cast<double>(simulation_.network().now() * plan_.quantum_ps - warmup_ps_);
-  const auto over = static_cast<float>(std::clamp(passed / static_cast<double>(target_ps_ - warmup_ps_), 0.0, 1.0));
+  const auto over =
+      static_cast<float>(std::clamp(passed / static_cast<double>(target_ps_ - warmup_ps_), 0.0, 1.0));
   for (Partition& partition : simulation_.network().partitions()) {
     float* row = into + std::size_t{partition.first_router()} * width;
     for (std::uint32_t i = 0; i < partition.num_routers(); ++i, row += width) {

@@ -61,8 +61,8 @@ class AskedNetwork {
   void draw(std::span<const PacketFacts> packets, std::uint32_t each, double* into) const;
   // Of every router in the episode up to now, and at its end of packets that are still open, too.
   void read_tallies(const TallyColumns& columns);
-  // Columns of the state of all routers: occupancy of each port, what Outcomes::read_load() writes, and the share of
-  // the episode that is over.
+  // Columns of the state of all routers: occupancy of each port, what Outcomes::read_load() writes, and the
+  // share of the episode that is over.
   [[nodiscard]] std::uint32_t state_width() const noexcept {
     return simulation_.topology().radix() + 2 + simulation_.topology().num_groups() + 1;
   }

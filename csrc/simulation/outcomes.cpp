@@ -18,7 +18,8 @@ void Outcomes::count_generated(Visit visit) {
     const PartitionState& s = partition.state();
     for (std::uint32_t host = 0; host < s.num_hosts; ++host) {
       const SourceQueue queue = partition.source_queue(host, network_.counted_until(partition));
-      visit(topology.router_of_host(s.first_host + host), s.hosts[host].number + queue.packets, queue.created);
+      visit(topology.router_of_host(s.first_host + host), s.hosts[host].number + queue.packets,
+            queue.created);
     }
   }
 }
@@ -122,7 +123,8 @@ void Outcomes::read_load(float* into, std::size_t stride, float half) {
   for (Partition& partition : network_.partitions()) {
     const PartitionState& s = partition.state();
     const std::vector<RouterTally>& tallies = partition.desk().tallies().all();
-    for (std::size_t router = 0; router < tallies.size(); ++router) counts[router * 2] += tallies[router].held;
+    for (std::size_t router = 0; router < tallies.size(); ++router)
+      counts[router * 2] += tallies[router].held;
     const Tick now = network_.counted_until(partition);
     for (std::uint32_t host = 0; host < s.num_hosts; ++host) {
       counts[std::size_t{topology.router_of_host(s.first_host + host)} * 2 + 1] +=

@@ -112,8 +112,8 @@ class Outcomes {
   void set_credit(TimePs credit_ps);
   // The sum of the latencies of all packets that were delivered in the episode.
   [[nodiscard]] TimePs latency_ps();
-  // Router by router: packets that it holds, packets in source queues of its hosts, and packets that these have
-  // lately given to it, by destination group. Each n as n / (n + half).
+  // Router by router: packets that it holds, packets in source queues of its hosts, and packets that these
+  // have lately given to it, by destination group. Each n as n / (n + half).
   void read_load(float* into, std::size_t stride, float half);
   void archive(Archive& archive) { archive(overflowed_, reports_overflowed_, generated_before_, begun_ps_); }
 
@@ -134,8 +134,8 @@ class Outcomes {
   double most_bytes_;  // of either; then it is no longer kept
   bool overflowed_ = false;
   bool reports_overflowed_ = false;
-  // [router], when the episode began: packets that its hosts had generated, and for the packets that it held the time
-  // from the tick before to the beginning, which tallies charge.
+  // [router], when the episode began: packets that its hosts had generated, and for the packets that it held
+  // the time from the tick before to the beginning, which tallies charge.
   std::vector<std::int64_t> generated_before_;
   std::vector<std::int64_t> begun_ps_;
   std::vector<HopReport> merged_;  // scratch

@@ -553,7 +553,8 @@ class BatchedRoutingEnv(CoreOwner):
             StateError: Before ``reset``, or with reward ``"delivery"``.
 
         Example:
-            >>> env = dfe.BatchedRoutingEnv(dfe.SimulationConfig(topology="72"), duration_ns=2_000, latency_credit_ns=0)
+            >>> config = dfe.SimulationConfig(topology="72")
+            >>> env = dfe.BatchedRoutingEnv(config, duration_ns=2_000, latency_credit_ns=0)
             >>> batch = env.reset(seed=1)
             >>> while not env.done:
             ...     batch = env.step(batch.minimal_actions())
@@ -627,8 +628,8 @@ class BatchedRoutingEnv(CoreOwner):
 
         A router's row has the occupancy of every output port (queued packets and credits in use, relative to the
         network's buffers); packets that the router holds (see ``rewards_by_router``); packets in source queues of its
-        hosts; by destination group, packets that the hosts have given to it in the last one to two microseconds; and the
-        share of the episode that is over. A number n of packets stands as n / (n + radix).
+        hosts; by destination group, packets that the hosts have given to it in the last one to two microseconds; and
+        the share of the episode that is over. A number n of packets stands as n / (n + radix).
 
         Args:
             scenario: Which one; where there is only one, it need not be said.

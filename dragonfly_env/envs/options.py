@@ -79,8 +79,8 @@ class EnvOptions:
         ("hop", "differential", "delivery"),
         doc="Per transition: minus the time from a decision to the packet's next one, or to its delivery; with "
         "``delivery`` always to its delivery. Per step and router, see ``rewards_by_router()``: ``hop`` charges for "
-        "time and credits deliveries with ``latency_credit_ns``; ``differential`` credits them with the mean latency so "
-        "far; ``delivery`` has no reward per step.",
+        "time and credits deliveries with ``latency_credit_ns``; ``differential`` credits them with the mean latency "
+        "so far; ``delivery`` has no reward per step.",
     )
     share: str = choice(
         "router",

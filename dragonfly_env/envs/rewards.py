@@ -35,6 +35,7 @@ class RouterRewards:
         self._runs = options.reward == "differential"
         self.credits_ns = [options.latency_credit_ns] * scenarios
         self.read: tuple[IntArray, ...] = ()
+        self.latencies: list[list[int]] = []
 
     def begin(self, core: _core.RoutingEnvironment, configs: Configs) -> None:
         """Begin an episode."""
@@ -43,7 +44,9 @@ class RouterRewards:
         sizes = {"router": [1] * sum(routers), "group": groups, "all": routers}[self._share]
         self._sizes = np.array(sizes)
         self._firsts = np.cumsum([0, *sizes[:-1]])
-        self.latencies = [[0, 0]] * len(configs)  # by scenario: packets delivered, sum of their latencies in ps
+        self.latencies = [[0, 0]] * len(
+            configs
+        )  # by scenario: packets delivered, sum of their latencies in ps
         self._first_routers = np.cumsum([0, *routers])
         self.read = (np.zeros(sum(routers), np.int64),) * 3
         self._set_credits(core)

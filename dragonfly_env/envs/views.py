@@ -455,9 +455,7 @@ class Turns:
         self.batch = self.env.pending
 
     def _paid(self) -> FloatArray:
-        agents, rewards = self.env.payments()
-        sums = np.bincount(agents, weights=rewards, minlength=len(self._everybody))
-        return sums.astype(np.float64, copy=False)  # of nothing, bincount makes integers
+        return self.env.rewards_by_router()
 
     def _open(self, batch: DecisionBatch) -> None:
         self.batch = batch

@@ -214,7 +214,14 @@ class Metrics:
             "packets_in_network": "in_network",
             "packets_in_source_queues": "in_source_queues",
         }
-        sums = ("packet_hops", "packet_time_ps", "latency_sum_ps", "network_latency_sum_ps", "hops_sum", "minimal_delivered")
+        sums = (
+            "packet_hops",
+            "packet_time_ps",
+            "latency_sum_ps",
+            "network_latency_sum_ps",
+            "hops_sum",
+            "minimal_delivered",
+        )
         for name in (*sums, "latency_min_ps", "latency_max_ps"):
             scalars[name] = name
         arrays = ("latency_histogram", "hop_histogram", "router_injected", "router_delivered", *COUNTERS)
@@ -280,7 +287,9 @@ class Metrics:
     @property
     def packets_in_system_mean(self) -> float:
         """Packets generated and not delivered, source queues included, on average over the window."""
-        return self.packet_time_ps / (self.end_ps - self.start_ps) if self.end_ps > self.start_ps else math.nan
+        return (
+            self.packet_time_ps / (self.end_ps - self.start_ps) if self.end_ps > self.start_ps else math.nan
+        )
 
     @property
     def score(self) -> float:

@@ -135,7 +135,11 @@ KINDS: dict[str, tuple[Any, Callable[[], Any]]] = {
     "features": (
         Batches(),
         lambda: dfe.BatchedRoutingEnv.for_policy(
-            CONFIG.replace(network="lia"), dfe.make_policy("lia"), reward="differential", transitions=False, **SHORT
+            CONFIG.replace(network="lia"),
+            dfe.make_policy("lia"),
+            reward="differential",
+            transitions=False,
+            **SHORT,
         ),
     ),
     "partitions": (  # that stand at different times while decisions are pending

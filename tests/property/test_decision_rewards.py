@@ -216,7 +216,9 @@ def test_the_score_is_minus_the_integral_of_the_packets_in_the_system(
     try:
         config = dfe.SimulationConfig(**{**given, "packet_log": True, "policy": "min"})
         policy = dfe.make_policy("ugal-n") if actor == "ugal-n" else None
-        options = dict(zip(("scope", "action"), scope, strict=True)) if policy is None else policy.env_options()
+        options = (
+            dict(zip(("scope", "action"), scope, strict=True)) if policy is None else policy.env_options()
+        )
         env = dfe.BatchedRoutingEnv(
             config, warmup_ns=times_ns[0], duration_ns=times_ns[1], latency_credit_ns=0, **options
         )
@@ -266,7 +268,9 @@ def test_rewards_do_not_depend_on_how_an_episode_is_cut(scope: str, credit_ns: f
 
 def test_a_router_gains_nothing_from_keeping_packets() -> None:
     """A delivery is worth the credit less the latency: as much as the packet would cost if it was open until then."""
-    env = dfe.BatchedRoutingEnv(config_of(NETWORKS["default"]), scope="source", action="path", duration_ns=3_000.0)
+    env = dfe.BatchedRoutingEnv(
+        config_of(NETWORKS["default"]), scope="source", action="path", duration_ns=3_000.0
+    )
     batch = env.reset()
     while not env.done:
         batch = env.step(random_actions(batch))
@@ -296,7 +300,11 @@ def test_sums_are_shared_by_group_or_by_all() -> None:
 
 def test_differential_rewards_credit_the_mean_latency_so_far() -> None:
     env = dfe.BatchedRoutingEnv(
-        config_of(NETWORKS["default"]), reward="differential", scope="source", action="path", duration_ns=20_000.0
+        config_of(NETWORKS["default"]),
+        reward="differential",
+        scope="source",
+        action="path",
+        duration_ns=20_000.0,
     )
     for seed in (1, 2):
         batch = env.reset(seed=seed)
