@@ -231,6 +231,7 @@ class PpoAgent(NetworkAgent):
         return sum(len(samples.actions) for samples in self._collected)
 
     def _take(self, transitions: Transitions, log_probs: Floats) -> None:
+        log_probs, transitions = log_probs[~transitions.truncated], transitions.completed()
         if len(transitions) == 0:
             return
         self._learns_here()

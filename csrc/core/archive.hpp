@@ -30,7 +30,7 @@ namespace dragonfly {
 static_assert(std::endian::native == std::endian::little, "archives are little endian");
 
 // The number of the format: raise it whenever what is archived, or its order, changes.
-inline constexpr std::uint32_t kArchiveFormat = 9;
+inline constexpr std::uint32_t kArchiveFormat = 10;
 
 // Memory that grows without being cleared.
 class ArchiveBytes {

@@ -313,7 +313,7 @@ def collect(scenario: Scenario, network: MlpNetwork, recipe: Recipe, round_: int
     packet_ns = wires.packet_bytes / wires.global_bandwidth_gbytes_per_s
 
     def completed() -> tuple[Floats, Floats]:
-        done = env.transitions()
+        done = env.transitions().completed()
         taken = np.zeros(done.mask.shape, dtype=np.bool_)
         taken[np.arange(len(done)), done.actions] = True
         times = np.maximum(-done.rewards * _REWARD_NS / packet_ns, 1.0)
