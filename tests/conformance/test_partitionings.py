@@ -63,7 +63,7 @@ class Recorded:
             rows.append(batch.copy())
             batch = env.step(legal_actions(batch))
         self.hash = env.trace_hash()
-        self.rewards = env.rewards_by_router()
+        self.rewards = np.zeros(0) if env.reward == "delivery" else env.rewards_by_router()
         self.transitions = env.transitions()
         self.feedback = env.feedback()
         names = ("decision_ids", "obs", "mask", "agents", "packets", "time_ns", "candidates", "draws")
