@@ -7,43 +7,43 @@ Action space           ``Discrete(A + 1)``: the A actions of the batched environ
                        ones first), then ``idle``, the one legal action of a router without a pending packet
 Observation space      ``Dict(observation=Box (F,) float32, action_mask=MultiBinary (A + 1,) int8)``; the mask is in
                        ``info["action_mask"]`` too. ``env.unwrapped.core.layout`` names the features. Without a pending
-                       packet the observation is what the router saw last (at first its own ports, else zeros).
-State                  ``Box (num_routers, radix + 1)``: occupancies of all output ports, and pending decisions
+                       packet the observation is what the router saw last (zeros at first)
+State                  ``Box (num_routers, S)``: ``BatchedRoutingEnv.state()``, for a central critic
 Rewards                what the router was rewarded with since it acted last; see ``reward``
+Infos                  ``action_mask``; ``illegal_actions`` of the episode so far; ``generated`` and ``delivered``:
+                       packets that the router's hosts generated, and that were delivered from them, in the step
 End                    all agents are truncated when the time is up (or after ``max_cycles`` rounds); none terminates.
                        Then every ``info["metrics"]`` has what the episode measured in the agent's network
 =====================  ===========================================================================================
 
 ``parallel_env`` goes round by round: every router with pending packets decides about its earliest (of several at the
-same time, the one with the lowest decision id), the others idle, and time stops until all decisions of the window
+same time, the one with the lowest decision id), the others idle, and time stands still until all decisions of the batch
 are made. ``env`` and ``raw_env`` (AEC) select only routers with a pending packet, in the same order. Each decision
 shows the router as it was when the decision was raised, so the order of rounds and turns changes nothing in the
 network.
 
 A policy that takes batches, such as those of ``make_policy``, acts on ``env.round_batch``, the decisions of the present
 round, or on ``env.selected_batch`` (AEC), the decision of the selected router: it then gives the run that it gives in
-the core. ``env.core.pending`` is not that batch: it has the decisions of all rounds of the window.
+the core. ``env.core.pending`` is not that batch: it has the decisions of all rounds.
 
 Settings, the same for all three:
 
-* ``config``, by position or by name: a ``SimulationConfig``, or a mapping of its fields; None: 72 hosts, ``adv+1`` at a
-  load of 0.35. Its policy routes the packets of a warm-up. Any of its fields may be given or changed here:
-  ``topology="1056"``, ``traffic="uniform"``, ``load=0.4``, ``network="q-adaptive"``, ``policy="ugal-n"``, ``seed=7``,
-  ... A list: networks next to each other, whose routers are numbered on from one to the next.
+* ``config``: a ``SimulationConfig``, or a mapping of its fields; None: 72 hosts, ``adv+1`` at a load of 0.35. Its policy
+  routes the packets of a warm-up. Any of its fields may be given or changed here: ``topology="1056"``,
+  ``traffic="uniform"``, ``load=0.4``, ``network="q-adaptive"``, ``policy="ugal-n"``, ``seed=7``, ... A list: networks
+  next to each other, whose routers are numbered on from one to the next. Without a seed, in ``config`` or by itself, the
+  seed is drawn from the operating system: ``env.unwrapped.core.seed``.
 * those of ``BatchedRoutingEnv``: ``scope``, ``action``, ``reward``, ``duration_ns`` (default 50,000), ``warmup_ns``
   (default 0), ``features``, ``nonminimal_kinds``, ``max_hops``, ``reward_scale_ns``, ... ``for_policy="ugal-n"`` sets
   scope, action and candidates as that policy needs them.
 * ``illegal_action``: ``"remap"`` (default) sends the packet minimally and counts in ``info["illegal_actions"]``, per
   agent and episode; each environment warns of the first one (``dragonfly_env.errors.IllegalActionWarning``).
   ``"raise"`` raises ``IllegalActionError`` and changes nothing.
-* ``mask_in``: ``"both"`` (default), ``"observation"`` or ``"info"``: where the mask is. With ``"info"`` an
-  observation is the features alone, a ``Box``.
-* ``flat_observation=True``: observations are one ``Box``, the features and then (unless ``mask_in="info"``) the mask,
-  for wrappers that take no ``Dict``.
 * ``max_cycles``: rounds after which the episode is truncated; None: only time ends it.
 * ``render_mode``: ``"rgb_array"``, ``"ansi"``, ``"human"`` (prints the text) or None.
 
-``pettingzoo.make("parallel", dragonfly_v0.ENV_ID, **settings)`` (or ``"aec"``) does the same.
+Wrappers of SuperSuit and of the frameworks make other forms of observations. ``pettingzoo.make("parallel",
+dragonfly_v0.ENV_ID, **settings)`` (or ``"aec"``) does the same as these functions.
 
 ``reset(options={"traffic": "adv+1", "load": 0.3, "seed": 5})`` changes the episode that begins; what is not named is as
 the environment was made.
@@ -57,25 +57,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from dragonfly_env.envs.aec import AecRoutingEnv, OrderEnforcing
-from dragonfly_env.envs.defaults import with_config
+from pettingzoo.utils.wrappers import OrderEnforcingWrapper
+
+from dragonfly_env.envs.aec import AecRoutingEnv
 from dragonfly_env.envs.parallel import ParallelRoutingEnv
 from dragonfly_env.envs.registration import PETTINGZOO as ENV_ID
-from dragonfly_env.envs.views import GivenConfig
+from dragonfly_env.envs.views import GivenConfig, Observation
 
 __all__ = ["ENV_ID", "env", "parallel_env", "raw_env"]
 
 
-def parallel_env(config: GivenConfig = None, /, **settings: Any) -> ParallelRoutingEnv:
-    """The parallel environment; the module's documentation lists the settings.
-
-    Args:
-        config: A ``SimulationConfig``, a mapping of its fields, a list of them, or None for 72 hosts under
-            ``adv+1``.
-        **settings: See the documentation of the module.
-
-    Raises:
-        ConfigError: For an unknown setting or an impossible value, or if ``config`` is given twice.
+def parallel_env(config: GivenConfig = None, **settings: Any) -> ParallelRoutingEnv:
+    """The parallel environment; the documentation of the module lists the settings.
 
     Example:
         >>> from dragonfly_env import dragonfly_v0
@@ -83,18 +76,13 @@ def parallel_env(config: GivenConfig = None, /, **settings: Any) -> ParallelRout
         >>> len(env.possible_agents)
         36
     """
-    return ParallelRoutingEnv(**with_config(config, settings))
+    return ParallelRoutingEnv(config, **settings)
 
 
-def env(config: GivenConfig = None, /, **settings: Any) -> OrderEnforcing:
-    """The AEC environment, in PettingZoo's wrapper that enforces the order of calls.
-
-    Args:
-        config: As for ``parallel_env``.
-        **settings: See the documentation of the module.
-
-    Raises:
-        ConfigError: For an unknown setting or an impossible value.
+def env(
+    config: GivenConfig = None, **settings: Any
+) -> OrderEnforcingWrapper[str, Observation, int]:
+    """The AEC environment in PettingZoo's wrapper that enforces the order of calls; settings as for the module.
 
     Example:
         >>> from dragonfly_env import dragonfly_v0
@@ -103,23 +91,9 @@ def env(config: GivenConfig = None, /, **settings: Any) -> OrderEnforcing:
         >>> env.agent_selection.startswith("router_")
         True
     """
-    return OrderEnforcing(AecRoutingEnv(**with_config(config, settings)))
+    return OrderEnforcingWrapper(AecRoutingEnv(config, **settings))
 
 
-def raw_env(config: GivenConfig = None, /, **settings: Any) -> AecRoutingEnv:
-    """The AEC environment without wrappers.
-
-    Args:
-        config: As for ``parallel_env``.
-        **settings: See the documentation of the module.
-
-    Raises:
-        ConfigError: For an unknown setting or an impossible value.
-
-    Example:
-        >>> from dragonfly_env import dragonfly_v0
-        >>> config = dfe.SimulationConfig(topology="72", traffic="adv+1")
-        >>> dragonfly_v0.raw_env(config).core.config.load
-        0.5
-    """
-    return AecRoutingEnv(**with_config(config, settings))
+def raw_env(config: GivenConfig = None, **settings: Any) -> AecRoutingEnv:
+    """The AEC environment without wrappers; settings as for the module."""
+    return AecRoutingEnv(config, **settings)

@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import operator
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
-from pettingzoo.utils.env import AECEnv, AECIterable
-from pettingzoo.utils.wrappers import OrderEnforcingWrapper
+from pettingzoo.utils.env import AECEnv
 
-from dragonfly_env.config.help import constructed_like
 from dragonfly_env.decisions.batch import DecisionBatch
-from dragonfly_env.envs.views import AecAgents, GivenConfig, Info, IntArray, Observation, RouterView, Turns
+from dragonfly_env.envs.rounds import Rounds
+from dragonfly_env.envs.views import Info, Observation, RouterView, last_infos
 from dragonfly_env.errors import IllegalActionError, StateError
 
-_EMPTY: tuple[str, ...] = ()
-_PLAIN = (int, np.int64)
 
+class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
+    """Routers act one at a time; ``dragonfly_env.dragonfly_v0`` lists settings and spaces.
 
-@constructed_like(RouterView)
-class AecRoutingEnv(RouterView, AecAgents, AECEnv[str, Observation, int]):
-    """Routers act one at a time; see ``dragonfly_env.dragonfly_v0`` for settings and spaces.
+    The rounds are those of the parallel view: in each, the routers with pending packets are selected in ascending order
+    and decide about their earliest packet. Rewards are given when the last decision of the batch is made.
+    ``infos[agent]`` has the ``action_mask``, the ``illegal_actions`` of the episode so far, and the packets
+    ``generated`` by the router's hosts and ``delivered`` from them since the router acted last.
 
-    The order is that of the parallel view: in each round every router that still has packets decides about its
-    earliest. Rewards are given when the window's last decision is made. Their bookkeeping is sparse: a step costs
-    the same for any number of agents.
+    The books of all agents are changed only where something happened, so a step costs the same for any number of
+    agents.
 
     Example:
         >>> from dragonfly_env import dragonfly_v0
@@ -40,17 +38,7 @@ class AecRoutingEnv(RouterView, AecAgents, AECEnv[str, Observation, int]):
     """
 
     metadata: ClassVar[dict[str, Any]] = {**RouterView.metadata, "is_parallelizable": False}
-
-    def __init__(self, config: GivenConfig = None, **settings: Any) -> None:
-        super().__init__(config, **settings)
-        self.agent_selection = self.possible_agents[0]
-        self._over = False
-        self._position = 0  # of the present turn in the order of this batch
-        self._stop = 0
-        self._next: list[int | None] = []
-        self._idle_mask = np.zeros(self._idle + 1, np.int8)
-        self._idle_mask[self._idle] = 1
-        self._begin_agents()
+    _turn = _round_end = 0  # before the first reset no turn is left
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Begin an episode.
@@ -60,22 +48,18 @@ class AecRoutingEnv(RouterView, AecAgents, AECEnv[str, Observation, int]):
             options: What is different in this episode: ``traffic``, ``load``, ``seed``. None: nothing.
 
         Raises:
-            ConfigError: For an option or an impossible seed.
-            StateError: After close.
-
-        Example:
-            >>> from dragonfly_env import dragonfly_v0
-            >>> env = dragonfly_v0.raw_env()
-            >>> env.reset(seed=1, options={"load": 0.2})
-            >>> env.core.config.load
-            0.2
+            ConfigError: For an unknown option or an impossible value; the present episode goes on.
         """
-        turns = self._begin(seed, options)
-        self._begin_agents(self.possible_agents)
-        self._paid: tuple[str, ...] = _EMPTY
-        self._rounds_before = 0
-        self._over = False
-        self._open(turns)
+        rounds = self._begin(seed, options)
+        names = self.possible_agents
+        self.rewards: dict[str, float] = dict.fromkeys(names, 0.0)
+        self._cumulative_rewards: dict[str, float] = dict.fromkeys(names, 0.0)
+        self._rewarded: list[str] = []
+        self.terminations: dict[str, bool] = dict.fromkeys(names, False)
+        self.truncations: dict[str, bool] = dict.fromkeys(names, False)
+        self.infos: dict[str, Info] = dict(zip(names, map(dict.copy, self._idle_infos), strict=True))
+        self._cycle = 0
+        self._select_first(rounds)
 
     def step(self, action: int | None) -> None:
         """Decide about the earliest packet of ``agent_selection``, and select the next router.
@@ -84,310 +68,120 @@ class AecRoutingEnv(RouterView, AecAgents, AECEnv[str, Observation, int]):
             action: An integer; None for an agent that is truncated.
 
         Raises:
-            IllegalActionError: For what is no integer or out of range; with ``illegal_action="raise"`` also if the
-                mask forbids it. Nothing has changed then.
+            IllegalActionError: For an integer out of range; with ``illegal_action="raise"`` also if the mask forbids
+                the action. Nothing has changed then.
             StateError: Before reset, after the end of the episode, after close.
-
-        Example:
-            >>> from dragonfly_env import dragonfly_v0
-            >>> env = dragonfly_v0.raw_env()
-            >>> env.reset(seed=1)
-            >>> env.step(int(env.selected_batch.minimal_actions()[0]))
         """
-        try:
-            if self._over or not self.agents:
-                self._step_after_end(action)
-                return
-            k = self._position
-            agent = self.agent_selection
-            kind = type(action)
-            # The two types that policies answer with need no closer look.
-            chosen = int(action) if kind in _PLAIN else self._as_action(agent, action)  # type: ignore[arg-type]  # not None
-            if not (0 <= chosen <= self._idle and self._legal[k * (self._idle + 1) + chosen]):
-                self._as_action(agent, chosen)
-                chosen = self._replacement(k, chosen)
-            self._answers[k] = chosen
-            self._cumulative_rewards[agent] = 0.0
-            if self._paid:
-                self._clear_payments()
-            self._note_turn(k)
-            k += 1
-            if k < self._stop:
-                self._position = k
-                self.agent_selection = self._names[k]
-            else:
-                self._finish_window()
-        except LookupError:  # a turn that is there no more
-            raise self._lost("step()") from None
+        turn = self._turn
+        if turn >= self._round_end:
+            self._remove_truncated(action)
+            return
+        number, agent = self._who[turn], self.agent_selection
+        chosen = operator.index(action)  # type: ignore[arg-type]  # None raises TypeError
+        if not (0 <= chosen <= self._idle and self._legal[turn * (self._idle + 1) + chosen]):
+            chosen = self._replace(chosen, number)
+        self._actions.append(chosen)
+        if self._rewarded:
+            self._clear_rewards()
+        self._cumulative_rewards[agent] = 0.0
+        self._masks[number] = self._idle_masks[number]
+        self.infos[agent] = self._idle_infos[number].copy()
+        self._turn = turn = turn + 1
+        if turn < self._round_end:
+            self.agent_selection = self.possible_agents[self._who[turn]]
+        else:
+            self._finish_round()
 
     def observe(self, agent: str) -> Observation:
-        """What a router sees of its earliest pending packet; without one, what it saw last.
-
-        The arrays are the caller's: no later step writes into them.
-
-        Raises:
-            StateError: Before the first reset, or after close.
-
-        Example:
-            >>> from dragonfly_env import dragonfly_v0
-            >>> env = dragonfly_v0.raw_env()
-            >>> env.reset(seed=1)
-            >>> sorted(env.observe("router_0"))
-            ['action_mask', 'observation']
-        """
-        selected = self.agents and agent == self.agent_selection and not self._over
-        k = self._position if selected else self._earliest(self._index[agent])
-        if k is None:
-            seen: Observation = self._form.one(self._last_seen(self._index[agent]), self._idle_mask.copy())
-        else:
-            seen = self._form.one(self._views[k], self._masks[k])
-        return seen
-
-    def last(self, observe: bool = True) -> tuple[Observation | None, float, bool, bool, Info]:
-        """Observation, reward since its last turn, termination, truncation and info of ``agent_selection``.
-
-        Args:
-            observe: Whether the observation is wanted; without, None is in its place.
-
-        Raises:
-            StateError: Before the first reset, or after the end of the episode.
-
-        Example:
-            >>> from dragonfly_env import dragonfly_v0
-            >>> env = dragonfly_v0.raw_env()
-            >>> env.reset(seed=1)
-            >>> seen, reward, terminated, truncated, info = env.last()
-            >>> reward, terminated, truncated
-            (0.0, False, False)
-        """
-        agent = self.agent_selection
-        try:
-            seen = self.observe(agent) if observe else None
-            paid, info = self._cumulative_rewards[agent], self.infos[agent]
-            return seen, paid, self.terminations[agent], self.truncations[agent], info
-        except LookupError:
-            raise self._lost("last()") from None
+        """What a router sees of the packet that it decides about in this round; without one, what it saw last."""
+        number = self._index[agent]
+        return {"observation": self._seen[number], "action_mask": self._masks[number]}
 
     @property
     def selected_batch(self) -> DecisionBatch:
-        """The decision of ``agent_selection``, as a batch of one row. A copy.
+        """The decision of ``agent_selection``, as a batch of one row: for policies that act on batches. A copy.
 
         Raises:
             StateError: If no decision is pending.
         """
-        turns = self._check_running()
-        if self._over:
+        rounds = self._check_running()
+        if rounds.over:
             raise StateError("selected_batch: the episode is over")
-        return turns.batch.rows(turns.rounds.rows[self._position : self._position + 1])
+        return self.core.pending.rows(rounds.rows[self._turn : self._turn + 1])
 
     def close(self) -> None:
-        """End the use of this environment; may be called again.
-
-        Example:
-            >>> from dragonfly_env import dragonfly_v0
-            >>> dragonfly_v0.raw_env().close()
-        """
+        """Forget the episode; ``reset`` starts a new one."""
         super().close()
-        self._begin_agents()
+        self._round_end = 0
 
-    # The window.
+    def _open_batch(self, rounds: Rounds) -> None:
+        super()._open_batch(rounds)
+        self._legal = rounds.masks.tobytes()
 
-    def _open(self, turns: Turns) -> None:
-        """Begin a new batch: fresh copies of its observations, in the order of the turns."""
-        batch, rounds = turns.batch, turns.rounds
-        count = len(batch)
-        width = self._idle + 1
-        self._obs = batch.obs[rounds.rows]
-        self._views = list(self._obs)  # one per turn
-        masks = np.zeros((count, width), np.int8)
-        masks[:, : self._idle] = batch.mask[rounds.rows]
-        self._masks = list(masks)
-        self._legal = masks.tobytes()  # callers may write into their masks
-        self._who: list[int] = rounds.agents.tolist()
-        self._names = [self.possible_agents[i] for i in self._who]
-        self._minimal: IntArray | None = None
-        self._answers = [0] * count
-        self._position = 0
-        self._stop = count
-        if self.max_cycles is not None:
-            left = self.max_cycles - self._rounds_before
-            self._stop = rounds.ends[left - 1] if 0 < left < len(rounds) else count if left > 0 else 0
-        if self._stop == 0:
-            self._end()
-            return
-        self._next = _next_turns(rounds.agents[: self._stop])
+    def _select_first(self, rounds: Rounds) -> None:
+        """Select the first router of the round. At the end of the episode truncate all: each is selected once more."""
+        if self._cycle == self.max_cycles:
+            rounds.stop()
+            self._open_round(rounds)
+        self._turn, self._round_end, self._actions = rounds.begin, rounds.end, []
         names = self.possible_agents
-        self.infos = {name: self._idle_info(i) for i, name in enumerate(names)}
-        for k in range(rounds.ends[0] if self._form.in_info else 0):
-            self.infos[self._names[k]]["action_mask"] = self._masks[k]
-        self.agent_selection = self._names[0]
-
-    def _note_turn(self, k: int) -> None:
-        """The info of a router that has decided."""
-        info = self.infos[self._names[k]] = {"illegal_actions": self._illegal[self._who[k]]}
-        if self._form.in_info:
-            follows = self._next[k]
-            info["action_mask"] = self._masks[follows] if follows is not None else self._idle_mask.copy()
-
-    def _finish_window(self) -> None:
-        """All decisions are made: time goes on, and the agents are given."""
-        if self._stop < len(self._answers):
-            self._position = self._stop
-            self._end()
+        if rounds.over:
+            self.truncations = dict.fromkeys(names, True)
+            for number, last in enumerate(last_infos(self.core)):
+                self.infos[names[number]] |= last
+            self.agent_selection = names[0]
             return
-        turns = self._check_open("step()")
-        rounds = turns.rounds
-        answers = np.empty(len(self._answers), np.int64)
-        answers[rounds.rows] = self._answers
-        self._seen[rounds.agents] = self._obs  # of several rows of a router the last one stays
-        agents, self.agents = self.agents, []  # an exception, such as Ctrl-C's, ends the episode
-        rewards = turns.answer_all(answers).tolist()
-        self.agents = agents
-        self._rounds_before += len(rounds)
-        paid = [(self.possible_agents[i], reward) for i, reward in enumerate(rewards) if reward]
-        for name, reward in paid:
-            self.rewards[name] = reward
-            self._cumulative_rewards[name] += reward
-        self._paid = tuple(name for name, _ in paid)
-        self._open(turns)
+        for number in self._acting:
+            self.infos[names[number]]["action_mask"] = self._masks[number]
+        self.agent_selection = names[self._acting[0]]
 
-    def _replacement(self, position: int, action: int) -> int:
-        """What is done in a turn instead of an action that the mask forbids."""
-        turns = self._check_open("step()")
-        row = int(turns.rounds.rows[position])
-        if self._minimal is None:
-            self._minimal = turns.batch.minimal_actions()
-        instead = int(self._minimal[row])
-        number = self._who[position]
+    def _finish_round(self) -> None:
+        rounds = self._check_open("step()")
+        self._cycle += 1
+        if rounds.act(np.array(self._actions)):
+            self._open_batch(rounds)
+            names = self.possible_agents
+            for number in rounds.rewards.nonzero()[0].tolist():
+                self.rewards[names[number]] = reward = float(rounds.rewards[number])
+                self._cumulative_rewards[names[number]] += reward
+                self._rewarded.append(names[number])
+            for key, packets in (("generated", rounds.generated), ("delivered", rounds.delivered)):
+                for number in packets.nonzero()[0].tolist():
+                    self.infos[names[number]][key] += int(packets[number])
+        else:
+            self._open_round(rounds)
+        self._select_first(rounds)
+
+    def _replace(self, action: int, number: int) -> int:
+        """The action that is taken in place of an illegal one."""
+        if not 0 <= action <= self._idle:
+            raise IllegalActionError(
+                f"{self.agent_selection}: action {action} must be from 0 to {self._idle}, which is idle; "
+                "nothing has changed"
+            )
+        batch = self.selected_batch
+        (instead,) = batch.minimal_actions().tolist()
+        legal = batch.mask[0].nonzero()[0].tolist()
         self._illegal_actions.found(
-            self.possible_agents[number],
-            action,
-            np.flatnonzero(turns.batch.mask[row]).tolist(),
-            instead,
-            f" (decision {int(turns.batch.decision_ids[row])})",
+            self.agent_selection, action, legal, instead, f" (decision {batch.decision_ids[0]})"
         )
-        self._illegal[number] += 1
-        return instead
+        self._idle_infos[number]["illegal_actions"] += 1
+        return int(instead)
 
-    def _end(self) -> None:
-        """Truncate all agents; each is then selected once more, for its last observation and the metrics."""
-        self._over = True
-        self._stop = self._position
-        names = self.possible_agents
-        self.truncations = dict.fromkeys(names, True)
-        last = self._metrics()
-        self.infos = {name: self._idle_info(i) | last[i] for i, name in enumerate(names)}
-        self.agent_selection = names[0]
-
-    def _lost(self, call: str) -> StateError:
-        """The error after the last turn of an episode."""
-        self._check_open(call)
-        return StateError(f"{call}: the episode is over; call reset()")
-
-    def _step_after_end(self, action: int | None) -> None:
+    def _remove_truncated(self, action: int | None) -> None:
         """Remove the truncated agent that is selected, and select the next."""
         self._check_running()
         agent = self.agent_selection
         if action is not None:
             raise IllegalActionError(f"{agent} is truncated: its only action is None, not {action!r}")
-        if self._paid:
-            self._clear_payments()
-        by_agent: tuple[dict[str, Any], ...] = (self.rewards, self._cumulative_rewards, self.infos)
-        for values in (*by_agent, self.terminations, self.truncations):
-            del values[agent]
+        self._clear_rewards()
         self.agents.remove(agent)
+        del self.rewards[agent], self._cumulative_rewards[agent], self.infos[agent]
+        del self.terminations[agent], self.truncations[agent]
         if self.agents:
             self.agent_selection = self.agents[0]
 
-    def _clear_payments(self) -> None:
-        for name in self._paid:
-            if name in self.rewards:
-                self.rewards[name] = 0.0
-        self._paid = _EMPTY
-
-    def _idle_info(self, number: int) -> Info:
-        return {"illegal_actions": self._illegal[number]} | self._form.info(self._idle_mask.copy())
-
-    def _earliest(self, number: int) -> int | None:
-        """The next turn of a router in this window."""
-        self._check_open("observe()")
-        try:
-            return self._who.index(number, self._position, self._stop)
-        except ValueError:
-            return None
-
-    def _last_seen(self, number: int) -> npt.NDArray[np.float32]:
-        """The observation of the router's last decision; zeros before its first."""
-        done = self._check_open("observe()").rounds.agents[: self._position]
-        before = np.flatnonzero(done == number)
-        seen: npt.NDArray[np.float32] = self._obs[before[-1]] if len(before) else self._seen[number]
-        return seen.copy()
-
-    def _waiting(self, turns: Turns) -> IntArray:
-        left = turns.rounds.agents[self._position :]
-        return np.bincount(left, minlength=len(self.possible_agents))
-
-
-def _next_turns(agents: IntArray) -> list[int | None]:
-    """For each turn the next one of the same router, None if there is none."""
-    order = np.argsort(agents, kind="stable")
-    follows = agents[order[1:]] == agents[order[:-1]]
-    after = np.full(len(agents), -1, np.int64)
-    after[order[:-1][follows]] = order[1:][follows]
-    return [None if k < 0 else k for k in after.tolist()]
-
-
-class OrderEnforcing(OrderEnforcingWrapper[str, Observation, int]):
-    """PettingZoo's wrapper, without its cost per call and with errors where it prints warnings.
-
-    The original looks up every attribute of ``last()`` through two layers of ``__getattr__``, which halves the speed.
-    """
-
-    env: AecRoutingEnv
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return OrderEnforcing, (self.env,), {"_has_reset": self._has_reset, "_has_updated": self._has_updated}
-
-    def step(self, action: int | None) -> None:
-        """As ``AecRoutingEnv.step``."""
-        self._has_updated = True
-        self.env.step(action)
-
-    def observe(self, agent: str) -> Observation:
-        """As ``AecRoutingEnv.observe``."""
-        return self.env.observe(agent)
-
-    def last(self, observe: bool = True) -> tuple[Observation | None, float, bool, bool, dict[str, Any]]:
-        """Observation, reward since its last turn, termination, truncation and info of ``agent_selection``."""
-        last: tuple[Observation | None, float, bool, bool, Info] = self.env.last(observe)
-        return last
-
-    def state(self) -> npt.NDArray[np.float32]:
-        """As ``AecRoutingEnv.state``."""
-        return self.env.state()
-
-    def render(self) -> str | npt.NDArray[np.uint8] | None:
-        """As ``AecRoutingEnv.render``."""
-        return self.env.render()
-
-    def agent_iter(self, max_iter: int = 2**63) -> AECIterable[str, Observation, int]:
-        """The routers in the order of their turns, until all are gone; ``step`` belongs into the loop."""
-        if not self._has_reset:
-            raise StateError("agent_iter(): call reset() first")
-        return _Agents(self, max_iter)
-
-    def __str__(self) -> str:
-        return str(self.env)
-
-
-class _Agents(AECIterable[str, Observation, int]):
-    def __iter__(self) -> Iterator[str]:  # a generator: faster than their class
-        wrapper: OrderEnforcing = self.env
-        env = wrapper.env
-        for _ in range(min(self.max_iter, 2**62)):
-            if not env.agents:
-                return
-            if not wrapper._has_updated:
-                raise StateError("agent_iter(): call step() or reset() in every turn of the loop")
-            wrapper._has_updated = False
-            yield env.agent_selection
+    def _clear_rewards(self) -> None:
+        for name in self._rewarded:
+            self.rewards[name] = 0.0
+        self._rewarded = []

@@ -7,11 +7,12 @@ same through each.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.config.topology import Dragonfly
+from dragonfly_env.envs._scenarios import with_fields
 from dragonfly_env.simulation.config import SimulationConfig
 
 if TYPE_CHECKING:
@@ -38,29 +39,23 @@ def view_config(config: SimulationConfig | Mapping[str, Any] | None = None) -> S
     raise config_error("config", config, "must be a SimulationConfig, a mapping of its fields, or None")
 
 
-def view_configs(config: SimulationConfig | Several | Mapping[str, Any] | None) -> SimulationConfig | Several:
-    """The configuration of a view that takes several, too: a list of them, or a function that makes them."""
+def view_configs(config: Any, fields: Mapping[str, Any]) -> SimulationConfig | Several:
+    """The configurations of a view that takes several: one, a list of them, or a function that makes them.
+
+    Args:
+        config: As ``view_config`` takes it, a list of such, or a function as ``BatchedRoutingEnv`` takes it.
+        fields: Fields that replace those of each configuration. Without a seed, there or in a configuration, the seed
+            is drawn from the operating system.
+    """
     if isinstance(config, (list, tuple)):
-        return [view_config(one) for one in config]
+        return [view_config(one).replace(**with_seed(one, fields)) for one in config]
     if callable(config):
-        return config
-    if isinstance(config, Sequence):  # a string, say
-        raise config_error(
-            "config", config, "must be a SimulationConfig, a mapping of its fields, a list of them, or None"
-        )
-    return view_config(config)
+        drawn: Several = with_fields(config, fields)
+        return drawn
+    return view_config(config).replace(**with_seed(config, fields))
 
 
 def with_seed(config: object, settings: Mapping[str, Any]) -> dict[str, Any]:
     """The settings, with a seed from the operating system if neither the settings nor the configuration has one."""
     has_seed = isinstance(config, SimulationConfig) or (isinstance(config, Mapping) and "seed" in config)
     return dict(settings) if has_seed else {"seed": secrets.randbits(48), **settings}
-
-
-def with_config(config: object, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings by name, with the configuration that was given by position."""
-    if config is None:
-        return dict(settings)
-    if settings.get("config") is not None:
-        raise config_error("config", settings["config"], "is given twice: by position and by name")
-    return {**settings, "config": config}

@@ -8,31 +8,22 @@ from typing import Any, ClassVar
 import numpy as np
 from pettingzoo.utils.env import ParallelEnv
 
-from dragonfly_env.config.help import constructed_like
 from dragonfly_env.decisions.batch import DecisionBatch
-from dragonfly_env.envs.views import (
-    GivenConfig,
-    Info,
-    IntArray,
-    Observation,
-    RouterView,
-    Turns,
-)
+from dragonfly_env.envs.rounds import IntArray, Rounds
+from dragonfly_env.envs.views import Info, Observation, RouterView, last_infos
 from dragonfly_env.errors import IllegalActionError
 
 Observations = dict[str, Observation]
 Infos = dict[str, Info]
 
-# Integers that need no closer look; bool is no integer here although Python says so.
-_INTEGER_TYPES = frozenset({int, np.int64, np.int32, np.intp})
 
-
-@constructed_like(RouterView)
 class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
-    """All routers act at once; see ``dragonfly_env.dragonfly_v0`` for settings and spaces.
+    """All routers act at once; ``dragonfly_env.dragonfly_v0`` lists settings and spaces.
 
-    A step is a round. Simulated time stops until the window's pending decisions are all made, which
-    takes as many rounds as the busiest router has packets; rewards are given in the last of them.
+    A step is a round. Simulated time stands still until all decisions of the batch are made, which takes as many rounds
+    as the busiest router has packets. Rewards are given in the last of these rounds, in which time goes on.
+
+    Arrays that are handed out are never changed later. A router without a packet is handed the same arrays again.
 
     Example:
         >>> from dragonfly_env import dragonfly_v0
@@ -48,10 +39,6 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
 
     metadata: ClassVar[dict[str, Any]] = {**RouterView.metadata, "is_parallelizable": True}
 
-    def __init__(self, config: GivenConfig = None, **settings: Any) -> None:
-        super().__init__(config, **settings)
-        self._cycle = 0
-
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observations, Infos]:
@@ -65,20 +52,13 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
             Observations and infos of all routers.
 
         Raises:
-            ConfigError: For an option or an impossible seed.
-            StateError: After close.
-
-        Example:
-            >>> from dragonfly_env import dragonfly_v0
-            >>> env = dragonfly_v0.parallel_env()
-            >>> seen, infos = env.reset(seed=1, options={"load": 0.2})
-            >>> len(seen) == len(env.agents)
-            True
+            ConfigError: For an unknown option or an impossible value; the present episode goes on.
         """
-        turns = self._begin(seed, options)
+        rounds = self._begin(seed, options)
         self._cycle = 0
-        self._seen[turns.agents] = turns.observations()
-        return self._show(turns)
+        self._no_rewards = dict.fromkeys(self.agents, 0.0)
+        self._all_false = dict.fromkeys(self.agents, False)
+        return self._observations(), self._infos(rounds, time_went_on=False)
 
     def step(
         self, actions: Mapping[str, int]
@@ -86,114 +66,94 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
         """One round.
 
         Args:
-            actions: For every router an integer. A router without a pending packet may be left out.
+            actions: An integer per router. A router without a pending packet may be left out.
 
         Returns:
-            Observations, rewards, terminations (never), truncations (all at once), infos, by router.
-            A reward is what the router was rewarded with since the last step. The last infos of an episode have its
-            ``metrics``.
+            Observations, rewards, terminations (never), truncations (all at once) and infos, by router. An info has
+            ``action_mask``, ``illegal_actions`` (of the episode so far), and the packets ``generated`` by the router's
+            hosts and ``delivered`` from them in this step; the last one of an episode also has ``metrics``.
 
         Raises:
-            IllegalActionError: For a missing action, an unknown agent, what is no integer or out of range; with
+            IllegalActionError: For a missing action, an unknown router, or an integer out of range; with
                 ``illegal_action="raise"`` also if the mask forbids an action. Nothing has changed then.
             StateError: Before reset, after the end of the episode, after close.
-
-        Example:
-            >>> from dragonfly_env import dragonfly_v0
-            >>> env = dragonfly_v0.parallel_env()
-            >>> seen, infos = env.reset(seed=1)
-            >>> actions = dict(zip(env.acting, env.round_batch.minimal_actions()))
-            >>> seen, rewards, terminations, truncations, infos = env.step(actions)
-            >>> any(terminations.values())
-            False
         """
-        turns = self._check_running()
-        chosen = self._read(turns, actions)[turns.agents]
+        rounds = self._check_running()
+        chosen = self._read(actions, rounds)
+        for number in self._illegal_actions.replace(chosen, rounds):
+            self._idle_infos[number]["illegal_actions"] += 1
         self._cycle += 1
-        names = self.possible_agents
-        paid = None
-        if not turns.over:  # as in an episode without any decision
-            agents, self.agents = self.agents, []  # an exception, such as Ctrl-C's, ends the episode
-            paid = turns.answer(chosen)
-            self.agents = agents
-            self._seen[turns.agents] = turns.observations()
-        rewards = dict.fromkeys(names, 0.0) if paid is None else dict(zip(names, paid.tolist(), strict=True))
-        over = turns.over or (self.max_cycles is not None and self._cycle >= self.max_cycles)
+        time_went_on = not rounds.over and rounds.act(chosen[rounds.acting])
+        if time_went_on:
+            self._open_batch(rounds)
+            rewards = dict(zip(self.possible_agents, rounds.rewards.tolist(), strict=True))
+        else:
+            self._open_round(rounds)
+            rewards = self._no_rewards.copy()
+        over = rounds.over or self._cycle == self.max_cycles
         if over:
-            turns.stop()
-        observations, infos = self._show(turns)
+            rounds.stop()
+            self._open_round(rounds)
+        observations, infos = self._observations(), self._infos(rounds, time_went_on)
+        truncations = terminations = self._all_false
         if over:
-            for info, last in zip(infos.values(), self._metrics(), strict=True):
+            truncations = dict.fromkeys(self.possible_agents, True)
+            for info, last in zip(infos.values(), last_infos(self.core), strict=True):
                 info |= last
             self.agents = []
-        return observations, rewards, dict.fromkeys(names, False), dict.fromkeys(names, over), infos
-
-    @property
-    def round_batch(self) -> DecisionBatch:
-        """The decisions of this round, one row per acting router, in the order of ``router_...``.
-
-        For policies that act on batches: ``dict(zip(env.acting, policy.act(env.round_batch)))`` is a legal
-        argument of ``step``. A copy.
-
-        Raises:
-            StateError: Before the first reset, or after close.
-        """
-        turns = self._check_open("round_batch")
-        return turns.batch.rows(turns.rows)
+        return observations, rewards, terminations.copy(), truncations.copy(), infos
 
     @property
     def acting(self) -> list[str]:
         """The routers that have a decision to make in this round; the others idle."""
-        return [] if self._turns is None else [self.possible_agents[i] for i in self._turns.agents.tolist()]
+        return [] if self._rounds is None else [self.possible_agents[number] for number in self._acting]
 
-    def _show(self, turns: Turns) -> tuple[Observations, Infos]:
-        """Observations and infos of this round: fresh arrays, one row for each router."""
-        names = self.possible_agents
-        self._legal = turns.masks_of_all()
-        masks = self._legal.astype(np.int8)  # a copy: callers may write into theirs
-        observations = dict(zip(names, self._form.many(self._seen.copy(), masks), strict=True))
-        infos: Infos
-        if self._form.in_info:
-            infos = {
-                name: {"action_mask": mask, "illegal_actions": count}
-                for name, mask, count in zip(names, list(masks), self._illegal, strict=True)
-            }
-        else:
-            infos = {
-                name: {"illegal_actions": count} for name, count in zip(names, self._illegal, strict=True)
-            }
-        return observations, infos
+    @property
+    def round_batch(self) -> DecisionBatch:
+        """The decisions of this round, one row per router in ``acting``. A copy.
 
-    def _read(self, turns: Turns, actions: Mapping[str, int]) -> IntArray:
-        """(num_agents,) the actions, checked; those that the mask forbids replaced."""
+        For policies that act on batches: ``dict(zip(env.acting, policy.act(env.round_batch)))`` is an argument of
+        ``step``.
+
+        Raises:
+            StateError: Before the first reset, or after close.
+        """
+        return self._check_open("round_batch").batch
+
+    def _observations(self) -> Observations:
+        columns = zip(self.possible_agents, self._seen, self._masks, strict=True)
+        return {name: {"observation": seen, "action_mask": mask} for name, seen, mask in columns}
+
+    def _infos(self, rounds: Rounds, time_went_on: bool) -> Infos:
+        infos = list(map(dict.copy, self._idle_infos))
+        for number in self._acting:
+            infos[number]["action_mask"] = self._masks[number]
+        if time_went_on:
+            generated, delivered = rounds.generated.tolist(), rounds.delivered.tolist()
+            for info, new, done in zip(infos, generated, delivered, strict=True):
+                info["generated"], info["delivered"] = new, done
+        return dict(zip(self.possible_agents, infos, strict=True))
+
+    def _read(self, actions: Mapping[str, int], rounds: Rounds) -> IntArray:
+        """(num_agents,) the actions; idle where an idle router was left out."""
         names = self.possible_agents
         try:
-            given = [actions[name] for name in names]
+            chosen = np.fromiter(map(actions.__getitem__, names), np.int64, len(names))
         except KeyError:
-            given = self._fill(actions)
+            self._check_names(actions)
+            return np.array([actions.get(name, self._idle) for name in names], np.int64)
         if len(actions) > len(names):
             self._check_names(actions)
-        if not set(map(type, given)) <= _INTEGER_TYPES:
-            given = [self._as_action(name, action) for name, action in zip(names, given, strict=True)]
-        try:
-            chosen = np.array(given, np.int64)
-        except OverflowError:
-            chosen = np.array(
-                [self._as_action(name, action) for name, action in zip(names, given, strict=True)]
-            )
-        outside = (chosen < 0) | (chosen > self._idle)
-        if outside.any():
-            first = int(outside.argmax())
-            self._as_action(names[first], given[first])
-        replaced = turns.make_legal(chosen, self._legal, self._illegal_actions, "router_{}", says_why=True)
-        for number in replaced.tolist():
-            self._illegal[number] += 1
         return chosen
 
-    def _fill(self, actions: Mapping[str, int]) -> list[int]:
-        """All actions, with ``idle`` for routers that have nothing to do and were left out."""
-        self._check_names(actions)
+    def _check_names(self, actions: Mapping[str, int]) -> None:
+        """Refuse actions of unknown agents, and a missing action of a router with a pending packet."""
+        names = self.possible_agents
+        for name in actions:
+            if name not in self._index:
+                raise IllegalActionError(
+                    f"actions[{name!r}]: there is no such agent; they are {names[0]!r} to {names[-1]!r}"
+                )
         for name in self.acting:
             if name not in actions:
                 raise IllegalActionError(f"{name} has a pending packet but no action; nothing has changed")
-        return [actions.get(name, self._idle) for name in self.possible_agents]

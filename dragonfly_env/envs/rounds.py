@@ -1,0 +1,159 @@
+"""``Rounds``: an episode of ``BatchedRoutingEnv`` in which every router decides about one packet at a time.
+
+A batch may hold several decisions of one router. In a round every router that has decisions left in the batch makes its
+earliest one (of several at the same time, the one with the lowest decision id). Simulated time stands still until all
+rounds of the batch are over. Decisions of one batch do not depend on each other, so rounds change nothing in the network.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from dragonfly_env.decisions.batch import DecisionBatch
+from dragonfly_env.envs._scenarios import Changes
+from dragonfly_env.envs.batched import BatchedRoutingEnv
+
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+Item = TypeVar("Item", bound=np.generic)
+
+
+class Rounds:
+    """The rounds of one episode, which begins here.
+
+    Attributes:
+        rows: (N,) the rows of the present batch, by round, then by router.
+        agents: (N,) their routers, numbered on from one scenario to the next.
+        masks: (N, A + 1) bool, what they may do; the last action is idle, which is never allowed here.
+        ends: Where each round ends in ``rows``.
+        begin: Where the present round begins in ``rows``.
+        end: Where the present round ends; ``begin`` when the episode is over.
+        decisions: How many decisions were made in this episode.
+        rewards: (num_agents,) the rewards of the last step of the core.
+        generated: (num_agents,) packets that the hosts of each router generated in that step.
+        delivered: (num_agents,) packets from these hosts that were delivered in that step.
+    """
+
+    def __init__(self, core: BatchedRoutingEnv, seed: int | None = None, options: Changes = None) -> None:
+        core.reset(seed=seed, options=options)
+        self._core = core
+        self._num_agents = core.num_agents
+        self._episode = core.episode
+        self._is_stepping = False
+        self.decisions = 0
+        self._open()
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether a step or a reset was broken off, by Ctrl-C or a deadlock: the episode cannot go on."""
+        return self._is_stepping or self._core.episode != self._episode
+
+    @property
+    def over(self) -> bool:
+        """Whether the episode has ended."""
+        return self.begin == self.end
+
+    @property
+    def acting(self) -> IntArray:
+        """(n,) the routers of this round, ascending."""
+        return self.agents[self.begin : self.end]
+
+    @property
+    def batch(self) -> DecisionBatch:
+        """The decisions of this round, one row per acting router. A copy."""
+        return self._core.pending.rows(self.rows[self.begin : self.end])
+
+    def observations(self) -> npt.NDArray[np.float32]:
+        """(n, F) what the routers of this round see. A new array."""
+        return self._core.pending.obs[self.rows[self.begin : self.end]]
+
+    def masks_of_all(self) -> BoolArray:
+        """(num_agents, A + 1) what every router may do in this round. A new array."""
+        masks = np.zeros((self._num_agents, self.masks.shape[1]), np.bool_)
+        masks[:, -1] = True
+        masks[self.acting] = self.masks[self.begin : self.end]
+        return masks
+
+    def allow(self, actions: IntArray) -> bool:
+        """Whether the masks of this round allow (num_agents,) actions in [0, A]."""
+        acting = self.acting
+        legal: BoolArray = self.masks[np.arange(self.begin, self.end), actions[acting]]
+        idling = np.count_nonzero(actions == self.masks.shape[1] - 1)
+        return bool(legal.all()) and idling == len(actions) - len(acting)
+
+    def arrays_by_turn(self, of_rows: npt.NDArray[Item]) -> list[npt.NDArray[Item]]:
+        """Arrays of their own for all decisions of the batch.
+
+        Args:
+            of_rows: (N, ...) in the order of the batch.
+
+        Returns:
+            (N,) arrays in the order of ``rows``. Those of one router share a block of memory, those of different routers do not: whoever keeps
+            what a router saw does not keep what all other routers saw.
+        """
+        by_agent = of_rows[self._by_agent]
+        arrays = [row for first, end in pairwise(self._bounds) for row in by_agent[first:end].copy()]
+        return [arrays[k] for k in self._order]
+
+    def act(self, actions: IntArray) -> bool:
+        """Decide for the routers of this round, in the order of ``acting``; whether simulated time went on."""
+        self._actions[self.begin : self.end] = actions
+        if self.end == len(self.rows):
+            self.act_all(self._actions)
+            return True
+        self._round += 1
+        self.begin, self.end = self.end, self.ends[self._round]
+        return False
+
+    def act_all(self, actions: IntArray) -> None:
+        """Make all decisions of the batch, in the order of ``rows``, and go on to the next batch."""
+        in_batch = np.empty_like(actions)
+        in_batch[self.rows] = actions
+        self._is_stepping = True
+        self._core.step(in_batch)
+        self._is_stepping = False
+        self.decisions += len(actions)
+        self._open()
+
+    def stop(self) -> None:
+        """End the episode here; packets that wait for a decision are left alone."""
+        self.decisions += self.begin
+        self.end = self.begin
+
+    def _open(self) -> None:
+        """Put the batch into rounds, and begin the first."""
+        batch = self._core.pending
+        count = len(batch)
+        agents = self._core.slots(batch)
+        numbers = agents.astype(np.min_scalar_type(self._num_agents))  # which are sorted faster
+        by_agent = np.lexsort((batch.time_ns, numbers))  # a stable sort
+        agents = agents[by_agent]
+        is_first = np.ones(count, np.bool_)
+        is_first[1:] = agents[1:] != agents[:-1]
+        (firsts,) = is_first.nonzero()
+        # How many packets of the same router come before this one: the round in which its turn is.
+        number = np.arange(count) - firsts[is_first.cumsum() - 1]
+        order = number.argsort(kind="stable")
+        self._by_agent: IntArray = by_agent
+        self._order: list[int] = order.tolist()
+        self._bounds: list[int] = [*firsts.tolist(), count]  # of the rows of each router
+        self.rows: IntArray = by_agent[order]
+        self.agents: IntArray = agents[order]
+        self.masks: BoolArray = np.zeros((count, batch.mask.shape[1] + 1), np.bool_)
+        self.masks[:, :-1] = batch.mask[self.rows]
+        self._actions = np.zeros(count, np.int64)
+        self.ends: list[int] = np.bincount(number).cumsum().tolist()
+        self.begin, self.end, self._round = 0, self.ends[0] if count else 0, 0
+        self.rewards, self.generated, self.delivered = _of_last_step(self._core)
+
+
+def _of_last_step(core: BatchedRoutingEnv) -> tuple[npt.NDArray[np.float64], IntArray, IntArray]:
+    if hasattr(core, "rewards_by_router"):
+        return core.rewards_by_router(), core.generated_by_router(), core.delivered_by_router()
+    agents, rewards = core.payments()
+    sums: Any = np.bincount(agents, weights=rewards, minlength=core.num_agents).astype(np.float64)
+    return sums, np.zeros(core.num_agents, np.int64), np.zeros(core.num_agents, np.int64)
