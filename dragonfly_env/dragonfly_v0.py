@@ -79,9 +79,7 @@ def parallel_env(config: GivenConfig = None, **settings: Any) -> ParallelRouting
     return ParallelRoutingEnv(config, **settings)
 
 
-def env(
-    config: GivenConfig = None, **settings: Any
-) -> OrderEnforcingWrapper[str, Observation, int]:
+def env(config: GivenConfig = None, **settings: Any) -> OrderEnforcingWrapper[str, Observation, int]:
     """The AEC environment in PettingZoo's wrapper that enforces the order of calls; settings as for the module.
 
     Example:

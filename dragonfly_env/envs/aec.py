@@ -38,6 +38,7 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
     """
 
     metadata: ClassVar[dict[str, Any]] = {**RouterView.metadata, "is_parallelizable": False}
+    agent_selection: str
     _turn = _round_end = 0  # before the first reset no turn is left
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
@@ -59,6 +60,7 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
         self.truncations: dict[str, bool] = dict.fromkeys(names, False)
         self.infos: dict[str, Info] = dict(zip(names, map(dict.copy, self._idle_infos), strict=True))
         self._cycle = 0
+        self._actions: list[int] = []
         self._select_first(rounds)
 
     def step(self, action: int | None) -> None:
@@ -84,7 +86,7 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
         if self._rewarded:
             self._clear_rewards()
         self._cumulative_rewards[agent] = 0.0
-        self._masks[number] = self._idle_masks[number]
+        self._masks[number] = self._idle_mask
         self.infos[agent] = self._idle_infos[number].copy()
         self._turn = turn = turn + 1
         if turn < self._round_end:

@@ -1,8 +1,9 @@
 """``Rounds``: an episode of ``BatchedRoutingEnv`` in which every router decides about one packet at a time.
 
-A batch may hold several decisions of one router. In a round every router that has decisions left in the batch makes its
-earliest one (of several at the same time, the one with the lowest decision id). Simulated time stands still until all
-rounds of the batch are over. Decisions of one batch do not depend on each other, so rounds change nothing in the network.
+A batch may hold several decisions of one router. In a round every router that has decisions left in the batch makes
+its earliest one (of several at the same time, the one with the lowest decision id). Simulated time stands still until
+all rounds of the batch are over. Decisions of one batch do not depend on each other, so rounds change nothing in the
+network.
 """
 
 from __future__ import annotations
@@ -38,12 +39,23 @@ class Rounds:
         delivered: (num_agents,) packets from these hosts that were delivered in that step.
     """
 
+    rows: IntArray
+    agents: IntArray
+    masks: BoolArray
+    ends: list[int]
+    begin: int
+    end: int
+    rewards: npt.NDArray[np.float64]
+    generated: IntArray
+    delivered: IntArray
+
     def __init__(self, core: BatchedRoutingEnv, seed: int | None = None, options: Changes = None) -> None:
         core.reset(seed=seed, options=options)
         self._core = core
         self._num_agents = core.num_agents
         self._episode = core.episode
         self._is_stepping = False
+        self._round = 0
         self.decisions = 0
         self._open()
 
@@ -116,6 +128,7 @@ class Rounds:
         self._is_stepping = True
         self._core.step(in_batch)
         self._is_stepping = False
+        self._round = 0
         self.decisions += len(actions)
         self._open()
 
@@ -141,12 +154,12 @@ class Rounds:
         self._by_agent: IntArray = by_agent
         self._order: list[int] = order.tolist()
         self._bounds: list[int] = [*firsts.tolist(), count]  # of the rows of each router
-        self.rows: IntArray = by_agent[order]
-        self.agents: IntArray = agents[order]
-        self.masks: BoolArray = np.zeros((count, batch.mask.shape[1] + 1), np.bool_)
+        self.rows = by_agent[order]
+        self.agents = agents[order]
+        self.masks = np.zeros((count, batch.mask.shape[1] + 1), np.bool_)
         self.masks[:, :-1] = batch.mask[self.rows]
         self._actions = np.zeros(count, np.int64)
-        self.ends: list[int] = np.bincount(number).cumsum().tolist()
+        self.ends = np.bincount(number).cumsum().tolist()
         self.begin, self.end, self._round = 0, self.ends[0] if count else 0, 0
         self.rewards, self.generated, self.delivered = _of_last_step(self._core)
 

@@ -137,10 +137,10 @@ class IllegalActions:
 
 
 class _Masks(dict[bytes, npt.NDArray[np.int8]]):
-    """The masks that a router was shown, by their bytes: there are few, so each array is made once."""
+    """The masks that routers were shown, by their bytes: they are few, so each array is made once, read-only."""
 
     def __missing__(self, mask: bytes) -> npt.NDArray[np.int8]:
-        self[mask] = made = np.frombuffer(mask, np.int8).copy()
+        self[mask] = made = np.frombuffer(mask, np.int8)
         return made
 
 
@@ -184,9 +184,7 @@ class RouterView:
         **settings: Any,
     ) -> None:
         self.core = make_core(config, settings, for_policy)
-        self.max_cycles = (
-            None if max_cycles is None else check_integer("max_cycles", max_cycles, 1, 2**62)
-        )
+        self.max_cycles = None if max_cycles is None else check_integer("max_cycles", max_cycles, 1, 2**62)
         self.render_mode = render_mode
         self._renderer = Renderer(self.core.config, render_mode)
         self._illegal_actions = IllegalActions(illegal_action)
@@ -209,10 +207,8 @@ class RouterView:
             name: spaces.Discrete(self._idle + 1) for name in self.possible_agents
         }
         self.state_space = spaces.Box(0.0, 1.0, (count, self.core.state_shape[1]), np.float32)
-        idle_mask = np.zeros(self._idle + 1, np.int8)
-        idle_mask[self._idle] = 1
-        self._idle_masks = [idle_mask.copy() for _ in range(count)]
-        self._known_masks = [_Masks() for _ in range(count)]
+        self._known_masks = _Masks()
+        self._idle_mask = self._known_masks[bytes(self._idle) + b"\1"]
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """``Dict(observation=Box (F,) float32, action_mask=MultiBinary (A + 1,))``, the same object at every call."""
@@ -266,10 +262,10 @@ class RouterView:
         # By router: the observation of its last packet, its mask in this round, its info as long as it idles.
         blank = np.zeros(self.core.num_features, np.float32)
         self._seen = [blank.copy() for _ in self.agents]
-        self._masks = self._idle_masks
+        self._masks = [self._idle_mask] * len(self.agents)
         self._idle_infos: list[Info] = [
-            {"action_mask": mask, "illegal_actions": 0, "generated": 0, "delivered": 0}
-            for mask in self._idle_masks
+            {"action_mask": self._idle_mask, "illegal_actions": 0, "generated": 0, "delivered": 0}
+            for _ in self.agents
         ]
         self._renderer.reset()
         self._open_batch(rounds)
@@ -280,15 +276,14 @@ class RouterView:
         self._who: list[int] = rounds.agents.tolist()
         self._obs_by_turn = rounds.arrays_by_turn(self.core.pending.obs)
         patterns: list[bytes] = rounds.masks.view(f"V{self._idle + 1}").ravel().tolist()
-        known = self._known_masks
-        self._masks_by_turn = [known[number][mask] for number, mask in zip(self._who, patterns, strict=True)]
+        self._masks_by_turn = list(map(self._known_masks.__getitem__, patterns))
         self._open_round(rounds)
 
     def _open_round(self, rounds: Rounds) -> None:
         """Show the acting routers their packets; the others see what they saw last, and may only idle."""
         now = slice(rounds.begin, rounds.end)
         self._acting = self._who[now]
-        self._masks = self._idle_masks[:]
+        self._masks = [self._idle_mask] * len(self.agents)
         for number, seen, mask in zip(
             self._acting, self._obs_by_turn[now], self._masks_by_turn[now], strict=True
         ):

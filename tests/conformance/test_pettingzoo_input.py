@@ -171,18 +171,17 @@ def test_truncated_agents_take_only_none(make: Callable[..., Any]) -> None:
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_close_may_be_repeated_and_is_the_end(view: str) -> None:
-    env = VIEWS[view](**SHORT, render_mode="ansi")
+def test_close_forgets_the_episode(view: str) -> None:
+    env = VIEWS[view](**SHORT, render_mode="ansi").unwrapped
     env.close()
-    env.close()
-    with pytest.raises(dfe.StateError, match="closed"):
-        env.reset()
-    env = VIEWS[view](**SHORT, render_mode="ansi")
     env.reset()
     env.close()
+    env.close()
     for call in (lambda: env.step({}), env.state, env.render):
-        with pytest.raises(dfe.StateError, match="closed"):
+        with pytest.raises(dfe.StateError, match=r"call reset\(\) first"):
             call()
+    env.reset(seed=1)
+    assert finish("parallel" if view == "parallel" else "aec", env) == expected_history(1)
 
 
 # Settings and names.

@@ -17,11 +17,12 @@ from dragonfly_env.envs.defaults import view_config
 
 PATHS = RandomPolicy("path", "source")
 EPISODE: dict[str, Any] = {"scope": "source", "action": "path", "duration_ns": 3_000.0}
+SEED = 1
 SMALL = dfe.SimulationConfig(topology=dfe.Dragonfly(p=2, a=4, h=2), traffic="adv+1", load=0.4, policy="val-n")
 
 
 def through_batches() -> dfe.Metrics:
-    env = dfe.BatchedRoutingEnv(view_config(), **EPISODE)
+    env = dfe.BatchedRoutingEnv(view_config().replace(seed=SEED), **EPISODE)
     batch = env.reset()
     while not env.done:
         batch = env.step(PATHS.act(batch))
@@ -29,7 +30,7 @@ def through_batches() -> dfe.Metrics:
 
 
 def through_rounds() -> dfe.Metrics:
-    env = dragonfly_v0.parallel_env(**EPISODE)
+    env = dragonfly_v0.parallel_env(seed=SEED, **EPISODE)
     env.reset()
     while env.agents:
         infos = env.step(dict(zip(env.acting, PATHS.act(env.round_batch).tolist(), strict=True)))[-1]
@@ -38,7 +39,7 @@ def through_rounds() -> dfe.Metrics:
 
 
 def through_turns() -> dfe.Metrics:
-    env = dragonfly_v0.raw_env(**EPISODE)
+    env = dragonfly_v0.raw_env(seed=SEED, **EPISODE)
     env.reset()
     while not env.truncations[env.agent_selection]:
         env.step(int(PATHS.act(env.selected_batch)[0]))
@@ -48,14 +49,14 @@ def through_turns() -> dfe.Metrics:
 
 def through_slots() -> dfe.Metrics:
     pytest.importorskip("stable_baselines3", reason="needs the extra [sb3]")
-    env = dfe.RouterVecEnv(**EPISODE)
+    env = dfe.RouterVecEnv(seed=SEED, **EPISODE)
     env.reset()
     over = False
     while not over:
-        rows = env._turns.rows  # type: ignore[union-attr]  # what this round asks for
-        asked = env.core.pending.rows(rows)
+        rounds = env._rounds
+        assert rounds is not None
         actions = np.full(env.num_envs, env.action_space.n - 1)
-        actions[asked.agents] = PATHS.act(asked)
+        actions[rounds.acting] = PATHS.act(rounds.batch)
         _, _, dones, infos = env.step(actions)
         over = bool(dones[0])
     measured: dfe.Metrics = infos[0]["metrics"]

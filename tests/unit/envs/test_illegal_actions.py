@@ -75,7 +75,7 @@ def test_the_vector_of_routers_names_the_router() -> None:
     env.reset()
     mask = env.action_masks()
     wrong = mask.argmin(axis=1)
-    with pytest.warns(IllegalActionWarning, match=r"router 0: action \d is illegal: the mask allows"):
+    with pytest.warns(IllegalActionWarning, match=r"router_0: action \d is illegal: the mask allows"):
         env.step(wrong)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
