@@ -17,7 +17,7 @@ End                    all agents are truncated when the time is up (or after ``
 =====================  ===========================================================================================
 
 ``parallel_env`` goes round by round: every router with pending packets decides about its earliest (of several at the
-same time, the one with the lowest decision id), the others idle, and time stands still until all decisions of the batch
+same time, the one with the lowest decision id), the others idle, and time stops until all decisions of the batch
 are made. ``env`` and ``raw_env`` (AEC) select only routers with a pending packet, in the same order. Each decision
 shows the router as it was when the decision was raised, so the order of rounds and turns changes nothing in the
 network.
@@ -31,8 +31,8 @@ Settings, the same for all three:
 * ``config``: a ``SimulationConfig``, or a mapping of its fields; None: 72 hosts, ``adv+1`` at a load of 0.35. Its policy
   routes the packets of a warm-up. Any of its fields may be given or changed here: ``topology="1056"``,
   ``traffic="uniform"``, ``load=0.4``, ``network="q-adaptive"``, ``policy="ugal-n"``, ``seed=7``, ... A list: networks
-  next to each other, whose routers are numbered on from one to the next. Without a seed, in ``config`` or by itself, the
-  seed is drawn from the operating system: ``env.unwrapped.core.seed``.
+  next to each other, whose routers are numbered on from one to the next. Without a seed, in ``config`` or by itself,
+  one is drawn from the operating system: ``env.unwrapped.core.seed``.
 * those of ``BatchedRoutingEnv``: ``scope``, ``action``, ``reward``, ``duration_ns`` (default 50,000), ``warmup_ns``
   (default 0), ``features``, ``nonminimal_kinds``, ``max_hops``, ``reward_scale_ns``, ... ``for_policy="ugal-n"`` sets
   scope, action and candidates as that policy needs them.

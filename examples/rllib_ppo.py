@@ -65,8 +65,7 @@ class RoutersThatAct(BaseParallelWrapper):
 
 def make_env(settings: dict[str, Any]) -> ParallelPettingZooEnv:
     """The environment of one runner, from settings of ``dragonfly_v0``."""
-    env = dragonfly_v0.parallel_env(**settings, mask_in="observation")
-    return ParallelPettingZooEnv(RoutersThatAct(env))
+    return ParallelPettingZooEnv(RoutersThatAct(dragonfly_v0.parallel_env(**settings)))
 
 
 def make_config(**settings: object) -> PPOConfig:

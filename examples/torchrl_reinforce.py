@@ -1,8 +1,8 @@
 """TorchRL on the parallel view: one masked policy that all routers share, trained by REINFORCE.
 
 Needs ``pip install torchrl`` next to the package; ``make test-frameworks`` runs this in an environment of its own.
-TorchRL takes the mask out of one place only: ``mask_in="info"`` leaves observations that are plain vectors. It makes
-tensors of all infos, and wants the same ones in every step: ``OnlyMasks`` leaves out the metrics of the last.
+TorchRL takes the mask out of one place only, makes tensors of all infos, and wants the same ones in every step:
+``FeaturesAndMasks`` leaves the features in observations and the mask in infos, and nothing else.
 """
 
 from __future__ import annotations
@@ -18,31 +18,36 @@ from torchrl.modules import MLP, MaskedCategorical, ProbabilisticActor
 from dragonfly_env import dragonfly_v0
 
 
-class OnlyMasks(BaseParallelWrapper[str, Any, int]):
-    """Infos that hold nothing but the action mask."""
+class FeaturesAndMasks(BaseParallelWrapper[str, Any, int]):
+    """Observations that are plain vectors of features, and infos that hold nothing but the action mask."""
+
+    def observation_space(self, agent: str) -> Any:
+        """The features of a router."""
+        return self.env.observation_space(agent)["observation"]  # type: ignore[index]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Any]:
-        """As the environment's."""
-        observations, infos = self.env.reset(seed=seed, options=options)
-        return observations, self._masks(infos)
+        """Begin an episode."""
+        return self._parts(self.env.reset(seed=seed, options=options)[0])
 
     def step(self, actions: dict[str, int]) -> tuple[Any, Any, Any, Any, Any]:
-        """As the environment's."""
-        *told, infos = self.env.step(actions)
-        return (*told, self._masks(infos))  # type: ignore[return-value]
+        """Do a round."""
+        observations, rewards, terminations, truncations, _ = self.env.step(actions)
+        features, masks = self._parts(observations)
+        return features, rewards, terminations, truncations, masks
 
     @staticmethod
-    def _masks(infos: Any) -> dict[str, dict[str, Any]]:
-        return {agent: {"action_mask": info["action_mask"]} for agent, info in infos.items()}
+    def _parts(observations: Any) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+        features = {agent: seen["observation"] for agent, seen in observations.items()}
+        return features, {agent: {"action_mask": seen["action_mask"]} for agent, seen in observations.items()}
 
 
 def make_env() -> PettingZooWrapper:
     """All 36 routers in one group; an action that the mask forbids would raise."""
     env = dragonfly_v0.parallel_env(
-        traffic="adv+1", load=0.35, duration_ns=2_000.0, mask_in="info", illegal_action="raise"
+        traffic="adv+1", load=0.35, duration_ns=2_000.0, seed=1, illegal_action="raise"
     )
     return PettingZooWrapper(
-        OnlyMasks(env), group_map={"routers": env.possible_agents}, categorical_actions=True
+        FeaturesAndMasks(env), group_map={"routers": env.possible_agents}, categorical_actions=True
     )
 
 

@@ -65,21 +65,3 @@ def _in_help(row: SettingInfo) -> str:
             line = "       "
         line += f" {word}"
     return "\n".join([*lines, line])
-
-
-def constructed_like(base: type[Any]) -> Callable[[type[Made]], type[Made]]:
-    """Show the arguments of a private base class, whose constructor gets them all, in docstring and signature."""
-
-    def dress(made: type[Made]) -> type[Made]:
-        made.__signature__ = inspect.signature(base)  # type: ignore[attr-defined]
-        if made.__doc__ and base.__doc__:
-            lines, given = (
-                inspect.cleandoc(made.__doc__).split("\n"),
-                inspect.cleandoc(base.__doc__).split("\n"),
-            )
-            first, last = _args_of(given)
-            place, _ = _args_of(lines)
-            made.__doc__ = "\n".join([*lines[:place], *given[first:last], "", *lines[place:]])
-        return made
-
-    return dress

@@ -20,7 +20,7 @@ Infos = dict[str, Info]
 class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
     """All routers act at once; ``dragonfly_env.dragonfly_v0`` lists settings and spaces.
 
-    A step is a round. Simulated time stands still until all decisions of the batch are made, which takes as many rounds
+    A step is a round. Simulated time stops until all decisions of the batch are made, which takes as many rounds
     as the busiest router has packets. Rewards are given in the last of these rounds, in which time goes on.
 
     Arrays that are handed out are never changed later. A router without a packet is handed the same arrays again.

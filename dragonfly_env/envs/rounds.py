@@ -1,7 +1,7 @@
 """``Rounds``: an episode of ``BatchedRoutingEnv`` in which every router decides about one packet at a time.
 
 A batch may hold several decisions of one router. In a round every router that has decisions left in the batch makes
-its earliest one (of several at the same time, the one with the lowest decision id). Simulated time stands still until
+its earliest one (of several at the same time, the one with the lowest decision id). Simulated time stops until
 all rounds of the batch are over. Decisions of one batch do not depend on each other, so rounds change nothing in the
 network.
 """
@@ -104,8 +104,8 @@ class Rounds:
             of_rows: (N, ...) in the order of the batch.
 
         Returns:
-            (N,) arrays in the order of ``rows``. Those of one router share a block of memory, those of different routers do not: whoever keeps
-            what a router saw does not keep what all other routers saw.
+            (N,) arrays in the order of ``rows``. Those of one router share a block of memory, those of different
+            routers do not: a kept observation keeps no other router's alive.
         """
         by_agent = of_rows[self._by_agent]
         arrays = [row for first, end in pairwise(self._bounds) for row in by_agent[first:end].copy()]

@@ -12,7 +12,7 @@ Episode                 ``duration_ns``; truncated at its end in all slots at on
                         whose workload is complete earlier idle until the others are done
 ======================  ====================================================================================
 
-One step is one round: every router with pending packets decides about its earliest. Time stands still until all
+One step is one round: every router with pending packets decides about its earliest. Time stops until all
 decisions of a batch are made, so rewards come with the last round of a batch. Needs the extra ``[sb3]``.
 """
 

@@ -1,4 +1,4 @@
-"""TorchRL, Tianshou and SuperSuit take the PettingZoo views as they are, with the form of observations that each wants.
+"""TorchRL, Tianshou and SuperSuit take the PettingZoo views, in the form of observations that each wants.
 
 Where they are installed only: ``make test-frameworks`` gives them an environment of their own.
 """
@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
 
@@ -37,18 +38,6 @@ def run_example(name: str, **environment: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("form", [{"mask_in": "info"}, {"mask_in": "observation"}], ids=str)
-def test_torchrl_takes_the_mask_out_of_one_place(form: dict[str, Any]) -> None:
-    pytest.importorskip("torchrl", reason="run by make test-frameworks")
-    from torchrl.envs.libs.pettingzoo import PettingZooWrapper
-
-    inner = dragonfly_v0.parallel_env(illegal_action="raise", **SHORT, **form)
-    env = PettingZooWrapper(inner, group_map={"routers": inner.possible_agents})
-    seen = env.rollout(20)  # random actions, as the mask allows
-    assert seen["routers", "action_mask"].shape == (len(seen), 6, inner.core.num_actions + 1)
-    assert bool(seen["routers", "action_mask"].any(-1).all())
-
-
 def test_torchrls_example_learns_with_masks() -> None:
     pytest.importorskip("torchrl", reason="run by make test-frameworks")
     assert re.search(r"episode 3: \d+ rounds, paid -\d", run_example("torchrl_reinforce.py"))
@@ -63,26 +52,23 @@ def test_tianshous_example_learns_with_masks() -> None:
 @pytest.mark.parametrize("processes", [0, 2])
 def test_supersuits_vector_of_copies_takes_flat_observations(processes: int) -> None:
     supersuit = pytest.importorskip("supersuit", reason="run by make test-frameworks")
-    env = dragonfly_v0.parallel_env(flat_observation=True, **SHORT)
+    env = dragonfly_v0.parallel_env(**SHORT)
+    flat = supersuit.observation_lambda_v0(
+        env,
+        lambda seen, space: gymnasium.spaces.flatten(space, seen),
+        gymnasium.spaces.flatten_space,
+    )
     vector = supersuit.concat_vec_envs_v1(
-        supersuit.pettingzoo_env_to_vec_env_v1(env), 2, num_cpus=processes, base_class="gymnasium"
+        supersuit.pettingzoo_env_to_vec_env_v1(flat), 2, num_cpus=processes, base_class="gymnasium"
     )
     try:
         seen, _ = vector.reset(seed=1)
-        width = env.core.num_features + env.core.num_actions + 1
-        assert np.asarray(seen).shape == (2 * 6, width)
-        masks = np.asarray(seen)[:, env.core.num_features :]
-        assert (masks.sum(axis=1) >= 1).all()
+        choices = env.core.num_actions + 1  # the mask comes first
+        assert np.asarray(seen).shape == (2 * 6, choices + env.core.num_features)
         for _ in range(3):
-            seen, rewards, *_ = vector.step(np.asarray(seen)[:, env.core.num_features :].argmax(axis=1))
+            masks = np.asarray(seen)[:, :choices]
+            assert (masks.sum(axis=1) >= 1).all()
+            seen, rewards, *_ = vector.step(masks.argmax(axis=1))
         assert np.asarray(rewards).shape == (12,)
     finally:
         vector.close()
-
-
-def test_supersuits_wrappers_take_plain_observations() -> None:
-    supersuit = pytest.importorskip("supersuit", reason="run by make test-frameworks")
-    env = supersuit.frame_stack_v1(dragonfly_v0.parallel_env(mask_in="info", **SHORT), 3)
-    observations, infos = env.reset(seed=1)
-    assert {seen.shape[-1] for seen in observations.values()} == {3 * env.unwrapped.core.num_features}
-    assert all(info["action_mask"].any() for info in infos.values())

@@ -160,7 +160,7 @@ KINDS: dict[str, tuple[Any, Callable[[], Any]]] = {
     "parallel": (Rounds(), lambda: dragonfly_v0.parallel_env(CONFIG, **SHORT)),
     "parallel, few rounds": (Rounds(), lambda: dragonfly_v0.parallel_env(CONFIG, max_cycles=25, **SHORT)),
     "aec": (Turns(), lambda: dragonfly_v0.env(CONFIG, **SHORT)),
-    "aec, few rounds": (Turns(), lambda: dragonfly_v0.raw_env(CONFIG, max_cycles=2, mask_in="info", **SHORT)),
+    "aec, few rounds": (Turns(), lambda: dragonfly_v0.raw_env(CONFIG, max_cycles=2, **SHORT)),
     "packet": (Gym(), lambda: PacketRouting(CONFIG, background="ugal-n", **SHORT)),
     "made": (Gym(), lambda: gymnasium.make("dragonfly_env/PacketRouting-v0", **SHORT)),
     "vector": (Slots(), vector),

@@ -17,7 +17,7 @@ FOLDER = "api"
 
 # Classes that need an extra are named, so that nothing here has to import them.
 NEED_EXTRAS = {
-    "RouterVecEnv": "object, CoreView, VecEnv",
+    "RouterVecEnv": "object, VecEnv",
     "DeepQAgent": "object",
     "PpoAgent": "object",
 }

@@ -142,7 +142,8 @@ def test_illegal_actions_may_be_refused_and_change_nothing() -> None:
     wrong = actions.copy()
     wrong[router] = 5
     with pytest.raises(
-        dfe.IllegalActionError, match=rf"^router_{router}: action 5 is illegal \(decision \d+\): must be one of \["
+        dfe.IllegalActionError,
+        match=rf"^router_{router}: action 5 is illegal \(decision \d+\): must be one of \[",
     ):
         env.step(wrong)
     assert np.array_equal(env.step(actions)[0], left.step(actions)[0])
