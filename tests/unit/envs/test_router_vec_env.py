@@ -40,7 +40,7 @@ def play(env: dfe.RouterVecEnv, observations: Any) -> tuple[list[Any], list[dict
 
 @pytest.mark.parametrize(
     "options",
-    [{}, {"action": "path"}, {"scope": "all"}, {"scope": "source", "reward": "team"}],
+    [{}, {"action": "path"}, {"scope": "all"}, {"scope": "source", "reward": "differential", "share": "all"}],
     ids=str,
 )
 def test_an_episode_is_that_of_the_batched_environment(options: dict[str, Any]) -> None:
@@ -51,7 +51,7 @@ def test_an_episode_is_that_of_the_batched_environment(options: dict[str, Any]) 
     while not batched.done:
         decisions += len(batch)
         batch = batched.step(choose(batch.obs, batch.mask))
-        np.add.at(paid, *batched.payments())
+        paid += batched.rewards_by_router()
 
     env = dfe.RouterVecEnv(CONFIG, illegal_action="raise", **SHORT, **options)
     env.seed(5)
