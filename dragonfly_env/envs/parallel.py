@@ -125,9 +125,9 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
         return {name: {"observation": seen, "action_mask": mask} for name, seen, mask in columns}
 
     def _infos(self, rounds: Rounds, time_went_on: bool) -> Infos:
-        infos = list(map(dict.copy, self._idle_infos))
+        infos, masks = list(map(dict.copy, self._idle_infos)), self._masks
         for number in self._acting:
-            infos[number]["action_mask"] = self._masks[number]
+            infos[number]["action_mask"] = masks[number]
         if time_went_on:
             generated, delivered = rounds.generated.tolist(), rounds.delivered.tolist()
             for info, new, done in zip(infos, generated, delivered, strict=True):

@@ -93,7 +93,7 @@ class Rounds:
     def allow(self, actions: IntArray) -> bool:
         """Whether the masks of this round allow (num_agents,) actions in [0, A]."""
         acting = self.acting
-        legal: BoolArray = self.masks[np.arange(self.begin, self.end), actions[acting]]
+        legal: BoolArray = self.masks.ravel()[self._mask_starts[self.begin : self.end] + actions[acting]]
         idling = np.count_nonzero(actions == self.masks.shape[1] - 1)
         return bool(legal.all()) and idling == len(actions) - len(acting)
 
@@ -109,7 +109,7 @@ class Rounds:
         """
         by_agent = of_rows[self._by_agent]
         arrays = [row for first, end in pairwise(self._bounds) for row in by_agent[first:end].copy()]
-        return [arrays[k] for k in self._order]
+        return list(map(arrays.__getitem__, self._order))
 
     def act(self, actions: IntArray) -> bool:
         """Decide for the routers of this round, in the order of ``acting``; whether simulated time went on."""
@@ -150,7 +150,7 @@ class Rounds:
         (firsts,) = is_first.nonzero()
         # How many packets of the same router come before this one: the round in which its turn is.
         number = np.arange(count) - firsts[is_first.cumsum() - 1]
-        order = number.argsort(kind="stable")
+        order = number.astype(np.min_scalar_type(count)).argsort(kind="stable")
         self._by_agent: IntArray = by_agent
         self._order: list[int] = order.tolist()
         self._bounds: list[int] = [*firsts.tolist(), count]  # of the rows of each router
@@ -158,6 +158,7 @@ class Rounds:
         self.agents = agents[order]
         self.masks = np.zeros((count, batch.mask.shape[1] + 1), np.bool_)
         self.masks[:, :-1] = batch.mask[self.rows]
+        self._mask_starts: IntArray = np.arange(count) * self.masks.shape[1]
         self._actions = np.zeros(count, np.int64)
         self.ends = np.bincount(number).cumsum().tolist()
         self.begin, self.end, self._round = 0, self.ends[0] if count else 0, 0

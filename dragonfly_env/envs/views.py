@@ -283,12 +283,13 @@ class RouterView:
         """Show the acting routers their packets; the others see what they saw last, and may only idle."""
         now = slice(rounds.begin, rounds.end)
         self._acting = self._who[now]
-        self._masks = [self._idle_mask] * len(self.agents)
+        self._masks = masks = [self._idle_mask] * len(self.possible_agents)
+        observations = self._seen
         for number, seen, mask in zip(
             self._acting, self._obs_by_turn[now], self._masks_by_turn[now], strict=True
         ):
-            self._seen[number] = seen
-            self._masks[number] = mask
+            observations[number] = seen
+            masks[number] = mask
 
     def _check_open(self, call: str) -> Rounds:
         if self._rounds is None or self._rounds.interrupted:
