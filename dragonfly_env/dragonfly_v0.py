@@ -28,8 +28,8 @@ the core. ``env.core.pending`` is not that batch: it has the decisions of all ro
 
 Settings, the same for all three:
 
-* ``config``: a ``SimulationConfig``, or a mapping of its fields; None: 72 hosts, ``adv+1`` at a load of 0.35. Its policy
-  routes the packets of a warm-up. Any of its fields may be given or changed here: ``topology="1056"``,
+* ``config``: a ``SimulationConfig``, or a mapping of its fields; None: 72 hosts, ``adv+1`` at a load of 0.35. Its
+  policy routes the packets of a warm-up. Any of its fields may be given or changed here: ``topology="1056"``,
   ``traffic="uniform"``, ``load=0.4``, ``network="q-adaptive"``, ``policy="ugal-n"``, ``seed=7``, ... A list: networks
   next to each other, whose routers are numbered on from one to the next. Without a seed, in ``config`` or by itself,
   one is drawn from the operating system: ``env.unwrapped.core.seed``.

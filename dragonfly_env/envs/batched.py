@@ -564,8 +564,8 @@ class BatchedRoutingEnv(CoreOwner):
         self._check_begun("rewards_by_router()")
         if self.reward == "delivery":
             raise StateError(
-                "rewards_by_router(): reward='delivery' has no sum per step, as it falls due long after a decision; use "
-                "transitions(), or reward='hop'"
+                "rewards_by_router(): reward='delivery' has no sum per step, as it falls due long after a decision; "
+                "use transitions(), or reward='hop'"
             )
         return self._rewards.rewards(self._core)
 
@@ -629,7 +629,7 @@ class BatchedRoutingEnv(CoreOwner):
         A router's row has the occupancy of every output port (queued packets and credits in use, relative to the
         network's buffers); packets that the router holds (see ``rewards_by_router``); packets in source queues of its
         hosts; by destination group, packets that the hosts have given to it in the last one to two microseconds; and
-        the share of the episode that is over. A number n of packets stands as n / (n + radix).
+        the share of the episode that is over. A number n of packets is shown as n / (n + radix).
 
         Args:
             scenario: Which one; where there is only one, it need not be said.

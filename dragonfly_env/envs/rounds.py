@@ -9,7 +9,7 @@ network.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -57,6 +57,8 @@ class Rounds:
         self._is_stepping = False
         self._round = 0
         self.decisions = 0
+        self.rewards = np.zeros(core.num_agents)
+        self.generated = self.delivered = np.zeros(core.num_agents, np.int64)
         self._open()
 
     @property
@@ -128,6 +130,8 @@ class Rounds:
         self._is_stepping = True
         self._core.step(in_batch)
         self._is_stepping = False
+        self.rewards = self._core.rewards_by_router()
+        self.generated, self.delivered = self._core.packets_by_router()
         self._round = 0
         self.decisions += len(actions)
         self._open()
@@ -162,12 +166,3 @@ class Rounds:
         self._actions = np.zeros(count, np.int64)
         self.ends = np.bincount(number).cumsum().tolist()
         self.begin, self.end, self._round = 0, self.ends[0] if count else 0, 0
-        self.rewards, self.generated, self.delivered = _of_last_step(self._core)
-
-
-def _of_last_step(core: BatchedRoutingEnv) -> tuple[npt.NDArray[np.float64], IntArray, IntArray]:
-    if hasattr(core, "rewards_by_router"):
-        return core.rewards_by_router(), core.generated_by_router(), core.delivered_by_router()
-    agents, rewards = core.payments()
-    sums: Any = np.bincount(agents, weights=rewards, minlength=core.num_agents).astype(np.float64)
-    return sums, np.zeros(core.num_agents, np.int64), np.zeros(core.num_agents, np.int64)

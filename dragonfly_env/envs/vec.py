@@ -172,7 +172,7 @@ class RouterVecEnv(VecEnv):
             DeadlockError: If nothing moved for ``watchdog_ns``.
         """
         rounds = self._check_open("step()")
-        actions = np.array(self._actions)
+        actions = np.array(self._actions, np.int64)
         if actions.shape != (self.num_envs,):
             raise IllegalActionError(f"actions: must have shape ({self.num_envs},), not {actions.shape}")
         for slot in self._illegal_actions.replace(actions, rounds):
@@ -230,7 +230,7 @@ class RouterVecEnv(VecEnv):
         return [result[slot] if method_name == "action_masks" else result for slot in slots]
 
     def env_is_wrapped(self, wrapper_class: type[Any], indices: Indices = None) -> list[bool]:
-        """False for every slot: there are no single environments that could be wrapped."""
+        """False for every slot and every ``wrapper_class``: a slot is no environment that could be wrapped."""
         return [False for _ in self._get_indices(indices)]
 
     def _observe(self, rounds: Rounds) -> FloatArray:

@@ -27,7 +27,7 @@ PROMISES = {
     # The learned modes carry more than the default of the machine.
     "job_bias.py": r"hacc  ad3 +\d+  0\.\d+  learned\n\n.*\nad0   ad0 .* mean 0\.5[0-5]\d\nad1   ad3 .* mean 0\.5[6-9]",
     "jobs_side_by_side.py": r"par milc: +[\d.]+ us.*\n.*wait.*\n.*allreduce",
-    "masked_ppo.py": r"(after +\d+ steps: \d+ ns a packet\n){5}",
+    "masked_ppo.py": r"(after +\d+ steps: \d+ ns a packet\n){4}",
     "pettingzoo_loop.py": r"parallel: \d+ rounds.*\nAEC: \d+ turns",
     "ppo_fits_every_size.py": r"episode 10: \d+ ns a packet\n(.*342 hosts, adv\+1: \d+ ns\n){3}",
     "sb3_dqn.py": r"DQN: +-[\d.]+ us",

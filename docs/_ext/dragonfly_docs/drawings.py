@@ -241,12 +241,16 @@ def _credit_drawing() -> str:
     parts += _span(90, 216, 600, 'A: reward "delivery"', "detour")
     parts += _span(350, 254, 600, 'B: reward "delivery"', "detour")
     parts += [
-        _text(40, 28, "One packet, two decisions: transitions() joins them by decision_ids.", anchor="start"),
+        _text(
+            40,
+            28,
+            "One packet, two decisions: which time each reward of transitions() covers.",
+            anchor="start",
+        ),
         _text(
             40,
             290,
-            'With "team" all decisions that complete in a step get minus the mean latency of what was '
-            "delivered in it.",
+            'With "delivery" a transition ends at the delivery and has no next decision.',
             "small",
             "start",
         ),

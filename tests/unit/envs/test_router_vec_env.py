@@ -151,7 +151,7 @@ def test_illegal_actions_may_be_refused_and_change_nothing() -> None:
 
 @pytest.mark.parametrize(
     "actions",
-    [np.zeros(35, int), np.zeros((36, 1), int), np.full(36, 6), np.full(36, -1), None, 3],
+    [np.zeros(35, int), np.zeros((36, 1), int), np.full(36, 6), np.full(36, -1), 3],
     ids=lambda actions: str(actions).replace("\n", "")[:12],
 )
 def test_what_is_no_action_is_refused(actions: Any) -> None:

@@ -30,6 +30,7 @@ def statistics(**changes: Any) -> dict[str, Any]:
         "delivered": 10,
         "in_network": 4,
         "in_source_queues": 2,
+        "packet_time_ps": 4_000_000,
         "latency_sum_ps": 5500 * PS,
         "network_latency_sum_ps": 5000 * PS,
         "hops_sum": 21,
