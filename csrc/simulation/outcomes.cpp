@@ -163,6 +163,9 @@ void Outcomes::take_transitions(const TransitionColumns& to) {
   const std::uint32_t features = plan_.layout.num_features();
   const std::uint32_t actions = plan_.num_actions;
   const double per_tick = static_cast<double>(plan_.quantum_ps) / reward_scale_ps_;
+  const auto reward_of = [=](const CompletedDecision& head) {
+    return -static_cast<double>(head.leg) * per_tick;
+  };
   order();
   for (std::size_t at = 0; at < order_.size(); ++at) {
     if (at + kAhead < order_.size()) {
@@ -178,7 +181,7 @@ void Outcomes::take_transitions(const TransitionColumns& to) {
     to.agents[at] = head.agent;
     to.next_agents[at] = head.next_agent;
     to.actions[at] = head.action;
-    to.rewards[at] = -static_cast<double>(head.leg) * per_tick;
+    to.rewards[at] = reward_of(head);
     to.latency_ns[at] = plan_.to_ns(head.leg);
     to.times_ns[at] = plan_.to_ns(head.feedback);
     to.done[at] = head.next_agent < 0 && head.truncated == 0;
