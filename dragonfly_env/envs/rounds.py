@@ -34,9 +34,9 @@ class Rounds:
         begin: Where the present round begins in ``rows``.
         end: Where the present round ends; ``begin`` when the episode is over.
         decisions: How many decisions were made in this episode.
-        rewards: (num_agents,) the rewards of the last step of the core.
-        generated: (num_agents,) packets that the hosts of each router generated in that step.
-        delivered: (num_agents,) packets from these hosts that were delivered in that step.
+        rewards: (num_agents,) the rewards of the last time that simulated time went on.
+        generated: (num_agents,) packets that the hosts of each router generated in this time.
+        delivered: (num_agents,) packets from these hosts that were delivered in this time.
     """
 
     rows: IntArray
@@ -129,6 +129,8 @@ class Rounds:
         in_batch[self.rows] = actions
         self._is_stepping = True
         self._core.step(in_batch)
+        self.rewards = self._core.rewards_by_router()
+        self.generated, self.delivered = self._core.packets_by_router()
         self._is_stepping = False
         self.rewards = self._core.rewards_by_router()
         self.generated, self.delivered = self._core.packets_by_router()
