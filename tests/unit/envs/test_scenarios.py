@@ -34,7 +34,7 @@ def test_an_environment_knows_its_scenarios() -> None:
     assert set(batch.scenario.tolist()) == {0, 1, 2}
     assert np.array_equal(env.slots(batch), batch.agents + 36 * batch.scenario)
     assert "3 scenarios" in repr(env)
-    assert (env.state(scenario=2).shape, env.state_shape) == ((36, 19), (36, 19))
+    assert env.state(scenario=2).shape == env.state_shape == (36, 7 + 3 + 9)
 
 
 def test_a_scenario_must_be_named_where_there_are_several() -> None:
