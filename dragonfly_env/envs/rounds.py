@@ -8,8 +8,8 @@ network.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
-from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,6 @@ from dragonfly_env.envs.batched import BatchedRoutingEnv
 
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
-Item = TypeVar("Item", bound=np.generic)
 
 
 class Rounds:
@@ -99,19 +98,14 @@ class Rounds:
         idling = np.count_nonzero(actions == self.masks.shape[1] - 1)
         return bool(legal.all()) and idling == len(actions) - len(acting)
 
-    def arrays_by_turn(self, of_rows: npt.NDArray[Item]) -> list[npt.NDArray[Item]]:
-        """Arrays of their own for all decisions of the batch.
-
-        Args:
-            of_rows: (N, ...) in the order of the batch.
-
-        Returns:
-            (N,) arrays in the order of ``rows``. Those of one router share a block of memory, those of different
-            routers do not: a kept observation keeps no other router's alive.
+    def observations_by_router(self) -> dict[int, Iterator[npt.NDArray[np.float32]]]:
+        """What the routers of this batch see, round by round. Those of different routers do not share memory: a kept
+        observation keeps no other router's alive.
         """
-        by_agent = of_rows[self._by_agent]
-        arrays = [row for first, end in pairwise(self._bounds) for row in by_agent[first:end].copy()]
-        return list(map(arrays.__getitem__, self._order))
+        obs = self._core.pending.obs[self._by_agent]
+        routers = self.agents[: self.end].tolist()
+        blocks = pairwise(self._bounds)
+        return {router: iter(obs[first:end].copy()) for router, (first, end) in zip(routers, blocks, strict=True)}
 
     def act(self, actions: IntArray) -> bool:
         """Decide for the routers of this round, in the order of ``acting``; whether simulated time went on."""
@@ -158,8 +152,7 @@ class Rounds:
         number = np.arange(count) - firsts[is_first.cumsum() - 1]
         order = number.astype(np.min_scalar_type(count)).argsort(kind="stable")
         self._by_agent: IntArray = by_agent
-        self._order: list[int] = order.tolist()
-        self._bounds: list[int] = [*firsts.tolist(), count]  # of the rows of each router
+        self._bounds: list[int] = [*firsts.tolist(), count] if count else []  # of the rows of each router
         self.rows = by_agent[order]
         self.agents = agents[order]
         self.masks = np.zeros((count, batch.mask.shape[1] + 1), np.bool_)

@@ -274,7 +274,7 @@ class RouterView:
     def _open_batch(self, rounds: Rounds) -> None:
         """Make the arrays that routers are shown in the rounds of a new batch."""
         self._who: list[int] = rounds.agents.tolist()
-        self._obs_by_turn = rounds.arrays_by_turn(self.core.pending.obs)
+        self._obs_to_come = rounds.observations_by_router()
         patterns: list[bytes] = rounds.masks.view(f"V{self._idle + 1}").ravel().tolist()
         self._masks_by_turn = list(map(self._known_masks.__getitem__, patterns))
         self._open_round(rounds)
@@ -284,11 +284,9 @@ class RouterView:
         now = slice(rounds.begin, rounds.end)
         self._acting = self._who[now]
         self._masks = masks = [self._idle_mask] * len(self.possible_agents)
-        observations = self._seen
-        for number, seen, mask in zip(
-            self._acting, self._obs_by_turn[now], self._masks_by_turn[now], strict=True
-        ):
-            observations[number] = seen
+        seen, to_come = self._seen, self._obs_to_come
+        for number, mask in zip(self._acting, self._masks_by_turn[now], strict=True):
+            seen[number] = next(to_come[number])
             masks[number] = mask
 
     def _check_open(self, call: str) -> Rounds:
