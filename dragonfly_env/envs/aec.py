@@ -39,7 +39,7 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
 
     metadata: ClassVar[dict[str, Any]] = {**RouterView.metadata, "is_parallelizable": False}
     agent_selection: str
-    _turn = _round_end = 0  # before the first reset no turn is left
+    _turn = _turns = 0  # before the first reset there are no turns
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Begin an episode.
@@ -75,10 +75,10 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
             StateError: Before reset, after the end of the episode, after close.
         """
         turn = self._turn
-        if turn >= self._round_end:
+        if turn >= self._turns:
             self._remove_truncated(action)
             return
-        number, agent = self._who[turn], self.agent_selection
+        number, agent = self._acting[turn], self.agent_selection
         chosen = operator.index(action)  # type: ignore[arg-type]  # None raises TypeError
         if not (0 <= chosen <= self._idle and self._legal[turn * (self._idle + 1) + chosen]):
             chosen = self._replace(chosen, number)
@@ -89,8 +89,8 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
         self._masks[number] = self._idle_mask
         self.infos[agent] = self._idle_infos[number].copy()
         self._turn = turn = turn + 1
-        if turn < self._round_end:
-            self.agent_selection = self.possible_agents[self._who[turn]]
+        if turn < self._turns:
+            self.agent_selection = self.possible_agents[self._acting[turn]]
         else:
             self._finish_round()
 
@@ -109,23 +109,20 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
         rounds = self._check_running()
         if rounds.over:
             raise StateError("selected_batch: the episode is over")
-        return self.core.pending.rows(rounds.rows[self._turn : self._turn + 1])
+        return rounds.batch.rows(slice(self._turn, self._turn + 1))
 
     def close(self) -> None:
         """Forget the episode; ``reset`` starts a new one."""
         super().close()
-        self._round_end = 0
-
-    def _open_batch(self, rounds: Rounds) -> None:
-        super()._open_batch(rounds)
-        self._legal = rounds.masks.tobytes()
+        self._turns = 0
 
     def _select_first(self, rounds: Rounds) -> None:
         """Select the first router of the round. At the end of the episode truncate all: each is selected once more."""
         if self._cycle == self.max_cycles:
             rounds.stop()
             self._open_round(rounds)
-        self._turn, self._round_end, self._actions = rounds.begin, rounds.end, []
+        self._turn, self._turns, self._actions = 0, len(self._acting), []
+        self._legal = rounds.masks[rounds.begin : rounds.end].tobytes()
         names = self.possible_agents
         if rounds.over:
             self.truncations = dict.fromkeys(names, True)

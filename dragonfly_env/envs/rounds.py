@@ -105,7 +105,9 @@ class Rounds:
         obs = self._core.pending.obs[self._by_agent]
         routers = self.agents[: self.end].tolist()
         blocks = pairwise(self._bounds)
-        return {router: iter(obs[first:end].copy()) for router, (first, end) in zip(routers, blocks, strict=True)}
+        return {
+            router: iter(obs[first:end].copy()) for router, (first, end) in zip(routers, blocks, strict=True)
+        }
 
     def act(self, actions: IntArray) -> bool:
         """Decide for the routers of this round, in the order of ``acting``; whether simulated time went on."""

@@ -272,22 +272,19 @@ class RouterView:
         return rounds
 
     def _open_batch(self, rounds: Rounds) -> None:
-        """Make the arrays that routers are shown in the rounds of a new batch."""
-        self._who: list[int] = rounds.agents.tolist()
+        """Begin a new batch with its first round."""
         self._obs_to_come = rounds.observations_by_router()
-        patterns: list[bytes] = rounds.masks.view(f"V{self._idle + 1}").ravel().tolist()
-        self._masks_by_turn = list(map(self._known_masks.__getitem__, patterns))
         self._open_round(rounds)
 
     def _open_round(self, rounds: Rounds) -> None:
         """Show the acting routers their packets; the others see what they saw last, and may only idle."""
-        now = slice(rounds.begin, rounds.end)
-        self._acting = self._who[now]
+        self._acting: list[int] = rounds.acting.tolist()
         self._masks = masks = [self._idle_mask] * len(self.possible_agents)
-        seen, to_come = self._seen, self._obs_to_come
-        for number, mask in zip(self._acting, self._masks_by_turn[now], strict=True):
+        seen, to_come, known = self._seen, self._obs_to_come, self._known_masks
+        legal = rounds.masks[rounds.begin : rounds.end].view(f"V{self._idle + 1}").ravel().tolist()  # bytes
+        for number, mask in zip(self._acting, legal, strict=True):
             seen[number] = next(to_come[number])
-            masks[number] = mask
+            masks[number] = known[mask]
 
     def _check_open(self, call: str) -> Rounds:
         if self._rounds is None or self._rounds.interrupted:
