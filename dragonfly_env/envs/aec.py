@@ -109,7 +109,8 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
         rounds = self._check_running()
         if rounds.over:
             raise StateError("selected_batch: the episode is over")
-        return rounds.batch.rows(slice(self._turn, self._turn + 1))
+        row = rounds.begin + self._turn
+        return self.core.pending.rows(rounds.rows[row : row + 1])
 
     def close(self) -> None:
         """Forget the episode; ``reset`` starts a new one."""

@@ -206,7 +206,8 @@ class RouterView:
         self.action_spaces: dict[str, spaces.Space[Any]] = {
             name: spaces.Discrete(self._idle + 1) for name in self.possible_agents
         }
-        self.state_space = spaces.Box(0.0, 1.0, (count, self.core.state_shape[1]), np.float32)
+        width = max(self.core.state(number).shape[1] for number in range(self.core.num_scenarios))
+        self.state_space = spaces.Box(0.0, 1.0, (count, width), np.float32)
         self._known_masks = _Masks()
         self._idle_mask = self._known_masks[bytes(self._idle) + b"\1"]
 
@@ -222,13 +223,18 @@ class RouterView:
         """The state of the whole network for a central critic: see ``BatchedRoutingEnv.state``. A new array.
 
         Returns:
-            (num_routers, S) in [0, 1], of several scenarios one after the other.
+            (num_routers, S) in [0, 1], of several scenarios one after the other; S is that of the largest, and what
+            others do not have is 0.
 
         Raises:
             StateError: Before the first reset, or after close.
         """
         self._check_open("state()")
-        return np.concatenate([self.core.state(number) for number in range(self.core.num_scenarios)])
+        state = np.zeros(self.state_space.shape, np.float32)
+        for number, first in enumerate(self.core.first_agents.tolist()):
+            rows = self.core.state(number)
+            state[first : first + len(rows), : rows.shape[1]] = rows
+        return state
 
     def render(self) -> str | npt.NDArray[np.uint8] | None:
         """A frame: utilisation of every global link since the frame before, with the hottest named. Of several

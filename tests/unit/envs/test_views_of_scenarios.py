@@ -62,6 +62,19 @@ def test_the_parallel_view_has_the_routers_of_all() -> None:
     assert hashes(env.core) == alone()
 
 
+def test_states_of_networks_of_different_sizes_are_padded() -> None:
+    large = config(topology=dfe.Dragonfly.preset("342"))
+    settings = {"action": "path", "scope": "source", "features": ["hops"]}
+    env = dragonfly_v0.parallel_env(config=[config(), large], **settings, **SMALL)
+    env.reset()
+    state = env.state()
+    assert state.shape == env.state_space.shape == (36 + 114, env.core.state(1).shape[1])
+    width = env.core.state(0).shape[1]
+    assert np.array_equal(state[:36, :width], env.core.state(0))
+    assert np.array_equal(state[36:], env.core.state(1))
+    assert not state[:36, width:].any()
+
+
 def test_the_aec_view_has_the_routers_of_all() -> None:
     env = dragonfly_v0.raw_env(config=several(), illegal_action="raise", **SMALL)
     env.reset()
