@@ -124,17 +124,11 @@ def as_configs(field: str, given: object) -> Configs:
     return configs
 
 
-def with_fields(given: Any, fields: Mapping[str, Any]) -> Any:
-    """The same configurations with some fields changed, for views, which have one place per router: a function that
-    makes configurations must make networks of as many routers each time.
+class DrawnForViews:
+    """A function that makes configurations, with some of their fields changed. Views have one place per router, so each
+    episode must have networks of as many routers.
     """
-    if callable(given) and not isinstance(given, (type, SimulationConfig)):
-        return _DrawnForViews(given, dict(fields))
-    configs = tuple(config.replace(**fields) for config in as_configs("config", given))
-    return configs[0] if isinstance(given, SimulationConfig) else configs
 
-
-class _DrawnForViews:
     def __init__(self, draw: Draw, fields: dict[str, Any]) -> None:
         self._draw = draw
         self._fields = fields

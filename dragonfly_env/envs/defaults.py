@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.config.topology import Dragonfly
-from dragonfly_env.envs._scenarios import with_fields
+from dragonfly_env.envs._scenarios import DrawnForViews
 from dragonfly_env.simulation.config import SimulationConfig
 
 if TYPE_CHECKING:
@@ -50,8 +50,7 @@ def view_configs(config: Any, fields: Mapping[str, Any]) -> SimulationConfig | S
     if isinstance(config, (list, tuple)):
         return [view_config(one).replace(**with_seed(one, fields)) for one in config]
     if callable(config):
-        drawn: Several = with_fields(config, fields)
-        return drawn
+        return DrawnForViews(config, dict(fields))
     return view_config(config).replace(**with_seed(config, fields))
 
 

@@ -230,7 +230,7 @@ class RouterVecEnv(VecEnv):
         return [result[slot] if method_name == "action_masks" else result for slot in slots]
 
     def env_is_wrapped(self, wrapper_class: type[Any], indices: Indices = None) -> list[bool]:
-        """False for every slot and every ``wrapper_class``: a slot is no environment that could be wrapped."""
+        """False for every slot, whatever ``wrapper_class`` is: no single environments could be wrapped."""
         return [False for _ in self._get_indices(indices)]
 
     def _observe(self, rounds: Rounds) -> FloatArray:
