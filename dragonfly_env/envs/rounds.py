@@ -128,8 +128,6 @@ class Rounds:
         self.rewards = self._core.rewards_by_router()
         self.generated, self.delivered = self._core.packets_by_router()
         self._is_stepping = False
-        self.rewards = self._core.rewards_by_router()
-        self.generated, self.delivered = self._core.packets_by_router()
         self._round = 0
         self.decisions += len(actions)
         self._open()
