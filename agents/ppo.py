@@ -1,6 +1,6 @@
 """Proximal policy optimisation on exact transitions: what a decision brought is known, packet by packet.
 
-MaskablePPO on the vector environment (``examples/masked_ppo.py``) is rewarded per step, for all decisions that
+MaskablePPO on the vector environment (``examples/masked_ppo_sb3.py``) is rewarded per step, for all decisions that
 complete in it. The core's transitions say for each decision how long its packet still took: that is its return,
 without discount, bootstrapping or other packets' times in it, so nothing is left for generalised advantage estimation
 to estimate. A baseline predicts the return from what the router saw; the advantage is the return minus that

@@ -1,0 +1,231 @@
+"""Independent PPO through the PettingZoo parallel API: one file to read from top to bottom, and to copy.
+
+A step is a round: every router with a packet chooses the packet's path, the others idle. The reward is the default one,
+``reward="hop"``, summed over the routers of a group. All routers share one small network, or each router has its own
+(``--independent``). Needs PyTorch, from the extra [sb3].
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from dragonfly_env import dragonfly_v0
+from dragonfly_env.agents import IntArray, evaluate_over_seeds
+from dragonfly_env.decisions.batch import DecisionBatch
+
+TASK = "Adversarial-72"
+
+
+def make_env(task: str, **settings: Any) -> Any:
+    """The environment of a task."""
+    given = {"scope": "source", "action": "path", "share": "group", "duration_ns": 20_000.0, **settings}
+    return dragonfly_v0.parallel_env(**given)
+
+
+class Networks(nn.Module):
+    """One hidden layer per router, all routers in one product of matrices; or one network that all routers share."""
+
+    def __init__(self, networks: int, inputs: int, outputs: int, hidden: int = 32) -> None:
+        super().__init__()
+        self.weights = nn.Parameter(torch.randn(networks, inputs, hidden) / inputs**0.5)
+        self.bias = nn.Parameter(torch.zeros(networks, 1, hidden))
+        self.last_weights = nn.Parameter(torch.zeros(networks, hidden, outputs))
+        self.last_bias = nn.Parameter(torch.zeros(networks, 1, outputs))
+
+    def forward(self, seen: torch.Tensor, owners: torch.Tensor) -> torch.Tensor:
+        """(R, N, outputs) from N observations (R, N, inputs) of each of R routers, whose networks are ``owners``."""
+        parameters = [self.weights, self.bias, self.last_weights, self.last_bias]
+        rows = seen
+        if len(self.weights) == 1:
+            rows = seen.reshape(1, -1, seen.shape[-1])
+        else:
+            parameters = [each[owners % len(each)] for each in parameters]
+        weights, bias, last_weights, last_bias = parameters
+        out = torch.baddbmm(last_bias, torch.baddbmm(bias, rows, weights).tanh(), last_weights)
+        return out.reshape(*seen.shape[:-1], -1)
+
+
+class Ippo:
+    """The trained policy: draws paths with the random numbers of the batch; or the most probable ones, if greedy."""
+
+    name, greedy = "ippo", False
+
+    def __init__(self, actor: Networks, options: dict[str, Any]) -> None:
+        self.actor, self.options = actor, options
+        self.scope, self.action = options["scope"], options["action"]
+
+    def env_options(self) -> dict[str, Any]:
+        """What an environment must show to this policy."""
+        return self.options
+
+    def act(self, batch: DecisionBatch) -> IntArray:
+        """Choose a path for every packet."""
+        seen, legal = torch.tensor(batch.obs)[:, None], torch.tensor(batch.mask)
+        with torch.no_grad():
+            scores = self.actor(seen, torch.tensor(batch.agents.astype(np.int64)))[:, 0, :-1]  # without idle
+        chances = scores.masked_fill(~legal, -torch.inf).softmax(dim=1).numpy()
+        if self.greedy:
+            return np.asarray(chances.argmax(axis=1))
+        actions: IntArray = (chances.cumsum(axis=1) > batch.draws[:, :1] * 0.9999).argmax(axis=1)
+        return actions
+
+
+def train(
+    task: str = TASK,
+    *,
+    seed: int = 1,
+    decisions: int = 1_200_000,
+    report: Callable[[int, float], None] | None = None,
+    independent: bool = False,
+    learning_rate: float = 5e-4,
+    critic_rate: float = 2e-3,
+    gamma: float = 0.98,
+    lam: float = 0.99,
+    rounds: int = 768,
+    batch_rounds: int = 128,
+    epochs: int = 3,
+    clip: float = 0.2,
+    **settings: Any,
+) -> Ippo:
+    """Train from random paths.
+
+    Args:
+        task: What to learn.
+        seed: Of weights, actions and traffic.
+        decisions: Packets to decide about.
+        report: Called after every rollout with the decisions so far, and the mean latency of the last episodes in ns.
+        independent: One network per router; in several networks, routers with equal numbers have the same one.
+        learning_rate: Of the actor, at the beginning; it falls to nearly 0.
+        critic_rate: Learning rate of the critic.
+        gamma: Discount per round.
+        lam: Of generalised advantage estimation.
+        rounds: Length of a rollout.
+        batch_rounds: Rounds per gradient step.
+        epochs: Passes over a rollout.
+        clip: How far PPO lets probabilities change.
+        **settings: Settings of the environment that replace those of the task.
+    """
+    torch.manual_seed(seed)
+    torch.set_num_threads(1)  # faster for networks this small
+    env = make_env(task, **settings)
+    names = env.possible_agents
+    owners = torch.cat([torch.arange(config.topology.num_routers) for config in env.core.configs])
+    networks = int(owners.max()) + 1 if independent else 1
+    inputs = env.observation_space(names[0])["observation"].shape[0]
+    actor = Networks(networks, inputs, int(env.action_space(names[0]).n))
+    critic = Networks(networks, inputs, 1)
+    actor_optimizer = torch.optim.Adam(actor.parameters(), lr=learning_rate)
+    critic_optimizer = torch.optim.Adam(critic.parameters(), lr=critic_rate)
+    mean, spread = 0.0, 1.0  # of returns: the critic's outputs are relative to them
+    latencies: deque[float] = deque(maxlen=5)
+
+    def stack(observations: dict[str, Any]) -> tuple[torch.Tensor, torch.Tensor]:
+        seen = np.stack([observations[name]["observation"] for name in names])
+        masks = np.stack([observations[name]["action_mask"] for name in names])
+        return torch.from_numpy(seen), torch.from_numpy(masks).bool()
+
+    made = rollout = 0
+    seen, masks = stack(env.reset(seed=seed)[0])
+    while made < decisions:
+        actor_optimizer.param_groups[0]["lr"] = learning_rate * max(0.05, 1 - made / decisions)
+
+        # Collect a rollout: tensors (R, rounds, ...) of R routers.
+        steps, ends = [], []
+        for _ in range(rounds):
+            with torch.no_grad():
+                logs = log_probabilities(actor(seen[:, None], owners)[:, 0], masks)
+            actions = torch.multinomial(logs.exp(), 1)
+            observations, rewards, _, _, infos = env.step(
+                dict(zip(names, actions[:, 0].tolist(), strict=True))
+            )
+            next_seen, next_masks = stack(observations)
+            ends.append(not env.agents)
+            gained = torch.tensor([rewards[name] for name in names])
+            steps.append((seen, masks, actions, logs.gather(1, actions), gained, next_seen))
+            made += int((~masks[:, -1]).sum())
+            if ends[-1]:
+                firsts = [infos[names[first]]["metrics"] for first in env.core.first_agents]
+                latencies.append(float(np.mean([metrics.latency_mean_ns for metrics in firsts])))
+                next_seen, next_masks = stack(env.reset()[0])
+            seen, masks = next_seen, next_masks
+        all_seen, all_masks, chosen, before, gained, after = (
+            torch.stack(column, dim=1) for column in zip(*steps, strict=True)
+        )
+
+        # Generalised advantage estimation. An episode is cut off, not over: the critic says what would come.
+        with torch.no_grad():
+            values = critic(all_seen, owners)[..., 0] * spread + mean
+            next_values = critic(after, owners)[..., 0] * spread + mean
+        advantages = torch.zeros_like(values)
+        advantage = torch.zeros(len(names))
+        for step in reversed(range(rounds)):
+            carried = 0.0 if ends[step] else gamma * lam * advantage
+            advantage = gained[:, step] + gamma * next_values[:, step] - values[:, step] + carried
+            advantages[:, step] = advantage
+        returns = advantages + values
+        keep = 0.9 if rollout else 0.0
+        mean = keep * mean + (1 - keep) * float(returns.mean())
+        spread = keep * spread + (1 - keep) * float(returns.std() + 1e-6)
+        acts = (~all_masks[..., -1]).float()  # an idle router has nothing to learn from its round
+        count = acts.sum(dim=1, keepdim=True).clamp(min=1)
+        advantages = advantages - (advantages * acts).sum(dim=1, keepdim=True) / count
+        advantages /= ((advantages**2 * acts).sum(dim=1, keepdim=True) / count).sqrt() + 1e-6
+
+        for _ in range(epochs):
+            for at in torch.randperm(rounds).split(batch_rounds):
+                logs = log_probabilities(actor(all_seen[:, at], owners), all_masks[:, at])
+                ratio = (logs.gather(2, chosen[:, at]) - before[:, at])[..., 0].exp()
+                gain = torch.min(
+                    ratio * advantages[:, at], ratio.clamp(1 - clip, 1 + clip) * advantages[:, at]
+                )
+                weights = acts[:, at] / acts[:, at].sum(dim=1, keepdim=True).clamp(min=1)
+                objective = (gain * weights).sum(dim=1)
+                errors = (critic(all_seen[:, at], owners)[..., 0] - (returns[:, at] - mean) / spread) ** 2
+                # Independent networks have a loss each; their sum has the gradients of all.
+                loss = -objective.sum() / (1 if independent else len(names))
+                actor_optimizer.zero_grad()
+                loss.backward()
+                actor_optimizer.step()
+                critic_optimizer.zero_grad()
+                errors.mean(dim=1).sum().backward()
+                critic_optimizer.step()
+        rollout += 1
+        if report is not None and latencies:
+            report(made, float(np.mean(latencies)))
+
+    options = {
+        name: getattr(env.core.options, name) for name in ("scope", "action", "features", "occupancy_unit")
+    }
+    return Ippo(actor, options)
+
+
+def log_probabilities(scores: torch.Tensor, masks: torch.Tensor) -> torch.Tensor:
+    """Logarithms of the actions' probabilities; those of illegal actions are very low."""
+    return scores.masked_fill(~masks, -1e9).log_softmax(dim=-1)
+
+
+def main() -> None:
+    """Train, and measure on traffic that the training did not have."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--task", default=TASK)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--decisions", type=int, default=1_200_000)
+    parser.add_argument("--independent", action="store_true", help="one network per router")
+    given = parser.parse_args()
+    policy = train(
+        **vars(given), report=lambda made, latency: print(f"{made:>9,} decisions: {latency:.0f} ns")
+    )
+    config = make_env(given.task).core.config
+    measured = evaluate_over_seeds(policy, config, seeds=(101, 102))
+    print(f"{policy.name} on new traffic: {measured.latency_mean_ns:.0f} ns")
+
+
+if __name__ == "__main__":
+    main()
