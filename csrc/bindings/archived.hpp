@@ -24,7 +24,7 @@ ArchivedState archived(Owner& owner) {
   const auto size = static_cast<pybind11::ssize_t>(bytes->all().size());
   const auto* const memory = reinterpret_cast<const std::uint8_t*>(bytes->all().data());
   const pybind11::capsule base{bytes.get(), [](void* p) { delete static_cast<ArchiveBytes*>(p); }};
-  (void)bytes.release();  // the capsule has it
+  (void)bytes.release();  // the capsule owns the bytes
   ArchivedState array{{size}, {pybind11::ssize_t{1}}, memory, base};
   array.attr("flags").attr("writeable") = false;
   return array;

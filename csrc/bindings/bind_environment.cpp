@@ -68,7 +68,8 @@ DecisionSpec spec_of(const py::dict& given) {
   return spec;
 }
 
-// What makes one network: what makes a simulation, and "decisions", what is asked.
+// Reads one network: the settings of a simulation, and "decisions", the decisions that an outside policy
+// makes.
 SimulationSetup network_setup(const py::dict& run, TimePs warmup_ps) {
   SimulationSetup setup = simulation_setup(run);
   setup.options.decisions = spec_of(member<py::dict>(run, "decisions"));
@@ -129,7 +130,7 @@ void step(RoutingEnvironment& self, const Actions& actions) {
     throw IllegalActionError{"actions must have the shape (" + std::to_string(size) +
                              ",): one per row of the batch"};
   }
-  // What is used later is what was checked, even if another thread changes the array meanwhile.
+  // The actions are read once: an array that another thread changes meanwhile is used as it was checked.
   if (const auto illegal = self.take_answers({actions.data(), static_cast<std::size_t>(size)})) {
     throw IllegalActionError{describe_illegal(self, *illegal)};
   }
@@ -146,7 +147,7 @@ std::uint64_t rollout(RoutingEnvironment& self, const NetworkHandle& policy, std
   return rollout.decisions();
 }
 
-// Of transitions as transitions() returns them: by scenario, then by decision id.
+// The rows of transitions, ordered as transitions() returns them: by scenario, then by decision id.
 py::array_t<float> log_probabilities(RoutingEnvironment& self, const Ids& decision_ids,
                                      const Scenarios& scenario) {
   py::array_t<float> array(decision_ids.size());
@@ -192,7 +193,7 @@ py::tuple batch_arrays(RoutingEnvironment& self) {
                         self.num_networks() > 1 ? py::object{view(batch.networks, {n})} : py::none());
 }
 
-// Of the present batch, if that is the one that came after `answered` others.
+// Returns random numbers for the present batch; throws unless `answered` batches came before it.
 py::array_t<double> draws(RoutingEnvironment& self, std::uint32_t each, std::uint64_t answered) {
   if (answered != self.batches_answered()) {
     throw StateError{"draws: this batch has been answered; read its draws before, or copy() it"};

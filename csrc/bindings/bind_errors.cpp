@@ -1,4 +1,4 @@
-// One Python class per C++ error, each also a built-in one.
+// Python classes for the C++ errors; each class also derives from a built-in one.
 #include <pybind11/pybind11.h>
 
 #include "core/error.hpp"

@@ -47,8 +47,8 @@ py::dict packet_log(Simulation& simulation) {
   return out;
 }
 
-// The type of a parameter; "network": true, false or as the network says; "network-real": a number, or the
-// one that follows from the network.
+// The type of a parameter. "network": true, false or the network's setting; "network-real": a number, or the
+// value that follows from the network.
 const char* type_of(const ParameterInfo& parameter) {
   if (std::holds_alternative<double>(parameter.default_value))
     return parameter.range.whole ? "whole" : "real";
@@ -117,7 +117,7 @@ py::list policy_list() {
   return out;
 }
 
-// (dependencies as an (M, 6) array: router, port, VC held; router, port, VC wanted; longest path in hops)
+// (dependencies as an (M, 6) array: router, port, VC held; router, port, VC requested; longest path in hops)
 py::tuple channel_dependencies(const std::shared_ptr<Dragonfly>& topology, const std::string& policy,
                                const py::dict& policy_parameters, const std::string& vc_scheme) {
   const auto made = make_policy(policy, parameters_of("policy", policy_parameters), {});

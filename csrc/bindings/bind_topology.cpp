@@ -56,7 +56,7 @@ std::uint32_t minimal_port(const Dragonfly& topology, std::uint32_t router, std:
   return topology.minimal_port(router, destination);
 }
 
-// Name, ports of a router, links that a port stands for; in the order of the ports.
+// Name, ports per router, and links per port of each link class, in the order of the ports.
 std::vector<std::tuple<std::string, std::uint32_t, std::uint32_t>> link_classes(const Dragonfly& topology) {
   std::vector<std::tuple<std::string, std::uint32_t, std::uint32_t>> all;
   for (std::size_t i = 0; i < topology.num_link_classes(); ++i) {

@@ -1,4 +1,5 @@
-// _core.Pattern and _core.Source: who sends what to whom and when. Python's traffic.py wraps them.
+// _core.Pattern and _core.Source: sender, receiver, size and time of every message. Python's traffic.py wraps
+// them.
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -137,7 +138,7 @@ std::uint32_t destination(const PatternHandle& handle, std::uint32_t host, std::
   return handle.pattern->destination(source, message, random).value;
 }
 
-// Per host what it receives if every host sends its share of a load of 1.
+// The load that each host receives if every host sends its share of a load of 1.
 py::array_t<double> received(const PatternHandle& handle) {
   std::vector<double> sent(handle.topology->num_hosts());
   for (std::uint32_t host = 0; host < sent.size(); ++host) sent[host] = handle.pattern->share(HostId{host});
@@ -146,8 +147,8 @@ py::array_t<double> received(const PatternHandle& handle) {
   return to_array<double>(result);
 }
 
-// [source router, destination router] what the hosts of one send to those of the other in the long run if
-// every host sends its share of a load of 1.
+// [source router, destination router] the load between their hosts in the long run if every host sends its
+// share of a load of 1.
 py::array_t<double> demand(const PatternHandle& handle) {
   const Dragonfly& topology = *handle.topology;
   const std::uint32_t routers = topology.num_routers();

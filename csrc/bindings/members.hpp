@@ -16,7 +16,7 @@ T member(const pybind11::dict& given, const char* name) {
   return pybind11::cast<T>(given[name]);
 }
 
-// What a setting may be, for Python: low, high (None: no limit), whole and names.
+// Describes the allowed values of a setting for Python: low, high (None: no limit), whole and names.
 inline void write_range(pybind11::dict& row, const ValueRange& range) {
   const auto limit = [](double value) -> pybind11::object {
     if (!std::isfinite(value)) return pybind11::none();

@@ -14,7 +14,7 @@ namespace dragonfly {
 
 namespace {
 
-// (M,) whose row each is, if network i has counts[i] of them.
+// (M,) the network of each row, if network i has counts[i] rows.
 py::array_t<std::int32_t> owners(const std::vector<std::size_t>& counts) {
   std::size_t total = 0;
   for (const std::size_t count : counts) total += count;
@@ -26,7 +26,7 @@ py::array_t<std::int32_t> owners(const std::vector<std::size_t>& counts) {
   return array;
 }
 
-// What count(outcomes) says of each network.
+// Calls count(outcomes) for each network.
 template <class Count>
 std::vector<std::size_t> counts_of(RoutingEnvironment& self, Count count) {
   std::vector<std::size_t> counts;
@@ -34,7 +34,7 @@ std::vector<std::size_t> counts_of(RoutingEnvironment& self, Count count) {
   return counts;
 }
 
-// Where the rows of each network begin; and where the last ones end.
+// The first row of each network, and the end of the last network's rows.
 std::vector<std::size_t> begins_of(const std::vector<std::size_t>& counts) {
   std::vector<std::size_t> begins{0};
   for (const std::size_t count : counts) begins.push_back(begins.back() + count);

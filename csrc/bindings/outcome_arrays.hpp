@@ -1,4 +1,4 @@
-// What came of decisions as arrays that Python owns; rows are those of one network after the other.
+// Outcomes of decisions as arrays that Python owns: the rows of one network after those of another.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -14,8 +14,8 @@ namespace dragonfly {
 // kept.
 [[nodiscard]] pybind11::tuple transitions(RoutingEnvironment& self);
 [[nodiscard]] pybind11::tuple reports(RoutingEnvironment& self);
-// Of every router since the start of the episode: rewards in ps, packets generated, packets delivered;
-// routers are numbered on from one network to the next.
+// Tallies of every router since the start of the episode: rewards in ps, packets generated, packets
+// delivered. Router numbers continue from one network to the next.
 [[nodiscard]] pybind11::tuple tallies(RoutingEnvironment& self);
 
 }  // namespace dragonfly

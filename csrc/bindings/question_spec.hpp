@@ -1,4 +1,4 @@
-// What a policy wants to be asked, read from a Python dictionary.
+// Reads a QuestionSpec from a Python dictionary.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -29,7 +29,8 @@ T one_of(const char* field, const std::string& name, std::initializer_list<std::
 inline void read_question_spec(const pybind11::dict& given, QuestionSpec& spec) {
   spec.action = one_of<ActionMode>("action", member<std::string>(given, "action"),
                                    {{"port", ActionMode::kPort}, {"path", ActionMode::kPath}});
-  // Who has chosen a path follows it; a minimal one may be left at the second router of the source group.
+  // A chosen path is followed to its end; a packet on a minimal path may leave it at the second router of the
+  // source group.
   const DecisionScope every =
       spec.action == ActionMode::kPath ? DecisionScope::kSourceGroup : DecisionScope::kEvery;
   const auto scope = member<std::string>(given, "scope");

@@ -7,7 +7,7 @@
 
 namespace dragonfly {
 
-// Whether to go on: asks Python for signals about twenty times a second.
+// Calls Python's signal handlers about twenty times a second; returns false if the run must stop.
 class SignalPoll {
  public:
   bool operator()() {

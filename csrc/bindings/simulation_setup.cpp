@@ -82,7 +82,7 @@ std::vector<PolicyChoice> policy_choices(const py::dict& given, const char* name
   return choices;
 }
 
-// Of a run that may have been forked: "forks", what it has sent since, as (time in ps, source).
+// The source of a run that may have been forked: "forks" lists the later sources as (time in ps, source).
 std::shared_ptr<const TrafficSource> forked_source(const py::dict& given, const SourceHandle& first) {
   if (!given.contains("forks")) return first.source;
   std::vector<SplicedPart> parts;
@@ -120,7 +120,7 @@ SimulationSetup simulation_setup(const py::dict& given) {
                   .lose_when_full = member<bool>(given, "lose_when_full"),
                   .record = record_options(given),
                   .threads = member<std::uint32_t>(given, "threads")}};
-  // For tests: results do not depend on it.
+  // For tests: results do not depend on the partitions.
   if (given.contains("hosts_per_partition")) {
     setup.options.hosts_per_partition = member<std::uint32_t>(given, "hosts_per_partition");
   }

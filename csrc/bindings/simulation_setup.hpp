@@ -1,4 +1,4 @@
-// From what Python passes to what a simulation is made of.
+// Converts Python's settings to the setup of a simulation.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -13,11 +13,11 @@
 namespace dragonfly {
 
 inline constexpr std::uint32_t kMostThreads = 1024;
-// The rows of NetworkParams with what is allowed.
+// The rows of NetworkParams with the allowed values.
 [[nodiscard]] pybind11::list network_rows();
 // All throw ConfigError.
 [[nodiscard]] Parameters parameters_of(const std::string& owner, const pybind11::dict& given);
-// Of `name` and `parameters`; `field` is for messages.
+// Reads `name` and `parameters`; messages of errors name `field`.
 [[nodiscard]] PolicyChoice policy_choice(const std::string& field, const pybind11::dict& given);
 // Reads the record that SimulationConfig.to_core() makes.
 [[nodiscard]] SimulationSetup simulation_setup(const pybind11::dict& given);

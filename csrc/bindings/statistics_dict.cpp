@@ -39,8 +39,8 @@ py::dict series_dict(const Statistics& s) {
   return series;
 }
 
-// One row per job: tasks that are not finished, when the last one finished, what came; and of each of its
-// operations, in its order.
+// A dictionary per job: unfinished tasks, end of the last finished task, received messages, and counts per
+// operation, in the order of the operations.
 py::list job_rows(const WorkloadStatistics& s, const Simulation& simulation) {
   py::list rows;
   for (std::uint32_t job = 0; job < s.jobs.size(); ++job) {
@@ -72,7 +72,7 @@ void add_workload(py::dict& out, const WorkloadStatistics& s) {
   out["message_latency_bucket_ps"] = bucket_middles(s.messages.latencies);
 }
 
-// What both dictionaries have.
+// Writes the entries that both dictionaries have.
 py::dict common_dict(const Counters& s, const Simulation& simulation) {
   py::dict out;
   out["start_ps"] = s.start_ps;

@@ -2,8 +2,8 @@
 //
 // A class that has state lists it once, in `void archive(Archive& archive)`: the call copies each field into
 // the archive or out of it. Integers are little endian and padding is never written, so equal states are
-// equal bytes. What follows from the configuration is not listed: it is built anew before the state is read
-// into it.
+// equal bytes. Constants that follow from the configuration are not listed: the object is built anew before
+// its state is read.
 //
 // Archives that are read are trusted: Python compares version and digest of a file beforehand.
 #pragma once
@@ -29,7 +29,7 @@ namespace dragonfly {
 
 static_assert(std::endian::native == std::endian::little, "archives are little endian");
 
-// The number of the format: raise it whenever what is archived, or its order, changes.
+// The number of the format: raise the number whenever archived fields, or their order, change.
 inline constexpr std::uint32_t kArchiveFormat = 10;
 
 // Memory that grows without being cleared.
@@ -61,8 +61,8 @@ class ArchiveBytes {
   std::size_t size_ = 0;
 };
 
-// Structs that say `static constexpr bool kArchivedWhole = true` are copied as they lie in memory: they have
-// no padding and no pointers.
+// Structs with `static constexpr bool kArchivedWhole = true` are copied as bytes: they have no padding and no
+// pointers.
 template <class T>
 concept ArchivedWhole = requires { requires T::kArchivedWhole; };
 
@@ -86,19 +86,19 @@ class Archive {
   void fixed(std::vector<T, Memory>& list) {
     items(list);
   }
-  // Of a buffer that is not a vector: `count` items.
+  // Archives `count` items of a buffer that is not a vector.
   template <class T>
   void block(T* first, std::size_t count) {
     static_assert(kWhole<T>);
     bytes(first, count * sizeof(T));
   }
-  // The length of a list whose items follow.
+  // The length of a list that precedes its items.
   [[nodiscard]] std::size_t length(std::size_t present) {
     std::uint64_t size = present;
     raw(size);
     return static_cast<std::size_t>(size);
   }
-  // Throws ConfigError if something follows what was read.
+  // Throws ConfigError if bytes are left over.
   void require_end() const { require(from_.size() == at_); }
 
  private:

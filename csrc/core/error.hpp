@@ -6,7 +6,7 @@
 
 namespace dragonfly {
 
-// An impossible setting. The message names the field, the value and what is allowed.
+// An impossible setting. The message names the field, the value and the allowed values.
 class ConfigError : public std::invalid_argument {
  public:
   using std::invalid_argument::invalid_argument;

@@ -1,8 +1,8 @@
-// Where events wait for their time.
+// Queues of events, ordered by time.
 //
-// A class of events with one delay needs no sorting: what is sent first arrives first, so a ring is in order
-// by construction. Events of other delays hang in slots, one for each time, as lists that are chained through
-// what they are about: nothing can wait there twice.
+// A class of events with one delay needs no sorting: the event that is sent first arrives first, so a ring is
+// in order by construction. Events of other delays hang in slots, one slot per time, as lists that are
+// chained through the objects of the events: an object cannot wait twice in such a list.
 #pragma once
 
 #include <algorithm>
@@ -122,7 +122,7 @@ class SlotLists {
   }
   [[nodiscard]] std::uint32_t peek(Tick when) const noexcept { return slots_.peek(when); }
   [[nodiscard]] std::uint32_t next(std::uint32_t item) const noexcept { return next_[item]; }
-  // Takes out of all lists what `goes`; their order is not kept.
+  // Removes all items for which `goes` is true; the order of the lists is not kept.
   template <class Goes>
   void remove_if(Goes goes) {
     for (std::uint32_t& head : slots_.all()) {
@@ -161,8 +161,8 @@ class BusyTimes {
   [[nodiscard]] bool none() const noexcept {
     return std::ranges::all_of(words_, [](std::uint64_t word) { return word == 0; });
   }
-  // The first time in [from, end), or `end`. Precondition: the two are less than the horizon apart, or what
-  // lies between is not marked.
+  // The first time in [from, end), or `end`. Precondition: the two are less than the horizon apart, or no
+  // time between them is marked.
   [[nodiscard]] Tick first(Tick from, Tick end) const noexcept {
     for (Tick when = from; when < end;) {
       const std::uint64_t slot = static_cast<std::uint64_t>(when) & mask_;

@@ -1,4 +1,4 @@
-// A short list whose room is known when it is compiled.
+// A short list with a capacity fixed at compile time.
 #pragma once
 
 #include <cassert>
@@ -28,7 +28,7 @@ class FixedList {
   [[nodiscard]] std::span<T> all() noexcept { return {&first_, size_}; }
   [[nodiscard]] std::span<const T> all() const noexcept { return {&first_, size_}; }
 
-  // What `make` returns is made in its place. Precondition: not full.
+  // Constructs the result of `make` in place. Precondition: not full.
   template <class Make>
   T& add_made(Make make) {
     assert(size_ < kRoom);

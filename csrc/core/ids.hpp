@@ -30,7 +30,7 @@ using Port = std::uint16_t;
 inline constexpr Port kNoPort = 0xffff;
 
 // Links of one kind have equal names, rates, latencies and buffers: those to hosts, then the local ones of
-// the group's shape, then the global ones. How many there are says the topology.
+// the group's shape, then the global ones. The topology gives their number.
 enum class LinkClass : std::uint8_t { kHost = 0 };
 inline constexpr std::size_t kMostLinkClasses = 8;
 [[nodiscard]] constexpr std::size_t index_of(LinkClass link) noexcept {

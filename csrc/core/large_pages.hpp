@@ -1,5 +1,5 @@
-// Memory for what is large and read here and there: in pages of 2 MB where the system has them, because with
-// small ones the processor waits for the addresses, too.
+// Memory for large arrays with scattered reads: in pages of 2 MB if the system has them, because with small
+// pages the processor waits for the addresses, too.
 #pragma once
 
 #include <pthread.h>
@@ -34,7 +34,7 @@ inline constexpr std::align_val_t kCacheLine{64};
 class PagePool {
  public:
   static constexpr std::size_t kMostOpenPages = 4;
-  // Of the process; it outlives every array.
+  // The pool of the process; it outlives every array.
   [[nodiscard]] static PagePool& shared() {
     static PagePool* const pool = made();
     return *pool;
@@ -75,7 +75,7 @@ class PagePool {
   }
 
  private:
-  struct alignas(64) Page {  // what it begins with
+  struct alignas(64) Page {  // header of a page
     std::size_t used = sizeof(Page);
     std::size_t arrays = 0;
   };
@@ -88,7 +88,7 @@ class PagePool {
   }
 
   mutable std::mutex mutex_;
-  std::array<Page*, kMostOpenPages> open_{};  // where arrays go: small ones fill up what large ones leave
+  std::array<Page*, kMostOpenPages> open_{};  // pages with room: small arrays fill up the rests of large ones
   std::size_t pages_ = 0;
 };
 
@@ -118,8 +118,8 @@ class LargePages {
   static constexpr std::size_t kWorthIt = detail::kLargePage / 2;  // so at most half is lost
 };
 
-// What is small shares pages, and is there at once: for arrays that are used from end to end and do not grow,
-// since what they grew out of would stay.
+// Small arrays share pages, and their memory is mapped at once. Suited to arrays that are used from end to
+// end and do not grow: a grown array would leave its old memory behind.
 template <class T>
 class SharedPages {
  public:

@@ -1,9 +1,9 @@
 // The natural logarithm from IEEE basic operations only, so that every machine draws the same gaps.
 //
-// Mathematical libraries differ in the last bit; a random inter-arrival time that is rounded to
-// picoseconds would then differ between platforms, and with it the whole simulation. What is here
-// needs only that + - * / round correctly and that the compiler neither fuses nor reorders them
-// (-ffp-contract=off, no -ffast-math; test_log.cpp holds a fingerprint that notices).
+// Mathematical libraries differ in the last bit; a random inter-arrival time that is rounded to picoseconds
+// would then differ between platforms, and with it the whole simulation. The functions here need only that +
+// - * / round correctly and that the compiler neither fuses nor reorders them (-ffp-contract=off, no
+// -ffast-math; test_log.cpp holds a fingerprint that notices).
 #pragma once
 
 #include <bit>

@@ -2,7 +2,7 @@
 //
 //   struct CoinParams : ParameterSet {
 //     using ParameterSet::ParameterSet;
-//     Real share{this, {"share", 0.5, "", "the share of packets that take a detour", between(0, 1)}};
+//     Real share{this, {"share", 0.5, "", "the share of packets on non-minimal paths", between(0, 1)}};
 //   };
 //
 // rows_of<CoinParams>() are the rows for the registry; CoinParams{info, given} has the values, checked; and a
@@ -21,8 +21,8 @@ class ParameterSet {
  public:
   // With the defaults.
   ParameterSet() = default;
-  // With what is given, and the defaults of the owner's rows. `network_says`: what flags are that have
-  // "network" for a default. Throws ConfigError.
+  // Reads the given values, with the defaults of the owner's rows. `network_says`: the value of flags that
+  // have "network" for a default. Throws ConfigError.
   ParameterSet(const ParameterOwner& owner, const Parameters& given, bool network_says = false)
       : source_{&owner, &given, network_says} {}
   ParameterSet(const ParameterSet& other) : rows_{other.rows_} {}
@@ -31,7 +31,7 @@ class ParameterSet {
     return *this;
   }
 
-  // Of all members, in the order of their declaration; nothing if values were given.
+  // Rows of all members, in the order of their declaration; empty if values were given.
   [[nodiscard]] const std::vector<ParameterInfo>& declared_rows() const noexcept { return rows_; }
 
  private:
@@ -71,7 +71,7 @@ class SetParameter {
 
   SetParameter(ParameterSet* set, ParameterInfo row) : value_{set->declare<Kind>(std::move(row))} {}
 
-  operator Value() const noexcept { return value_; }  // NOLINT: it stands for its value
+  operator Value() const noexcept { return value_; }  // NOLINT: used like its value
   SetParameter& operator=(Value value) noexcept {
     value_ = value;
     return *this;

@@ -1,4 +1,5 @@
-// Parameters of whatever is chosen by name: their rows in a registry, and reading values against them.
+// Parameters of things that are chosen by name: their rows in a registry, and reading values against the
+// rows.
 #pragma once
 
 #include <cstdint>
@@ -20,20 +21,20 @@ using NetworkPtr = std::shared_ptr<const neural::ScoringNetwork>;
 using ParameterValue = std::variant<double, bool, std::string, NetworkPtr>;
 using Parameters = std::map<std::string, ParameterValue>;
 
-// One row: whatever there is to say about a parameter, for the core and for Python.
+// A parameter: its name, type, default, unit, meaning and range, for the core and for Python.
 struct ParameterInfo {
   std::string name;
-  ParameterValue default_value;  // "network" for "as the network says"
+  ParameterValue default_value;  // "network": the network's setting
   std::string unit;
   std::string doc;
   ValueRange range{};
 };
 
-// Whose parameters they are: made from a row of a registry, which must outlive it.
+// The owner of parameters, made from a row of a registry, which must outlive it.
 struct ParameterOwner {
   template <class Info>
     requires requires(const Info& info) { info.name, info.parameters; }
-  ParameterOwner(const Info& info) : name{info.name}, parameters{info.parameters} {}  // NOLINT: a view of it
+  ParameterOwner(const Info& info) : name{info.name}, parameters{info.parameters} {}  // NOLINT: a view
 
   const std::string& name;
   const std::vector<ParameterInfo>& parameters;
@@ -49,7 +50,7 @@ void require_known(const ParameterOwner& owner, const Parameters& given, const s
 // range.
 [[nodiscard]] double number_parameter(const ParameterOwner& owner, const Parameters& given,
                                       const std::string& name);
-// The same of a row with "network" for a default; nothing while that is not overridden.
+// Reads a parameter whose default is "network"; empty while the default holds.
 [[nodiscard]] std::optional<double> number_or_network(const ParameterOwner& owner, const Parameters& given,
                                                       const std::string& name);
 [[nodiscard]] bool flag_parameter(const ParameterOwner& owner, const Parameters& given,
@@ -61,7 +62,7 @@ void require_known(const ParameterOwner& owner, const Parameters& given, const s
 [[nodiscard]] std::uint32_t choice_parameter(const ParameterOwner& owner, const Parameters& given,
                                              const std::string& name);
 
-// The same for rows without a range: a whole number within [low, high].
+// Reads a whole number within [low, high], for rows without a range.
 [[nodiscard]] std::uint32_t count_parameter(const ParameterOwner& owner, const Parameters& given,
                                             const std::string& name, std::uint32_t low, std::uint32_t high);
 

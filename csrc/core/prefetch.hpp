@@ -1,4 +1,4 @@
-// Asking for a cache line before it is needed.
+// Prefetching of cache lines.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace dragonfly {
   asm volatile("");
 }
 
-// The same for all lines of an array.
+// Prefetches all lines of an array.
 inline void prefetch(const void* address, std::size_t bytes) noexcept {
   constexpr std::size_t kLine = 64;
   const auto* const first = static_cast<const std::byte*>(address);

@@ -1,5 +1,5 @@
-// Philox4x32-10 of four counters in vector registers: each word in the low half of a lane of 64 bits. What is
-// in the high half plays no part in products.
+// Philox4x32-10 of four counters in vector registers: each word in the low half of a lane of 64 bits. The
+// high half plays no part in products.
 #include "core/random.hpp"
 
 #ifdef __SSE2__
@@ -76,7 +76,8 @@ void RandomStream::begin_by_pairs(std::span<RandomStream> streams) noexcept {
   }
   const __m256i a_and_c = _mm256_unpacklo_epi64(_mm256_unpacklo_epi32(c0, c1), _mm256_unpacklo_epi32(c2, c3));
   const __m256i b_and_d = _mm256_unpacklo_epi64(_mm256_unpackhi_epi32(c0, c1), _mm256_unpackhi_epi32(c2, c3));
-  // The same numbers where one stream stands in for another.
+  // d is stored first: if there are fewer than four streams, the later names are aliases of the last stream,
+  // and the last store of a stream counts, in the order of the portable code.
   _mm_storeu_si128(reinterpret_cast<__m128i*>(d.buffer_.data()), _mm256_extracti128_si256(b_and_d, 1));
   _mm_storeu_si128(reinterpret_cast<__m128i*>(c.buffer_.data()), _mm256_extracti128_si256(a_and_c, 1));
   _mm_storeu_si128(reinterpret_cast<__m128i*>(b.buffer_.data()), _mm256_castsi256_si128(b_and_d));

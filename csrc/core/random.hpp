@@ -1,7 +1,7 @@
 // Counter-based random streams (Philox4x32-10).
 //
-// A draw depends only on (seed, purpose, entity, index): never on the order in which streams are
-// asked, on threads or on batching.
+// A draw depends only on (seed, purpose, entity, index): never on the order in which streams are read, on
+// threads or on batching.
 // Source: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
 #pragma once
 
@@ -16,11 +16,11 @@
 
 namespace dragonfly {
 
-// What a stream is for; streams of two purposes are independent.
+// The purpose of a stream; streams of two purposes are independent.
 enum class Purpose : std::uint32_t {
   kDestination = 1,  // entity = host, index = message
   kInjection = 2,    // entity = host, index = message or trial
-  kPattern = 3,      // whatever a traffic pattern fixes once (a permutation, a hot spot)
+  kPattern = 3,      // draws that a traffic pattern makes once (a permutation, a hot spot)
   kRouting = 4,      // entity = source host, index = packet (several blocks per decision)
   kLearning = 5,     // exploration of learning policies
   kPlacement = 6,    // where the tasks of a job live; entity = job

@@ -1,4 +1,4 @@
-// What values a setting may have. It stands in the setting's row, for the core and for Python.
+// The values that a setting may have: a part of the setting's row, for the core and for Python.
 #pragma once
 
 #include <limits>

@@ -1,4 +1,4 @@
-// How many packets for each group the hosts of a router have lately given to it.
+// Numbers of packets that the hosts of a router have lately given to the router, by destination group.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace dragonfly {
 
-// Of the routers of one partition, which are numbered from 0 here.
+// Counts for the routers of one partition, numbered from 0.
 class ArrivalCounts {
  public:
   ArrivalCounts(std::uint32_t num_routers, std::uint32_t num_groups, Tick period)

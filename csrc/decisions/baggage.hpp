@@ -1,4 +1,4 @@
-// Plain data as bytes, for what goes from one partition to another.
+// Plain data as bytes, for packets that move to another partition.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ void append(std::vector<std::byte>& into, const T& value) {
   static_assert(std::is_trivially_copyable_v<T>);
   append_bytes(into, &value, sizeof(T));
 }
-// Returns what is behind it.
+// Returns the position behind the item.
 template <class T>
 const std::byte* take(const std::byte* from, T& value) {
   static_assert(std::is_trivially_copyable_v<T>);

@@ -1,7 +1,7 @@
-// Where the packets of one partition wait for answers from outside.
+// Decisions of the packets of one partition that an outside policy makes.
 //
-// A decision sees the router as it is at its time and takes effect one routing delay later, so all
-// that are raised within one routing delay of the first may be answered together. The partition stops
+// A decision sees the router at the time of the decision and takes effect one routing delay later. So all
+// decisions that are raised within one routing delay of the first may be made together. The partition stops
 // before that time is over.
 #pragma once
 
@@ -23,18 +23,18 @@ class DecisionDesk : public PendingDecisions {
   DecisionDesk(const DecisionPlan& plan, OpenDecisions& open, std::uint32_t first_router,
                std::uint32_t num_routers);
 
-  // From now on time is rewarded, and what happened before is forgotten.
+  // Begins the rewards: earlier events are forgotten.
   void begin(Tick now) noexcept { tallies_.begin(now); }
   // A host of that router has given it a packet.
   void injected(std::uint32_t router, const Packet& packet, Tick now) noexcept {
     tallies_.injected(router);
     arrivals_.add(router - first_router_, packet.destination_group, now);
   }
-  // Puts the packet of `context` on the desk, or returns false: it has no choice that is reported.
-  // With hop rewards the packet's previous decision ends here.
+  // Makes the packet of `context` wait for a decision, or returns false if it has no choice that is reported.
+  // With hop rewards the packet's previous decision ends now.
   bool raise(const RouteContext& context, std::uint32_t packet, std::uint32_t input_vc, Port input_port,
              Tick now);
-  // With a background policy, before it decides: the same for a wanted packet; others are counted.
+  // Called before a background policy decides: raises a wanted packet's decision, and counts other decisions.
   void consider(const RouteContext& context, std::uint32_t packet, std::uint32_t input_vc, Port input_port,
                 Tick now);
   // The packet has reached its host; ends its decisions.
@@ -48,12 +48,12 @@ class DecisionDesk : public PendingDecisions {
   };
   [[nodiscard]] Holder holder(std::uint32_t packet_index, const Packet& packet, Tick created) const noexcept;
 
-  // Takes the answer to pending decision i: moves the packet's plan and returns where it goes.
+  // Applies the action for pending decision i: changes the packet's plan and returns its next hop.
   // Precondition: the action is legal. `credit_delays`: by class of link.
   Hop answer(std::uint32_t i, std::int32_t action, Packet& packet, std::span<const Tick> credit_delays);
-  // Prefetches what answer() and raise() need of a packet.
+  // Prefetches the records of a packet that answer() and raise() need.
   void touch(std::uint32_t packet) const noexcept { open_.touch(packet); }
-  // Prefetches the count of questions that raise() needs for a packet to that group.
+  // Prefetches the count of decisions that raise() needs for a packet to that group.
   void touch_counts(std::uint32_t router, std::uint32_t group) const noexcept {
     writer_.touch_counts(router, group);
   }
@@ -70,7 +70,7 @@ class DecisionDesk : public PendingDecisions {
   [[nodiscard]] const ArrivalCounts& arrivals() const noexcept { return arrivals_; }
 
  private:
-  // Decision i of a packet ends; null: there is no next one.
+  // The end of decision i of a packet; null: there is no next decision.
   struct NextDecision {
     std::int64_t id;
     std::int32_t agent;

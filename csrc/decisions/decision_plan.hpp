@@ -1,4 +1,4 @@
-// What all desks of a network share and none changes.
+// Constant data of decisions that all partitions of a network share.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@
 namespace dragonfly {
 
 struct DecisionPlan : QuestionPlan {
-  // As for QuestionPlan.
+  // Arguments as for QuestionPlan.
   DecisionPlan(const DecisionSpec& spec_in, const PathFollower& paths_in, const BufferSizes& buffers,
                TimePs quantum, const std::vector<TrackerRequest>& trackers)
       : QuestionPlan{spec_in, paths_in, buffers, quantum, trackers}, spec{spec_in}, rows{*this} {
-    // How many decisions of one packet may be open at once.
+    // Number of decisions of one packet that may be open at once.
     const bool once =
         spec.reward != RewardKind::kDelivery || (spec.scope == DecisionScope::kSource && !spec.forced_too);
     most_open = once ? 1U : (by_port() ? spec.max_hops : spec.budget_on(paths.topology()).longest_path);
@@ -25,7 +25,7 @@ struct DecisionPlan : QuestionPlan {
     return static_cast<double>(tick * quantum_ps) / static_cast<double>(kPsPerNs);
   }
 
-  // Rows refer to it.
+  // Rows refer to the plan.
   DecisionPlan(const DecisionPlan&) = delete;
   DecisionPlan& operator=(const DecisionPlan&) = delete;
 

@@ -1,4 +1,5 @@
-// What an outside policy is asked, and what it is given: the settings of a decision environment.
+// The decisions that an outside policy makes, and the observations that it receives: the settings of a
+// decision environment.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,8 @@ struct DecisionSpec : QuestionSpec {
   // declares each once, with its default, range, unit and meaning; a time in ns there is one in ps here.
   std::map<std::string, double, std::less<>> options{};
 
-  // For whoever uses an option, once and before its loops. Throws ConfigError if nothing has set it.
+  // Returns the value of an option; callers read it once, before their loops. Throws ConfigError if the
+  // option is not set.
   [[nodiscard]] double option(std::string_view name) const {
     const auto found = options.find(name);
     if (found == options.end()) throw ConfigError{std::string{name}, "nothing", "must be given"};

@@ -1,4 +1,4 @@
-// An array that grows and does not clear its items; it can be shared with a reader that outlives it.
+// An array that grows and does not clear its items, with a memory that a longer-lived reader can share.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,8 @@ class GrowingBuffer {
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:
-  // Makes room for `items`; the first `keep` survive. What readers hold stays valid, but old.
+  // Makes room for `items`; the first `keep` survive. Memory held by readers stays valid, with its old
+  // contents.
   void reserve(std::size_t items, std::size_t keep) {
     if (items <= capacity_) return;
     const std::size_t capacity = std::max(items, capacity_ + capacity_ / 2);

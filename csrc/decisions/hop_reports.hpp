@@ -1,13 +1,13 @@
-// What routers hear of the hops that they chose: one report per hop, sent when the packet leaves the input
-// buffer behind it, with the credit for that place. It is what learners in the core are told
+// Reports on hops for the routers that chose them: one report per hop, sent when the packet leaves the input
+// buffer behind the hop, with the credit for that place. Learners in the core receive the same reports
 // (routing/learning.hpp).
 //
-// Causality. Every report that reaches a router x at or before an instant at which x is asked has been added
-// when that question is handed out, however partitions run ahead of each other: it was sent one credit delay
-// earlier, by a router of the same partition, which has got past that time, or over a global link, whose
-// credit delay is no shorter than a window, so in an earlier window, which all partitions have completed. And
-// a packet leaves a buffer at the earliest at the clock edge after its decision has been answered (also
-// without a routing delay), so what the next router thought of it then has been handed out before the report.
+// Causality. A report that reaches a router x no later than a decision of x has been added before that
+// decision is handed out, however partitions run ahead of each other. It was sent one credit delay earlier,
+// either by a router of the same partition, which has passed that time, or over a global link, whose credit
+// delay is no shorter than a window, hence in an earlier window, which all partitions have completed. And a
+// packet leaves a buffer at the earliest at the clock edge after its decision has been made (also without a
+// routing delay), so the next router's decision has been handed out before the report.
 #pragma once
 
 #include <cstddef>

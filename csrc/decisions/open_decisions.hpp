@@ -1,5 +1,5 @@
-// Decisions that wait for their outcome, kept by packet: the partition that has the packet may read and end
-// them.
+// Decisions that wait for their outcome, kept by packet: only the partition that has the packet may read and
+// end these decisions.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,7 @@ class OpenDecisions {
   [[nodiscard]] const std::byte* row(std::uint32_t packet, std::uint32_t i) const noexcept {
     return rows_.data() + (std::size_t{packet} * most_ + i) * row_bytes_;
   }
-  // Of a packet that has left the network it is as of none.
+  // The note on the packet's last hop; empty after the packet has left the network.
   [[nodiscard]] HopNote& hop(std::uint32_t packet) noexcept { return hops_[packet]; }
   void touch(std::uint32_t packet) const noexcept { prefetch(heads_.data() + std::size_t{packet} * most_); }
 
@@ -51,7 +51,7 @@ class OpenDecisions {
   }
   void clear(std::uint32_t packet) noexcept { heads_[std::size_t{packet} * most_].open = 0; }
 
-  // After resize(). Of most places nothing is kept: few packets have several decisions open, many have none.
+  // Call after resize(). Empty entries are left out: few packets have several decisions open, many have none.
   void archive(Archive& archive) {
     for (std::size_t first = 0; first < heads_.size(); first += most_) {
       std::uint32_t open = heads_[first].open;

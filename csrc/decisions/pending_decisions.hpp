@@ -1,9 +1,10 @@
-// What waits on the desk of one partition: decisions, what was seen of each, and whose they are.
+// Pending decisions of one partition, with their observations, and the choice of packets whose decisions
+// wait.
 //
-// Where the network has a background policy (Blueprint::background), that decides about every packet at
-// once. The wanted ones are put here, too, and what was decided about them stands unless somebody outside
-// answers: nothing comes of it before the routing delay is over. The others are counted, so that a partition
-// stops at the same instants as if all were here.
+// If the network has a background policy (Blueprint::background), it decides about every packet at once.
+// Decisions of wanted packets are added here, too; the background policy's choice holds if no outside policy
+// acts on the packet, because the choice takes effect only after the routing delay. Decisions of other
+// packets are counted, so that a partition stops at the same times as if all decisions waited here.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,7 @@
 
 namespace dragonfly {
 
-// A packet that waits for an answer, as it was when its router asked.
+// A packet that waits for a decision, as it was when the decision was raised.
 struct PendingDecision {
   std::uint32_t packet = kNil;  // in its partition
   std::uint32_t input_vc = kNil;
@@ -46,7 +47,7 @@ struct PendingDecision {
 };
 static_assert(sizeof(PendingDecision) == 64);
 
-// What a packet was about to do before the background policy decided about it.
+// The packet's plan before the background policy decided about it.
 struct PlanBefore {
   std::uint32_t detour_router = kNil;
   std::uint16_t detour_group = kNoGroup;
@@ -58,33 +59,33 @@ struct PlanBefore {
 
 class PendingDecisions {
  public:
-  // Whose decisions come here, from now on. Other than all only with a background policy.
+  // Selects the packets whose decisions are added from now on. Needs a background policy unless all are.
   void want(const WantedPackets& wanted) noexcept { wanted_ = wanted; }
   [[nodiscard]] bool wants_all() const noexcept { return wanted_.kind == WantedPackets::Kind::kAll; }
-  // Only decision i, or none, is still to be answered: what was decided about the others stands.
+  // Keeps only decision i, or none, to be made outside: the background policy's choices hold for the others.
   void keep_only(std::uint32_t i);
   void dismiss() noexcept {
     others_ += size_;
     size_ = 0;
   }
-  // Whether the background policy has decided, too, about what waits.
+  // Whether the background policy has also made the pending decisions.
   [[nodiscard]] bool decided_before() const noexcept { return decided_before_; }
-  // Forgets what it has decided about decision i.
+  // Restores the plan from before the background policy's decision i.
   void undo(std::uint32_t i, Packet& packet) const noexcept;
-  // All have been answered.
+  // Clears the decisions, after all of them have been made.
   void clear_pending() noexcept {
     size_ = others_ = 0;
     decided_before_ = false;
   }
 
   [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
-  // Whether decisions have been raised since all were answered, and when the first of them was.
+  // Whether decisions have been raised since the last were made; first_time() is the time of the first.
   [[nodiscard]] bool waits() const noexcept { return size_ + others_ > 0; }
   [[nodiscard]] Tick first_time() const noexcept { return first_time_; }
   [[nodiscard]] const PendingDecision& pending(std::uint32_t i) const noexcept { return pending_.data()[i]; }
-  // As DecisionPlan::rows has it.
+  // Row i, in the format of DecisionPlan::rows.
   [[nodiscard]] const std::byte* row(std::uint32_t i) const noexcept { return rows_.data() + i * row_bytes_; }
-  // Where it goes is most likely in no cache: so nothing is kept in between.
+  // Writes directly to the destination, which is most likely in no cache.
   void write_facts(std::uint32_t i, PacketFacts& into) const noexcept;
   [[nodiscard]] const Candidate* candidates(std::uint32_t i) const noexcept {
     return candidates_.data() + std::size_t{i} * plan_.num_candidates;
@@ -107,15 +108,15 @@ class PendingDecisions {
   void note_time(Tick now) noexcept {
     if (!waits()) first_time_ = now;
   }
-  // Before the background policy decides about a packet: whether it is wanted. What it was about to do is
-  // then kept for undo(), should its decision be the next to be raised.
+  // Called before the background policy decides about a packet; returns whether the packet is wanted. The
+  // plan of a wanted packet is kept for undo(), should its decision be the next to be raised.
   [[nodiscard]] bool keep_plan(const Packet& packet);
 
   const DecisionPlan& plan_;
   const std::size_t row_bytes_;
   WantedPackets wanted_;
   std::uint32_t size_ = 0;
-  std::uint32_t others_ = 0;  // decisions that nobody outside answers
+  std::uint32_t others_ = 0;  // decisions that no outside policy makes
   Tick first_time_ = 0;
   bool decided_before_ = false;
   GrowingBuffer<PlanBefore> before_;  // as pending_, if decided_before_

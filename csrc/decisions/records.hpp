@@ -8,7 +8,7 @@
 
 namespace dragonfly {
 
-// Integer facts of the packet that asks.
+// Integer facts of a decision's packet.
 struct PacketFacts {
   double created_ns = 0;
   double arrived_ns = 0;
@@ -28,7 +28,7 @@ struct PacketFacts {
 };
 static_assert(sizeof(PacketFacts) == 48);
 
-// A decision that was answered and whose outcome is not known yet.
+// A decision that was made and whose outcome is still open.
 struct alignas(32) OpenDecision {
   std::int64_t id = -1;
   Tick time = 0;
@@ -40,40 +40,40 @@ struct alignas(32) OpenDecision {
 };
 static_assert(sizeof(OpenDecision) == 32);
 
-// A decision whose outcome is known.
+// A decision with its outcome.
 struct CompletedDecision {
   std::int64_t id = -1;
   std::int64_t next_id = -1;  // -1: none, the packet was delivered, or the episode has ended
   Tick time = 0;              // of the decision
-  Tick leg = 0;               // from then to its end; minus the reward is proportional to it
-  Tick feedback = 0;          // when the router learns of it
+  Tick leg = 0;               // time from the decision to its end; minus the reward is proportional to it
+  Tick feedback = 0;          // when the router receives the reward
   std::int32_t agent = 0;
   std::int32_t action = 0;
   std::int32_t next_agent = -1;
-  std::int32_t truncated = 0;  // 1: the episode has ended before it
+  std::int32_t truncated = 0;  // 1: the episode ended before the decision did
   static constexpr bool kArchivedWhole = true;
 };
 
-// A hop that a router chose, as the router hears of it (hop_reports.hpp).
+// A hop, as it is reported to the router that chose it (hop_reports.hpp).
 struct HopReport {
   std::int64_t id = -1;       // of the decision
-  std::int64_t next_id = -1;  // of the one that the next router raised for the packet; -1: none
-  Tick travel = 0;            // from the input buffer of the router to that of the next one
+  std::int64_t next_id = -1;  // the next router's decision for the packet; -1: none
+  Tick travel = 0;            // from the input buffer of the router to that of the next router
   Tick when = 0;              // the report arrives
   std::int32_t agent = 0;
   std::int32_t port = 0;  // that the packet left through, numbered as port actions are
   static constexpr bool kArchivedWhole = true;
 };
 
-// What a packet knows of its way for the next report.
+// A packet's data for the next report on a hop.
 struct HopNote {
   LowTick arrived = 0;  // in the input buffer of the router before
-  bool chosen = false;  // that router raised a decision for it
+  bool chosen = false;  // that router raised a decision for the packet
   bool asked = false;   // the present one has
   void archive(Archive& archive) { archive(arrived, chosen, asked); }
 };
 
-// Identifies a decision whatever the batching: packets ask every router on their way at most once.
+// Identifies a decision whatever the batching: a packet has at most one decision per router on its path.
 [[nodiscard]] constexpr std::int64_t decision_id(std::uint32_t source_host, std::uint32_t number,
                                                  std::uint32_t hops) noexcept {
   return static_cast<std::int64_t>(std::uint64_t{source_host} << 40 | std::uint64_t{number} << 8 | hops);

@@ -1,16 +1,17 @@
-// What every router is rewarded with, and how many packets it holds.
+// Rewards of every router, and the packets that it holds.
 //
-// Every packet in the system has one holder: the router of its source host from its generation on, and after
+// Every packet in the system has one holder: from its generation on the router of its source host, and after
 // each decision the router that made it. When a packet is handed over, to the router that decides next or to
 // its destination host, the holder is charged for the time since it got the packet. So all charges together
 // are the time that packets have spent in the system: no router can save by keeping packets. The source
-// router is credited with a constant per delivered packet. Where that is about the mean latency, a delivery
-// brings nothing on average, and rewards do not depend on how many packets happened to arrive. At the end of
-// an episode Outcomes::settle() charges open packets for their time, and credits them with their age, but
-// with no more than for a delivery: a packet that would be fast counts as nothing, a late one as if it was
-// delivered.
+// router is credited with a constant per delivered packet. If that constant is about the mean latency, a
+// delivery changes the sum by nothing on average, and rewards do not depend on how many packets happened to
+// arrive. At the end of an episode Outcomes::settle() charges open packets for their time, and credits them
+// with their age, but with no more than for a delivery: a packet that would be fast counts as nothing, a late
+// one as if it was delivered.
 //
-// A packet may change hands in any partition. So each has tallies of all routers, of which the sums count.
+// A packet may be handed over in any partition. So each partition has tallies of all routers, and their sums
+// count.
 #pragma once
 
 #include <algorithm>

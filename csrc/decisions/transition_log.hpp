@@ -1,4 +1,4 @@
-// Decisions whose outcome is known, with what was seen before and after.
+// Decisions with their outcome, and the observations before and after.
 #pragma once
 
 #include <cstddef>
@@ -55,7 +55,7 @@ class TransitionLog {
     rows_.archive(archive, size_ * row_bytes_);
     next_rows_.archive(archive, size_ * row_bytes_);
   }
-  // From now on nothing is kept, and the memory of what was is given back.
+  // Keeps no further rows, and frees the memory of earlier rows.
   void stop_keeping() noexcept {
     keeps_ = false;
     size_ = 0;

@@ -1,4 +1,5 @@
-// Whose decisions come to the desks. Of all others a policy of the core decides, and nobody outside hears.
+// Selects the packets whose decisions an outside policy makes. The background policy decides about all
+// others.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +11,8 @@ namespace dragonfly {
 struct WantedPackets {
   enum class Kind : std::uint8_t {
     kAll,
-    kAtSource,  // those that ask their source router: one of them may be followed
-    kOne,       // that one
+    kAtSource,  // packets at their source routers: one of them may be followed
+    kOne,       // the followed packet
   };
 
   Kind kind = Kind::kAll;

@@ -1,5 +1,5 @@
-// Counters as an operator reads them: monotonous between two resets, so that what happened between two
-// readings is their difference.
+// Counters as an operator reads them: monotonous between two resets, so the difference of two readings counts
+// the events between them.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace dragonfly {
 
-// What was already there when the statistics were reset.
+// Counts at the last reset of the statistics.
 struct StatisticsBase {
   TimePs start_ps = 0;
   std::uint64_t generated = 0;
@@ -22,11 +22,11 @@ struct StatisticsBase {
 // All [router * radix + port].
 struct PortCounters {
   std::vector<std::uint64_t> sent;            // packets that left by the port
-  std::vector<std::int64_t> output_stall_ps;  // it had a packet, but no credit for it
+  std::vector<std::int64_t> output_stall_ps;  // waiting with a packet, but without a credit for it
   std::vector<std::int64_t> input_stall_ps;   // some head of its input buffers found no room to move on to
 };
 
-// Of a closed-loop run.
+// Statistics of a closed-loop run.
 struct WorkloadStatistics {
   TimePs makespan_ps = -1;              // from time 0 to the end of the last task; -1: not complete
   std::uint64_t packets_delivered = 0;  // since time 0, of jobs that end, as those below

@@ -20,12 +20,12 @@ struct Statistics : Counters {
   std::vector<std::uint64_t> router_injected;   // [router]
   std::vector<std::uint64_t> router_delivered;  // [router]
   std::vector<std::uint32_t> link_queued;       // [router * radix + port]: packets in its queues, now
-  std::vector<std::uint32_t> link_occupancy;    // the same and the credits in use, now: what policies see
+  std::vector<std::uint32_t> link_occupancy;  // queue plus credits in use, now: the number that policies read
   TimePs series_bin_ps = 0;
   OfferedLoad offered{};  // in the second half of the window; of open-loop traffic alone
 };
 
-// The few counts that tell whether a window is steady: cheap enough to be read again and again.
+// The few counts that show whether a window is steady: cheap enough to be read again and again.
 struct Totals {
   TimePs now_ps = 0;
   std::uint64_t generated = 0;
@@ -34,7 +34,7 @@ struct Totals {
   TimePs latency_ps = 0;  // sum over those delivered
 };
 
-// The same as in the statistics.
+// Counted as in the statistics.
 [[nodiscard]] Totals collect_totals(Network& network, const StatisticsBase& base, TimePs now_ps);
 [[nodiscard]] Statistics collect_statistics(Network& network, const StatisticsBase& base, TimePs now_ps);
 

@@ -13,15 +13,16 @@ namespace {
 // A window is no longer than the look-ahead, nor than all hosts together need for so many packets: a
 // run can only be interrupted between windows, and shall stop within a second.
 constexpr Tick kPacketsPerWindow = 750'000;
-// The state of so many hosts fits the caches next to the processor; with fewer of them, fewer events share
-// the work for each time, and more packets go by mail. A network that fits as a whole is not cut for one
-// thread. Several threads need partitions enough to share them out evenly, but no smaller ones than pay.
+// A partition of about so many hosts fits the caches next to the processor. With fewer hosts per partition,
+// fewer events share the work for each time, and more packets cross between partitions. A network that fits
+// as a whole is not cut for one thread. Several threads need enough partitions to share them out evenly, but
+// no smaller ones than is worth while.
 constexpr std::uint32_t kHostsPerPartition = 512;
 constexpr std::uint32_t kHostsOfOnePartition = 1'100;
 constexpr std::uint32_t kHostsWorthAThread = 256;
 constexpr std::uint32_t kPartitionsPerThread = 4;
-// Where decisions come from outside: the smaller partitions are, the fewer decisions wait at the same time.
-// What waits at the same time is one batch, so the number of threads must not matter.
+// With decisions from outside: the smaller partitions are, the fewer decisions wait at the same time. All
+// decisions that wait at the same time are one batch, so the number of threads must not matter.
 constexpr std::uint32_t kHostsPerPartitionOutside = 600;
 
 std::uint32_t usual_hosts_per_partition(std::uint32_t hosts, const NetworkOptions& options) {
@@ -43,8 +44,8 @@ PathBudget union_of(const PathBudget& x, const PathBudget& y) {
           .longest_path = std::max(x.longest_path, y.longest_path)};
 }
 
-// Jobs may bring any policies along that share the rules by which VCs are numbered; there are then VCs for
-// the paths of all of them. Reports of learners are about every hop of every packet, whoever decides for it.
+// Jobs may have any policies that share the rules by which VCs are numbered; there are then VCs for the paths
+// of all of them. Learners receive reports about every hop of every packet, whichever policy routed it.
 void require_same_rules(const RoutingPolicy& first, bool first_learns, const std::vector<JobPolicy>& others) {
   for (const JobPolicy& other : others) {
     if (other.policy->learner() != nullptr || first_learns) {
@@ -86,7 +87,7 @@ PathBudget needed_budget(const Dragonfly& topology, const RoutingPolicy& policy,
   if (source.longest_route() > 0 && !topology.has_meshes()) {
     throw ConfigError{"traffic", "a trace with routes", "without routes where groups are no full meshes"};
   }
-  if (source.longest_route() > 0) {  // prescribed routes may take any one detour
+  if (source.longest_route() > 0) {  // prescribed routes may take any non-minimal path
     budget.detours = true;
     budget.detour_router = true;
     budget.reconsiders = budget.reconsiders || source.has_late_exits();
@@ -95,7 +96,7 @@ PathBudget needed_budget(const Dragonfly& topology, const RoutingPolicy& policy,
   return budget;
 }
 
-// Of who decides about what nobody outside wants.
+// Adds the trackers that the background policy needs.
 void add_needs_of(const RoutingPolicy& background, std::vector<TrackerRequest>& all) {
   for (const TrackerRequest& wanted : background.trackers()) {
     const auto running = std::ranges::find(all, wanted.info, &TrackerRequest::info);
@@ -163,8 +164,8 @@ std::vector<TrackerRequest> needed_trackers(const RoutingPolicy& policy, const N
   return all;
 }
 
-// Where each of the policy's trackers is among those that run; fewer if one does not run as the policy needs
-// it.
+// Positions of the policy's trackers among the running ones; fewer if one of them does not run with the
+// parameters that the policy needs.
 std::vector<std::uint8_t> positions_in(const std::vector<TrackerRequest>& running,
                                        const RoutingPolicy& policy) {
   std::vector<std::uint8_t> positions;
@@ -185,8 +186,8 @@ std::uint8_t vc_count(const char* field, std::uint32_t given, std::uint8_t requi
   return static_cast<std::uint8_t>(given);
 }
 
-// Null: as each policy has it. A decision from outside is one step of a packet and is never taken back, so it
-// stands there, too.
+// Null: each policy's own rule. A decision from outside is one step of a packet and is never taken back, so a
+// head keeps it after a refusal.
 std::optional<AfterRefusal> parse_after_refusal(const std::string& decide_at, bool decisions_from_outside) {
   if (decide_at == "attempt") return AfterRefusal::kNewPath;
   if (decide_at == "attempt-same-path") return AfterRefusal::kSamePath;

@@ -1,4 +1,4 @@
-// What all partitions share and none changes: the configuration, made ready for the clock loop.
+// The configuration, prepared for the clock loop: constant, and shared by all partitions.
 #pragma once
 
 #include <array>
@@ -18,8 +18,8 @@
 
 namespace dragonfly {
 
-// One row per plain option of a run: type and name. `SimulationConfig` in Python has default, range, unit and
-// meaning; a time in ns there is one in ps here, and None is 0.
+// Plain options of a run, one row each: type and name. `SimulationConfig` in Python has default, range, unit
+// and meaning; a time in ns there is one in ps here, and None is 0.
 // clang-format off
 #define DRAGONFLY_RECORD_OPTIONS(X)                   \
   X(TimePs, series_bin_ps)     /* 0: no time series */ \
@@ -40,9 +40,9 @@ struct NetworkOptions {
   bool lose_when_full = false;             // else the generator stalls
   RecordOptions record{};
   std::optional<DecisionSpec> decisions{};  // packets may be routed from outside
-  bool warms_up = false;                    // ... after a time in which the policy routes them
-  std::uint32_t threads = 1;                // that share the partitions; results do not depend on it
-  // About so many in each partition; 0: as many as are fast. Results do not depend on it.
+  bool warms_up = false;                    // ... after a time in which the core's policy routes them
+  std::uint32_t threads = 1;                // that share the partitions; results do not depend on the number
+  // About so many in each partition; 0: as many as are fast. Results do not depend on the number.
   std::uint32_t hosts_per_partition = 0;
 };
 
@@ -62,8 +62,8 @@ struct Decider {
   LinkClass global_class = LinkClass::kHost;  // of the topology
   DecisionScope scope = DecisionScope::kNowhere;
   AfterRefusal after_refusal = AfterRefusal::kKeep;
-  std::vector<std::uint8_t> trackers;        // which of those that run it asks for, in its order
-  std::unique_ptr<const QuestionPlan> seen;  // what it sees of its questions; null: no rows
+  std::vector<std::uint8_t> trackers;        // positions of its trackers among the running ones, in its order
+  std::unique_ptr<const QuestionPlan> seen;  // the rows that its decisions show; null: no rows
 };
 
 // A policy that a job brings along; it must outlive the blueprint.
@@ -76,23 +76,23 @@ struct JobPolicy {
 class Blueprint {
  public:
   // Throws ConfigError. All references must outlive the blueprint.
-  // `workload`: what runs on hosts; the others, and all without it, send what the source says.
-  // `job_policies`: those that jobs of the workload name (Job::policies); they must number VCs by the same
-  // rules as `policy`, and if there are any, nobody may learn.
-  // `background`: with decisions from outside, who decides about packets that nobody outside wants
+  // `workload`: the programs of hosts; other hosts, and all hosts without a workload, send the messages of
+  // the source.
+  // `job_policies`: the policies that jobs of the workload name (Job::policies). They must number VCs by the
+  // same rules as `policy`; if there are any, no policy may learn.
+  // `background`: with decisions from outside, the policy that decides about packets that are not wanted
   // (WantedPackets); it may not learn. There are VCs for its paths, too.
   // `later`: policies that may take over (replace_policy), under the conditions of job policies: there are
-  // VCs and trackers for them, too. They are not asked yet and need not live on.
+  // VCs and trackers for them, too. They are not called yet and need not outlive the constructor.
   Blueprint(const Dragonfly& topology, const NetworkParams& params, RoutingPolicy& policy,
             const TrafficSource& source, const NetworkOptions& options, const Workload* workload = nullptr,
             const std::vector<JobPolicy>& job_policies = {}, RoutingPolicy* background = nullptr,
             const std::vector<JobPolicy>& later = {});
 
   const Dragonfly& topology;
-  // Who decides: the policy of the run, then those that jobs bring along. MessagePart::policy says whose a
-  // packet is.
+  // The policies: that of the run, then those of jobs. MessagePart::policy is the index of a packet's policy.
   std::vector<Decider> deciders;
-  std::optional<Decider> background;  // beside decisions from outside
+  std::optional<Decider> background;  // next to decisions from outside
   LearningPolicy* learner;            // the first policy, if it learns; else null
   HopTimes hop_times{};               // for the learner
   const TrafficSource& source;
@@ -106,7 +106,7 @@ class Blueprint {
   bool timed_start;    // link_start = "timer"
   bool cut_through;
   bool decide_on_arrival;
-  std::optional<AfterRefusal> after_refusal;  // null: as each policy has it
+  std::optional<AfterRefusal> after_refusal;  // null: each policy's own rule
   bool weighs_vcs;                            // the network's convention: PolicyEnvironment
   Arbitration arbitration;
   bool transit_first;  // hosts' input ports come after all others
@@ -118,7 +118,7 @@ class Blueprint {
   std::vector<std::uint16_t> first_input_vc;         // [port]: of that port, within the router
   std::vector<InputIndex> input_index;               // [input VC of a router]
   std::array<std::uint32_t, kMostLinkClasses> buffer_behind{};  // by class of the output port; 0: a host
-  // Of a partition, numbers of ports and of input VCs begin with the router, shifted by so much.
+  // Ports and input VCs of a partition are numbered with the router in the upper bits, shifted by this much.
   std::uint32_t port_shift = 0;
   std::uint32_t input_shift = 0;
   std::uint32_t ready_words = 1;  // words with a bit for each input VC of a router
@@ -130,26 +130,26 @@ class Blueprint {
   bool single_ways = false;                       // of the topology: has_single_ways()
   LinkClass global_class = LinkClass::kHost;      // of the topology
   DecisionScope scope = DecisionScope::kNowhere;  // of the first policy
-  Tick signal_delay = 0;  // of what routers of a group tell each other: the latency of a local link
-  // From a packet's delivery until its source router hears of it, wherever that is: the shortest time over a
-  // global link, and the latencies of a local way on both sides. No shorter than the look-ahead, so that word
-  // may go by mail.
+  Tick signal_delay = 0;  // delay of signals between routers of a group: the latency of a local link
+  // From a packet's delivery to its source router's receipt of the acknowledgement, wherever the router is:
+  // the shortest time over a global link, and the latencies of a local path on both sides. No shorter than
+  // the look-ahead, so that acknowledgements may cross between partitions.
   Tick acknowledgement_delay = 0;
-  // What routers remember: what policies ask for, then what only observations show.
+  // The running trackers: those of policies, then those that only observations show.
   std::vector<TrackerRequest> trackers;
   std::unique_ptr<const DecisionPlan> decisions;  // null: policies alone route
-  std::uint32_t policies_before = 0;  // replaced ones: says whether Decider::seen is still the same
+  std::uint32_t policies_before = 0;              // replaced policies: Decider::seen holds while it is equal
 
   // Whether the first policy decides for all packets. `asking`: decisions come from outside.
   [[nodiscard]] bool one_decides(bool asking) const noexcept { return !asking && deciders.size() == 1; }
 
   static constexpr std::size_t kMostDeciders = 256;  // MessagePart::policy is a byte
 
-  // Puts another policy in the place of the first one; it must outlive the blueprint. Throws ConfigError if
-  // it needs paths for which the VC ladder has no place: buffers and VCs are there for what the policies
-  // needed that the network was made with. A policy that learns cannot be replaced, nor take over: reports
-  // are under way. Trackers run from the start to the end and never start anew: a policy that needs one that
-  // does not run, or with other parameters, is refused, too; so what routers remember is kept.
+  // Replaces the first policy by another one, which must outlive the blueprint. Throws ConfigError if the VC
+  // ladder has no place for its paths: buffers and VCs are there for the policies with which the network was
+  // made. A policy that learns can neither be replaced nor take over, because reports are under way. Trackers
+  // run from the start to the end and never restart: a policy is refused if it needs a tracker that does not
+  // run, or runs with other parameters. So the trackers keep their counts.
   void replace_policy(const std::string& name, RoutingPolicy& other);
   // A further policy, for jobs, under the conditions that those have which jobs brought along: it must learn
   // nothing and share the rules for VCs; and it must make do with the VCs and the trackers that are there.
@@ -158,7 +158,8 @@ class Blueprint {
 
   [[nodiscard]] IdleTimes idle_times() const noexcept;
 
-  // How many packets the network holds at most; what a buffer has room for may also be on the wire to it.
+  // The largest number of packets in the network; besides the buffer's content, as many packets may be on the
+  // wire to the buffer.
   [[nodiscard]] std::uint32_t most_packets() const noexcept;
 
   // Partitions: consecutive groups [partition_first_group[i], partition_first_group[i + 1]).
@@ -169,7 +170,7 @@ class Blueprint {
   }
 
   [[nodiscard]] TimePs to_ps(Tick tick) const noexcept { return tick * timing.quantum_ps; }
-  // The first instant of the clock loop at or after `ps`.
+  // The first tick of the clock loop at or after `ps`.
   [[nodiscard]] Tick to_tick(TimePs ps) const noexcept {
     return ps >= kNever ? kNeverTick : (ps + timing.quantum_ps - 1) / timing.quantum_ps;
   }
@@ -183,7 +184,7 @@ class Blueprint {
   void number_ports();
   void cut(std::uint32_t hosts_per_partition);
   void add_deciders(RoutingPolicy& first, const std::vector<JobPolicy>& others, RoutingPolicy* background);
-  // Throws ConfigError if the policy cannot work with what it would see here.
+  // The plan of the policy's rows. Throws ConfigError if the policy cannot work with them.
   [[nodiscard]] std::unique_ptr<const QuestionPlan> sight_of(RoutingPolicy& of) const;
 };
 

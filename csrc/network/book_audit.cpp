@@ -91,8 +91,8 @@ void BookAudit::count_arriving(std::uint32_t input_vc, std::span<CreditsInUse> u
   count_places(input_vc, 1, use);
 }
 
-// Adds the credits that are in use as seen from here: credits on their way back and packets on the wire or in
-// the input buffer.
+// Adds the credits in use as counted here: credits on the way back, and packets on the wire or in the input
+// buffer.
 void BookAudit::count_credits(std::span<CreditsInUse> use) const {
   of_.for_each_credit([&](std::uint32_t item) { ++use[of_.index].of_ports[item]; });
   of_.host_credits.for_each(

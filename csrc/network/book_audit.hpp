@@ -1,4 +1,4 @@
-// Looking for broken bookkeeping. For tests: at any instant between windows the books must balance.
+// Checks of the network's invariants, for tests: between windows all counts must agree.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,17 @@
 
 namespace dragonfly {
 
-// Of one partition.
+// Counts of one partition.
 class BookAudit {
  public:
   explicit BookAudit(const PartitionState& of) : of_{of} {}
 
-  // What does not agree inside the partition, or an empty string. Precondition: no event that is past is
-  // left.
+  // Describes a mismatch inside the partition; empty: none. Precondition: no event of the past is left.
   [[nodiscard]] std::string check_inside() const;
 
   // Bookkeeping of credits across partitions: CreditsInUse collects, per sender of each partition, the
-  // credits in use as seen from where packets and credits are; compare_credits() then compares them with what
-  // the senders believe.
+  // credits in use as counted at the packets and credits themselves; compare_credits() then compares them
+  // with the senders' own counts.
   struct CreditsInUse {
     std::vector<std::uint32_t> of_ports;  // [Credit::item]
     std::vector<std::uint32_t> of_hosts;  // [host]

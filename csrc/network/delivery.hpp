@@ -1,4 +1,4 @@
-// How packets are counted when they enter and leave the network.
+// Counting of packets that enter and leave the network.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,11 @@ inline void count_injection(PartitionState& s, std::uint32_t router, Tick create
   if (s.plan.options.record.series_bin_ps > 0) count_in_series(s, now);
 }
 
-// Counts a packet that has reached its host, and forgets it.
+// Counts a packet that has reached its host, and removes the packet.
 void deliver(PartitionState& s, std::uint32_t packet, Tick delivered);
 // Counts the deliveries up to and including `now` that were still under way to their hosts.
 void settle(PartitionState& s, Tick now);
-// Tells its source router of a packet that will be delivered then; the router hears of it later.
+// Sends an acknowledgement for a packet that will be delivered at `delivered` to its source router.
 void acknowledge(PartitionState& s, std::uint32_t packet, Tick delivered);
 
 // A packet leaves its last router and will be at its host at `delivered`.

@@ -1,4 +1,4 @@
-// What is counted when packets enter and leave the network: one per partition, merged exactly.
+// Counts of packets that enter and leave the network: one record per partition, merged exactly.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace dragonfly {
 
-// One line of the packet log.
+// A line of the packet log.
 struct LoggedPacket {
   std::uint32_t source = 0, destination = 0, number = 0;
   TimePs created = 0, injected = 0, delivered = 0;
@@ -26,13 +26,13 @@ struct LoggedPacket {
 
 struct SeriesBin {
   std::int64_t injected = 0, delivered = 0, latency_ps = 0, hops = 0;
-  // Of the packets that entered their source queue in the bin, as far as they were delivered.
+  // The packets that entered their source queue in the bin, as far as they were delivered.
   std::int64_t arrived = 0, arrived_latency_ps = 0;
   static constexpr bool kArchivedWhole = true;
 };
 
-// Of the packets of each source host that were delivered; empty unless asked for. Every partition has a row
-// for each host of the network, as it delivers packets from everywhere.
+// Latencies of delivered packets by source host; empty unless requested. Every partition has a row for each
+// host of the network, as it delivers packets from everywhere.
 struct HostLatencies {
   std::vector<std::int64_t> latency_ps;          // [host]: from generation
   std::vector<std::int64_t> network_latency_ps;  // [host]: from leaving the source queue

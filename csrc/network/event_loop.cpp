@@ -4,8 +4,7 @@ namespace dragonfly {
 
 namespace {
 
-// Whether nobody but trackers needs to be told of what happens, and one policy decides at most, or somebody
-// outside does.
+// Whether only trackers are notified of events, and either one policy at most or an outside policy decides.
 bool is_plain(const PartitionState& s) noexcept {
   const Blueprint& plan = s.plan;
   const bool one = s.asking ? s.desk->wants_all() && !plan.background && plan.learner == nullptr &&

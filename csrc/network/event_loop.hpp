@@ -1,18 +1,18 @@
-// What happens in a partition, event by event: the clock loop and the functions that it calls.
+// The events of a partition: the clock loop and the functions that it calls.
 //
-// Why the order of events inside a time does not matter. A time is worked off kind by kind: clock edges,
-// credits, departures, hosts, arrivals, decisions that take effect, new decisions. Within a kind, events
-// touch disjoint state: an edge its own router, a departure its own port, an arrival its own buffer (one link
-// brings at most one packet at a time), a credit one counter of one port. What they send elsewhere arrives
-// later. Ties between packets are broken by the allocator's own keys, random numbers belong to packets. So
-// results depend neither on the order of the lists, nor on mail, nor on how groups are cut into
-// partitions.
+// Why the order of events inside a time does not matter. All events of a time are processed kind by kind:
+// clock edges, credits, departures, hosts, arrivals, decisions that take effect, new decisions. Within a
+// kind, events touch disjoint state: an edge its own router, a departure its own port, an arrival its own
+// buffer (one link brings at most one packet at a time), a credit one counter of one port. All that they send
+// elsewhere arrives later. Ties between packets are broken by the allocator's own keys, and random numbers
+// belong to packets. So results depend neither on the order of the lists, nor on the order of messages
+// between partitions, nor on how groups are cut into partitions.
 //
-// All functions are compiled for several modes, one of which is for everything: what is known beforehand of a
-// run is not looked up at each event. They are in files by what they do:
+// All functions are compiled for several modes, one of which is general: a specialised mode does not look up
+// at each event what its run has fixed. The functions are in files by purpose:
 //   events_ports.hpp      credits, departures, arrivals
-//   events_allocator.hpp  clock edges: who gets through the crossbar
-//   events_decisions.hpp  who decides for a packet
+//   events_allocator.hpp  clock edges: which packets cross the crossbar
+//   events_decisions.hpp  which policy decides for a packet
 // Hosts and deliveries are the same in all modes (hosts.hpp, delivery.hpp).
 #pragma once
 
@@ -22,21 +22,21 @@
 
 namespace dragonfly {
 
-// Who decides for packets.
+// The source of decisions.
 enum class Deciders : std::uint8_t {
   kNobody,  // they go minimally
   kPolicy,  // one policy that needs nothing but RouteContext
   kLearner,
   kTracking,  // one policy, with trackers
-  kDesk,      // somebody outside, for all packets
-  kAny,       // whatever the run has: prescribed routes, programs, several of these
+  kDesk,      // an outside policy, for all packets
+  kAny,       // any mixture: prescribed routes, programs, several of these
 };
 
-// What routers are like.
+// The architecture of the routers.
 enum class Routers : std::uint8_t {
   kQueued,  // an output queue per VC, a quick crossbar (Blueprint::quick_crossbar) without a pipeline behind
             // it, at most 64 input VCs
-  kWide,    // the same with more of them
+  kWide,    // as above, with more than 64 input VCs
   kShared,  // one output queue per port
   kAny,
 };
@@ -46,13 +46,13 @@ struct Mode {
   Routers routers = Routers::kAny;
   bool on_arrival = false;  // unless deciders is kAny
   [[nodiscard]] constexpr bool any() const noexcept { return deciders == Deciders::kAny; }
-  // Whether trackers may hear of what happens.
+  // Whether trackers may be notified of events.
   [[nodiscard]] constexpr bool tracks() const noexcept { return any() || deciders == Deciders::kTracking; }
 };
 
-// Why the loop came back.
+// The reason why the loop returned.
 enum class Stop : std::uint8_t {
-  kAsks,  // decisions must be answered first
+  kAsks,  // decisions must be made first
   kDone,  // the jobs that end have just done all that they had to do here
   kEnd,   // everything before the given time has happened
 };
@@ -64,15 +64,15 @@ struct EventLoop {
   // Runs to `end`, a time in the window or the end of it. `until_done`: or until the open work is done, which
   // must not be so yet; the time at which that comes true is worked off completely.
   static Stop go_on(State& s, Tick end, bool until_done);
-  // As answer_decisions().
+  // Implements answer_decisions().
   static void answer(State& s, const std::int32_t* actions);
 
  private:
   static constexpr std::uint32_t kAllocatorRounds = 2;  // of round-robin arbiters, a clock cycle
   static constexpr std::size_t kQuestionsAtOnce = 32;
-  enum class Asker : std::uint8_t { kPlain, kSeeing, kLearner };  // what the policy is
+  enum class Asker : std::uint8_t { kPlain, kSeeing, kLearner };  // kind of the called policy
 
-  // What is known when this is compiled, or else of the run.
+  // Compile-time constants in specialised loops; run-time values in the general loop.
   static bool on_arrival(const State& s) noexcept {
     return mode.any() ? s.plan.decide_on_arrival : mode.on_arrival;
   }
@@ -82,7 +82,8 @@ struct EventLoop {
   static constexpr bool kFew = mode.routers == Routers::kQueued;
   static constexpr bool kQueued = kFew || mode.routers == Routers::kWide;
   static constexpr bool kDesk = mode.deciders == Deciders::kDesk;
-  // Whether queues are long enough to fetch what comes behind. Where all packets go minimally they are short.
+  // Whether queues are long enough to fetch the packet behind the head. Queues are short if all packets go
+  // minimally.
   static constexpr bool kLooksBehind = mode.deciders != Deciders::kNobody;
   static bool quick_crossbar(const State& s) noexcept { return kQueued || s.plan.quick_crossbar; }
   static bool with_through(const State& s) noexcept { return !kQueued && s.store.with_through; }
@@ -191,12 +192,12 @@ struct EventLoop {
   static void ask_and_apply(State& s, const RoutingPolicy& policy, std::span<const Question> questions,
                             Tick now);
   static bool ask(State& s, const State::Undecided& undecided, Tick now);
-  // Context: RouteContext, or what is made of it and of `own`.
+  // Context: RouteContext, or a class that is made from it and `own`.
   template <class Context = RouteContext, class... Own>
   static Context context_of(const State& s, std::uint32_t packet, std::uint32_t input_vc, Own... own);
 };
 
-// The loop that is compiled for what the partition does at present.
+// The loop that is compiled for the partition's present mode.
 using GoOn = Stop (*)(PartitionState&, Tick, bool);
 [[nodiscard]] GoOn loop_of(const PartitionState& s) noexcept;
 // The instances, each in a file of its own: they take long to compile.
@@ -206,7 +207,7 @@ using GoOn = Stop (*)(PartitionState&, Tick, bool);
 [[nodiscard]] GoOn go_on_learner(Routers routers, bool on_arrival) noexcept;
 [[nodiscard]] GoOn go_on_tracking(Routers routers, bool on_arrival) noexcept;
 [[nodiscard]] GoOn go_on_desk(Routers routers, bool on_arrival) noexcept;
-// Answers all decisions on the desk, in their order. Precondition: the actions are legal.
+// Applies actions to all pending decisions, in their order. Precondition: the actions are legal.
 void answer_decisions(PartitionState& s, const std::int32_t* actions);
 
 }  // namespace dragonfly

@@ -1,4 +1,4 @@
-// The allocator: what a router does at a clock edge.
+// The allocator: the events of a router at a clock edge.
 #pragma once
 
 #include <algorithm>
@@ -35,8 +35,8 @@ template <Mode mode>
   return output.queued < s.plan.output_buffer && (queue.credits > 0 || output.link_class == LinkClass::kHost);
 }
 
-// Where a packet keeps its crossbar ports for at most a clock, all ports are free at every edge. Then one
-// pass over the input VCs that ask is all there is, in the order of the arbitration.
+// For routers where a packet holds its crossbar ports for at most a clock, so that all ports are free at
+// every edge: one pass over the input VCs that request the crossbar, in the order of the arbitration.
 template <Mode mode>
 [[gnu::noinline]] void EventLoop<mode>::quick_edge(State& s, std::uint32_t router, Tick now) {
   if (ready_words(s) > 1) {
@@ -67,7 +67,8 @@ template <Mode mode>
   for (; asking != 0; asking &= asking - 1) {
     keys[count++] = key_of(static_cast<std::uint32_t>(std::countr_zero(asking)));
   }
-  // The place of each is the number of lower ones. There are few, and nobody can foresee their order.
+  // The place of each key is the number of lower keys. There are few keys, and branches on their order cannot
+  // be predicted.
   std::array<std::uint64_t, 64> sorted;
   for (std::uint32_t i = 0; i < count; ++i) {
     std::uint32_t place = 0;
@@ -77,7 +78,8 @@ template <Mode mode>
   serve(s, router, sorted.data(), count, now);
 }
 
-// Those that ask, from here on no more: their keys in order, in `keys`. Returns how many.
+// Takes the requesting input VCs, which then no longer request: writes their keys to `keys` in order, and
+// returns their number.
 template <Mode mode>
 [[gnu::always_inline]] inline std::uint32_t EventLoop<mode>::take_requests(State& s, std::uint32_t router) {
   std::uint64_t* const keys = s.keys.data();
@@ -95,15 +97,15 @@ template <Mode mode>
   return count;
 }
 
-// Where all ports are free at every edge: those that ask, in the order of their keys.
+// For routers where all ports are free at every edge: the requesting input VCs, in the order of their keys.
 template <Mode mode>
 [[gnu::always_inline]] inline void EventLoop<mode>::serve(State& s, std::uint32_t router,
                                                           const std::uint64_t* keys, std::uint32_t count,
                                                           Tick now) {
   const std::uint16_t* const wanted = &s.wanted[router << input_shift(s)];
   std::uint64_t* const ready = &s.ready[router * ready_words(s)];
-  // Of those served at one edge, the first counts as the one served last (SST/Merlin fills its list
-  // of who is next from behind): two hosts that send in phase to one port take turns.
+  // Among those served at one edge, the first counts as the one served last (SST/Merlin fills its list of the
+  // next ones from behind): two hosts that send in phase to one port take turns.
   std::uint32_t stamp = s.served[router] += count;
   const InputIndex* const places = s.plan.input_index.data();
   std::uint64_t inputs_used = 0;
@@ -145,7 +147,7 @@ template <Mode mode>
   return true;
 }
 
-// Of a head whose way is free.
+// The key of a head whose path is free.
 template <Mode mode>
 [[gnu::always_inline]] inline void EventLoop<mode>::grant(State& s, std::uint32_t router, std::uint32_t index,
                                                           std::uint32_t stamp, Tick now) {
@@ -171,8 +173,8 @@ template <Mode mode>
   }
 }
 
-// One pass over the input VCs that ask, in the order of the arbitration: each gets through if its
-// crossbar input, its crossbar output and the space behind are free.
+// A pass over the requesting input VCs, in the order of the arbitration: each is served if its crossbar
+// input, its crossbar output and the space behind are free.
 template <Mode mode>
 [[gnu::noinline]] void EventLoop<mode>::slow_edge(State& s, std::uint32_t router, Tick now) {
   const std::uint64_t* const keys = s.keys.data();
@@ -200,7 +202,7 @@ template <Mode mode>
   return s.output_free[id] <= now && has_room(s, s.ports[id], vc_of(to));
 }
 
-// A head that does not get through at this edge asks again; `retry`: when the next of them may.
+// A head that is not served at this edge requests again; `retry`: the earliest time of such a request.
 template <Mode mode>
 [[gnu::always_inline]] inline void EventLoop<mode>::leave_asking(State& s, std::uint32_t router,
                                                                  std::uint32_t index, Tick now, Tick& retry) {
@@ -227,7 +229,7 @@ inline void EventLoop<mode>::plan_retry(State& s, std::uint32_t router, Tick ret
   plan_edge(s, router, std::max(s.next_edge, (retry + clock - 1) / clock));
 }
 
-// Round-robin arbiters work in rounds. Bits of the input VCs that still ask: in `keys`.
+// Round-robin arbiters work in rounds. Bits of the input VCs that still request: in `keys`.
 template <Mode mode>
 [[gnu::noinline]] void EventLoop<mode>::round_robin_edge(State& s, std::uint32_t router, Tick now) {
   const std::uint32_t words = ready_words(s);
@@ -247,19 +249,19 @@ template <Mode mode>
   plan_retry(s, router, retry);
 }
 
-// One round of round-robin input and output arbiters over the input VCs that ask; whether another one may
-// serve anybody. Each free input port asks for one of its VCs, the next one whose way is free; each output
-// port takes one of those input ports. An input port's turn moves on when it asks, an output port's when it
-// serves, as in FOGSim (inputs: cosArbiter, outputs: outputArbiter). Source: LIA (TACO 2025), section 5.1 and
-// table 1: round-robin arbitration for input and output arbiters.
+// A round of round-robin input and output arbiters over the requesting input VCs; returns whether another
+// round may serve a request. Each free input port requests for one of its VCs, the next one whose path is
+// free; each output port serves one of those input ports. An input port's turn moves on when the port
+// requests, an output port's when it serves, as in FOGSim (inputs: cosArbiter, outputs: outputArbiter).
+// Source: LIA (TACO 2025), section 5.1 and table 1: round-robin arbitration for input and output arbiters.
 template <Mode mode>
 [[gnu::always_inline]] inline bool EventLoop<mode>::allocate_round(State& s, std::uint32_t router, Tick now) {
   std::uint64_t* const asking = s.keys.data();
   const std::uint16_t* const wanted = &s.wanted[router << input_shift(s)];
   const InputIndex* const places = s.plan.input_index.data();
   std::uint32_t requests = 0;
-  // Of the input VCs of a port whose way is free: the first one, and the first one behind the last one that
-  // asked.
+  // Among the input VCs of the port whose path is free: the first one, and the first one behind the last
+  // requesting one.
   Port port = kNoPort;
   std::uint32_t first = kNil;
   std::uint32_t behind = kNil;
@@ -269,8 +271,8 @@ template <Mode mode>
     if (index == kNil) return;
     s.last_requests[s.port_id(router, port)] = static_cast<std::uint16_t>(index);
     s.requests[requests++] = index;
-    // The lowest key is served: transit first where that is so, then a circle is seen from behind the port
-    // that was served last. An input port asks once, so its VC stands for it.
+    // The lowest key is served: transit first where the network has that priority, then in a circle that
+    // begins behind the port that was served last. An input port requests once, so its VC represents it.
     const std::uint32_t circle = circle_of(s, router, index);
     const std::uint32_t key = (circle & 1U) << 31 | (port <= s.last_inputs[circle] ? 1U : 0U) << 30 | index;
     std::uint32_t& best = s.best_requests[port_of(wanted[index])];
@@ -291,7 +293,7 @@ template <Mode mode>
     }
   }
   request();
-  bool lost = false;  // who gets through keeps its ports for a while
+  bool lost = false;  // a served input keeps its ports for a while
   for (std::uint32_t i = 0; i < requests; ++i) {
     const std::uint32_t index = s.requests[i];
     std::uint32_t& best = s.best_requests[port_of(wanted[index])];
@@ -307,8 +309,8 @@ template <Mode mode>
   return lost;
 }
 
-// Of the circles in which round-robin output arbiters serve input ports: where transit comes first, hosts
-// have one of their own.
+// The circle in which a round-robin output arbiter serves this input port: where transit comes first, hosts
+// have a circle of their own.
 template <Mode mode>
 inline std::uint32_t EventLoop<mode>::circle_of(const State& s, std::uint32_t router, std::uint32_t index) {
   const bool waits = s.plan.transit_first && is_own_host(s, index);
@@ -339,13 +341,14 @@ template <Mode mode>
   if (learns(s)) s.mail.feedback.push_back(report_to(s, packet, far.group));
 }
 
-// What goes with the credit to a router of `group`.
+// The report that travels with the credit to a router of `group`.
 template <Mode mode>
 inline Feedback EventLoop<mode>::report_to(const State& s, std::uint32_t packet, std::uint32_t group) {
   return asking(s) ? Feedback{} : report_of(*s.plan.learner, s.store.packets[packet], group);
 }
 
-// Trackers, and the desk where it reports hops, with the credit for the place that a packet leaves.
+// Notifies trackers, and the hop reports of an outside policy, with the credit for the place that a packet
+// leaves.
 template <Mode mode>
 inline void EventLoop<mode>::tell_listeners(State& s, std::uint32_t router, std::uint32_t index,
                                             std::uint32_t packet, const OutputPort& output, Tick now) {
@@ -379,7 +382,7 @@ template <Mode mode>
   if (!quick_crossbar(s)) {
     const InputIndex from = s.plan.input_index[index];
     Tick busy_until = now + s.timing.crossbar_transfer;
-    if (s.plan.cut_through) {  // the tail may still be on its way in
+    if (s.plan.cut_through) {  // the tail may still be arriving
       const Tick packet_time = from.link_class == LinkClass::kHost
                                    ? s.timing.injection_packet
                                    : s.timing.packet[index_of(from.link_class)];
@@ -412,7 +415,8 @@ template <Mode mode>
   expose_head(s, router, index, now);
 }
 
-// A head that asked in vain, though its port is free; whether it decides again, and tries at the next edge.
+// Handles a head that was refused although its port is free; returns whether it decides again, and requests
+// at the next edge.
 template <Mode mode>
 [[gnu::always_inline]] inline bool EventLoop<mode>::refuse(State& s, std::uint32_t router,
                                                            std::uint32_t index, Refusal why, Tick now) {
@@ -458,7 +462,7 @@ template <Mode mode>
   const Port port = s.plan.input_index[index].port;
   InputStall& stall = s.input_stalls[s.port_id(router, port)];
   if (refuse(s, router, index, Refusal::kNoRoom, now)) {
-    stall.stalled += s.timing.clock;  // it asks anew at the next edge
+    stall.stalled += s.timing.clock;  // it requests again at the next edge
     return;
   }
   if (stall.waiting++ == 0) stall.since = now;

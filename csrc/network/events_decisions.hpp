@@ -1,4 +1,4 @@
-// Who decides for the packets of a partition: nobody, the policy, or the desk where somebody outside answers.
+// Decisions for the packets of a partition: by no policy, by the core's policies, or by an outside policy.
 #pragma once
 
 #include "core/fixed_list.hpp"
@@ -39,8 +39,8 @@ template <Mode mode>
   return has_choice(s.plan.scope, s.plan.topology, packet, router, group, came_by);
 }
 
-// What no policy decides about goes on at once. The others wait until all else of this time has happened:
-// each decision sees the router before any of them takes effect.
+// A packet without a choice goes on at once. The others wait until all other events of this time have
+// happened: each decision sees the router before any decision of this time takes effect.
 template <Mode mode>
 [[gnu::always_inline]] inline void EventLoop<mode>::decide_or_follow(State& s, std::uint32_t packet_index,
                                                                      std::uint32_t router,
@@ -156,8 +156,8 @@ inline void EventLoop<mode>::ask_policy(State& s, std::uint32_t decider, Tick no
   }
 }
 
-// One after the other: an answer changes nothing but its packet before this time is over, so that all see
-// the network before any answer takes effect, as with one policy.
+// Calls one policy after the other: a choice changes nothing but its packet before this time is over, so all
+// policies see the network before any choice takes effect, as with one policy.
 template <Mode mode>
 [[gnu::noinline]] void EventLoop<mode>::ask_policies_of_jobs(State& s, Tick now) {
   TrackedNumbers& tracked = s.trackers.numbers();
@@ -168,7 +168,8 @@ template <Mode mode>
   tracked.policy_trackers = &s.plan.deciders.front().trackers;
 }
 
-// The desk looks first: it shows packets, and counts questions, as they are before anybody has decided.
+// The outside policy's decisions are raised first: they show packets, and count decisions, as they are before
+// the background policy has decided.
 template <Mode mode>
 [[gnu::noinline]] void EventLoop<mode>::ask_background(State& s, Tick now) {
   for (const State::Undecided& undecided : s.undecided) {
@@ -188,8 +189,8 @@ template <Mode mode>
   }
 }
 
-// They are asked a few at a time, which the first-level cache holds: as above, it does not matter that some
-// have their answer when the next are asked.
+// Decisions are made a few at a time, as many as the first-level cache holds. As above, it does not matter
+// that some decisions are applied before the next are made.
 template <Mode mode>
 template <typename EventLoop<mode>::Asker asker, bool kShared>
 inline void EventLoop<mode>::put_questions(State& s, std::uint32_t decider, Tick now) {
@@ -264,7 +265,7 @@ inline void EventLoop<mode>::ask_and_apply(State& s, const RoutingPolicy& policy
   }
 }
 
-// Puts a decision on the desk; false: nobody needs to be asked.
+// Raises a pending decision; false: the packet has no choice.
 template <Mode mode>
 inline bool EventLoop<mode>::ask(State& s, const State::Undecided& undecided, Tick now) {
   const RouteContext context = context_of(s, undecided.packet, undecided.input_vc);
@@ -291,7 +292,7 @@ void EventLoop<mode>::answer(State& s, const std::int32_t* actions) {
     const Hop hop = desk.answer(i, actions[i], packet, s.timing.credit_delay);
     s.store.decided[asked.packet].hop = hop;
     if (desk.decided_before()) {
-      // Without a routing delay it asks for the crossbar already, at the next clock edge.
+      // Without a routing delay the packet requests the crossbar already, at the next clock edge.
       const std::uint32_t router = router_of(s, asked.input_vc);
       if (s.input_vcs[asked.input_vc].head != asked.packet ||
           !s.is_ready(router, index_in(s, asked.input_vc))) {

@@ -29,7 +29,7 @@ template <Mode mode>
 template <Mode mode>
 Stop EventLoop<mode>::go_on(State& s, Tick end, bool until_done) {
   const Tick delay = s.timing.routing_delay;
-  // Without a delay an answer may make something happen before the next event that is known now.
+  // Without a delay an action may cause an event before the next event that is scheduled now.
   if (asking(s) && delay == 0 && s.desk->waits()) return Stop::kAsks;
   for (Tick due = next_due(s, end); due < end; due = next_due(s, end)) {
     if (asking(s) && s.desk->waits() && due >= s.desk->first_time() + delay) return Stop::kAsks;
@@ -42,7 +42,7 @@ Stop EventLoop<mode>::go_on(State& s, Tick end, bool until_done) {
   return Stop::kEnd;
 }
 
-// Asks the memory for what the next busy time is about.
+// Prefetches the state that the next busy time needs.
 template <Mode mode>
 [[gnu::always_inline]] inline void EventLoop<mode>::look_ahead(const State& s, Tick now) {
   constexpr int kLooks = 2;
@@ -73,7 +73,7 @@ template <Mode mode>
   }
 }
 
-// Asks the memory for what an arriving packet needs: a decision from outside looks at all of it.
+// Prefetches the state that an arriving packet needs: an outside policy's decision reads all of it.
 template <Mode mode>
 [[gnu::always_inline]] inline void EventLoop<mode>::touch_arriving(const State& s, std::uint32_t packet) {
   if (asking(s)) {
@@ -83,7 +83,7 @@ template <Mode mode>
   }
 }
 
-// ... what the next packet of a port needs when it leaves.
+// Prefetches the state that the next packet of a port needs when it leaves.
 template <Mode mode>
 [[gnu::always_inline]] inline void EventLoop<mode>::touch_leaving(const State& s, std::uint32_t port,
                                                                   bool to_host) {
@@ -215,8 +215,8 @@ template <Mode mode>
   s.busy.clear(now);
 }
 
-// The loop of one kind of decider; a kind without an instance for shared outputs leaves those to the general
-// one.
+// The loop of one source of decisions; a source without an instance for shared outputs leaves them to the
+// general loop.
 template <Deciders who, bool kWithShared = true>
 GoOn loop_for(Routers routers, bool on_arrival) noexcept {
   if (routers == Routers::kShared) {

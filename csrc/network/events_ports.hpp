@@ -41,7 +41,7 @@ template <Mode mode>
   return pick(last, kNil, s.store.next[pick(last, 0U, packet)]);
 }
 
-// Asks the memory for what the packet behind the head will need there.
+// Prefetches the state that the packet behind the head will need at the head.
 template <Mode mode>
 [[gnu::always_inline]] inline void EventLoop<mode>::touch_behind(const State& s, std::uint32_t input_vc) {
   if (!kLooksBehind) return;
@@ -56,7 +56,7 @@ template <Mode mode>
   }
 }
 
-// The packet at the head of an input VC asks for the crossbar from now on.
+// Makes the packet at the head of an input VC request the crossbar from now on.
 template <Mode mode>
 [[gnu::always_inline]] inline void EventLoop<mode>::make_ready(State& s, std::uint32_t router,
                                                                std::uint32_t index, const Hop& hop) {
@@ -158,9 +158,9 @@ template <Mode mode>
   }
 }
 
-// Of the VCs with a packet and a credit for it, round-robin the first one whose packet is through the
-// crossbar; `earliest`: how long until the next one is. A shared output is one FIFO in the order of the
-// crossbar: there the head that was ready first.
+// Among the VCs with a packet and a credit for it, chooses round-robin the first one whose packet has crossed
+// the crossbar; `earliest`: the time until the next packet has crossed it. A shared output is one FIFO in the
+// order of the crossbar: the head that was ready first is chosen.
 template <Mode mode>
 inline std::uint32_t EventLoop<mode>::choose_ready_vc(const State& s, const OutputPort& output, Tick now,
                                                       std::int32_t& earliest) {
@@ -172,7 +172,7 @@ inline std::uint32_t EventLoop<mode>::choose_ready_vc(const State& s, const Outp
     for (; vcs != 0; vcs &= vcs - 1) {
       const auto vc = static_cast<std::uint32_t>(std::countr_zero(vcs));
       auto until_ready = static_cast<std::int32_t>(s.store.through[output.queues()[vc].head] - low_of(now));
-      // Only low bits are kept: what seems to be ready later than possible has waited for very long.
+      // Only low bits are kept: a packet that seems to be ready later than possible has waited for very long.
       if (until_ready > s.timing.crossbar_latency) until_ready = -INT32_MAX;
       if (until_ready > 0) {
         earliest = std::min(earliest, until_ready);
@@ -252,7 +252,7 @@ template <PartitionState::Departures kind>
   }
 }
 
-// Asks the memory for what a later departure of this packet needs.
+// Prefetches the state that a later departure of this packet needs.
 template <Mode mode>
 template <PartitionState::Departures kind>
 [[gnu::always_inline]] inline void EventLoop<mode>::touch_next(const State& s, const OutputPort& output,
@@ -261,7 +261,7 @@ template <PartitionState::Departures kind>
   if (kLooksBehind) touch_all(s, packet);
 }
 
-// Asks the memory for all that is kept of a packet.
+// Prefetches all records of a packet.
 template <Mode mode>
 [[gnu::always_inline]] inline void EventLoop<mode>::touch_all(const State& s, std::uint32_t packet) {
   prefetch(&s.store.packets[packet]);
@@ -315,7 +315,7 @@ template <bool kFromHost>
   }
 }
 
-// There is room again: whoever waited asks at the next clock edge.
+// There is room again: waiting input VCs request at the next clock edge.
 template <Mode mode>
 [[gnu::noinline]] void EventLoop<mode>::wake_waiting(State& s, std::uint32_t id, std::uint32_t vc, Tick now) {
   const std::uint32_t router = id >> s.plan.port_shift;

@@ -5,7 +5,7 @@
 namespace dragonfly {
 
 bool HeadWatch::note_heads() {
-  // What changes whenever the head of a buffer moves: the grant counter of that buffer.
+  // The grant counter of a buffer changes whenever the head of that buffer moves.
   constexpr std::uint64_t kEmpty = ~std::uint64_t{0};
   const bool first = noted_heads_.empty();
   noted_heads_.resize(of_.input_vcs.size(), kEmpty);

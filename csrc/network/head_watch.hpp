@@ -24,7 +24,7 @@ class HeadWatch {
   // Remembers which packets head the input VCs; returns whether some of them are the same as at the last
   // call, which was at least the time of the watchdog ago.
   [[nodiscard]] bool note_heads();
-  // Whether the head of an input VC is one of those.
+  // Whether the head of an input VC has not moved.
   [[nodiscard]] bool unmoved(std::uint32_t input_vc) const { return unmoved_[input_vc]; }
   // The input VC that must make room before an unmoved head can move; none if there is no such.
   [[nodiscard]] InputVcId waits_for(std::uint32_t input_vc) const;

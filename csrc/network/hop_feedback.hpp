@@ -1,9 +1,9 @@
-// What learning routers hear of the hops that they chose.
+// Reports on hops for learning routers that chose them.
 //
-// The router that a packet reached works out what the one before would have had to expect
-// (Answer::target_ns). That waits in the packet until it leaves the buffer, and travels with the credit for
-// its place there. Packets of learners take no detours: the travel time and then the report stand in the
-// places of one.
+// The router that a packet reached computes the value that the previous router would have had to expect
+// (Answer::target_ns). The value waits in the packet until the packet leaves the buffer, and travels with the
+// credit for its place there. Packets of learners take no non-minimal paths: the travel time, and then the
+// report, use the fields of one.
 #pragma once
 
 #include <bit>
@@ -16,22 +16,22 @@
 
 namespace dragonfly {
 
-// When the packet reaches a buffer, before `arrived` is moved on.
+// Call when the packet reaches a buffer, before `arrived` is updated.
 inline void note_travel(Packet& packet, Tick now) noexcept {
   packet.detour_router = low_of(now) - packet.arrived;
 }
-// When it was routed there.
+// Call when the packet's decision there was made.
 inline void note_report(Packet& packet, bool reports, float target_ns) noexcept {
   packet.detour_group = pick(reports, std::uint16_t{0}, kNoGroup);
   packet.detour_router = pick(reports, std::bit_cast<std::uint32_t>(target_ns), packet.detour_router);
 }
-// Where the learner is not asked: a packet comes into its destination group, or goes on inside it.
+// For arrivals without a learner's decision: a packet comes into its destination group, or goes on inside it.
 inline void note_arrival(Packet& packet, const LearningPolicy& learner, bool came_by_global,
                          TimePs quantum_ps) noexcept {
   if (packet.plan != Plan::kMinimal) return;
   note_report(packet, came_by_global, learner.arrival_ns(packet, quantum_ps));
 }
-// When it leaves the buffer that it reached from a router of `group`.
+// Call when the packet leaves the buffer that it reached from a router of `group`.
 [[nodiscard]] inline Feedback report_of(const LearningPolicy& learner, const Packet& packet,
                                         std::uint32_t group) noexcept {
   const bool reports =

@@ -109,7 +109,7 @@ Tick HostPrograms::deliver(std::uint32_t host, std::uint32_t source_host, const 
 }
 
 Tick HostPrograms::left_source_queue(std::uint32_t host, Tick now) {
-  const QueuedMessage sent = hosts_[host].sending;  // as what it answers may begin another
+  const QueuedMessage sent = hosts_[host].sending;  // a copy: the program may begin another message
   open_work_.leaving -= hosts_[host].endless ? 0U : 1U;
   return ask(host, now, [&](Task& task) { task.sent(*this, seen_by(sent.destination, sent.part)); });
 }

@@ -1,4 +1,4 @@
-// The programs on the hosts of one partition: what they want to send, what has reached them, their alarms.
+// The programs on the hosts of one partition: messages that they have queued, messages received, alarms.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,13 @@ namespace dragonfly {
 // A message in a source queue.
 struct QueuedMessage {
   std::uint32_t destination = 0;  // host
-  MessagePart part{};             // what each of its packets carries
+  MessagePart part{};             // copied to each of its packets
   std::uint32_t next = kNil;      // behind it in the queue
   Pace pace = Pace::kHost;
   void archive(Archive& archive) { archive(destination, part, next, pace); }
 };
 
-// Hosts are numbered within the partition here; only the partition asks.
+// Hosts are numbered within the partition; only the partition calls these functions.
 class HostPrograms final : private TaskPort {
  public:
   static constexpr Tick kNoAlarm = kNever;
@@ -38,28 +38,29 @@ class HostPrograms final : private TaskPort {
 
   [[nodiscard]] bool runs_on(std::uint32_t host) const noexcept { return hosts_[host].task != nullptr; }
 
-  // These ask the program of a host, and return when its alarm must go off; kNoAlarm: it set none.
+  // Call the program of a host, and return the time of its alarm; kNoAlarm: the program set none.
   // start(): at time 0, whenever its job starts.
   Tick start(std::uint32_t host);
   Tick wake(std::uint32_t host, Tick now);
   Tick deliver(std::uint32_t host, std::uint32_t source_host, const MessagePart& part, Tick now);
   Tick left_source_queue(std::uint32_t host, Tick now);
-  // From now on nobody is asked any more; what was sent is sent.
+  // Stops all programs: they are no longer called; messages already sent stay sent.
   void stop() noexcept { stopped_ = true; }
 
-  // Who routes what a job sends from now on, packets that wait in source queues included.
+  // Sets the policies that route a job's packets from now on, packets that wait in source queues included.
   void set_job_policies(std::uint32_t job, const JobPolicies& policies);
 
-  // The source queue. begin_message() takes its first message out of it to be sent packet by packet; there
-  // must be one.
+  // Removes the first message from the source queue, to be sent packet by packet. Precondition: the queue is
+  // not empty.
   const QueuedMessage& begin_message(std::uint32_t host);
   [[nodiscard]] const MessagePart& being_sent(std::uint32_t host) const noexcept {
     return hosts_[host].sending.part;
   }
-  // When packet `number` of a host may leave, which is of the message being sent and ready since `ready`.
+  // The earliest time at which packet `number` of a host may leave, a packet of the message being sent that
+  // is ready since `ready`.
   [[nodiscard]] Tick paced(std::uint32_t host, std::uint64_t number, Tick ready) const;
   void packet_left(std::uint32_t host, Tick now) noexcept { hosts_[host].left_at = now; }
-  // Of messages that were not begun.
+  // Packets of messages that were not begun.
   [[nodiscard]] std::uint64_t queued_packets(std::uint32_t host) const noexcept {
     return hosts_[host].queued_packets;
   }
@@ -80,7 +81,7 @@ class HostPrograms final : private TaskPort {
   [[nodiscard]] const OpenWork& open_work() const noexcept { return open_work_; }
   [[nodiscard]] OpenWork& open_work() noexcept { return open_work_; }
   [[nodiscard]] const std::vector<JobRecord>& jobs() const noexcept { return jobs_; }
-  // Workload::first_operation() says whose they are.
+  // By operation; Workload::first_operation() gives the first one of each job.
   [[nodiscard]] const std::vector<OperationRecord>& operations() const noexcept { return operations_; }
   void reset_records();
   void archive(Archive& archive);
@@ -129,7 +130,7 @@ class HostPrograms final : private TaskPort {
   std::uint32_t free_ = kNil;
   bool stopped_ = false;
 
-  // While a program is asked.
+  // Valid while a program is called.
   std::uint32_t asked_ = 0;
   Tick now_ = 0;
   Tick set_alarm_ = kNoAlarm;

@@ -12,7 +12,7 @@ namespace {
 
 using State = PartitionState;
 
-// Slots take what is due within their horizon of the window's start; the rest waits outside.
+// Slots take the hosts that are due within their horizon from the window's start; the others wait outside.
 [[gnu::always_inline]] inline void push_host(State& s, std::uint32_t host, Tick when, Tick now) {
   if (when - std::max(now, s.window_start) <= s.timing.horizon - s.timing.lookahead) {
     s.hosts_due.push(when, host);
@@ -22,8 +22,8 @@ using State = PartitionState;
   }
 }
 
-// Whether a full source queue turns the message of `cursor` away, which has `packets` packets, where `ahead`
-// packets that are not sent yet come before it.
+// Whether a full source queue turns away the message of `cursor`, which has `packets` packets, behind `ahead`
+// packets that are not sent yet.
 [[gnu::always_inline]] inline bool is_crowded_out(const State& s, std::uint32_t host,
                                                   const SourceCursor& cursor, std::uint64_t ahead,
                                                   std::uint32_t packets) {
@@ -48,7 +48,7 @@ HostId drawn_destination(State& s, std::uint32_t host, const SourceCursor& curso
   return HostId{drawn.destinations[cursor.message & kMask]};
 }
 
-// Takes the next message of the source; false: there is none.
+// Takes the next message of the source; false: the source has no more messages.
 [[gnu::always_inline]] inline bool next_message(State& s, std::uint32_t host, HostSender& sender) {
   const HostId id{s.first_host + host};
   SourceCursor& cursor = sender.cursor;
@@ -115,7 +115,7 @@ void schedule_host(State& s, std::uint32_t host, HostSender& sender, Tick now) {
   }
 }
 
-// After a program was asked: plans its alarm, and wakes the sender if it stands idle.
+// Called after a program ran: sets its alarm, and wakes the sender if the sender is idle.
 void heed(State& s, std::uint32_t host, Tick alarm, Tick now) {
   if (alarm != HostPrograms::kNoAlarm) s.alarms.push({alarm, host});
   HostSender& sender = s.hosts[host];
@@ -182,15 +182,14 @@ void hand_over(State& s, std::uint32_t index, Tick now) {
   if (part.packets > 0) heed(s, host, s.programs->deliver(host, source, part, now), now);
 }
 
-// Of a host without a program and without a limit: how far its messages were counted goes on from call to
-// call.
+// The queue of a host without a program and without a limit: counting continues where the last call ended.
 SourceQueue unbounded_queue(State& s, std::uint32_t host, Tick until) {
   const HostSender& sender = s.hosts[host];
   Backlog& counted = s.backlog[host];
   SourceCursor& cursor = counted.cursor;
   const HostId id{s.first_host + host};
   const std::uint32_t alike = s.drawn_packets;
-  if (alike > 0 && sender.cursor.message > cursor.message) {  // what is sent need not be walked through
+  if (alike > 0 && sender.cursor.message > cursor.message) {  // sent messages are counted at once
     const std::uint64_t sent = sender.left > 0 ? alike - sender.left : 0U;  // of the present message
     counted = {.cursor = sender.cursor,
                .packets = sender.number - sent,
@@ -206,8 +205,8 @@ SourceQueue unbounded_queue(State& s, std::uint32_t host, Tick until) {
   return {.packets = packets, .created = packets, .created_sum = counted.entered_sum - sender.entered_sum};
 }
 
-// When the packet that is `ahead` places behind the next one enters a bounded source queue, if it wants to
-// since `ready`. Precondition: fewer than the limit are ahead of it.
+// The time at which the packet `ahead` places behind the next one enters a bounded source queue, if it is
+// ready since `ready`. Precondition: fewer than the limit are ahead of it.
 Tick entry(const State& s, std::uint32_t host, std::uint64_t ahead, Tick ready) {
   const HostSender& sender = s.hosts[host];
   const std::uint64_t limit = s.plan.options.source_queue_packets;
@@ -223,7 +222,7 @@ void visit_generated(State& s, std::uint32_t host, Tick until, Visit visit) {
   std::uint64_t waiting = 0;
   const auto add = [&](std::uint32_t packets, TimePs ready_ps) {
     const Tick ready = s.plan.to_tick(ready_ps);
-    for (; packets > 0 && waiting < limit; --packets, ++waiting) {  // what waits for room has not entered yet
+    for (; packets > 0 && waiting < limit; --packets, ++waiting) {  // waiting packets have not entered
       visit(s.skips || !s.backlog.empty() ? ready : entry(s, host, waiting, ready));
     }
   };
@@ -242,8 +241,8 @@ void visit_generated(State& s, std::uint32_t host, Tick until, Visit visit) {
   }
 }
 
-// All that a program has sent, or, with a bounded source queue, what has room there: each packet enters it
-// when the one so many places before has left.
+// All packets that a program has sent, or, with a bounded source queue, those with room there: each packet
+// enters the queue when the packet so many places before has left.
 std::uint64_t queued_by_program(const State& s, std::uint32_t host) {
   const HostSender& sender = s.hosts[host];
   const std::uint64_t waiting = sender.left + s.programs->queued_packets(host);
@@ -317,7 +316,7 @@ void call_hosts_before(State& s, Tick end) {
 template <bool kPrograms>
 void host_event(State& s, std::uint32_t host, Tick now) {
   HostSender& sender = s.hosts[host];
-  bool programmed = false;  // what its program has sent is in the source queue, whatever its pacing
+  bool programmed = false;  // a program's messages are in the source queue, whatever its pacing
   if constexpr (kPrograms) programmed = s.programs->runs_on(host);
   if (!programmed && sender.entered > s.stop_after) {  // planned before the generators were stopped
     sender.state = HostState::kSilent;
@@ -365,7 +364,7 @@ void run_programs(State& s, Tick now) {
   for (const std::uint32_t host : s.woken) heed(s, host, s.programs->wake(host, now), now);
   for (const std::uint32_t host : s.sending) host_event<true>(s, host, now);
   for (std::uint32_t host = s.hosts_due.take(now); host != kNil; host = s.hosts_due.take(now)) {
-    while (host != kNil) {  // what they send at once
+    while (host != kNil) {  // the messages that they send at once
       const std::uint32_t next = s.hosts_due.next(host);
       host_event<true>(s, host, now);
       host = next;

@@ -1,7 +1,7 @@
 // Hosts: generating, queueing at the source, sending, and the programs that run on them.
 //
-// A source queue is never stored. Packets of a host leave in the order in which they were generated,
-// so all that the queue does is to decide when each packet enters it:
+// A source queue is never stored. Packets of a host leave in the order in which they were generated, so the
+// queue only decides when each packet enters it:
 //   unbounded      when it is generated
 //   N, stall       as with "lose", but the generator stands still: what finds no room is generated at
 //                  the first regular time with room; a message of a trace waits for packet k - N
@@ -9,10 +9,10 @@
 //                  then, because packet k + m - 1 - N has not left, is lost
 // The last N departure times are all that has to be remembered.
 //
-// All that concerns programs happens while hosts are worked off. Deliveries come first, then alarms, then
-// the source queues: so a program hears of a message before its alarm of the same instant goes off, and may
-// send at once. A host gets at most one delivery and one alarm at an instant, and asking one host touches no
-// other: the order among hosts does not matter.
+// Programs are called while the events of hosts are processed. Deliveries come first, then alarms, then the
+// source queues: so a program receives a message before its alarm of the same time goes off, and may send at
+// once. A host gets at most one delivery and one alarm at a time, and calling the program of one host touches
+// no other: the order among hosts does not matter.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@
 namespace dragonfly {
 
 void build_hosts(PartitionState& s);
-// Those whose time comes before `end` are put into slots.
+// Puts the hosts whose time comes before `end` into slots.
 void call_hosts_before(PartitionState& s, Tick end);
 // The event of a host: its next packet enters the source queue, or leaves it. With programs on some, or
 // without: `kPrograms`.
@@ -34,16 +34,16 @@ void run_programs(PartitionState& s, Tick now);
 // A place in its router's buffer is free again.
 void host_credit(PartitionState& s, std::uint32_t host, Tick now);
 
-// The source has changed at `now` (TrafficSource::rejoin): what it has not generated yet is planned anew.
+// The source has changed at `now` (TrafficSource::rejoin): the messages not yet generated are planned anew.
 void rejoin_source(PartitionState& s, Tick now);
 
-// No further message is generated after `now`, and programs are no longer asked.
+// Generates no further message after `now`, and calls programs no longer.
 void stop_generating(PartitionState& s, Tick now);
 
 // The packets that wait in source queues. Those of a paced program are created one after the other.
 struct SourceQueue {
   std::uint64_t packets = 0;
-  std::uint64_t created = 0;      // of these
+  std::uint64_t created = 0;      // of the packets in the source queues
   std::uint64_t created_sum = 0;  // of the times at which they were, modulo 2^64
 
   SourceQueue& operator+=(const SourceQueue& other) noexcept {
@@ -61,7 +61,7 @@ struct SourceQueue {
 void visit_source_queue(PartitionState& s, std::uint32_t host, Tick now,
                         const std::function<void(Tick)>& visit);
 [[nodiscard]] SourceQueue source_queue(PartitionState& s, std::uint32_t host, Tick now);
-// Of all hosts.
+// The source queues of all hosts together.
 [[nodiscard]] SourceQueue source_queues(PartitionState& s, Tick now);
 
 }  // namespace dragonfly

@@ -1,4 +1,4 @@
-// What a partition sends to the others during a window.
+// Messages from a partition to the others during a window.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace dragonfly {
 
-// What learners hear of a hop, with the credit for the place that the packet leaves (hop_feedback.hpp).
+// A learner's report on a hop, with the credit for the place that the packet leaves (hop_feedback.hpp).
 struct Feedback {
   std::uint32_t row = kNil;  // of the reader's table; kNil: nothing to report
   float target_ns = 0;
@@ -41,7 +41,7 @@ class ByReceiver {
     for (std::uint32_t i = 0; i < items.size(); ++i) order_[ends_[items[i].to]++] = i;
   }
   void clear() noexcept { order_.clear(); }
-  // Prefetches what of() looks at: first where it is, then the indices.
+  // Prefetches the data of of(): first the positions, then the indices.
   void touch(std::uint32_t to, std::uint32_t step) const noexcept {
     if (order_.empty()) return;
     prefetch(step == 0 ? &ends_[to] : of(to).data());
@@ -58,8 +58,8 @@ class ByReceiver {
   std::vector<std::uint32_t> ends_;  // [partition], in order_
 };
 
-// One list for all receivers: a pair of partitions exchanges but a few packets in a window, and in a large
-// system there are tens of thousands of pairs.
+// A list for all receivers: a pair of partitions exchanges but a few packets in a window, and a large system
+// has tens of thousands of pairs.
 struct Mail {
   // In a cache line of its own: receivers pick theirs.
   struct alignas(64) SentPacket {
@@ -100,7 +100,7 @@ struct Mail {
     credits_of.sort(credits, num_partitions);
     acknowledgements_of.sort(acknowledgements, num_partitions);
   }
-  // Prefetches what goes to a partition, in three steps, each for what the next one looks at.
+  // Prefetches the messages to a partition, in three steps, each for the data that the next step reads.
   void touch(std::uint32_t to, std::uint32_t step) const noexcept {
     if (step < 2) {
       packets_of.touch(to, step);

@@ -1,4 +1,4 @@
-// How much memory a network takes before its first packet.
+// The memory of a network before its first packet.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@ struct MemoryNeed {
   std::uint64_t routers = 0;        // ports, queues and buffers, bytes
   std::uint64_t hosts = 0;          // without their source queues
   std::uint64_t source_queues = 0;  // bounded ones
-  std::uint64_t partitions = 0;     // queues of events, mail, counters
+  std::uint64_t partitions = 0;     // queues of events, messages between partitions, counters
   std::uint64_t tables = 0;         // of a learner
-  std::uint64_t trackers = 0;       // of policies and of features, beside what they note while they run
+  std::uint64_t trackers = 0;       // of policies and features, without records made during the run
   std::uint64_t questions = 0;      // tables behind the rows that policies or environments are shown
   [[nodiscard]] std::uint64_t total() const noexcept {
     return routers + hosts + source_queues + partitions + tables + trackers + questions;

@@ -1,4 +1,4 @@
-// What is counted of closed-loop messages: one per partition, merged exactly.
+// Counts of closed-loop messages: one record per partition, merged exactly.
 #pragma once
 
 #include <algorithm>
@@ -35,7 +35,7 @@ struct MessageRecord {
   }
 };
 
-// Of one kind of operation of a job, such as its all-reduces: times from begin to end, over all tasks.
+// An operation of a job, such as its all-reduces: times from begin to end, over all tasks.
 struct OperationRecord {
   std::uint64_t count = 0;
   std::int64_t total_ps = 0;
@@ -54,10 +54,10 @@ struct OperationRecord {
   void archive(Archive& archive) { archive(count, total_ps, max_ps); }
 };
 
-// How far a job is.
+// Progress of a job.
 struct JobRecord {
   std::uint32_t unfinished = 0;  // tasks
-  std::int64_t last_end = 0;     // instant at which the last task finished so far
+  std::int64_t last_end = 0;     // time at which the last task finished so far
   std::uint64_t packets_delivered = 0;
   OperationRecord messages;  // since the last reset: from entering the source queue to the last bit
 

@@ -9,11 +9,12 @@
 
 namespace dragonfly {
 
-// How many packets of each (sender, message) are there: open addressing with linear probing, and nobody ever
-// goes through it in order. Grows when half full; an empty table takes no memory.
+// The number of arrived packets per (sender, message): open addressing with linear probing, never iterated in
+// order. Grows when half full; an empty table takes no memory.
 class MessageTable {
  public:
-  // One more packet of a message of `packets`; whether it is complete now, and then forgotten.
+  // Counts a packet of a message of `packets`; returns whether the message is complete now, and removes it
+  // then.
   bool add(std::uint32_t sender, std::uint32_t number, std::uint32_t packets) {
     if (packets == 1) return true;
     if (2 * (used_ + 1) > slots_.size()) grow();
@@ -53,7 +54,7 @@ class MessageTable {
     while (slots_[at].arrived != 0 && slots_[at].key != key) at = (at + 1) & mask();
     return at;
   }
-  // What follows moves up, so that no probe ends too early.
+  // Moves later entries up, so that no probe ends too early.
   void remove(std::size_t hole) {
     --used_;
     for (std::size_t at = (hole + 1) & mask(); slots_[at].arrived != 0; at = (at + 1) & mask()) {

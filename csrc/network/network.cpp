@@ -25,14 +25,14 @@ Network::Network(std::unique_ptr<Blueprint> blueprint)
   stops_.assign(n, Stop::kEnd);
 }
 
-// The workload is complete at a time T that is only known when it has come, and no partition may go beyond
-// it. So those that still do something for the workload go first; each stops when it is done, which is not
-// after T. What one partition sends to another takes longer than a window. So if one of them comes to the end
-// of the window, or a message to another partition is under way, then T lies behind the window, and all go to
-// its end. Else T is the latest time at which one was done, and all go on to exactly there.
+// The workload completes at a time T that is unknown until it has come, and no partition may go beyond T. So
+// partitions that still have work for the workload go first; each stops when its work is done, which is not
+// after T. A message between partitions takes longer than a window. So if one of the partitions comes to the
+// end of the window, or a message to another partition is under way, then T lies behind the window, and all
+// go to its end. Else T is the latest time at which one of them was done, and all go on to exactly T.
 bool Network::run_window(Tick until, RunGoal goal) {
   const bool opens = !in_window_;
-  // It ends at most one look-ahead after its start: what is sent in it arrives behind it.
+  // A window ends at most one look-ahead after its start: all that is sent in the window arrives behind it.
   if (opens) window_end_ = std::min(started_ + 1 + plan_->window, until + 1);
   in_window_ = true;
   const bool to_completion = goal == RunGoal::kCompletion;
@@ -64,7 +64,7 @@ bool Network::run_window(Tick until, RunGoal goal) {
 
 Tick Network::end_of_those_done() {
   if (any(stops_, Stop::kEnd)) return window_end_;
-  if (any(stops_, Stop::kAsks)) {  // the workload is not complete before any of them
+  if (any(stops_, Stop::kAsks)) {  // the workload is not complete before these decisions
     return std::ranges::max_element(partitions_, {}, &Partition::cursor)->cursor();
   }
   if (complete()) window_end_ = last_progress() + 1;
@@ -254,7 +254,7 @@ void Network::check_invariants() {
 
   std::uint64_t injected = 0;
   std::uint64_t delivered = 0;
-  std::int64_t messages = 0;  // under way, and not known to the partition that they go to
+  std::int64_t messages = 0;  // under way to another partition, which has not received them yet
   for (const Partition& partition : partitions_) {
     injected += partition.injected_ever();
     delivered += partition.delivered_ever();

@@ -1,4 +1,4 @@
-// What the jobs that end still have to do on the hosts of one partition.
+// The work on the hosts of one partition that is left to the jobs that end.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,15 @@ namespace dragonfly {
 
 struct OpenWork {
   std::uint32_t unfinished = 0;  // tasks that have not done everything
-  std::uint32_t leaving = 0;     // messages in source queues here: their senders hear when they have left
+  std::uint32_t leaving = 0;     // messages in source queues here: programs are called when these have left
   // Messages to hosts here that are not complete: sent here, or announced by other partitions.
   std::int64_t expected = 0;
-  // Messages sent by hosts here less those completed at hosts here; over all partitions, those under way.
+  // Messages sent by hosts here less those completed at hosts here; the sum over all partitions is the number
+  // under way.
   std::int64_t under_way = 0;
   // The destinations of messages to other partitions that are not announced yet.
   std::vector<std::uint32_t> sent_elsewhere;
-  Tick last_progress = 0;  // when a message was last completed here, or a task finished
+  Tick last_progress = 0;  // time of the last completed message here, or of the last finished task
 
   void archive(Archive& archive) {
     archive(unfinished, leaving, expected, under_way, sent_elsewhere, last_progress);

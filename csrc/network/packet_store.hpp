@@ -1,5 +1,5 @@
-// The packets that are in one partition. One that goes to another partition is handed over by value, with all
-// that is kept beside it: so each store is dense, and no two partitions touch the same memory.
+// The packets that are in one partition. A packet that goes to another partition is handed over by value,
+// with all its records: so each store is dense, and no two partitions touch the same memory.
 #pragma once
 
 #include <algorithm>
@@ -31,15 +31,15 @@ struct PathRecord {
 struct MessagePart {
   std::uint32_t number = 0;   // k-th message of its source host
   std::uint32_t tag = 0;      // the sender's
-  std::uint32_t packets = 0;  // of the whole message; 0: of an open-loop source, which nobody waits for
-  std::uint8_t policy = 0;    // who decides for it: Blueprint::deciders
+  std::uint32_t packets = 0;  // of the whole message; 0: from an open-loop source, never complete
+  std::uint8_t policy = 0;    // index of its policy in Blueprint::deciders
   Lane lane{};                // of its job: Job::policies
   Tick sent = 0;              // given to the source queue
   void archive(Archive& archive) { archive(number, tag, packets, policy, lane, sent); }
 };
 
-// Where a packet goes from here, where that is decided before it is at the head of its buffer, and since
-// when.
+// A packet's next hop, if it is decided before the packet is at the head of its buffer, and the time of the
+// decision.
 struct Decided {
   Hop hop{};
   LowTick when = 0;
@@ -48,11 +48,11 @@ struct Decided {
 static_assert(sizeof(Decided) == 8);
 
 struct PacketStore {
-  // What is kept of each packet, [packet]. `open`: of packets that are routed from outside.
+  // Records of packets, by packet. `open`: only of packets that an outside policy routes.
   LargeVector<Packet> packets;
   LargeVector<std::uint32_t> next;  // in its list; without meaning for the last one of a buffer or queue
   LargeVector<Decided> decided;
-  LargeVector<LowTick> through;  // the crossbar has let it through, where that takes time
+  LargeVector<LowTick> through;  // when the crossbar has let the packet through, if that takes time
   LargeVector<PacketTimes> times;
   std::vector<PathRecord> paths;        // with a packet log
   std::vector<MessagePart> messages;    // with programs
@@ -80,13 +80,14 @@ struct PacketStore {
   void remove(std::uint32_t packet) { unused.push_back(packet); }
 
   [[nodiscard]] bool has_baggage() const noexcept { return with_paths || with_messages || open; }
-  // What a packet takes along beside itself and its times; in the order in which it is taken up again.
+  // Writes the records of a packet that leaves, except the packet and its times, in the order in which
+  // unpack() reads them.
   void pack(std::uint32_t packet, std::vector<std::byte>& into) const {
     if (with_paths) append(into, paths[packet]);
     if (with_messages) append(into, messages[packet]);
     if (open) open->pack(packet, into);
   }
-  // Returns where the baggage of the next packet begins.
+  // Returns the begin of the next packet's records.
   const std::byte* unpack(std::uint32_t packet, const std::byte* from) {
     if (with_paths) from = take(from, paths[packet]);
     if (with_messages) from = take(from, messages[packet]);

@@ -1,4 +1,4 @@
-// What a network is built from: every delay, rate and buffer size. The Python face has the defaults.
+// Parameters of a network: every delay, rate and buffer size. The Python class has the defaults.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace dragonfly {
 
-// What all ports of one class of link have in common; of bundled links together.
+// Parameters of all ports of one class of link; of bundled links together.
 struct LinkParams {
   TimePs packet_ps = 0;              // serialisation of one packet
   TimePs latency_ps = 0;             // of the wire; to hosts: counted apart
@@ -22,7 +22,7 @@ struct LinkParams {
   std::uint32_t vcs = 0;             // 0: as many as the policy needs
 };
 
-// Which values a parameter may have; and whether it is a delay that the quantum divides, beside those of
+// The allowed values of a parameter, and whether it is a delay that the quantum divides, besides those of
 // links.
 struct AllowedParam {
   ValueRange range;
@@ -48,9 +48,9 @@ template <class... Names>
 }
 }  // namespace allow
 
-// One row per parameter: type, name, what is allowed. `dragonfly_env.NetworkConfig` has its default, unit and
-// meaning, and reads from here what is allowed; a time in ns there is one in ps here, and a bandwidth is the
-// serialisation of one packet.
+// Parameters, one row each: type, name, allowed values. `dragonfly_env.NetworkConfig` has default, unit and
+// meaning, and reads the allowed values from here; a time in ns there is one in ps here, and a bandwidth is
+// the serialisation of one packet.
 // clang-format off
 #define DRAGONFLY_NETWORK_PARAMS(X)                                                                                          \
   X(TimePs, injection_packet_ps, allow::delay(0))                        /* 0: the packet enters at once */                  \
@@ -93,7 +93,7 @@ struct NetworkParams {
   DRAGONFLY_NETWORK_PARAMS(DRAGONFLY_MEMBER)
 #undef DRAGONFLY_MEMBER
   // By link class from the first local one on, in the place of the fields for local and global links; empty:
-  // those.
+  // those fields.
   std::vector<LinkParams> links;
 };
 
@@ -105,11 +105,11 @@ void each_param(Params& params, Visit visit) {
 #undef DRAGONFLY_VISIT
 }
 
-// In which order the allocator serves input VCs that ask.
+// The order in which the allocator serves requesting input VCs.
 enum class Arbitration : std::uint8_t { kLeastRecentlyServed, kRoundRobin, kAge };
 inline constexpr std::string_view kTransitFirst = "transit-first-";  // before any of them: hosts come last
 
-// The same in quanta, with the sums that the clock loop needs. Index of the arrays: LinkClass.
+// The parameters in quanta, with the sums that the clock loop needs. Index of the arrays: LinkClass.
 struct Timing {
   TimePs quantum_ps = 1;
   Tick clock = 1;

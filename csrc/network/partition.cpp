@@ -43,9 +43,9 @@ void take_in_from(PartitionState& s, const Mail& mail) {
 }  // namespace
 
 void Partition::take_in(std::span<const Partition> all, Tick horizon) {
-  s_.count_until = s_.programs == nullptr ? horizon : -1;  // programs hear of a delivery when it happens
+  s_.count_until = s_.programs == nullptr ? horizon : -1;  // programs receive a delivery when it happens
   settle(horizon);
-  // What a sender has for this partition is a few lines of its memory, looked for in steps.
+  // A sender's messages to this partition are a few lines of its memory, found in steps.
   constexpr std::size_t kSteps = 3;
   for (std::size_t i = 0; i < all.size() + kSteps; ++i) {
     for (std::uint32_t step = 0; step < kSteps; ++step) {

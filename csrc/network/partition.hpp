@@ -1,7 +1,8 @@
 // A partition: one or more whole groups with their routers, hosts, packets and events.
 //
-// Everything that crosses a global link takes at least the look-ahead (the smaller of its packet and
-// credit delays), so a partition runs on its own for that long; what leaves it waits as mail.
+// Everything that crosses a global link takes at least the look-ahead (the smaller of its packet and credit
+// delays), so a partition runs on its own for that long; packets and credits that leave it wait as messages
+// to other partitions.
 #pragma once
 
 #include <algorithm>
@@ -21,30 +22,30 @@ class Partition final {
  public:
   Partition(const Blueprint& blueprint, std::uint32_t index) : s_{blueprint, index} {}
 
-  // Takes in what the others sent in the window before. Packets delivered after `horizon` are counted only
-  // when time gets there.
+  // Takes in the packets and credits that the others sent in the window before. Packets delivered after
+  // `horizon` are counted only when time gets there.
   void take_in(std::span<const Partition> all, Tick horizon);
   void clear_mail() { s_.mail.clear(); }
-  // When all have taken in what was sent: for a window that ends before `end`.
+  // Call when all partitions have taken in their messages: for a window that ends before `end`.
   void open_window(Tick end);
-  // As EventLoop::go_on().
+  // Calls EventLoop::go_on().
   Stop go_on(Tick end, bool until_done) { return loop_of(s_)(s_, end, until_done); }
-  // The window ends where go_on() has come to: its mail is ready for the others. May be called again for the
-  // same window.
+  // Ends the window at the time that go_on() has reached: messages to other partitions are then ready. May be
+  // called again for the same window.
   void close_window();
   // The next window starts at `now`. Precondition: nothing is due before.
   void skip_to(Tick now) noexcept { s_.window_start = now; }
 
-  // From now on the desk is asked instead of the policy, or the background policy beside it.
+  // Leaves decisions to an outside policy from now on, with the background policy next to it if there is one.
   void start_asking() noexcept;
-  // Answers all decisions on the desk, in their order. Precondition: the actions are legal.
+  // Applies actions to all pending decisions, in their order. Precondition: the actions are legal.
   void answer(const std::int32_t* actions) { answer_decisions(s_, actions); }
   [[nodiscard]] DecisionDesk& desk() noexcept { return *s_.desk; }
 
-  // No further message is generated after `now`, and programs are no longer asked.
+  // Generates no further message after `now`, and calls programs no longer.
   void stop_generating(Tick now) { dragonfly::stop_generating(s_, now); }
   void rejoin_source(Tick now) { dragonfly::rejoin_source(s_, now); }
-  // Between runs: who routes what a job sends from now on. Precondition: there are programs.
+  // Between runs: sets the policies that route a job's packets from now on. Precondition: there are programs.
   void set_job_policies(std::uint32_t job, const JobPolicies& policies) {
     s_.programs->set_job_policies(job, policies);
   }
@@ -61,7 +62,7 @@ class Partition final {
   [[nodiscard]] Tick cursor() const noexcept { return s_.cursor; }
   // Everything up to and including this time has happened here.
   [[nodiscard]] Tick clock() const noexcept { return std::max<Tick>(0, s_.cursor - 1); }
-  // Whether nothing happens here before next_message(), unless mail comes.
+  // Whether nothing happens here before next_message(), unless messages from other partitions arrive.
   [[nodiscard]] bool silent() const noexcept { return s_.silent(); }
   [[nodiscard]] Tick next_message() const noexcept { return s_.next_message(); }
   [[nodiscard]] std::uint32_t first_router() const noexcept { return s_.first_router; }
@@ -69,7 +70,7 @@ class Partition final {
   [[nodiscard]] const OutputPort& output_port(std::uint32_t router, std::uint32_t port) const noexcept {
     return s_.ports.port(router, port);
   }
-  // What its routers remember.
+  // The trackers of its routers.
   [[nodiscard]] PartitionTrackers& trackers() noexcept { return s_.trackers; }
   // Null in an open-loop run.
   [[nodiscard]] const HostPrograms* programs() const noexcept { return s_.programs.get(); }

@@ -12,7 +12,7 @@ namespace {
 // More than loads up to 1 have in the network.
 constexpr std::size_t kPacketsPerHost = 32;
 
-// How far ahead departures are planned; and packets and credits when they come in from other partitions.
+// The horizon of the queue of departures, and of packets and credits from other partitions.
 Tick departure_horizon(const Timing& timing) noexcept {
   const Tick packet = std::ranges::max(timing.packet);
   return timing.crossbar_latency + 2 * packet + std::max(timing.ejection_credit, packet);

@@ -1,5 +1,5 @@
-// The state of a partition: its routers, its hosts, its packets, its events. Data only; what happens to it is
-// in event_loop.hpp and the files that it names.
+// The state of a partition: its routers, its hosts, its packets, its events. Data only; the functions are in
+// event_loop.hpp and the files that it names.
 #pragma once
 
 #include <cstdint>
@@ -25,24 +25,24 @@ namespace dragonfly {
 
 inline constexpr std::uint16_t kNoInputVc = 0xffff;
 
-// One VC buffer of an input port: a list of packets.
+// A VC buffer of an input port: a list of packets.
 struct InputVc {
   std::uint32_t head = kNil;
   std::uint32_t tail = kNil;
   std::uint32_t last_served = 0;  // stamp of its last grant, see the allocator
-  std::uint32_t upstream = kNil;  // whose credits this buffer is: Credit::item, or a host of this partition
+  std::uint32_t upstream = kNil;  // owner of the buffer's credits: Credit::item, or a host of this partition
   static constexpr bool kArchivedWhole = true;
 };
 static_assert(sizeof(InputVc) == 16);
 
-// What an input port of a link between routers is connected to.
+// The other end of an input port's link between routers.
 struct InputPort {
   std::uint16_t partition = 0;
   std::uint16_t group = 0;
 };
 
-// What a port counts: the time in which it had to wait. `since`: since when, if it waits now; `stalled`:
-// before that, since the last reset.
+// The waiting time of a port. `since`: the begin of the present wait; `stalled`: the sum before that, since
+// the last reset.
 struct OutputStall {
   Tick since = 0;
   Tick stalled = 0;
@@ -65,7 +65,7 @@ enum class HostState : std::uint8_t {
 
 struct HostSender {
   SourceCursor cursor{};
-  Tick entered = 0;  // when the packet that is sent next entered the source queue
+  Tick entered = 0;  // when the packet to be sent next entered the source queue
   Tick timer_end = -1;
   std::uint64_t number = 0;       // packets sent so far
   std::uint64_t entered_sum = 0;  // of their times in `entered`, modulo 2^64
@@ -82,7 +82,7 @@ struct HostSender {
   }
 };
 
-// How far the packets that a host has generated were counted.
+// The count of a host's generated packets, and its position.
 struct Backlog {
   SourceCursor cursor{};  // everything before is counted
   std::uint64_t packets = 0;
@@ -100,10 +100,10 @@ struct DrawnAhead {
 };
 
 struct PartitionState {
-  // `blueprint` must outlive it.
+  // `blueprint` must outlive the state.
   PartitionState(const Blueprint& blueprint, std::uint32_t index);
 
-  // How partitions, ports and buffers are numbered: a router's ports and input VCs begin at a power of two.
+  // Numbers of partitions, ports and buffers: a router's ports and input VCs begin at a power of two.
   [[nodiscard]] std::uint32_t router_of_input(std::uint32_t input_vc) const noexcept {
     return input_vc >> plan.input_shift;
   }
@@ -120,7 +120,7 @@ struct PartitionState {
   [[nodiscard]] std::uint32_t buffer_behind(const OutputPort& output) const noexcept {
     return plan.buffer_behind[index_of(output.link_class)];
   }
-  // Whether an input VC of a router asks for the crossbar.
+  // Whether an input VC of a router requests the crossbar.
   [[nodiscard]] bool is_ready(std::uint32_t router, std::uint32_t input) const noexcept {
     return (ready[router * plan.ready_words + input / 64] >> (input % 64) & 1U) != 0;
   }
@@ -137,7 +137,7 @@ struct PartitionState {
       for (std::uint32_t i = first; i != kNil; i = store.next[i]) visit(i, mailed_to[i]);
     }
   }
-  // Calls visit(packet) for every packet of the partition, when its mail is taken in.
+  // Calls visit(packet) for every packet of the partition, when messages from other partitions are taken in.
   template <class Visit>
   void for_each_packet(Visit visit) const {
     for_each_arriving([&](std::uint32_t packet, std::uint32_t) { visit(packet); });
@@ -171,13 +171,14 @@ struct PartitionState {
   }
   // Whether no event waits but those of hosts that are far away, and alarms.
   [[nodiscard]] bool silent() const noexcept;
-  // When the next of those is due.
+  // Due time of the next message.
   [[nodiscard]] Tick next_message() const noexcept {
     const Tick host = far_hosts.empty() ? kNever : far_hosts.top().when;
     return alarms.empty() ? host : std::min(host, alarms.top().when);
   }
-  // All that changes (core/archive.hpp), read into a state of the same plan. Scratch is left out, and so is
-  // what the constructor sets for good. Throws ConfigError for what cannot be the state of such a partition.
+  // Archives all fields that change (core/archive.hpp), read into a state of the same plan. Scratch and
+  // constants of the constructor are left out. Throws ConfigError for values that cannot be the state of such
+  // a partition.
   void archive(Archive& archive);
 
   // Memory of the queues of events that every partition has.
@@ -233,7 +234,7 @@ struct PartitionState {
   Tick cursor = 0;       // everything before has happened
   Tick next_edge = 0;    // the first edge of the clock after the present time, as a number of clocks
   Tick count_until = 0;  // deliveries up to here are counted at once
-  Mail mail;             // what left in the present window, or in the one before
+  Mail mail;             // messages of the present window, or of the one before
 
   // Routers.
   PortBlocks ports;                         // output ports
@@ -241,8 +242,8 @@ struct PartitionState {
   SharedVector<InputPort> inputs;           // [port id]
   SharedVector<InputStall> input_stalls;    // [port id]
   SharedVector<InputVc> input_vcs;          // [input VC]
-  SharedVector<std::uint16_t> wanted;       // [input VC]: port and VC that its head asks for, see wanted_of()
-  SharedVector<std::uint64_t> ready;   // [router * ready_words]: bits of input VCs that ask for the crossbar
+  SharedVector<std::uint16_t> wanted;       // [input VC]: port and VC that its head requests, see wanted_of()
+  SharedVector<std::uint64_t> ready;   // [router * ready_words]: bits of input VCs that request the crossbar
   SharedVector<std::uint32_t> served;  // [router]: highest stamp of a grant so far
   SharedVector<std::uint16_t> group_of;  // [router]
   SharedVector<std::uint16_t>
@@ -251,7 +252,7 @@ struct PartitionState {
   SharedVector<Tick> input_free;   // [port id]: the crossbar takes its next packet then, where a packet keeps
   SharedVector<Tick> output_free;  //   it for longer than a clock; the same of output ports
   SharedVector<Tick> router_edge;  // [router]: the edge at which its allocator will look, likewise
-  SharedVector<std::uint16_t> last_requests;  // round-robin, [port id]: the input VC that asked last
+  SharedVector<std::uint16_t> last_requests;  // round-robin, [port id]: the input VC that requested last
   SharedVector<std::uint16_t> last_inputs;    // round-robin, [port id * 2 + whether a host's]: the input port
                                               // that was served last
 
@@ -269,12 +270,12 @@ struct PartitionState {
   SlotLists hosts_due;
   SlotLists effects;                     // of decisions: input VCs
   TimeSlots mailed_packets;              // lists by PacketStore::next
-  std::vector<std::uint32_t> mailed_to;  // [packet]: the input VC, of those
+  std::vector<std::uint32_t> mailed_to;  // [packet]: the input VC of a packet from another partition
   TimeSlots mailed_credits;              // lists in credit_pool
   std::vector<PooledCredit> credit_pool;
   std::vector<std::uint32_t> unused_credits;
   BusyTimes busy;
-  HostEvents far_hosts;  // beyond what slots reach
+  HostEvents far_hosts;  // beyond the slots' horizon
   HostEvents alarms;     // of programs
   std::vector<Undecided> undecided;
 
@@ -284,13 +285,13 @@ struct PartitionState {
   SharedVector<DrawnAhead> drawn;   // [host], if the source draws ahead
   SharedVector<Tick> departed;      // [host * source queue + HostSender::place], if bounded
   std::vector<Backlog> backlog;     // [host], if source queues are unbounded
-  bool skips = false;               // what finds the source queue full never waits for room
+  bool skips = false;               // a message that finds the source queue full never waits for room
   Tick stop_after = kNever;
   std::unique_ptr<HostPrograms> programs;  // null: open loop
   std::vector<std::uint32_t> woken;        // scratch
   std::vector<std::uint32_t> sending;      // scratch
 
-  // Packets, and what is counted of them.
+  // Packets, and their counts.
   PacketStore store;
   std::uint64_t in_network = 0;  // in its routers and on its links
   std::vector<LateDelivery> late;
@@ -309,9 +310,9 @@ struct PartitionState {
   PartitionTrackers trackers;
   Surroundings around;
   std::unique_ptr<DecisionDesk> desk;  // null: packets are never routed from outside
-  bool asking = false;                 // the desk is asked instead of the policy
+  bool asking = false;                 // an outside policy decides
   std::array<Answer, 32> answers{};
-  // The rows that one of Blueprint::deciders, or its background policy, wants to see.
+  // The rows that the decisions of one of Blueprint::deciders, or of its background policy, show.
   struct Sheet {
     std::unique_ptr<QuestionSheet> rows;
     std::uint32_t of = 0;  // Blueprint::policies_before when it was made
@@ -319,7 +320,7 @@ struct PartitionState {
   std::vector<Sheet> sheets;  // [decider]; last: background
 
   // Scratch of the allocator.
-  std::vector<std::uint64_t> keys;           // of the input VCs that ask; round-robin: bits of these
+  std::vector<std::uint64_t> keys;           // of the requesting input VCs; round-robin: bits of these
   std::vector<std::uint32_t> requests;       // [i]: input VCs of a router, at most one an input port
   std::vector<std::uint32_t> best_requests;  // [output port]: key of the one that is to be served
 

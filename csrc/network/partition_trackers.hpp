@@ -1,4 +1,4 @@
-// The trackers of one partition, and who of its routers has something to tell them.
+// The trackers of one partition, and the routers that have news for them.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ class PartitionTrackers {
     for (const auto& tracker : numbers_.trackers) tracker->look_at(ports);
   }
 
-  // What anybody wants to hear of.
+  // Whether any tracker runs.
   [[nodiscard]] bool any() const noexcept { return !numbers_.trackers.empty(); }
   [[nodiscard]] bool hear_occupancy() const noexcept { return hear_occupancy_; }
   [[nodiscard]] bool hear_injections() const noexcept { return hear_injections_; }
@@ -40,13 +40,13 @@ class PartitionTrackers {
     for (const RouterTracker* tracker : far_) tracker->touch(router, destination_router);
   }
 
-  // On its way to a router of this partition; not due in the present window.
+  // Adds an acknowledgement to a router of this partition; not due in the present window.
   void acknowledge(const Acknowledgement& sent) { acknowledgements_.add(sent); }
 
   // A window of the partition begins.
   void open_window() { acknowledgements_.open_window(); }
 
-  // An instant begins: answers come.
+  // Begins a time: acknowledgements arrive.
   void begin_instant(Tick now) {
     while (acknowledgements_.any_until(now)) {
       const Acknowledgement* const later = acknowledgements_.behind_first(kTouchedAhead);
@@ -59,7 +59,7 @@ class PartitionTrackers {
 
   void archive(Archive& archive);
 
-  // For the decisions of the instant that was settled last.
+  // For the decisions of the time that was settled last.
   [[nodiscard]] TrackedNumbers& numbers() noexcept { return numbers_; }
 
  private:
@@ -70,7 +70,7 @@ class PartitionTrackers {
   std::uint32_t first_router_;
   LinkClass global_class_;
   TrackedNumbers numbers_;
-  std::vector<const RouterTracker*> far_;  // those that are worth touching
+  std::vector<const RouterTracker*> far_;  // trackers with data that is worth prefetching
   std::vector<TrackedEvents> hears_;       // [tracker]
   bool hear_occupancy_ = false;
   bool hear_injections_ = false;
@@ -78,7 +78,7 @@ class PartitionTrackers {
   bool hear_refused_heads_ = false;
   bool hear_acknowledgements_ = false;
   AcknowledgementsUnderWay acknowledgements_;
-  std::vector<std::uint8_t> changed_;  // [router]: whether an occupancy changed in this instant
+  std::vector<std::uint8_t> changed_;  // [router]: whether an occupancy changed at this time
   std::vector<std::uint32_t> changed_routers_;
 };
 

@@ -1,4 +1,4 @@
-// The rows that a policy of the core asked for: of all questions of one instant of one partition.
+// The rows that a policy of the core sees: for all decisions of one time in one partition.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ class QuestionSheet {
     return true;
   }
   void clear() noexcept { size_ = 0; }
-  // Between two times its rows are scratch; what its writer counts is not.
+  // Between two times the rows are scratch; the counts of the writer are not.
   void archive(Archive& archive) { archive(writer_); }
 
   // Until the next row is added.

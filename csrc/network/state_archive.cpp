@@ -1,4 +1,4 @@
-// What the state of a network is, field by field: core/archive.hpp says how it is written and read.
+// The state of a network, field by field: core/archive.hpp describes how it is written and read.
 #include <algorithm>
 
 #include "network/network.hpp"
@@ -16,7 +16,8 @@ auto& items_of(Queue& queue) {
   return Open::items(queue);
 }
 
-// The tables of counters that policies keep for what they see. They are made when a policy is first asked.
+// The tables of counters that policies keep for their observations. They are made when a policy is first
+// called.
 void archive_sheets(Archive& archive, PartitionState& s) {
   std::uint64_t count = s.sheets.size();
   archive(count);
@@ -36,8 +37,9 @@ void archive_sheets(Archive& archive, PartitionState& s) {
   }
 }
 
-// A field that is not in the list below is lost when a run is restored. So this stops the build where a field
-// is added: list it in the function that follows, or say there that it is scratch, and correct the number.
+// A field that is missing in the list below is lost when a run is restored. So this assertion stops the build
+// when a field is added: list the field in the function that follows, or say there that it is scratch, and
+// correct the number.
 #if defined(__GLIBCXX__) && defined(__x86_64__)
 static_assert(sizeof(PartitionState) == 4048);
 static_assert(sizeof(PacketStore) == 304);
@@ -52,9 +54,9 @@ static_assert(sizeof(Network) == 240);
 
 }  // namespace
 
-// Left out: what the constructor sets for good (inputs, group_of, drawn_packets, skips), what is drawn anew
-// when it is missing (drawn), and scratch (keys, requests, best_requests, answers, woken, sending, and of
-// `around` all but its time).
+// Left out: constants set by the constructor (inputs, group_of, drawn_packets, skips), values that are drawn
+// anew when they are missing (drawn), and scratch (keys, requests, best_requests, answers, woken, sending,
+// and of `around` all but its time).
 void PartitionState::archive(Archive& archive) {
   if (archive.reads()) drawn.assign(drawn.size(), {});
   archive(window_start, cursor, next_edge, count_until, mail, ports);

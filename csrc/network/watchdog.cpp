@@ -31,7 +31,7 @@ class WaitGraph {
  private:
   std::uint32_t& seen_at(InputVcId id) { return seen_[id.partition][id.input_vc]; }
 
-  // Goes from head to head until one moves or was seen before; that one, or none.
+  // Goes from head to head until a head moves or was seen before; returns that head, or none.
   InputVcId follow(InputVcId at) {
     while (at.exists() && seen_at(at) == 0) {
       seen_at(at) = walk_;

@@ -11,8 +11,8 @@
 
 namespace dragonfly {
 
-// Asked from time to time. A packet that waits long is not stuck: in a saturated network the queue in
-// front of a popular host grows with the number of hosts. Two things are certain, though:
+// Called from time to time. A packet that waits long is not stuck: in a saturated network the queue in front
+// of a popular host grows with the number of hosts. Two things are certain, though:
 //   a circle     heads of input VCs that did not move since the last time, each waiting for room in a
 //                buffer whose head is the next one. None of them can ever move (Dally and Seitz 1987).
 //   standstill   nothing moved anywhere since the last time, although packets are in the network.
@@ -21,7 +21,7 @@ class Watchdog {
  public:
   // A report, or an empty string if there is no such thing.
   [[nodiscard]] std::string check(std::span<const Partition> partitions);
-  // Of these partitions.
+  // Archives the watch over these partitions.
   void archive(Archive& archive, std::span<const Partition> partitions);
 
  private:

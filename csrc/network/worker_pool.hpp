@@ -14,11 +14,11 @@
 
 namespace dragonfly {
 
-// `run(count, task)` calls task(0) ... task(count - 1), each once, from this thread and the workers,
-// and returns when all are done. The first exception (lowest task number) is thrown again here.
+// `run(count, task)` calls task(0) ... task(count - 1), each once, from this thread and the workers, and
+// returns when all are done. The first exception (lowest task number) is thrown again here.
 //
 // A forked process has a copy of the pool but none of its workers: there run() starts new ones.
-// Precondition: nobody was in run() at that moment.
+// Precondition: no thread was in run() at that moment.
 class WorkerPool {
  public:
   // `threads`: including the calling one, at least 1. Throws ConfigError if the system does not give so many.

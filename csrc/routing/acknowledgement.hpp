@@ -1,4 +1,4 @@
-// What comes back when a packet has been delivered: its source router hears how long it took.
+// Acknowledgements of delivered packets: they carry a packet's latency to its source router.
 #pragma once
 
 #include <algorithm>
@@ -14,13 +14,12 @@
 
 namespace dragonfly {
 
-// Kinds of paths that are told apart, as in Candidate::kind: minimal, and the four non-minimal paths through
-// other groups.
+// Kinds of paths that acknowledgements distinguish, as in Candidate::kind: minimal, and the four non-minimal
+// paths through other groups.
 inline constexpr std::uint32_t kAcknowledgedKinds = 5;
 
-// Of a delivered packet; none if it says nothing about a path that its source router could choose. Where a
-// non-minimal path inside a group came last (kL), or ports were chosen one by one, what came before is
-// forgotten.
+// The kind of a delivered packet's path; none if it was no path that the source router could choose. If a
+// non-minimal path inside a group came last (kL), or ports were chosen one by one, earlier choices are lost.
 [[nodiscard]] inline std::optional<std::uint8_t> acknowledged_kind(const Packet& packet) noexcept {
   if (packet.plan == Plan::kRouted) return std::nullopt;
   if (!packet.non_minimal) return std::uint8_t{0};
@@ -29,23 +28,23 @@ inline constexpr std::uint32_t kAcknowledgedKinds = 5;
 }
 
 struct Acknowledgement {
-  Tick due = 0;  // when the source router hears of it
+  Tick due = 0;  // when the source router receives it
   std::uint32_t source_router = 0;
   std::uint32_t destination_router = 0;
-  std::uint32_t travelled = 0;  // ticks from the source queue to the host, at most what fits
+  std::uint32_t travelled = 0;  // ticks from the source queue to the host, at most the type's maximum
   std::uint8_t kind = 0;        // of its path: acknowledged_kind()
   std::uint8_t local_hops = 0;  // between routers
   std::uint8_t global_hops = 0;
 
-  // By time; beyond that all there is, so that it is no matter who sent first those of one instant.
+  // By time, then by all other fields, so that the order of sending within one time does not matter.
   auto operator<=>(const Acknowledgement&) const = default;
   void archive(Archive& archive) {
     archive(due, source_router, destination_router, travelled, kind, local_hops, global_hops);
   }
 };
 
-// Those on their way to the routers of one partition. None is due in the window in which it was sent, so they
-// are put in order once for each window.
+// The acknowledgements on their way to the routers of one partition. None is due in the window in which it
+// was sent, so they are sorted once per window.
 class AcknowledgementsUnderWay {
  public:
   void add(const Acknowledgement& sent) { under_way_.push_back(sent); }
@@ -67,7 +66,7 @@ class AcknowledgementsUnderWay {
   [[nodiscard]] const Acknowledgement* behind_first(std::size_t places) const noexcept {
     return first_ + places < sorted_ ? &under_way_[first_ + places] : nullptr;
   }
-  // The first one. Precondition: there is one.
+  // Takes the first acknowledgement. Precondition: there is one under way.
   [[nodiscard]] const Acknowledgement& take() noexcept { return under_way_[first_++]; }
   void archive(Archive& archive) { archive(under_way_, sorted_, first_); }
 

@@ -16,7 +16,7 @@ constexpr const char* kSource = "ACOR, Benito et al., JPDC 2019; LIA, TACO 2025,
   return level < 1 ? DetourKind::kG : level < 2 ? DetourKind::kGl : DetourKind::kLgl;
 }
 
-// ACOR: always a non-minimal path, as long as the router's level says (trackers/detour_length.cpp).
+// ACOR: always a non-minimal path, of the length of the router's level (trackers/detour_length.cpp).
 // Source: Benito et al., JPDC 2019; LIA (TACO 2025), section 2.2.2.
 class Acor final : public PerQuestion<Acor> {
  public:
@@ -46,7 +46,7 @@ class Acor final : public PerQuestion<Acor> {
   TrackerRequest length_;
 };
 
-// PB-ACOR: Piggyback's choice, with non-minimal paths as long as ACOR's level says.
+// PB-ACOR: Piggyback's choice, with non-minimal paths of the length of ACOR's level.
 // Source: LIA (TACO 2025), section 5.2 and table 1.
 class PiggybackAcor final : public PerQuestion<PiggybackAcor> {
  public:
@@ -56,7 +56,7 @@ class PiggybackAcor final : public PerQuestion<PiggybackAcor> {
   [[nodiscard]] DecisionScope scope() const noexcept override { return DecisionScope::kSource; }
   [[nodiscard]] PathBudget budget() const noexcept override { return any_detour_budget(); }
   [[nodiscard]] std::vector<DetourKind> detour_kinds() const override { return all_detour_kinds(); }
-  // As Acor.
+  // Like Acor.
   [[nodiscard]] AfterRefusal after_refusal() const noexcept override { return AfterRefusal::kKeep; }
   [[nodiscard]] std::vector<TrackerRequest> trackers() const override { return {flags_, length_}; }
 

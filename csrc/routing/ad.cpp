@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint32_t kMostShift = 2;
 constexpr std::uint32_t kMostAdd = 63;
 
-// What a load is turned into before it is compared: (load << shift) + add.
+// The change of a load before the comparison: (load << shift) + add.
 struct Bias {
   std::uint32_t shift = 0;
   std::uint32_t add = 0;
@@ -91,20 +91,20 @@ struct AdParams : DetourParams {
        "whether packets may also take one inside their destination group, having come from another"}};
 };
 
-// Aries: the source router weighs the least loaded of some shortest paths against the least loaded of some
-// non-minimal paths by a random other group. Later routers of the source group weigh again while the packet
-// is on a minimal path, but only against their own global links: local dimensions are crossed in a fixed
-// order, so a packet cannot turn to another gateway (`later_nonminimal`). The router by which a packet enters
-// its intermediate group, and the source router of a packet that stays in its group, weigh the same against
-// paths by a random router of the group. Having reached its destination group a packet goes minimally, unless
-// `in_destination_group`. A path has 10 hops at most. Loads are those of the first port, in 16 levels; each
-// side's is shifted and added to, by the mode and the hops taken.
+// Aries: the source router compares the least loaded of some shortest paths with the least loaded of some
+// non-minimal paths by a random other group. Later routers of the source group compare again while the packet
+// is on a minimal path, but only with their own global links: local dimensions are crossed in a fixed order,
+// so a packet cannot turn to another gateway (`later_nonminimal`). The router by which a packet enters its
+// intermediate group, and the source router of a packet that stays in its group, compare in the same way with
+// paths by a random router of the group. In its destination group a packet goes minimally, unless
+// `in_destination_group`. A path has 10 hops at most. Loads are those of the first port, in 16 levels; the
+// load of each side is shifted and increased, by the mode and the hops taken.
 // Source: Chunduri et al., IPDPS 2021, section II-D; Alverson et al., "Cray XC Series Network", 2012; US
 // patent 9,137,143 (progressive decisions); 10 hops: the model of Cray XC in CODES (Argonne). docs/aries.md
-// has why. Deviation: what the neighbours report of their load is left out (how it is mapped is not public).
-// Whether Aries' tables name every gateway to a group or the nearest alone is not public either: `gateways`.
-// A packet that is on its way to an intermediate group does not decide again before it has left its source
-// group.
+// gives the reasons. Deviation: reports of neighbours on their load are left out (their mapping is not
+// public). Whether Aries' tables name every gateway to a group or the nearest alone is not public either:
+// `gateways`. A packet that is on its way to an intermediate group does not decide again before it has left
+// its source group.
 class Ad final : public DrawsPerQuestion<Ad> {
  public:
   struct Settings {
@@ -147,8 +147,7 @@ class Ad final : public DrawsPerQuestion<Ad> {
     const PathFollower& paths = question.paths();
     const Stage stage = paths.source_stage(packet);
 
-    // Where it goes on by a non-minimal path that it has just reached, its plan must be moved on: no start is
-    // named.
+    // On a non-minimal path that has just begun its next part, the plan must be updated: no start is named.
     Answer stay;
     std::uint32_t load = 0;
     const bool names_start = packet.plan != Plan::kToDetour;
@@ -162,12 +161,12 @@ class Ad final : public DrawsPerQuestion<Ad> {
           .minimal_choice = path.choice, .start = names_start ? path.hop : Hop{}, .gateway = path.gateway};
       load = level;
     };
-    // Nothing is less loaded than an empty port: what cannot win is not looked at. Draws belong to the
-    // packet, so that changes no others.
+    // No port is less loaded than an empty one: paths that cannot win are skipped. Draws belong to the
+    // packet, so skipping them changes no others.
     const std::uint32_t possible = question.topology().num_choices();
     std::uint32_t first_choice = 0;
     if (possible > 1 && candidates.minimal_candidates > 1) {
-      first_choice = choices.below(possible);  // as PathFollower::choice_of, where ways are drawn
+      first_choice = choices.below(possible);  // as PathFollower::choice_of, where paths are drawn
       weigh(first_choice, true);
       for (std::uint32_t i = 1; i < candidates.minimal_candidates && load > lowest_; ++i) {
         weigh(choices.below(possible), false);
@@ -214,7 +213,7 @@ class Ad final : public DrawsPerQuestion<Ad> {
   }
 
  private:
-  // Of the non-minimal paths out of the source group behind its first router, if that is decided there.
+  // The kind of the non-minimal paths that later routers of the source group choose, if they decide.
   [[nodiscard]] DetourKind later_kind() const noexcept {
     const bool own_links = settings_.candidates.decide == 0 && settings_.candidates.later_nonminimal == 0;
     return own_links ? DetourKind::kG : DetourKind::kLg;

@@ -1,4 +1,4 @@
-// A path that a router may choose for a packet, as it is shown with a question.
+// A path that a router may choose for a packet, as an observation shows it.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ static_assert(sizeof(Candidate) == 28);
           .group = static_cast<std::uint16_t>(candidate.intermediate_group)};
 }
 
-// The gateway of a minimal one.
+// The gateway of a minimal candidate path.
 [[nodiscard]] inline std::uint32_t gateway_of(const Candidate& candidate) noexcept {
   return candidate.intermediate_router < 0 ? kNil : static_cast<std::uint32_t>(candidate.intermediate_router);
 }

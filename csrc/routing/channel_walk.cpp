@@ -91,13 +91,14 @@ class Walker {
     return false;
   }
 
-  // Every way on, whatever is drawn and decided. `came_by`: the port by which it has entered the router.
+  // Follows every possible next hop, whatever is drawn and decided. `came_by`: the port by which the packet
+  // has entered the router.
   void follow(const Packet& packet, std::uint32_t router, const Channel* held, Port came_by) {
     if (router == packet.destination_router && packet.plan != Plan::kToDetour) {
       longest_ = std::max(longest_, std::uint32_t{packet.hops});
       return;
     }
-    // What follows depends on nothing else.
+    // All further hops depend only on this state.
     if (!visited_
              .insert({router, came_by, packet.hops, packet.plan, packet.detour_kind, packet.detour_router,
                       packet.detour_group, packet.non_minimal, held != nullptr ? *held : Channel{}})

@@ -30,9 +30,10 @@ struct ChannelWalk {
 };
 
 // Every minimal path, every path with every non-minimal path that the policy may draw (the destination group
-// included, whatever its setting), from every router to every other, at every router where it is asked. Meant
-// for small systems: the work grows with the cube of the number of routers. Throws std::logic_error when a
-// path does not arrive within the hops that the policy declares, or uses a VC that the ladder does not have.
+// included, whatever its setting), from every router to every other, at every router where the policy
+// decides. Meant for small systems: the work grows with the cube of the number of routers. Throws
+// std::logic_error when a path does not arrive within the hops that the policy declares, or uses a VC that
+// the ladder does not have.
 [[nodiscard]] ChannelWalk walk_channels(const PathFollower& paths, const RoutingPolicy& policy);
 
 }  // namespace dragonfly

@@ -24,7 +24,8 @@ std::int8_t detour_hops(const Dragonfly& topology, const Packet& packet, const D
     return static_cast<std::int8_t>(hops_through(topology, router, first, detour.router) +
                                     topology.minimal_hops(detour.router, packet.destination_router));
   }
-  // To the group, wherever it is entered, then minimally on. With draws: on a way that starts like that.
+  // To the group, wherever the path enters it, then minimally on. With draws: on a path that starts like
+  // that.
   std::uint32_t entry = topology.neighbor(router, first).router;
   std::uint32_t hops = 1;
   while (topology.group_of(entry) != detour.group) {
@@ -47,8 +48,8 @@ std::int8_t minimal_path_hops(const RouteContext& context, const MinimalPath& pa
                                                  packet.destination_router, packet.destination_group));
 }
 
-// Fills in what is before the first hops; `vc_occupancy` holds their VCs so far. All at the end, because
-// ports are often far away: so the processor waits for them all at once.
+// Fills in the fields before the first hops; `vc_occupancy` holds their VCs so far. All ports are read at the
+// end, because they are often far away: so the processor waits for them all at once.
 void look_at_ports(const RouteContext& context, std::span<Candidate> candidates) noexcept {
   for (Candidate& path : candidates) {
     if (path.kind < 0) continue;

@@ -1,4 +1,4 @@
-// The actions that a router has for one packet, and what they do: the same rules for policies in the core and
+// The actions of a router for one packet, and their effects: the same rules for policies in the core and
 // outside.
 #pragma once
 
@@ -9,20 +9,20 @@
 
 namespace dragonfly {
 
-// How a packet stands to the router that it reached.
+// The decision status of a packet at the router that it reached.
 enum class Standing : std::uint8_t {
-  kNone,    // nobody is asked: it follows its plan
-  kForced,  // one legal action, asked about because forced hops are
+  kNone,    // no decision: the packet follows its plan
+  kForced,  // one legal action, a decision only because forced hops are decided
   kFree,    // a choice, unless the mask turns out to have one entry
 };
 
-// Where a packet goes if nobody is asked.
+// The hop of a packet that follows its plan.
 struct Way {
   Hop hop{};
   bool to_detour = false;  // it is still heading for its non-minimal path
 };
 
-// Whether the router is to be asked. Never at the destination router, nor on prescribed routes.
+// Whether the router decides. Never at the destination router, nor on prescribed routes.
 [[nodiscard]] inline Standing standing_of(const QuestionSpec& asked, const RouteContext& context) noexcept {
   const Packet& packet = context.packet();
   if (packet.plan == Plan::kRouted || context.router() == packet.destination_router) return Standing::kNone;
@@ -32,7 +32,7 @@ struct Way {
   return asked.forced_too ? Standing::kForced : Standing::kNone;
 }
 
-// How many hops a packet may take behind the next router.
+// Number of hops that a packet may take behind the next router.
 [[nodiscard]] inline std::uint32_t hops_left(const QuestionPlan& plan, const Packet& packet) noexcept {
   const std::uint32_t used = packet.hops + 1U;
   return plan.asked.max_hops > used ? plan.asked.max_hops - used : 0U;
@@ -48,20 +48,20 @@ struct Way {
 }
 
 // Ports. An action is legal iff the packet can still be delivered minimally within the hops that there are
-// VCs for; while `forced` only the next port of its way is. Writes num_ports flags into `mask`; returns the
-// number of legal actions. `way`: the port that it would take by itself.
+// VCs for; while `forced` only the next port of its path is. Writes num_ports flags into `mask`; returns the
+// number of legal actions. `way`: the port that the packet's plan takes.
 std::uint32_t port_choices(const QuestionPlan& plan, const RouteContext& context, bool forced, Port way,
                            std::uint8_t* mask) noexcept;
 
-// Which paths are shown: of each kind of non-minimal path those from `first` on, up to `end`, the first of
-// them in the first place of its kind, and the shortest paths if that begins with the first one.
+// The paths that are shown: of each kind of non-minimal path those from `first` on, up to `end`, in places
+// from the first one of the kind on, and the shortest paths if `first` is 0.
 struct ShownPaths {
   std::uint32_t first = 0;
   std::uint32_t end = 0;
 };
 
-// Paths: fills num_candidates rows and flags; one that does not exist, or is not shown, is not legal. While
-// `forced` the only one is to go on along `way`.
+// Paths: fills num_candidates rows and flags; a path that does not exist, or is not shown, is not legal.
+// While `forced` the only legal action is to go on along `way`.
 std::uint32_t path_choices(const QuestionPlan& plan, const RouteContext& context, bool forced, const Way& way,
                            ShownPaths shown, std::uint8_t* mask, Candidate* candidates);
 
@@ -73,7 +73,7 @@ std::uint32_t path_choices(const QuestionPlan& plan, const RouteContext& context
 void mark_minimal_ports(const QuestionPlan& plan, const RouteContext& context, Port known,
                         float* minimal) noexcept;
 
-// Moves a packet's plan as it was answered; returns where it goes from `router` of `group`.
+// Changes a packet's plan by a choice; returns its hop from `router` of `group`.
 [[nodiscard]] inline Hop take_answer(const PathFollower& paths, Packet& packet, std::uint32_t router,
                                      std::uint32_t group, const Answer& answer) noexcept {
   if (answer.port != kNoPort) {
@@ -81,8 +81,8 @@ void mark_minimal_ports(const QuestionPlan& plan, const RouteContext& context, P
     packet.plan = Plan::kMinimal;
     if (!packet.non_minimal && !answer.shortest) {
       const std::uint32_t next = topology.neighbor(router, answer.port).router;
-      // A way through a third group is a non-minimal path even where it has no more hops than the direct
-      // link's, as it is with candidate paths.
+      // A path through a third group is a non-minimal path even if it has no more hops than that of the
+      // direct link, as with candidate paths.
       packet.non_minimal =
           topology.minimal_hops(next, packet.destination_router) + 1U !=
               topology.minimal_hops(router, packet.destination_router) ||

@@ -7,7 +7,7 @@ namespace dragonfly {
 
 inline constexpr const char* kCongestedLinks = "congested-links";
 
-// Whether the router has heard that the global link of a minimal path is congested.
+// Whether the router has been notified that the global link of a minimal path is congested.
 [[nodiscard]] inline bool leaves_congested(const RouteContext& context, std::uint32_t minimal_choice) {
   const Endpoint link = context.paths().first_global_link(context.packet(), context.router(), minimal_choice);
   return context.tracked(0, 0, context.topology().global_position(link.router, link.port)) > 0;

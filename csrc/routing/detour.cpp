@@ -25,12 +25,12 @@ std::uint32_t usable_links(const RouteContext& context, bool avoid_destination) 
   return count;
 }
 
-// Whether each global link leads to a group of its own: then all other groups are behind them.
+// Whether each global link leads to a group of its own: then the router's links lead to all other groups.
 bool has_all_links(const Dragonfly& topology) noexcept {
   return topology.trunking() == 1 && topology.num_groups() == topology.a() * topology.h() + 1;
 }
 
-// As draw_own_link() where that is so, without looking at every link.
+// Draws like draw_own_link(), without reading every link, where all links are alike.
 std::uint16_t draw_any_own_link(const RouteContext& context, RandomStream& random, bool avoid_destination) {
   const Dragonfly& topology = context.topology();
   std::uint32_t left_out = topology.h();  // by that link the router reaches the destination

@@ -39,7 +39,8 @@ enum class OwnGroup : std::uint8_t { kStays, kMayLeave };
 
 namespace detail {
 
-// Uniform over the groups except the present one and, if asked, the destination's; kNoGroup: there is none.
+// Uniform over the groups except the present one and, if `avoid_destination`, the destination's; kNoGroup:
+// there is none.
 [[nodiscard]] inline std::uint16_t draw_group(const RouteContext& context, RandomStream& random,
                                               bool avoid_destination) {
   const std::uint32_t own = context.group();
@@ -57,22 +58,22 @@ namespace detail {
 // Uniform over those behind the router's own global links.
 [[nodiscard]] std::uint16_t draw_own_link(const RouteContext& context, RandomStream& random,
                                           bool avoid_destination);
-// Uniform over the routers of the present group except this one and the destination; kNil: there is none.
+// Uniform over the routers of the present group except this router and the destination; kNil: there is none.
 [[nodiscard]] std::uint32_t draw_own_router(const RouteContext& context, RandomStream& random);
 
 }  // namespace detail
 
 // A uniformly random non-minimal path of this kind for a packet that may take one (may_take), the next one of
 // `random` (see RouteContext::detour_stream):
-//   lgl  a router of any group but the present one (and, if asked, the destination's)
+//   lgl  a router of any group but the present one (and, if set, the destination's)
 //   lg   such a group
 //   gl   one of the router's own global links, then a router of the group behind it
 //   g    one of the router's own global links
 //   l    another router of the present group, not the destination
-// Does not exist (`!exists()`) where the topology offers none: two groups with
-// `avoid_destination_group`, or a router without a suitable global link.
+// Does not exist (`!exists()`) where the topology offers none: two groups with `avoid_destination_group`, or
+// a router without a suitable global link.
 // Source: LIA (TACO 2025) sections 2.2.1, 2.2.2; Kang et al. (HPDC 2021) section 2.2.
-// Here, because a non-minimal path that a function returns costs the processor as much as drawing it.
+// Defined in the header, because returning a non-minimal path from a function costs as much as drawing it.
 [[nodiscard]] inline Detour draw_detour(const RouteContext& context, RandomStream& random, DetourKind kind,
                                         bool avoid_destination_group, OwnGroup own_group = OwnGroup::kStays) {
   Detour detour{.kind = kind};
@@ -96,7 +97,7 @@ namespace detail {
 [[nodiscard]] bool has_detour(const RouteContext& context, DetourKind kind, bool avoid_destination_group,
                               OwnGroup own_group = OwnGroup::kStays) noexcept;
 
-// What every policy with random non-minimal paths has.
+// Parameters of every policy with random non-minimal paths.
 struct DetourParams : ParameterSet {
   using ParameterSet::ParameterSet;
   Flag avoid_destination_group{

@@ -1,5 +1,5 @@
-// The features of observations, one row each: name, what its columns stand for, unit and bounds, and how it
-// is filled. Policies in the core and outside read the same rows. (Features that show what routers remember
+// The features of observations, one row each: name, meaning of the columns, unit, bounds, and the function
+// that fills it. Policies in the core and outside read the same rows. (Features that show trackers' numbers
 // are declared with their trackers, see router_tracker.hpp.)
 #pragma once
 
@@ -31,14 +31,14 @@ enum class FeaturePer : std::uint8_t { kPort, kDecision, kCandidate };
   return per == FeaturePer::kPort ? "port" : per == FeaturePer::kDecision ? "decision" : "candidate";
 }
 
-// What units and bounds depend on. Packets and ports are powers of two, so that every count is exact in a
-// float and can be read back.
+// The sizes on which units and bounds depend. Packets and ports are powers of two, so that every count is
+// exact in a float and can be read back.
 struct FeatureSizes {
   float packets = 1;  // the unit of occupancies
   float ports = 1;
   float groups = 1;
   float queued = 1;  // the most packets of a port: in its queues
-  float sent = 1;    // ... whose credit is not back
+  float sent = 1;    // ... whose credit has not returned
 };
 
 // value = quantity / unit; 0: squashed to quantity / (quantity + half).
@@ -49,7 +49,7 @@ struct FeatureScale {
   float high = 1;
 };
 
-// What one row shows.
+// The source of one row.
 struct FeatureView {
   const RouteContext& context;
   RouterPorts ports;  // those between routers
@@ -58,7 +58,7 @@ struct FeatureView {
   const float* minimal;       // per port: 1 on a shortest path, else 0
   const Candidate* candidates;
   std::uint32_t num_candidates;
-  std::uint32_t recent;  // questions about packets towards this group not long ago
+  std::uint32_t recent;  // decisions about packets towards this group not long ago
   Tick now;
   float per_packet, per_hop, per_port, per_group, quantum_ns;  // factors
   IdleTimes times;
@@ -66,7 +66,7 @@ struct FeatureView {
 
 namespace detail {
 
-// Of a number of packets, which always fits an int, too: that converts faster.
+// Converts a number of packets, which always fits an int, too: that conversion is faster.
 inline float real(std::uint32_t count) noexcept {
   return static_cast<float>(static_cast<std::int32_t>(count));
 }

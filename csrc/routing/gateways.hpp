@@ -9,13 +9,13 @@ namespace dragonfly {
 
 struct MinimalPath {
   Hop hop{};                     // its first
-  std::uint32_t choice = 0;      // among the shortest ways there
+  std::uint32_t choice = 0;      // among the shortest paths to the gateway
   std::uint32_t gateway = kNil;  // that it leaves the source group by; none: the nearest
 };
 
 // Whether the packet may still choose among gateways: at its source router, if it leaves the group and there
-// are several. Behind it the gateway is settled, so a packet never wanders in its group and needs no other
-// channels than on shortest ways.
+// are several. Behind the source router the gateway is settled, so a packet never wanders in its group and
+// needs no other channels than on shortest paths.
 [[nodiscard]] inline bool may_draw_gateway(const RouteContext& context) noexcept {
   const Packet& packet = context.packet();
   return packet.hops == 0 && packet.destination_group != context.group() && context.topology().trunking() > 1;

@@ -1,8 +1,8 @@
-// Signals inside a group: some bits per router that the others of its group see one delay later.
+// Signals inside a group: some bits per router that the other routers of its group see one delay later.
 //
-// A bit that flips is noted once, with the time at which the others see it; nothing happens at that time.
-// Since time never goes back in a partition and the delay is the same for all, what is noted is a queue, and
-// whoever reads or writes first takes in what is due.
+// A bit that flips is stored once, with the time at which the others see it; no event happens at that time.
+// Since time never goes back in a partition and the delay is the same for all, the stored flips are a queue,
+// and every read or write first applies the flips that are due.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace dragonfly {
 
 class GroupSignals {
  public:
-  static constexpr std::uint64_t kBytesPerBit = 2;  // next to what is under way
+  static constexpr std::uint64_t kBytesPerBit = 2;  // next to the flips under way
 
   GroupSignals(std::uint32_t num_routers, std::uint32_t bits_per_router, Tick delay)
       : bits_{bits_per_router},
@@ -23,7 +23,7 @@ class GroupSignals {
         own_(std::size_t{num_routers} * bits_per_router, 0),
         seen_(own_.size(), 0) {}
 
-  // Of `now` in both: never before that of an earlier call.
+  // `now` in both: never before that of an earlier call.
   void set(std::uint32_t router, std::uint32_t bit, bool value, Tick now) {
     const std::uint32_t at = router * bits_ + bit;
     if ((own_[at] != 0) == value) return;
@@ -56,8 +56,8 @@ class GroupSignals {
     for (; first_ < under_way_.size() && under_way_[first_].due <= now; ++first_) {
       seen_[under_way_[first_].at] ^= 1;
     }
-    // What is done with is dropped when it is the larger part: a constant amount of work per flip, and no
-    // more room than twice what is ever under way.
+    // Applied flips are dropped when they are the larger part: a constant amount of work per flip, and no
+    // more room than twice the most that is ever under way.
     if (first_ * 2 < under_way_.size() || first_ == 0) return;
     under_way_.erase(under_way_.begin(), under_way_.begin() + static_cast<std::ptrdiff_t>(first_));
     first_ = 0;
@@ -66,7 +66,7 @@ class GroupSignals {
   std::uint32_t bits_;
   Tick delay_;
   std::vector<std::uint8_t> own_;   // [router * bits + bit]: as it is
-  std::vector<std::uint8_t> seen_;  // ... as the others see it
+  std::vector<std::uint8_t> seen_;  // ... as the other routers see them
   std::vector<Flip> under_way_;     // from first_ on, by time
   std::size_t first_ = 0;
 };

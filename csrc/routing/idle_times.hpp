@@ -1,4 +1,4 @@
-// How long the parts of a way take on idle links.
+// Times of the parts of a path on idle links.
 #pragma once
 
 namespace dragonfly {

@@ -9,8 +9,9 @@
 
 namespace dragonfly {
 
-// The non-minimal path that a packet takes which its source router has just sent on; one that does not exist:
-// it goes straight. None where its way is not known there: it follows a prescribed route, or goes by ports.
+// The non-minimal path of a packet that its source router has just sent; a path that does not exist: the
+// packet goes minimally. None if the source router does not fix the path: on prescribed routes, or with
+// ports.
 [[nodiscard]] inline std::optional<Detour> sent_by(const Packet& packet) noexcept {
   if (packet.plan == Plan::kToDetour) {
     return Detour{.kind = packet.detour_kind, .router = packet.detour_router, .group = packet.detour_group};
@@ -19,10 +20,10 @@ namespace dragonfly {
   return Detour{};
 }
 
-// From which router of the destination's group a packet that is at `router` comes to its own, by that
-// non-minimal path (or, if there is none, by a shortest path): the one by which it enters the group, or which
-// it visits there. That is the destination itself if no local hop is left. With trunking: by the first of the
-// links between two groups. On grids: the router behind which only the way between these two is left.
+// The router of the destination's group from which a packet at `router` comes to its destination router, by
+// that non-minimal path (or, if there is none, by a shortest path): the router by which it enters the group,
+// or which it visits there. Equal to the destination if no local hop is left. With trunking: by the first of
+// the links between two groups. On grids: the router behind which only the path between these two is left.
 [[nodiscard]] inline std::uint32_t last_router_before(const Dragonfly& topology, std::uint32_t router,
                                                       std::uint32_t destination_router,
                                                       std::uint32_t destination_group,

@@ -1,4 +1,4 @@
-// Policies that learn from what the next router on the way reports back.
+// Policies that learn from the reports of the next router on the path.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace dragonfly {
 
-// What the network tells a learner before the first packet: delays of one hop without any congestion.
+// Delays of a hop without congestion, which the network gives a learner before the first packet.
 struct HopTime {
   TimePs latency_ps = 0;  // of the link alone
   TimePs hop_ps = 0;      // from the input buffer of one router to that of the next
@@ -24,17 +24,17 @@ struct HopTime {
 };
 using HopTimes = std::array<HopTime, kMostLinkClasses>;
 
-// A packet that is at router y, having come from router x: next to the question, what learners need.
+// A packet at router y that came from router x: a learner's data next to the decision.
 struct Visit {
-  bool came_by_global = false;  // the link from x was a global one
+  bool came_by_global = false;  // x is in another group
   double travel_ns = 0;         // from the input buffer of x to that of y
   TimePs now_ps = 0;
-  // Where the packet leaves:
+  // The row of the packet, by its exit:
   std::uint32_t row = 0;        // of the packet in y's table
   Port minimal_port = kNoPort;  // of y, towards the destination
 };
 
-// What a row of a router's table stands for. By group, the router's own group has no rows.
+// The meaning of a row of a router's table. By group, the router's own group has no rows.
 enum class TableRows : std::uint8_t {
   kGroupSlot,  // destination group and the packet's slot on its source router (the two-level table)
   kGroup,      // destination group
@@ -46,14 +46,14 @@ struct LearningRule {
   double beta = 0.2;            // rate of bad news
   bool integer_values = false;  // whole nanoseconds, truncated
   TimePs until_ps = 0;          // tables are frozen from then; 0: never
-  bool inside_groups = false;   // tables tell of ways inside the destination group, too
+  bool inside_groups = false;   // tables have values for paths inside the destination group, too
 
   [[nodiscard]] bool learns(TimePs now_ps) const noexcept { return until_ps == 0 || now_ps < until_ps; }
   [[nodiscard]] double round(double ns) const noexcept { return integer_values ? std::trunc(ns) : ns; }
 };
 
-// Whether a learner with LearningRule::inside_groups is asked about a packet that has reached its destination
-// group, so that it can report. A packet that never left its group is not theirs: in a full mesh it has
+// Whether a learner with LearningRule::inside_groups is called for a packet that has reached its destination
+// group, so that it can report. A packet that never left its group has no such report: in a full mesh it has
 // passed one local link at most.
 [[nodiscard]] inline bool hears_arrival(const Dragonfly& topology, const Packet& packet,
                                         Port came_by) noexcept {
@@ -63,10 +63,10 @@ struct LearningRule {
              : topology.group_of(topology.router_of_host(packet.source_host)) != packet.destination_group;
 }
 
-// Asked at every router outside the destination group, and where packets arrive there if its tables tell of
-// ways inside (hears_arrival); else such packets report the travel time alone (note_arrival). What y answers
-// is a port, or none in the destination group, and what it reports to x: Answer::target_ns, travel and y's
-// estimate of the rest.
+// Called at every router outside the destination group, and for arrivals there if its tables have values for
+// paths inside (hears_arrival); else such packets report the travel time alone (note_arrival). The choice of
+// y is a port, or none in the destination group; its report to x is Answer::target_ns, the travel time and
+// y's estimate of the rest.
 // Reports travel back with the credit for the packet's place in the buffer of y: they leave when the packet
 // leaves that buffer, and take no bandwidth, as in SST/Merlin, the simulator of Kang et al., HPDC 2021.
 class LearningPolicy : public RoutingPolicy {
@@ -90,7 +90,7 @@ class LearningPolicy : public RoutingPolicy {
     first_port_ = topology.p();
     slots_ = rows_ == TableRows::kGroupSlot ? topology.p() : 1U;
     table_.resize(shape(topology));
-    if (rows_ != TableRows::kRouter && topology.num_groups() == 1) return;  // no row stands for anything
+    if (rows_ != TableRows::kRouter && topology.num_groups() == 1) return;  // no row has a meaning
     for (std::uint32_t router = 0; router < table_.shape().routers; ++router) {
       for (std::uint32_t row = 0; row < table_.shape().rows; ++row) {
         fill(router, target_of(router, row), table_.row(router, row));
@@ -98,8 +98,8 @@ class LearningPolicy : public RoutingPolicy {
     }
   }
 
-  // The row of a packet at the routers of a group. Precondition, unless a row stands for a router: the
-  // packet's destination is in another group.
+  // The row of a packet at the routers of a group. Precondition, unless rows are by router: the packet's
+  // destination is in another group.
   [[nodiscard]] std::uint32_t row_of(const Packet& packet, std::uint32_t group) const noexcept {
     if (rows_ == TableRows::kRouter) return packet.destination_router;
     const std::uint32_t target = packet.destination_group;
@@ -112,14 +112,14 @@ class LearningPolicy : public RoutingPolicy {
   [[nodiscard]] static double travel_ns(const Packet& packet, TimePs quantum_ps) noexcept {
     return static_cast<double>(packet.detour_router * quantum_ps) / kPsPerNs;
   }
-  // What a packet reports where it comes into its destination group and nobody is asked.
+  // The report of a packet that comes into its destination group without a decision there.
   [[nodiscard]] float arrival_ns(const Packet& packet, TimePs quantum_ps) const noexcept {
     return static_cast<float>(rule_.round(travel_ns(packet, quantum_ps)));
   }
-  // Prefetches the row that an answer or learn() is going to use.
+  // Prefetches the row that a decision or learn() is going to use.
   void touch(std::uint32_t router, std::uint32_t row) const noexcept { table_.touch(router, row); }
-  // A report on a packet that left `router` through `port`. Changes rows of this router only. A closed port
-  // stays closed, and of a router whose ports are all closed there is nothing to learn.
+  // Applies a report on a packet that left `router` through `port`. Changes rows of this router only. A
+  // closed port stays closed, and a router whose ports are all closed has no estimate to learn from.
   void learn(std::uint32_t router, Port port, std::uint32_t row, float target_ns, TimePs now_ps) noexcept {
     if (!rule_.learns(now_ps)) return;
     float& value = table_.row(router, row)[port - first_port_];
@@ -131,7 +131,7 @@ class LearningPolicy : public RoutingPolicy {
   [[nodiscard]] QTable& table() noexcept { return table_; }
   // After prepare().
   void archive(Archive& archive) { archive(table_); }
-  // Replaces the table; ports without a link stay closed whatever is there. Precondition: prepared.
+  // Replaces the table; ports without a link stay closed whatever their values. Precondition: prepared.
   // Throws ConfigError, and changes nothing, for another number of values, for NaN and for minus infinity.
   void load(std::span<const float> values);
 
@@ -174,10 +174,10 @@ class LearningPolicy : public RoutingPolicy {
   QTable table_;
 };
 
-// A learner that answers one question after the other: `Answer Rule::visit(const Question&, const Visit&,
-// RandomStream* draws) const`, which reads rows of that router only, compiled into one loop. Who asks has
-// touched the rows. `bool Rule::draws(const Question&, const Visit&) const` says which questions take random
-// numbers; their streams begin together, `draws` is null for the others.
+// A learner that makes one decision after the other: `Answer Rule::visit(const Question&, const Visit&,
+// RandomStream* draws) const`, which reads rows of that router only, compiled into one loop. The caller has
+// prefetched the rows. `bool Rule::draws(const Question&, const Visit&) const` selects the decisions that
+// take random numbers; their streams begin together, `draws` is null for the others.
 template <class Rule>
 class TableLearner : public LearningPolicy {
  public:

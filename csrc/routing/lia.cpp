@@ -14,10 +14,10 @@ constexpr const char* kRemoteTraffic = "remote-traffic";
 // LIA: UGAL at the source router, whose threshold T follows from what the router's hosts offer to the
 // destination group, with non-minimal paths that are as short as is safe:
 //   the first local hop (L1) only where several of the router's own global links lead to groups that its
-//   hosts send much to: others' minimal traffic needs these links (section 4.3.1);
+//   hosts send much to: the minimal traffic of other routers needs these links (section 4.3.1);
 //   the second one (L2) only where the router's own traffic would crowd the local links by which non-minimal
 //   paths to the destination leave the groups between (section 4.3.2).
-// Nothing is told to other routers (section 4.1).
+// No signal is sent to other routers (section 4.1).
 // Source: LIA (TACO 2025), section 4; parameters of table 1.
 class Lia final : public PerQuestion<Lia> {
  public:
@@ -34,7 +34,7 @@ class Lia final : public PerQuestion<Lia> {
   [[nodiscard]] DecisionScope scope() const noexcept override { return DecisionScope::kSource; }
   [[nodiscard]] PathBudget budget() const noexcept override { return any_detour_budget(); }
   [[nodiscard]] std::vector<DetourKind> detour_kinds() const override { return all_detour_kinds(); }
-  // It chooses among kinds of paths, so a refused packet may take another kind.
+  // Lia chooses among kinds of paths, so a refused packet may take another kind.
   [[nodiscard]] AfterRefusal after_refusal() const noexcept override { return AfterRefusal::kNewPath; }
   [[nodiscard]] std::vector<TrackerRequest> trackers() const override { return {offered_, remote_}; }
 

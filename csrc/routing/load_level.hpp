@@ -1,4 +1,4 @@
-// The tracker that tells how loaded a router's ports are (trackers/load_levels.cpp), for those who read it.
+// The tracker of the loads of a router's ports (trackers/load_levels.cpp), for its readers.
 #pragma once
 
 namespace dragonfly {

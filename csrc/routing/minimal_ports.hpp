@@ -1,5 +1,5 @@
-// Minimal routing where actions are ports: at every router the first port of a shortest path, as a policy
-// outside answers that always takes `minimal_action`. A packet that is on a non-minimal path leaves it.
+// Minimal routing where actions are ports: at every router the first port of a shortest path, like an outside
+// policy that always takes `minimal_action`. A packet that is on a non-minimal path leaves it.
 #pragma once
 
 #include "routing/policy.hpp"
@@ -8,7 +8,7 @@ namespace dragonfly {
 
 class MinimalPorts final : public RoutingPolicy {
  public:
-  // `max_hops`: as whoever is asked next to it.
+  // `max_hops`: as for the outside policy next to it.
   explicit MinimalPorts(std::uint8_t max_hops) {
     asked_.scope = DecisionScope::kEvery;
     asked_.action = ActionMode::kPort;
@@ -19,7 +19,7 @@ class MinimalPorts final : public RoutingPolicy {
   [[nodiscard]] DecisionScope scope() const noexcept override { return asked_.scope; }
   [[nodiscard]] PathBudget budget() const noexcept override { return asked_.budget(); }
   [[nodiscard]] std::vector<DetourKind> detour_kinds() const override { return {}; }
-  // Only to be asked where there is a choice: elsewhere packets follow their plans.
+  // Called only where there is a choice: elsewhere packets follow their plans.
   [[nodiscard]] const QuestionSpec* sees() const noexcept override { return &asked_; }
 
   void decide(std::span<const Question> questions, std::span<Answer> answers) const override {

@@ -14,10 +14,10 @@ namespace dragonfly {
 
 namespace {
 
-// A neural network routes: it scores the legal actions of every question of an instant, layer by layer for
-// all of them together. Sums are added up in one order whatever is next to them, so results depend on
-// nothing else. Source: this project; scoring one candidate after the other with the same weights, so that
-// one file fits every size of network, as pointer networks do (Vinyals, Fortunato, Jaitly, NIPS 2015).
+// A neural network routes: it scores the legal actions of all decisions of a time together, layer by layer.
+// Every sum has a fixed order, whatever rows are next to it, so results depend on nothing else. Source: this
+// project; scoring one candidate after the other with the same weights, so that one file fits every size of
+// network, as pointer networks do (Vinyals, Fortunato, Jaitly, NIPS 2015).
 class Mlp final : public RoutingPolicy {
  public:
   Mlp(NetworkPtr network, bool avoid_destination_group)
@@ -54,10 +54,10 @@ class Mlp final : public RoutingPolicy {
   }
 
  private:
-  // Returns how many were answered.
+  // Returns the number of decisions made.
   std::size_t answer_some(std::span<const Question> questions, std::span<Answer> answers,
                           float* scratch) const {
-    std::array<Found, neural::RowScorer::kRows> again;  // what is looked at once more
+    std::array<Found, neural::RowScorer::kRows> again;  // decisions to score in the second stage
     std::size_t num_again = 0;
     const std::size_t count = scorer_->score_some(
         questions.size(), scratch,
@@ -75,16 +75,16 @@ class Mlp final : public RoutingPolicy {
     return count;
   }
 
-  // The best of the paths that a question showed.
+  // The best of the paths that a decision showed.
   struct Found {
     std::size_t question;
     std::uint32_t action;
     float score;
   };
 
-  // After a non-minimal path was the best path: at those behind the first ones of each kind. Changes the
-  // answer if one of them is better still, or as good and of an earlier kind, as if all had been shown at
-  // once.
+  // Called after a non-minimal path was the best path: scores the paths behind the first ones of each kind.
+  // Changes the choice if one of them is better still, or as good and of an earlier kind, as if all had been
+  // shown at once.
   void second_stage(const Question& question, const Found& found, float* scratch, Answer& answer) const {
     std::array<Candidate, kMostPaths> candidates;
     std::array<std::uint8_t, kMostPaths> mask;

@@ -107,7 +107,7 @@ FeatureSizes ObservationLayout::sizes_of(OccupancyUnit unit, const BufferSizes& 
       }
       break;
   }
-  // Packets first: to_times() makes times of them.
+  // Packets first: to_times() converts them to times.
   per_packet_ = unit == OccupancyUnit::kTime ? 1.0F : 1.0F / sizes.packets;
   return sizes;
 }
@@ -234,11 +234,11 @@ void ObservationLayout::fill_tracked_paths(float* row, const RouteContext& conte
   for (std::uint32_t first = 0; first < num_candidates_; first += PathColumns::kMostPaths) {
     const std::uint32_t count = std::min(PathColumns::kMostPaths, num_candidates_ - first);
     const PathColumns columns{context, {candidates + first, count}, wanted_};
-    // Field by field, so that the processor waits for what they are in all at once.
+    // Reads field by field, so that the processor waits for all of them at once.
     for (const TrackedBlock& block : tracked_paths_) {
       context.tracked_of_all(block.tracker, block.field, columns.of(block.per), row + block.offset + first);
     }
-    // Then all of them: what was just written one by one cannot be read several at once.
+    // Scales after all writes: values just written one by one cannot be read several at once.
     for (const TrackedBlock& block : tracked_paths_) scale(row + block.offset + first, block, count);
   }
 }

@@ -1,4 +1,4 @@
-// What an agent sees: one row of numbers per decision, in a layout that has names.
+// The observation of an agent: a row of numbers per decision, in a layout with names.
 #pragma once
 
 #include <array>
@@ -28,10 +28,10 @@ struct BufferSizes {
   IdleTimes times{};
 };
 
-// One named block of the row.
+// A named block of the row.
 struct FeatureBlock {
   std::string name;
-  std::string per;  // "port", "decision", "candidate" or "link": what its columns stand for
+  std::string per;  // the meaning of its columns: "port", "decision", "candidate" or "link"
   std::uint32_t offset = 0;
   std::uint32_t width = 0;
   float unit = 1;  // value = quantity / unit; 0: squashed to x / (x + half)
@@ -63,7 +63,7 @@ class ObservationLayout {
   // The features of the decision alone, one after the other: those of fill() behind the columns of ports.
   void fill_decision(float* columns, const RouteContext& context, std::uint32_t recent,
                      Tick now) const noexcept;
-  // What one packet counts at a port, in the unit of occupancies.
+  // The value of one packet at a port, in the unit of occupancies.
   [[nodiscard]] float per_packet(Port port) const noexcept {
     return packet_times_.empty() ? per_packet_ : per_packet_ * packet_times_[port];
   }
@@ -80,7 +80,7 @@ class ObservationLayout {
  private:
   static constexpr std::int32_t kOff = -1;
 
-  // A block that shows what routers remember.
+  // A block that shows tracked numbers.
   struct TrackedBlock {
     std::uint32_t offset = 0;
     std::uint32_t width = 0;
@@ -126,7 +126,7 @@ class ObservationLayout {
   std::vector<FeatureBlock> blocks_;
   std::vector<TrackedBlock> tracked_;
   std::vector<TrackedBlock> tracked_paths_;  // a column per candidate path
-  PathColumns::Wanted wanted_{};             // by those
+  PathColumns::Wanted wanted_{};             // by the tracked blocks
   std::vector<float> link_classes_;
   std::vector<TimedBlock> timed_;
   std::vector<float> packet_times_;  // [port]: one packet, in the unit of occupancies in time

@@ -12,7 +12,7 @@ enum class Offered : std::uint32_t {
   kOfferedThere,  // of the destination group
   kSaturatedLinks,
   kOwnLinks,
-  kDemandThere,  // of the destination group, in what the links to it carry
+  kDemandThere,  // of the destination group, as a share of the capacity of the links to it
   kGroupDemandThere,
   kLevelThere  // of traffic to the destination group, a TrafficLevel
 };

@@ -1,7 +1,7 @@
-// The state of a router's output ports, as the network keeps it and as routing may read it.
+// The state of a router's output ports: written by the network, read by routing.
 //
-// A port and the queues of its VCs lie in one block of one or more cache lines: whoever looks at the port
-// looks at one of them next.
+// A port and the queues of its VCs lie in one block of one or more cache lines: a reader of the port reads
+// one of the queues next.
 #pragma once
 
 #include <bit>
@@ -16,7 +16,7 @@
 
 namespace dragonfly {
 
-// One VC of an output port: its queue (intrusive list) and the credits for the buffer behind it.
+// A VC of an output port: its queue (intrusive list) and the credits for the buffer behind it.
 struct VcQueue {
   std::uint32_t head = kNil;
   std::uint32_t tail = kNil;
@@ -34,7 +34,7 @@ struct alignas(8) OutputPort {
   std::uint16_t peer_partition = 0;
   std::uint16_t sendable = 0;  // bit v: VC v has a packet, and a credit if it needs one to leave
   std::uint16_t waiting = 0;   // bit v: some input VC waits for room in VC v
-  std::uint16_t next_vc = 0;   // round-robin pointer; behind the last one it stands for the first one
+  std::uint16_t next_vc = 0;   // round-robin pointer; a pointer behind the last VC means the first one
   std::uint8_t vcs = 0;
   LinkClass link_class = LinkClass::kHost;
   bool scheduled = false;  // a departure is planned
@@ -43,7 +43,7 @@ struct alignas(8) OutputPort {
   [[nodiscard]] VcQueue* queues() noexcept { return reinterpret_cast<VcQueue*>(this + 1); }
   [[nodiscard]] const VcQueue* queues() const noexcept { return reinterpret_cast<const VcQueue*>(this + 1); }
 
-  // The first sendable VC from next_vc on, round the circle. Precondition: there is one.
+  // The first sendable VC from next_vc on, round the circle. Precondition: there is a sendable VC.
   [[nodiscard]] std::uint32_t first_sendable() const noexcept {
     const std::uint32_t behind = static_cast<std::uint32_t>(sendable) >> next_vc << next_vc;
     return static_cast<std::uint32_t>(std::countr_zero(behind != 0 ? behind : std::uint32_t{sendable}));
@@ -88,7 +88,7 @@ class PortBlocks {
   }
 
   [[nodiscard]] std::uint32_t block_shift() const noexcept { return block_shift_; }
-  // Ids; some stand for no port.
+  // Number of ids; some ids have no port.
   [[nodiscard]] std::uint32_t size() const noexcept {
     return static_cast<std::uint32_t>(lines_.size() * sizeof(Line) >> block_shift_);
   }
@@ -104,7 +104,7 @@ class PortBlocks {
   [[nodiscard]] RouterPorts of_router(std::uint32_t router) const noexcept {
     return {at(router << router_shift_), block_shift_};
   }
-  // Where queue `vc` lies: in the block's first line, or behind it.
+  // The line of queue `vc`: in the block's first line, or behind it.
   [[nodiscard]] const std::byte* line_of(std::uint32_t id, std::uint32_t vc) const noexcept {
     return at(id) + sizeof(OutputPort) + vc * sizeof(VcQueue);
   }

@@ -1,4 +1,4 @@
-// A packet on its way: half a cache line of what routers look at, and apart from it when it set out.
+// A packet: half a cache line of fields that routers read, and its times in a separate record.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@ namespace dragonfly {
 
 inline constexpr std::uint16_t kNoGroup = 0xffff;
 
-// What the packet is doing with respect to its non-minimal path.
+// The state of the packet's non-minimal path.
 enum class Plan : std::uint8_t {
   kMinimal,     // straight to the destination
   kByGateway,   // the same, but out of the source group by the router `detour_router`, near or not
   kToDetour,    // heading for its intermediate router (or any router of its intermediate group)
-  kFromDetour,  // the non-minimal path is behind it
+  kFromDetour,  // the non-minimal part of the path is completed
   kRouted,      // the routers to pass are prescribed by the traffic source
 };
 
@@ -43,7 +43,7 @@ struct alignas(32) Packet {
   std::uint16_t detour_group = kNoGroup;  // kRouted: routers on the route
   LowTick arrived = 0;                    // reached the present router (after its input latency)
   std::uint8_t hops = 0;                  // links between routers so far
-  std::uint8_t attempts = 0;              // how often its source router has decided anew
+  std::uint8_t attempts = 0;              // number of new decisions of its source router
   Plan plan : 4 = Plan::kMinimal;
   DetourKind detour_kind : 4 = DetourKind::kLgl;
   bool non_minimal = false;  // it was ever sent off the minimal path
@@ -62,7 +62,7 @@ struct alignas(32) Packet {
 };
 static_assert(sizeof(Packet) == 32);
 
-// What only its end, and a few decisions, look at.
+// Fields that only deliveries, and a few decisions, read.
 struct PacketTimes {
   Tick created = 0;   // entered its source queue
   Tick injected = 0;  // left its source queue

@@ -4,8 +4,8 @@ namespace dragonfly {
 
 namespace {
 
-// PAR, progressive adaptive routing: UGAL at the source router; a packet that was sent minimally is
-// weighed again, by the same rule, at the second router of the source group.
+// PAR, progressive adaptive routing: UGAL at the source router; for a packet that was sent minimally the
+// second router of the source group decides again, by the same rule.
 // Source: Jiang et al., ISCA 2009; zero bias as in Kang et al., HPDC 2021, section 5.1.
 class Par final : public DrawsPerQuestion<Par> {
  public:

@@ -1,4 +1,4 @@
-// Where trackers keep what they know of candidate paths: the columns of all fields per path, worked out once.
+// The columns of trackers for candidate paths: those of all fields per path, computed once.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ namespace dragonfly {
 class PathColumns {
  public:
   static constexpr std::uint32_t kMostPaths = 16;
-  // What is looked at beyond the candidate itself, which costs something.
+  // Properties beyond the candidate itself, which take time to compute.
   struct Wanted {
     bool first_hop = false;    // the hop by which the path leaves the group
     bool remote_hops = false;  // local hops behind the group, and the last one
@@ -24,8 +24,8 @@ class PathColumns {
   // Precondition: at most kMostPaths.
   PathColumns(const RouteContext& context, std::span<const Candidate> candidates, Wanted wanted);
 
-  // Of a field per path, or per link of the group, a column for each path; kNoColumn if a path has no such
-  // thing.
+  // The columns of a field per path, or per link of the group, one for each path; kNoColumn if a path has no
+  // such thing.
   [[nodiscard]] std::span<const std::uint32_t> of(TrackedPer per) const noexcept {
     return {at_[static_cast<std::size_t>(per)].data(), num_paths_};
   }

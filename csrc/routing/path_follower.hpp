@@ -21,7 +21,7 @@ struct Hop {
   static constexpr bool kArchivedWhole = true;
 };
 
-// Where a packet goes if it does not go straight on.
+// A non-minimal path: its intermediate router or group.
 struct Detour {
   DetourKind kind = DetourKind::kLgl;
   std::uint32_t router = kNil;     // kLgl, kGl: the router to visit
@@ -35,7 +35,7 @@ struct Detour {
 
 class PathFollower {
  public:
-  // `seed`: of the draws by which packets choose among several shortest ways.
+  // `seed`: of the draws by which packets choose among several shortest paths.
   PathFollower(const Dragonfly& topology, const VcLadder& ladder, std::uint64_t seed = 0)
       : topology_{&topology}, ladder_{ladder}, seed_{seed} {}
 
@@ -62,7 +62,7 @@ class PathFollower {
     return towards_destination(packet, router, group, source_stage, choice, packet.goes_straight());
   }
 
-  // The same where the topology has_single_ways(). `kStraight`: the packet is known to have no other plan.
+  // The next hop where the topology has_single_ways(). `kStraight`: the packet has no non-minimal plan.
   template <bool kStraight>
   [[nodiscard, gnu::always_inline]] Hop next_of_single_ways(Packet& packet, std::uint32_t router,
                                                             std::uint32_t group) const noexcept {
@@ -94,12 +94,12 @@ class PathFollower {
     return {port, ladder_.vc(stage, topology_->is_global(port), minimal, with_router, packet.hops)};
   }
 
-  // Where a packet stands that goes on by itself in its source group.
+  // The stage of a packet that follows its plan in its source group.
   [[nodiscard]] Stage source_stage(const Packet& packet) const noexcept {
     return ladder_.may_reconsider(packet.hops) ? Stage::kFirst : Stage::kSource;
   }
 
-  // The draws by which a packet chooses among several shortest ways at this hop.
+  // The draws by which a packet chooses among several shortest paths at this hop.
   [[nodiscard]] static RandomStream choices(std::uint64_t seed, const Packet& packet) noexcept {
     return {seed, Purpose::kRouting, packet.source_host, packet.number, packet.hops | kChoiceStream << 8};
   }
@@ -108,9 +108,8 @@ class PathFollower {
     return topology_->draws_ways() ? choices(seed_, packet).below(topology_->num_choices()) : 0U;
   }
 
-  // The first hop that a packet would take from here on a minimal path (what is left of it, behind a
-  // non-minimal path), and on a non-minimal path. `choice`: which of several equally short paths (only with
-  // trunking).
+  // The first hop of a packet from here on a minimal path (the rest of its path, behind a non-minimal one),
+  // and on a non-minimal path. `choice`: selects among several equally short paths (only with trunking).
   [[nodiscard]] Hop minimal_hop(const Packet& packet, std::uint32_t router, std::uint32_t group,
                                 Stage source_stage, std::uint32_t choice) const noexcept {
     return towards_destination(packet, router, group, source_stage, choice, packet.goes_straight());
@@ -119,7 +118,7 @@ class PathFollower {
                                std::uint32_t group) const noexcept {
     return detour_hop(packet, detour, router, group, choice_of(packet));
   }
-  // Where that choice is known already.
+  // The hop if that choice is given.
   [[nodiscard]] Hop detour_hop(const Packet& packet, const Detour& detour, std::uint32_t router,
                                std::uint32_t group, std::uint32_t choice) const noexcept {
     return towards_detour(packet, detour, router, group, choice);
@@ -133,7 +132,7 @@ class PathFollower {
     packet.non_minimal = true;
   }
 
-  // It leaves its source group by this gateway, which need not be the nearest.
+  // Makes the packet leave its source group by this gateway, which need not be the nearest.
   static void set_gateway(Packet& packet, std::uint32_t gateway) noexcept {
     packet.plan = Plan::kByGateway;
     packet.detour_router = gateway;
@@ -151,7 +150,7 @@ class PathFollower {
                                  visits_router(packet.detour_kind), packet.hops, way.position)};
   }
 
-  // As before it was sent on one.
+  // Resets the plan to a packet that was never sent on a non-minimal path.
   static void forget_detour(Packet& packet) noexcept {
     packet.plan = Plan::kMinimal;
     packet.detour_router = kNil;
@@ -169,7 +168,7 @@ class PathFollower {
     Endpoint link{};
     std::uint8_t vc = 0;
   };
-  // The same with the VC that it would use there.
+  // The first global hop with the VC that the packet would use there.
   [[nodiscard]] GlobalHop first_global_hop(const Packet& packet, std::uint32_t router,
                                            std::uint32_t choice) const {
     const std::uint32_t group = topology_->group_of(router);
@@ -180,7 +179,7 @@ class PathFollower {
     return only_global_hop(packet, router, group, packet.destination_group, true,
                            visits_router(packet.detour_kind));
   }
-  // The same if it were sent on that non-minimal path from here; choices are its own.
+  // The first global hop if the packet were sent on that non-minimal path from here; `choices` are its own.
   [[nodiscard]] GlobalHop first_global_hop(const Packet& packet, const Detour& detour,
                                            std::uint32_t router) const {
     const std::uint32_t group = topology_->group_of(router);
@@ -241,7 +240,7 @@ class PathFollower {
                                  packet.hops, way.position)};
   }
 
-  // Where one link leads from group to group, at most one local hop away: by it to another group.
+  // Whether one link leads from group to group, at most one local hop away, and none needs a choice.
   [[nodiscard]] bool has_single_ways() const noexcept { return topology_->num_choices() == 1; }
   [[nodiscard]] GlobalHop only_global_hop(const Packet& packet, std::uint32_t router, std::uint32_t group,
                                           std::uint32_t to, bool minimal, bool with_router) const noexcept {

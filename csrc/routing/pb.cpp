@@ -8,8 +8,8 @@ namespace dragonfly {
 
 namespace {
 
-// PB, Piggyback: UGAL at the source router, which also knows which global links of its group are congested: a
-// non-minimal path if the minimal path's is, whatever the queues here say.
+// PB, Piggyback: UGAL at the source router, which also receives the flags of congested global links of its
+// group: a non-minimal path if the minimal path's link is congested, whatever the queues here show.
 // Source: Jiang et al., ISCA 2009; parameters, and T = 0, as in LIA (TACO 2025), section 5.2 and table 1.
 class Piggyback final : public DrawsPerQuestion<Piggyback> {
  public:

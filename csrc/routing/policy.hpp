@@ -21,8 +21,9 @@ namespace dragonfly {
 
 class LearningPolicy;
 
-// What the head of a host's queue does when the crossbar has refused it: it keeps its decision, or decides
-// again between the minimal path and the non-minimal one that it drew at first, or with new random numbers.
+// The action of the head of a host's queue after the crossbar has refused it: it keeps its decision, or
+// decides again between the minimal path and the non-minimal one that it drew at first, or with new random
+// numbers.
 enum class AfterRefusal : std::uint8_t { kKeep, kSamePath, kNewPath };
 
 class RoutingPolicy {
@@ -32,35 +33,35 @@ class RoutingPolicy {
   RoutingPolicy& operator=(const RoutingPolicy&) = delete;
   virtual ~RoutingPolicy() = default;
 
-  // Where it is asked.
+  // The routers at which the policy decides.
   [[nodiscard]] virtual DecisionScope scope() const noexcept = 0;
-  // What paths it may use; the VC ladder is built from it.
+  // The paths that the policy may use; the VC ladder is built from it.
   [[nodiscard]] virtual PathBudget budget() const noexcept = 0;
   // The kinds of non-minimal path it may take; tests walk every such path.
   [[nodiscard]] virtual std::vector<DetourKind> detour_kinds() const = 0;
   // Whether minimal paths out of the source group may take any gateway (gateways.hpp); tests walk these, too.
   [[nodiscard]] virtual bool any_gateway() const noexcept { return false; }
-  // What its packets do when they are refused, where the network leaves that to the policy (decide_at
-  // "by-policy"). FOGSim's source-adaptive policies keep the path that they drew.
+  // The rule for refused packets, if the network leaves the rule to the policy (decide_at "by-policy").
+  // FOGSim's source-adaptive policies keep the path that they drew.
   [[nodiscard]] virtual AfterRefusal after_refusal() const noexcept { return AfterRefusal::kSamePath; }
-  // What routers must remember for it; RouteContext::tracked() reads it, by the position in this list.
+  // The trackers that the policy needs; RouteContext::tracked() reads them, by the position in this list.
   [[nodiscard]] virtual std::vector<TrackerRequest> trackers() const { return {}; }
-  // What it wants to see of every question, and the legal actions among which it chooses; null: what
-  // RouteContext tells is enough. Its scope is scope(), its budget budget().
+  // The rows that the policy reads at every decision, and the legal actions among which it chooses; null:
+  // RouteContext is enough. Its scope is scope(), its budget budget().
   [[nodiscard]] virtual const QuestionSpec* sees() const noexcept { return nullptr; }
-  // Once, before the first question, if it sees rows: what they will be in this network, as long as it
-  // decides. Throws ConfigError if it cannot work with them.
+  // Called once, before the first decision, if the policy reads rows: `plan` holds as long as the policy
+  // decides. Throws ConfigError if the policy cannot work with them.
   virtual void prepare_rows(const QuestionPlan& /*plan*/) {}
-  // This policy, if it learns.
+  // Returns the policy itself if it learns, else null.
   [[nodiscard]] virtual LearningPolicy* learner() noexcept { return nullptr; }
-  // Answers some questions of one instant and one partition: about packets that leave their group, and about
-  // those inside a group where scope() says so or a learner is asked about arrivals. All see the network
-  // before any answer takes effect, and are in no order that means anything. Called from several threads at
-  // once, for routers of different groups. Precondition: as many answers as questions.
+  // Makes some decisions of one time and one partition: for packets that leave their group, and for packets
+  // inside a group if scope() includes them or a learner is called for arrivals. All decisions see the
+  // network before any choice takes effect, and their order has no meaning. Called from several threads at
+  // once, for routers of different groups. Precondition: as many choices as decisions.
   virtual void decide(std::span<const Question> questions, std::span<Answer> answers) const = 0;
 };
 
-// A policy that looks at one question after the other: `Answer Rule::route(const Question&) const`, compiled
+// A policy that makes one decision after the other: `Answer Rule::route(const Question&) const`, compiled
 // into one loop.
 template <class Rule>
 class PerQuestion : public RoutingPolicy {
@@ -71,9 +72,9 @@ class PerQuestion : public RoutingPolicy {
   }
 };
 
-// The same where each question has one stream of random numbers, or the first of several: `RandomStream
-// stream_of(const Question&) const` names it, and `Answer route(const Question&, RandomStream& draws)
-// const` draws from it. Four streams begin together.
+// Base for policies where each decision has one stream of random numbers, or the first of several:
+// `RandomStream stream_of(const Question&) const` names the stream, and `Answer route(const Question&,
+// RandomStream& draws) const` draws from it. Four streams begin together.
 template <class Rule>
 class DrawsPerQuestion : public RoutingPolicy {
  public:
@@ -91,14 +92,14 @@ class DrawsPerQuestion : public RoutingPolicy {
   }
 };
 
-// What the network tells a policy when it is made.
+// Properties of the network that a policy receives when it is made.
 struct PolicyEnvironment {
-  // The network's conventions: for random non-minimal paths, and for what Piggyback weighs.
+  // The network's conventions: for random non-minimal paths, and for the congestion metric of Piggyback.
   bool avoid_destination_group = true;
   bool weighs_vcs = false;
 };
 
-// One row of the registry.
+// A row of the registry.
 struct PolicyInfo {
   std::string name;
   std::string summary;

@@ -1,4 +1,5 @@
-// Which ports lead on in time, as bits, where there is one shortest way between any two routers.
+// The ports from which a packet can still arrive in time, as bits, where there is one shortest path between
+// any two routers.
 #pragma once
 
 #include <bit>
@@ -10,14 +11,14 @@
 
 namespace dragonfly {
 
-// Bit i stands for port p + i, as actions do.
+// Bit i means port p + i, as actions do.
 class PortMasks {
  public:
   [[nodiscard]] static bool work_on(const Dragonfly& topology) noexcept {
     return topology.has_single_ways() && topology.radix() - topology.p() <= 64;
   }
 
-  // Precondition: they work on the topology, which must outlive them.
+  // Precondition: works_on(topology), which must outlive the masks.
   explicit PortMasks(const Dragonfly& topology) : topology_{topology} {
     for (std::uint32_t router = 0; router < topology.num_routers(); ++router) {
       std::uint64_t there = 0;
@@ -40,13 +41,13 @@ class PortMasks {
   }
 
   // The ports of `router`, in group `from`, behind which `target`, another router, in group `to`, is at most
-  // `left` hops away. By case, because most have one answer for all local ports.
+  // `left` hops away. By case, because most cases have the same result for all local ports.
   [[nodiscard]] std::uint64_t within(std::uint32_t router, std::uint32_t from, std::uint32_t target,
                                      std::uint32_t to, std::uint32_t left) const noexcept {
     const std::uint64_t connected = connected_[router];
     if (left >= topology_.diameter()) return connected;
     const std::uint64_t local = (std::uint64_t{1} << topology_.num_local_ports()) - 1U;
-    if (from == to) {  // a way through another group comes back by the same link, then goes on inside
+    if (from == to) {  // a path through another group comes back by the same link, then goes on inside
       if (left == 0) return bit_of(topology_.only_port(router, from, target, to));
       return left == 1 ? local : connected;
     }

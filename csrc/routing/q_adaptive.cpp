@@ -90,8 +90,8 @@ struct Settings : ParameterSet {
   }
 };
 
-// Q-adaptive: the source router and the first router of an intermediate group weigh the minimal port
-// against what the table says of the others; hysteretic updates.
+// Q-adaptive: the source router and the first router of an intermediate group compare the minimal port with
+// the table's values of the others; hysteretic updates.
 // Source: Kang, Wang, Lan, HPDC 2021, section 4, figure 4, equations 2 and 3.
 class QAdaptive final : public TableLearner<QAdaptive> {
  public:
@@ -141,7 +141,7 @@ class QAdaptive final : public TableLearner<QAdaptive> {
   [[nodiscard]] bool sees_queues() const noexcept {
     return settings_.queue_weight > 0 || settings_.occupancy_weight > 0;
   }
-  // The time that a port promises: its value, and what waits in front of it at this moment.
+  // The expected time by a port: its value, and the present queue in front of it.
   [[nodiscard]] double promise(const RouteContext& context, const float* row,
                                std::uint32_t port) const noexcept {
     const auto value = static_cast<double>(row[port]);
@@ -152,7 +152,7 @@ class QAdaptive final : public TableLearner<QAdaptive> {
            static_cast<double>(packet_ps) / kPsPerNs *
                (settings_.queue_weight * queued + settings_.occupancy_weight * occupancy(context, port));
   }
-  // Of the ports from `first` on, the lowest one of equals. Precondition: there is one.
+  // Among the ports from `first` on, the lowest one of equals. Precondition: there is one.
   [[nodiscard]] std::uint32_t most_promising(const RouteContext& context, const float* row,
                                              std::uint32_t first) const noexcept {
     std::uint32_t best = first;
@@ -178,7 +178,7 @@ class QAdaptive final : public TableLearner<QAdaptive> {
     return quiet;
   }
 
-  // Equation 2, then epsilon-greedy. `best` kNil: a random local port stands for the alternatives.
+  // Equation 2, then epsilon-greedy. `best` kNil: a random local port represents the alternatives.
   [[nodiscard]] std::uint32_t choose(const RouteContext& context, const Visit& visit, RandomStream& draws,
                                      const float* row, std::uint32_t minimal, std::uint32_t best,
                                      double threshold) const noexcept {

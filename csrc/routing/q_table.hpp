@@ -56,7 +56,7 @@ class QTable {
     prefetch(first + stride_ - 1);
   }
   // The lowest port with the smallest value; 0 if all are infinite. Safe for any row: NaN is never smallest.
-  // Without branches: nobody can foresee which port it is.
+  // Without branches, because a branch on the port cannot be predicted.
   [[nodiscard]] std::uint32_t best(const float* row) const noexcept {
     const auto* const lanes = reinterpret_cast<const Lanes*>(row);
     constexpr float kNone = std::numeric_limits<float>::infinity();

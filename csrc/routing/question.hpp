@@ -1,4 +1,4 @@
-// What a policy is asked, and what it answers: one decision each.
+// The input and the result of a policy, for one decision.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace dragonfly {
 
-// One packet that is at one router, and all that the router may know.
+// A packet at a router, and all that the router may use for its decision.
 class Question : public RouteContext {
  public:
-  // `packet_index`, `input_vc`: for who applies the answer. `number`: among the questions of the instant.
-  // `context`: what a RouteContext is made of; it is made in its place, as a processor waits long for a copy
-  // of what was just written piece by piece.
+  // `packet_index`, `input_vc`: for the caller, which applies the choice. `number`: among the decisions of
+  // the time. `context`: arguments of RouteContext, which is constructed in place, as a copy of fields that
+  // were just written piece by piece stalls the processor.
   template <class... Context>
   Question(std::uint32_t packet_index, std::uint32_t input_vc, std::uint32_t number, Context&&... context)
       : RouteContext{std::forward<Context>(context)...},
@@ -24,8 +24,8 @@ class Question : public RouteContext {
 
   [[nodiscard]] bool leaves() const noexcept { return packet().destination_group != group(); }
 
-  // For policies that asked for rows (RoutingPolicy::sees): what is seen, which actions are legal, and, where
-  // actions are paths, which paths they stand for. At least two actions are legal.
+  // For policies that read rows (RoutingPolicy::sees): the row, the legal actions, and, where actions are
+  // paths, the candidate paths. At least two actions are legal.
   [[nodiscard]] const float* row() const noexcept {
     return around().rows.features + std::size_t{number_} * around().rows.num_features;
   }
@@ -45,9 +45,9 @@ class Question : public RouteContext {
   std::uint32_t number_;
 };
 
-// A port; or a non-minimal path; or, with neither, to stay on the shortest path. Who answers a port must be
-// asked at every router and number VCs by hops (PathBudget::any_port), who answers a non-minimal path must
-// have declared it.
+// A port; or a non-minimal path; or, with neither, to stay on the shortest path. A policy that chooses ports
+// must be called at every router and number VCs by hops (PathBudget::any_port); a policy that chooses
+// non-minimal paths must have declared them.
 struct Answer {
   Detour detour{};
   std::uint32_t minimal_choice = kAsDrawn;  // which of several equally short paths
@@ -55,13 +55,13 @@ struct Answer {
   std::uint32_t gateway = kNil;  // to leave the source group by; none: by the nearest
   Port port = kNoPort;
   bool shortest = false;  // the port is known to be on a shortest path
-  bool reports = false;   // learners (learning.hpp): the router before hears about this hop
+  bool reports = false;   // learners (learning.hpp): the previous router receives a report on this hop
   float target_ns = 0;    // ... the time that it would have had to expect
 
   static constexpr std::uint32_t kAsDrawn = 0xffffffffU;  // the packet's own choice (PathFollower::choice_of)
 };
 
-// The answer that an action stands for.
+// The choice that an action means.
 [[nodiscard]] inline Answer answer_of(const Candidate& chosen) noexcept {
   if (chosen.kind > 0) return {.detour = detour_of(chosen)};
   return {.minimal_choice = static_cast<std::uint32_t>(chosen.minimal_choice), .gateway = gateway_of(chosen)};

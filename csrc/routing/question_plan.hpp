@@ -1,4 +1,5 @@
-// What all partitions share about the questions that show rows: their layout, and tables for what is legal.
+// Constant data of decisions that show rows, shared by all partitions: the layout, and tables of legal
+// actions.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +42,7 @@ struct QuestionPlan {
     }
   }
 
-  // Of the tables by router.
+  // Bytes of the tables by router.
   [[nodiscard]] std::uint64_t bytes() const noexcept {
     return connected.size() + num_connected.size() * sizeof(std::uint32_t) + (masks ? masks->bytes() : 0U);
   }
@@ -55,7 +56,7 @@ struct QuestionPlan {
   std::uint32_t num_ports;   // ports between routers
   std::uint32_t num_candidates;
   std::uint32_t num_actions;
-  // Of ports: which are legal by case, where that works; or else, router by router, what is there.
+  // For ports: legal ports by case, if the topology has few cases; or else tables, router by router.
   std::optional<PortMasks> masks{};
   std::vector<std::uint8_t> connected{};       // [router * num_ports + i]: whether a link is there
   std::vector<std::uint32_t> num_connected{};  // [router]

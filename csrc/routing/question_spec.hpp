@@ -1,4 +1,5 @@
-// What a policy wants to be asked, and how it answers: the same words for policies in the core and outside.
+// The decisions that a policy makes and the form of its choices: the same record for policies in the core and
+// outside.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +16,8 @@
 
 namespace dragonfly {
 
-// Which routers decide about a packet; everywhere else it follows its plan. In its destination group a
-// packet goes minimally unless the scope says otherwise, and on prescribed routes no router decides.
+// The routers that decide about a packet; everywhere else it follows its plan. In its destination group a
+// packet goes minimally unless the scope includes that group, and on prescribed routes no router decides.
 enum class DecisionScope : std::uint8_t {
   kNowhere,       // minimal routing
   kSource,        // the source router
@@ -25,20 +26,20 @@ enum class DecisionScope : std::uint8_t {
   kSourceGroup,   // the source router, and the second router of the source group if the packet is on its
                   // minimal path
   kMinimalPath,   // every router on the path, as long as the packet is on its minimal path
-  // As kMinimalPath inside the source group; then the router by which the packet enters a group: the
+  // Like kMinimalPath inside the source group; then the router by which the packet enters a group: the
   // intermediate one and that of its destination (Aries).
   kProgressive,
   kEvery,  // every router
 };
 
-// What actions are.
+// The meaning of actions.
 enum class ActionMode : std::uint8_t {
   kPort,  // action i = port p + i: the first local port is 0
   kPath,  // action i = candidate path i, minimal ones first; the packet then follows it
 };
 
-// The one rule of who decides: whether this router of `group` may still choose for the packet, which has
-// entered it by the port `came_by`.
+// The rule of decisions: whether this router of `group` may still choose for the packet, which has entered it
+// by the port `came_by`.
 [[nodiscard]] inline bool has_choice(DecisionScope scope, const Dragonfly& topology, const Packet& packet,
                                      std::uint32_t router, std::uint32_t group, Port came_by) noexcept {
   const bool asks_inside = scope == DecisionScope::kProgressive || scope == DecisionScope::kSourceAll ||
@@ -69,7 +70,7 @@ enum class ActionMode : std::uint8_t {
   return true;
 }
 
-// Whether those who are asked there may send packets to their own group by others.
+// Whether routers that decide there may send packets to their own group by others.
 [[nodiscard]] constexpr OwnGroup own_group_of(DecisionScope scope) noexcept {
   return scope == DecisionScope::kSourceAround ? OwnGroup::kMayLeave : OwnGroup::kStays;
 }
@@ -90,7 +91,7 @@ enum class ActionMode : std::uint8_t {
       scope == DecisionScope::kSourceAround) {
     return budget;
   }
-  // Asked again at the second router of the source group, or at all of its minimal path there.
+  // Decides again at the second router of the source group, or at all of its minimal path there.
   budget.reconsiders = true;
   budget.progressive = scope == DecisionScope::kMinimalPath || scope == DecisionScope::kProgressive;
   ++budget.longest_path;
@@ -107,36 +108,36 @@ enum class ActionMode : std::uint8_t {
 enum class OccupancyUnit : std::uint8_t {
   kBuffers,  // room in the buffers of a port, so that values are about 1 at most
   kPackets,  // a fixed number of packets, the same in every network
-  kTime,     // the time that the link of the port needs to send them
+  kTime,     // the time that the link of the port needs to send the packets
 };
 
-// How many paths there may be: of each kind, and in all.
+// Largest number of paths: of each kind, and in all.
 inline constexpr std::uint32_t kMostCandidates = 16;
 inline constexpr std::uint32_t kMostDetourKinds = 5;
 inline constexpr std::uint32_t kMostPaths = kMostCandidates * (1 + kMostDetourKinds);
 
-// What is asked and shown. Policies that weigh what RouteContext tells them need none of it; those that
-// choose among legal actions by what they see of them do (RoutingPolicy::sees).
+// The routers that decide, and the contents of rows. Policies that read RouteContext alone need no rows;
+// policies that choose among legal actions by their observations do (RoutingPolicy::sees).
 struct QuestionSpec {
   DecisionScope scope = DecisionScope::kEvery;
   ActionMode action = ActionMode::kPort;
-  bool forced_too = false;            // hops without a choice are asked about too, with one legal action
+  bool forced_too = false;            // hops without a choice are decisions too, with one legal action
   std::uint8_t max_hops = 5;          // ports: so many VCs, and no route is longer
   std::vector<DetourKind> detours{};  // paths: kinds of the non-minimal candidates, in this order
   std::uint32_t minimal_candidates = 1;
   std::uint32_t nonminimal_candidates = 1;  // of each kind
-  // Questions show the first non-minimal path of each kind alone; who wants the others has them shown in the
-  // second stage (path_choices), in the same places.
+  // Rows show the first non-minimal path of each kind alone; the second stage shows the others
+  // (path_choices), in the same places.
   bool second_stage = false;
   bool any_gateway = false;  // minimal paths out of the source group: not by the nearest alone
   bool avoid_destination_group = true;
   OccupancyUnit occupancy_unit = OccupancyUnit::kBuffers;
   std::uint32_t features = ~0U;        // bits, see observation.hpp
-  std::vector<std::string> tracked{};  // names of further features: what routers remember
+  std::vector<std::string> tracked{};  // names of further features: tracked numbers
   std::map<std::string, Parameters>
       trackers{};  // of those behind them, by name; absent: as the policy, or by default
 
-  // Of each kind that questions show, and that a row has room for.
+  // Number of paths of each kind that a row shows and has room for.
   [[nodiscard]] std::uint32_t shown_detours() const noexcept {
     return second_stage ? 1 : nonminimal_candidates;
   }
@@ -148,13 +149,13 @@ struct QuestionSpec {
     return minimal_candidates + most_shown_detours() * static_cast<std::uint32_t>(detours.size());
   }
 
-  // The paths that answers can lead to where groups are full meshes; the VC ladder is built from it.
+  // The paths that choices can lead to where groups are full meshes; the VC ladder is built from it.
   [[nodiscard]] PathBudget budget() const noexcept {
     if (action == ActionMode::kPath) return budget_of_paths(detours, scope);
     return {.any_port = true, .longest_path = max_hops};
   }
-  // The same on a topology. The longest route of ports is what it is; paths are as long as its local ways
-  // make them.
+  // The budget on a topology. The longest route of ports is fixed; paths are as long as the local paths of
+  // the topology make them.
   [[nodiscard]] PathBudget budget_on(const Dragonfly& topology) const noexcept {
     return action == ActionMode::kPort ? budget() : budget().with_local_ways(topology.local_way_hops());
   }

@@ -1,4 +1,4 @@
-// Writes what questions show: features, legal actions and candidate paths, one row each.
+// Writes the rows of decisions: features, legal actions and candidate paths.
 #pragma once
 
 #include <cstdint>
@@ -10,34 +10,34 @@
 
 namespace dragonfly {
 
-// Of the routers of one partition.
+// Writer for the routers of one partition.
 class QuestionWriter {
  public:
   QuestionWriter(const QuestionPlan& plan, std::uint32_t first_router, std::uint32_t num_routers);
 
-  // Of all partitions together, next to scratch.
+  // Bytes of all partitions together, without scratch.
   [[nodiscard]] static std::uint64_t bytes(const QuestionPlan& plan) noexcept {
     return counters(plan, plan.paths.topology().num_routers()) * sizeof(Recent);
   }
 
-  // A row of num_features numbers, num_actions flags and num_candidates paths. Returns false, and leaves the
-  // features as they are, if there is no choice and forced hops are not asked about. Sets `way` to where the
-  // packet would go by itself. Precondition: standing is not kNone.
+  // Writes a row of num_features numbers, num_actions flags and num_candidates paths. Returns false, and
+  // leaves the features as they are, if there is no choice and forced hops are not decided. Sets `way` to the
+  // hop of the packet's plan. Precondition: standing is not kNone.
   bool write(const RouteContext& context, Standing standing, Tick now, float* features, std::uint8_t* mask,
              Candidate* candidates, Way& way);
-  // The same of a row that is kept as that format has it. Its candidates are beside it.
+  // Writes a row in that format, and its candidates separately.
   bool keep(const RouteContext& context, Standing standing, Tick now, const RowFormat& format, std::byte* row,
             Candidate* candidates, Way& way);
-  // The same for a question that nobody reads: whether there is one. It counts where questions are counted.
+  // Counts a decision whose row is not read; returns whether there is a decision.
   bool note(const RouteContext& context, Standing standing, Tick now);
-  // Prefetches the count of questions to that router about packets to that group.
+  // Prefetches the count of decisions of that router about packets to that group.
   void touch_counts(std::uint32_t router, std::uint32_t group) const noexcept {
     if (!recent_.empty()) prefetch(&recent_[place_of(router, group)]);
   }
   void archive(Archive& archive);
 
  private:
-  // Questions to a router about packets to one group, in the present and the last period.
+  // Decisions of a router about packets to one group, in the present and the last period.
   struct Recent {
     std::uint32_t period = 0;
     std::uint16_t present = 0;
@@ -53,8 +53,8 @@ class QuestionWriter {
                      plan_.paths.choice_of(packet))
         .port;
   }
-  // Whether as many actions are legal as make a question. Where none is, the warm-up's policy has sent the
-  // packet too far round: it goes on as that has planned.
+  // The least number of legal actions that make a decision. If no action is legal, the warm-up's policy has
+  // sent the packet too far round: it follows that plan.
   [[nodiscard]] std::uint32_t fewest_legal() const noexcept { return plan_.asked.forced_too ? 1U : 2U; }
   [[nodiscard]] static std::size_t counters(const QuestionPlan& plan, std::uint32_t num_routers) noexcept {
     return plan.layout.counts_traffic() ? std::size_t{num_routers} * plan.paths.topology().num_groups() : 0U;
@@ -62,8 +62,8 @@ class QuestionWriter {
   [[nodiscard]] std::size_t place_of(std::uint32_t router, std::uint32_t group) const noexcept {
     return std::size_t{router - first_router_} * plan_.paths.topology().num_groups() + group;
   }
-  // How many decisions there were before `now`; counts one more, which later times see: all decisions of one
-  // time see the same, in whichever order they come.
+  // Number of decisions before `now`; counts one more, which later times see: all decisions of one time see
+  // the same number, in whichever order they come.
   std::uint32_t count_traffic(std::uint32_t router, std::uint32_t group, Tick now);
   void begin_time(Tick now) noexcept;
 
@@ -75,7 +75,7 @@ class QuestionWriter {
   std::uint32_t present_period_ = 0;
   std::vector<std::uint32_t> uncounted_;  // of that time: places in recent_ that do not count them yet
   std::vector<float> minimal_;            // scratch: per port, 1 on a shortest path, else 0
-  std::vector<std::uint8_t> mask_;        // scratch: of questions that nobody reads
+  std::vector<std::uint8_t> mask_;        // scratch: of decisions whose rows are not read
 };
 
 }  // namespace dragonfly

@@ -8,7 +8,7 @@
 
 namespace dragonfly {
 
-// One line per file of policies: X(name) stands for `std::vector<PolicyInfo> name_policies()` in name.cpp.
+// Files of policies, one line each: X(name) means `std::vector<PolicyInfo> name_policies()` in name.cpp.
 #define DRAGONFLY_POLICIES(X) \
   X(minimal)                  \
   X(valiant)                  \

@@ -11,8 +11,8 @@
 namespace dragonfly {
 
 // The type of a local link is how many routers ahead in its group it leads, modulo the size of the group; 0:
-// there is no such hop. With trunking: by the first of the links between two groups. On grids: what leads
-// from the one router to the other, by whatever ways.
+// there is no such hop. With trunking: by the first of the links between two groups. On grids: the difference
+// of the two routers, whatever the path between them.
 struct RemoteHops {
   std::array<std::uint32_t, 2> between{};  // in the intermediate group
   std::uint32_t last = 0;                  // to the destination router
@@ -23,7 +23,7 @@ struct RemoteHops {
   return to >= from ? to - from : to + topology.a() - from;
 }
 
-// Of a packet that is at `router`, by that non-minimal path or, if there is none, by a shortest path.
+// The hops of a packet at `router`, by that non-minimal path or, if there is none, by a shortest path.
 [[nodiscard]] inline RemoteHops remote_hops(const Dragonfly& topology, std::uint32_t router,
                                             std::uint32_t destination_router, std::uint32_t destination_group,
                                             const Detour& detour) noexcept {

@@ -1,4 +1,4 @@
-// All that one router may know when it decides: the packet, its own ports, what it remembers and has heard,
+// All that one router may use when it decides: the packet, its own ports, its trackers, signals of its group,
 // the topology and random streams that belong to this packet.
 #pragma once
 
@@ -30,7 +30,7 @@ class RouteContext {
   [[nodiscard]] const Packet& packet() const noexcept { return *packet_; }
   [[nodiscard]] std::uint32_t router() const noexcept { return router_; }
   [[nodiscard]] std::uint32_t group() const noexcept { return group_; }
-  // When it entered, and left, its source queue.
+  // When the packet entered, and left, its source queue.
   [[nodiscard]] const PacketTimes& times() const noexcept { return *times_; }
   // The port by which the packet entered the router, and the VC of it that it occupies.
   [[nodiscard]] Port came_by() const noexcept { return came_by_; }
@@ -42,7 +42,7 @@ class RouteContext {
   // credit is not back yet). Source: Kang et al., HPDC 2021, section 5.1.
   [[nodiscard]] std::uint32_t occupancy_packets(Port port) const noexcept { return ports_[port].occupancy; }
 
-  // The same for one VC of a port.
+  // The occupancy of one VC of a port.
   [[nodiscard]] std::uint32_t occupancy_packets(Hop hop) const noexcept {
     const OutputPort& port = ports_[hop.port];
     const VcQueue& queue = port.queues()[hop.vc];
@@ -55,8 +55,8 @@ class RouteContext {
     return ports_[hop.port].queues()[hop.vc].queued;
   }
 
-  // The ports by which the packet would leave on its shortest path and on a non-minimal path: what rules
-  // weigh.
+  // The ports by which the packet would leave on its shortest path and on a non-minimal path, which rules
+  // compare.
   [[nodiscard]] Port minimal_port() const noexcept {
     return paths()
         .minimal_hop(*packet_, router_, group_, paths().source_stage(*packet_), paths().choice_of(*packet_))
@@ -66,27 +66,26 @@ class RouteContext {
     return paths().detour_hop(*packet_, detour, router_, group_).port;
   }
 
-  // This router's ports, from port 0.
+  // Ports of this router, from port 0.
   [[nodiscard]] const RouterPorts& ports() const noexcept { return ports_; }
 
-  // A number that routers remember, as this router knows it now: of the tracker at this position of the
-  // policy's trackers(). `column`: see TrackedField.
+  // A tracked number, as this router may read it now: of the tracker at this position of the policy's
+  // trackers(). `column`: see TrackedField.
   [[nodiscard]] double tracked(std::uint32_t tracker, std::uint32_t field, std::uint32_t column) const {
     return around_->tracked.of_policy(tracker).read(field, router_, column, around_->tracked.now);
   }
-  // The same of several columns, of a tracker by its position among all that run.
+  // Several columns of a tracker, by its position among all that run.
   void tracked_of_all(std::uint32_t tracker, std::uint32_t field, std::span<const std::uint32_t> columns,
                       float* numbers) const {
     around_->tracked.trackers[tracker]->read_all(field, router_, columns, around_->tracked.now, numbers);
   }
 
   // Draws that belong to this packet at this hop: one stream per kind of non-minimal path, so that the i-th
-  // non-minimal path of a kind is the same for whoever asks for it, and one for the choice among shortest
-  // paths.
+  // non-minimal path of a kind is the same for every reader, and one for the choice among shortest paths.
   [[nodiscard]] RandomStream detour_stream(DetourKind kind) const noexcept {
     return stream(static_cast<std::uint32_t>(kind));
   }
-  // What environments hand out as draws.
+  // The draws that environments hand out.
   [[nodiscard]] RandomStream learning_stream() const noexcept {
     return {around_->seed, Purpose::kLearning, packet_->source_host, packet_->number, packet_->hops};
   }
@@ -97,7 +96,7 @@ class RouteContext {
   [[nodiscard]] const Surroundings& around() const noexcept { return *around_; }
 
  private:
-  // How often the packet has decided at its source router before, modulo 256.
+  // Number of earlier decisions of the packet at its source router, modulo 256.
   [[nodiscard]] std::uint32_t attempt() const noexcept { return packet_->hops == 0 ? packet_->attempts : 0U; }
   [[nodiscard]] RandomStream stream(std::uint32_t which) const noexcept {
     return {around_->seed, Purpose::kRouting, packet_->source_host,

@@ -1,14 +1,15 @@
-// What routers remember between decisions: numbers of their own, kept by events.
+// Trackers: numbers that routers keep between decisions, updated by events.
 //
-// A tracker is asked for by name, by the policy that needs it (RoutingPolicy::trackers) or by a feature of
-// observations that shows it. Each that is asked for runs once, whoever asks; nothing else costs anything.
-// Every partition makes its own object, for its own routers (whole groups), so a tracker needs no lock.
+// A tracker is requested by name, by the policy that needs it (RoutingPolicy::trackers) or by a feature of
+// observations that shows it. Each requested tracker runs once, however many requests there are; the others
+// cost nothing. Every partition makes its own object, for its own routers (whole groups), so a tracker needs
+// no lock.
 //
-// Results must not depend on how events are ordered within an instant, nor on partitions. So
-//   - what is heard of a router changes only what that router remembers;
-//   - within an instant injections and blocked heads come in any order: count, add up, take extremes;
-//   - occupancies are heard of once per router and instant, when they are what decisions will see;
-//   - numbers are read by decisions only, which come last in an instant.
+// Results must not depend on how events are ordered within a time, nor on partitions. So
+//   - an event of a router changes only that router's numbers;
+//   - within a time injections and blocked heads come in any order: count, add up, take extremes;
+//   - occupancies are reported once per router and time, with the values that decisions will see;
+//   - numbers are read by decisions only, which come last in a time.
 #pragma once
 
 #include <array>
@@ -31,9 +32,9 @@
 namespace dragonfly {
 
 inline constexpr std::uint32_t kMostVcsOfLink = 16;
-inline constexpr std::uint32_t kNoColumn = 0xffffffffU;  // of what a path does not have
+inline constexpr std::uint32_t kNoColumn = 0xffffffffU;  // the column of a thing that a path does not have
 
-// What the columns of a field stand for.
+// The meaning of the columns of a field.
 enum class TrackedPer : std::uint8_t {
   kRouter,     // one column
   kPort,       // column i: port p + i, the ports between routers
@@ -43,18 +44,18 @@ enum class TrackedPer : std::uint8_t {
   // Candidate paths: each one's first global hop, column q * kMostVcsOfLink + the VC that it would use there.
   kFirstGlobalHop,
   // Candidate paths: the types of each one's local hops in the intermediate group (remote_hops.hpp), column
-  // first * a + second; and that of its last local hop. 0 without asking for paths that have none.
+  // first * a + second; and that of its last local hop. 0 without a read for paths that have none.
   kBetweenLinks,
   kLastLinkType,
   // Candidate paths: destination router and kind, column router * kAcknowledgedKinds + kind
-  // (acknowledgement.hpp). 0 without asking for paths of other kinds.
+  // (acknowledgement.hpp). 0 without a read for paths of other kinds.
   kAcknowledged,
   // Observations show one column, that of the packet's destination group; column: the group's number.
   kDestination,
 };
 
-// One named number of a tracker. Observations show it as quantity / unit, or, if half > 0, as
-// quantity / (quantity + half).
+// A named number of a tracker. Observations show it as quantity / unit, or, if half > 0, as quantity /
+// (quantity + half).
 struct TrackedField {
   std::string name;  // of the feature, too
   TrackedPer per = TrackedPer::kRouter;
@@ -67,23 +68,23 @@ struct TrackedField {
   std::string of_candidates{};
 };
 
-// Why the crossbar refused the head of a host's queue, and what follows.
+// The reason why the crossbar refused the head of a host's queue, and the consequence.
 enum class Refusal : std::uint8_t {
-  kTaken,   // another packet passes or went first: it asks again, perhaps without another word
-  kNoRoom,  // there is no room behind the crossbar: so does it
-  kAnew,    // either; it decides anew, and asks at the next edge of the clock
+  kTaken,   // another packet passes or went first: the head requests again, perhaps without a further event
+  kNoRoom,  // no room behind the crossbar: the head requests again, too
+  kAnew,    // either; the head decides again, and requests at the next edge of the clock
 };
 
-// What a tracker wants to hear of.
+// The events of which a tracker is notified.
 struct TrackedEvents {
   bool global_occupancy = false;  // occupancies of the output ports of global links
   bool injections = false;        // a packet left its source queue for this router
   bool forwards = false;          // a packet from a host of this router passed the crossbar
-  bool refused_heads = false;     // a packet from a host of this router asked the crossbar in vain
+  bool refused_heads = false;     // the crossbar refused a packet from a host of this router
   bool acknowledgements = false;  // word came back that a packet from a host of this router was delivered
 };
 
-// What a tracker may know of the ports of one class of link.
+// Properties of the ports of one class of link, for trackers.
 struct TrackedLinks {
   std::uint32_t buffer_packets = 1;  // the buffer behind the port, per VC
   double wire_packets = 0;  // sent at the link's rate from a packet's departure until its credit is back, if
@@ -91,14 +92,14 @@ struct TrackedLinks {
   double packet_ps = 1;     // serialisation of one packet
 };
 
-// Where a tracker runs: the routers of one partition.
+// The routers for which a tracker runs: those of one partition.
 struct TrackerSite {
   const Dragonfly& topology;
   std::uint32_t first_router = 0;
   std::uint32_t num_routers = 0;
-  Tick signal_delay = 0;    // of what a router tells the others of its group: the latency of a local link
-  Tick clock = 1;           // of the routers
-  TimePs quantum_ps = 1;    // a tick
+  Tick signal_delay = 0;  // of signals from a router to the others of its group: the latency of a local link
+  Tick clock = 1;         // of the routers
+  TimePs quantum_ps = 1;  // a tick
   bool weighs_vcs = false;  // the network's convention: PolicyEnvironment
   IdleTimes idle{};
   std::array<TrackedLinks, kMostLinkClasses> links{};  // [link class]
@@ -125,29 +126,30 @@ class RouterTracker {
   // All that it remembers (core/archive.hpp).
   virtual void archive(Archive& archive) = 0;
 
-  // Once, before anything is heard: for trackers that show what is there instead of remembering it.
+  // Called once, before any event: for trackers that read the ports instead of counting events.
   virtual void look_at(const PartitionPorts& /*ports*/) {}
 
   // Reads a port of a global link. `ports`: all ports of this router, from port 0.
   virtual void occupancy_changed(std::uint32_t /*router*/, const RouterPorts& /*ports*/, Tick /*now*/) {}
   virtual void packet_injected(std::uint32_t /*router*/, const Packet& /*packet*/) {}
-  // `host_port`: by which it had come. Its queue may hold another packet, which has not asked yet.
+  // `host_port`: the input port of the packet. Its queue may hold another packet, which has not requested
+  // yet.
   virtual void packet_forwarded(std::uint32_t /*router*/, Port /*host_port*/, const Packet& /*packet*/,
                                 Tick /*now*/) {}
   // At the head of the queue of this port.
   virtual void head_refused(std::uint32_t /*router*/, Port /*host_port*/, const Packet& /*packet*/,
                             Refusal /*why*/, Tick /*now*/) {}
-  // In the order of Acknowledgement, before all else in the instant that follows.
+  // Called in the order of Acknowledgement, before all other events of the time that follows.
   virtual void packet_acknowledged(const Acknowledgement& /*heard*/) {}
 
-  // Prefetches what reads for packets to this destination router will need, where that is likely to be far
-  // away. Called by who is going to read, and before acknowledgements.
+  // Prefetches the data that reads for packets to this destination router will need, if it is likely to be
+  // far away. Called before reads, and before acknowledgements.
   virtual void touch(std::uint32_t /*reader*/, std::uint32_t /*destination_router*/) const noexcept {}
 
-  // A number as `reader` knows it. `now` never falls from call to call of any kind.
+  // A number as `reader` may read it. `now` never falls from call to call of any kind.
   [[nodiscard]] virtual double read(std::uint32_t field, std::uint32_t reader, std::uint32_t column,
                                     Tick now) = 0;
-  // The same of several columns; 0 for kNoColumn.
+  // Several columns of a field; 0 for kNoColumn.
   virtual void read_all(std::uint32_t field, std::uint32_t reader, std::span<const std::uint32_t> columns,
                         Tick now, float* numbers) {
     read_each(*this, field, reader, columns, now, numbers);
@@ -164,8 +166,8 @@ class RouterTracker {
   }
 };
 
-// What a tracker may inherit from that is often asked for many columns at once: one call for all of them.
-// Tracker is final, so the compiler knows what it reads.
+// Base of trackers that are often read for many columns at once: one call for all of them. Tracker is final,
+// so its read() is called directly.
 template <class Tracker>
 class TrackerOfMany : public RouterTracker {
  public:
@@ -175,7 +177,7 @@ class TrackerOfMany : public RouterTracker {
   }
 };
 
-// One row of the registry.
+// A row of the registry.
 struct TrackerInfo {
   std::string name;
   std::string summary;
@@ -216,7 +218,7 @@ struct TrackedFeature {
   [[nodiscard]] const char* per() const noexcept;
 };
 
-// Of all trackers, in the order of the registry.
+// Features of all trackers, in the order of the registry.
 [[nodiscard]] const std::vector<TrackedFeature>& tracked_features();
 // Throws ConfigError for an unknown name.
 [[nodiscard]] const TrackedFeature& find_tracked_feature(std::string_view name);
@@ -224,8 +226,8 @@ struct TrackedFeature {
 // The trackers of a partition, for reading.
 struct TrackedNumbers {
   std::vector<std::unique_ptr<RouterTracker>> trackers;
-  const std::vector<std::uint8_t>* policy_trackers = nullptr;  // positions of what the policy asked for
-  Tick now = 0;                                                // the instant whose decisions read
+  const std::vector<std::uint8_t>* policy_trackers = nullptr;  // positions of the policy's trackers
+  Tick now = 0;                                                // the time of the decisions that read
 
   [[nodiscard]] RouterTracker& of_policy(std::uint32_t i) const noexcept {
     return *trackers[(*policy_trackers)[i]];

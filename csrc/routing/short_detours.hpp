@@ -6,7 +6,7 @@
 
 namespace dragonfly {
 
-// What paths such a policy may use.
+// The paths that such a policy may use.
 [[nodiscard]] inline PathBudget any_detour_budget() noexcept {
   return {.detours = true, .detour_router = true, .longest_path = longest_path_hops(DetourKind::kLgl)};
 }
@@ -14,14 +14,14 @@ namespace dragonfly {
   return {DetourKind::kLgl, DetourKind::kLg, DetourKind::kGl, DetourKind::kG};
 }
 
-// The kind with these local hops on the way to the non-minimal path (L1 and L2 of LIA, section 2.2.1).
+// The kind with these local hops of the non-minimal path (L1 and L2 of LIA, section 2.2.1).
 [[nodiscard]] constexpr DetourKind detour_kind(bool first_hop, bool second_hop) noexcept {
   if (first_hop) return second_hop ? DetourKind::kLgl : DetourKind::kLg;
   return second_hop ? DetourKind::kGl : DetourKind::kG;
 }
 
-// The same with the first local hop: what is left where no global link of the router itself will do, in
-// systems with fewer groups than ports.
+// The kind with the first local hop added: for routers none of whose own global links will do, in systems
+// with fewer groups than ports.
 [[nodiscard]] constexpr DetourKind with_first_hop(DetourKind kind) noexcept {
   return detour_kind(true, visits_router(kind));
 }

@@ -1,4 +1,4 @@
-// What all questions of a partition share: everything but the packet and its router.
+// The view of a router that all decisions of a partition share: everything but the packet and its router.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@
 
 namespace dragonfly {
 
-// The rows of the questions of one instant, for policies that asked for them (RoutingPolicy::sees).
+// The rows of the decisions of one time, for policies that read rows (RoutingPolicy::sees).
 struct QuestionRows {
-  const float* features = nullptr;        // [question * num_features]
-  const std::uint8_t* mask = nullptr;     // [question * num_actions]: 1 where an action is legal
-  const Candidate* candidates = nullptr;  // [question * num_candidates], path actions
+  const float* features = nullptr;        // [decision * num_features]
+  const std::uint8_t* mask = nullptr;     // [decision * num_actions]: 1 where an action is legal
+  const Candidate* candidates = nullptr;  // [decision * num_candidates], path actions
   std::uint32_t num_features = 0;
   std::uint32_t num_actions = 0;
   std::uint32_t num_candidates = 0;
@@ -28,9 +28,9 @@ struct Surroundings {
   TimePs quantum_ps = 1;
   const std::uint32_t* buffers = nullptr;  // [link class]: of the input buffer behind a port, packets
   bool credits_at_crossbar = false;
-  Tick now = 0;  // the instant of the questions
+  Tick now = 0;  // the time of the decisions
   QuestionRows rows{};
-  mutable std::vector<float> scratch{};  // for what a policy computes on the way; keeps its room
+  mutable std::vector<float> scratch{};  // for intermediate results of a policy; keeps its memory
 };
 
 }  // namespace dragonfly

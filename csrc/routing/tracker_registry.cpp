@@ -7,7 +7,7 @@
 
 namespace dragonfly {
 
-// One line per file of trackers/: X(name) stands for `TrackerInfo name_tracker()` in trackers/name.cpp.
+// Files of trackers/, one line each: X(name) means `TrackerInfo name_tracker()` in trackers/name.cpp.
 // clang-format off
 #define DRAGONFLY_TRACKERS(X) \
   X(acknowledged_waits)     \

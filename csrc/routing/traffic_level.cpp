@@ -10,7 +10,7 @@ namespace dragonfly {
 
 namespace {
 
-// Of 5,256 hosts: 200 ns of a global link are 20 packets, which 12 routers share.
+// For 5,256 hosts: 200 ns of a global link are 20 packets, which 12 routers share.
 constexpr double kPaperShare = 5.0 / 3;
 
 // At least 1: a counter of 0 is always benign.
@@ -27,7 +27,7 @@ TrafficThresholds thresholds_of(const ParameterOwner& owner, const Parameters& g
   const auto high = number_or_network(owner, given, "high_packets");
   const double low_here = threshold(3, share_packets);
   const double high_here = threshold(5, share_packets);
-  // One that is given alone moves the other one along.
+  // A threshold that is given alone moves the other one along.
   return {.low_packets = low.value_or(std::min(low_here, high.value_or(low_here))),
           .high_packets = high.value_or(std::max(high_here, low.value_or(high_here))),
           .saturated_packets = number_or_network(owner, given, "saturated_packets").value_or(high_here)};

@@ -1,5 +1,5 @@
-// How much the router sends to the packet's destination group, in three levels, and UGAL's threshold T at
-// each: TPR and LIA.
+// Three levels of the router's traffic to the packet's destination group, and UGAL's threshold T at each: TPR
+// and LIA.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace dragonfly {
 
 enum class TrafficLevel : std::uint8_t { kBenign, kMixed, kAdverse };
 
-// What a counter of traffic to one group is compared with.
+// The thresholds for a counter of traffic to one group.
 struct TrafficThresholds {
   double low_packets = 3;        // below it traffic is benign
   double high_packets = 5;       // above it traffic is adverse
@@ -29,8 +29,8 @@ struct TrafficThresholds {
 // Table 1 has LI_l = 3, LI_h = 5 and GPSTh = 5 for 5,256 hosts, where the share is 5/3 packets: a counter
 // shows as many under uniform traffic at full load, and minimal paths under adversarial traffic are full when
 // it does. Counters of random traffic scatter by the root of what they show. So each threshold lies as many
-// standard deviations above the share as there, rounded down to whole packets: chance takes the same part of
-// uniform traffic above it, and benign traffic fills minimal paths as far, whatever the size.
+// standard deviations above the share as for 5,256 hosts, rounded down to whole packets: chance takes the
+// same part of uniform traffic above it, and benign traffic fills minimal paths as far, whatever the size.
 [[nodiscard]] TrafficThresholds thresholds_of(const ParameterOwner& owner, const Parameters& given,
                                               double share_packets);
 // Throws ConfigError if both levels are given in the wrong order.
@@ -43,7 +43,7 @@ struct LevelBiases {
   double benign_packets = 15;
   double mixed_packets = -3;
   double adverse_packets = -15;
-  Weighed weighed = Weighed::kVcQueue;  // what T is added to
+  Weighed weighed = Weighed::kVcQueue;  // the metric to which T is added
 
   [[nodiscard]] double packets(TrafficLevel level) const noexcept {
     if (level == TrafficLevel::kBenign) return benign_packets;

@@ -4,8 +4,8 @@ namespace dragonfly {
 
 namespace {
 
-// UGAL: at the source router weigh one minimal path against random non-minimal paths by local queue
-// occupancy; the choice then holds to the destination.
+// UGAL: at the source router compare one minimal path with random non-minimal paths by local queue occupancy;
+// the choice then holds to the destination.
 // Source: Kim et al., ISCA 2008; zero bias as in Kang et al., HPDC 2021, section 5.1.
 class Ugal final : public DrawsPerQuestion<Ugal> {
  public:

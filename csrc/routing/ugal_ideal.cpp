@@ -4,8 +4,8 @@ namespace dragonfly {
 
 namespace {
 
-// UGAL-G: UGAL that sees the global links of its whole group without delay, and weighs those by which the
-// two paths leave it, wherever they are: the VCs that they would use there. No real router could.
+// UGAL-G: UGAL that sees the global links of its whole group without delay, and compares those by which the
+// two paths leave it, wherever they are: the VCs that the paths would use there. No real router could.
 // Source: LIA (TACO 2025), section 5.2 and equation 1; Kim et al., ISCA 2008.
 class UgalIdeal final : public PerQuestion<UgalIdeal> {
  public:

@@ -6,10 +6,11 @@
 
 namespace dragonfly {
 
-// What a path is weighed by: the port that it would use first, the VC there, or that VC's output queue alone.
+// The congestion metric of a path: the occupancy of its first port, of the VC there, or of that VC's output
+// queue alone.
 enum class Weighed : std::uint8_t { kPort, kVc, kVcQueue };
 
-// What is weighed.
+// Parameters of the candidate paths.
 struct CandidateParams : DetourParams {
   using DetourParams::DetourParams;
   DetourKind detour = DetourKind::kLgl;
@@ -38,7 +39,7 @@ struct UgalParams : CandidateParams {
                      between(-1e9, 1e9)}};
 };
 
-// Of Piggyback: what it weighs is a convention of the network.
+// Parameters of Piggyback: its congestion metric is a convention of the network.
 struct PiggybackParams : UgalParams {
   using UgalParams::UgalParams;
   Choice weighing{this,
@@ -60,7 +61,7 @@ struct PiggybackParams : UgalParams {
 [[nodiscard]] UgalParams read_piggyback_params(const PolicyInfo& info, const Parameters& given,
                                                const PolicyEnvironment& environment);
 
-// The two sides of UGAL's comparison, and its answer.
+// The two sides of UGAL's comparison, and its choice.
 struct UgalComparison {
   Detour detour{};                   // the best one, if any
   Hop detour_start{};                // its first hop
@@ -74,7 +75,7 @@ struct UgalComparison {
   [[nodiscard]] Answer leave() const noexcept { return {.detour = detour, .start = detour_start}; }
 };
 
-// Here, because a comparison that a function returns costs the processor as much as making it.
+// Defined in the header, because returning a comparison from a function costs as much as making it.
 namespace detail {
 
 [[nodiscard]] inline std::uint32_t occupancy_of(const RouteContext& context, const UgalParams& params,
@@ -105,7 +106,7 @@ inline void weigh(const RouteContext& context, const UgalParams& params, const H
                      2.0 * static_cast<double>(detour_occupancy) + params.bias_packets;
 }
 
-// Whether one path of each kind leaves the group, by the only way there is.
+// Whether the comparison has one path of each kind out of the group, by the only possible port.
 [[nodiscard]] inline bool has_one_candidate_each(const RouteContext& context, const UgalParams& params) {
   const Packet& packet = context.packet();
   return context.topology().has_single_ways() && params.nonminimal_candidates == 1 &&
@@ -136,10 +137,10 @@ inline void weigh(const RouteContext& context, const UgalParams& params, const H
 }  // namespace detail
 
 // Non-minimal iff q_min > 2 * q_nonmin + bias, ties go minimal, where q
-// is the occupancy of the first port of the path. Among several candidates of a kind the least
-// occupied (then the first drawn) stands for all; there are several minimal ones only with trunking. When
-// both paths start on one port the VCs that they would use are compared instead of the port. Source: Kang et
-// al., HPDC 2021, sections 2.2 and 5.1 and its published simulator; LIA (TACO 2025) equation 1.
+// is the occupancy of the first port of the path. Among several candidates of a kind the least occupied (then
+// the first drawn) is compared; there are several minimal ones only with trunking. When both paths start on
+// one port the VCs that they would use are compared instead of the port. Source: Kang et al., HPDC 2021,
+// sections 2.2 and 5.1 and its published simulator; LIA (TACO 2025) equation 1.
 // `detours`: the packet's stream for that kind of path.
 [[nodiscard]] inline UgalComparison ugal_comparison(const RouteContext& context, const UgalParams& params,
                                                     Stage minimal_stage, RandomStream& detours) {

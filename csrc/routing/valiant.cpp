@@ -19,10 +19,10 @@ struct ValiantParams : DetourParams {
        among({"minimal", "local", "global"})}};
 };
 
-// Valiant load balancing: every packet that leaves its group takes a random non-minimal path; the kind says
-// which local hops of the first phase it makes. `own_group` says whether others take one, too.
-// Source: Valiant and Brebner, STOC 1981; kinds: LIA (TACO 2025) section 2.2.1; VALg and VALn: Kang
-// et al., HPDC 2021, section 2.2.
+// Valiant load balancing: every packet that leaves its group takes a random non-minimal path; the kind fixes
+// the local hops of the first phase. `own_group` decides whether packets inside a group take one, too.
+// Source: Valiant and Brebner, STOC 1981; kinds: LIA (TACO 2025) section 2.2.1; VALg and VALn: Kang et al.,
+// HPDC 2021, section 2.2.
 class Valiant final : public DrawsPerQuestion<Valiant> {
  public:
   Valiant(DetourKind kind, const ValiantParams& params)
@@ -64,7 +64,7 @@ class Valiant final : public DrawsPerQuestion<Valiant> {
 
   DetourKind kind_;
   DetourKind own_kind_;  // of packets to their own group
-  bool stays_minimal_;   // these take none
+  bool stays_minimal_;   // without packets inside a group
   bool avoid_destination_group_;
 };
 

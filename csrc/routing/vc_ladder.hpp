@@ -1,13 +1,13 @@
-// Which VC a hop uses: the whole deadlock argument, in one place.
+// The VC of every hop: the whole deadlock argument, in one place.
 //
-// A packet passes stages in a fixed order: source group (as long as it may still change its mind, then for
-// good), intermediate group on the way in, intermediate group on the way out, destination group (by a router
-// off the shortest way, then to its own). It may skip any of them, but never goes back. Every scheme gives
-// each hop of a path a rank that rises strictly from stage to stage. Within one stage a path takes local
-// hops, each at a higher position than the one before (topology's WayStep; a full mesh has one position), and
-// then at most one global hop; every position has VCs of its own. Channels (link, VC) therefore form a
-// directed acyclic graph and no set of packets can wait for each other in a circle (Dally and Seitz 1988).
-// Tests walk every path of every policy and check the graph.
+// A packet passes stages in a fixed order: source group (while its path may still change, then with a fixed
+// path), intermediate group before the intermediate router, intermediate group after it, destination group
+// (by a router off the shortest path, then to the destination). It may skip any of them, but never goes back.
+// Every scheme gives each hop of a path a rank that rises strictly from stage to stage. Within one stage a
+// path takes local hops, each at a higher position than the one before (topology's WayStep; a full mesh has
+// one position), and then at most one global hop; every position has VCs of its own. Channels (link, VC)
+// therefore form a directed acyclic graph and no set of packets can wait for each other in a circle (Dally
+// and Seitz 1988). Tests walk every path of every policy and check the graph.
 #pragma once
 
 #include <array>
@@ -22,27 +22,27 @@ enum class Stage : std::uint8_t {
   kFirst,   // the first minimal hop of a policy that may still change its mind (PAR), or all of them (Aries)
   kSource,  // leaving the source group
   kDetourIn,     // inside the intermediate group, heading for the intermediate router
-  kDetourOut,    // inside the intermediate group, leaving it
-  kLastDetour,   // inside the destination group, heading for a router that lies off the shortest way (Aries)
+  kDetourOut,    // inside the intermediate group, after the intermediate router
+  kLastDetour,   // inside the destination group, heading for a router that lies off the shortest path (Aries)
   kDestination,  // inside the destination group
 };
 
 enum class VcScheme : std::uint8_t {
-  // One VC per stage, the same for local and global links. Source: the simulator of the Q-adaptive
-  // paper (HPDC 2021): VALn 0,1,2,3; UGALg 0,1,2, minimal 1,2; PAR 0 | 1,2,3,4, minimal 3,4.
+  // A VC per stage, the same for local and global links. Source: the simulator of the Q-adaptive paper (HPDC
+  // 2021): VALn 0,1,2,3; UGALg 0,1,2, minimal 1,2; PAR 0 | 1,2,3,4, minimal 3,4.
   kStage,
   // Separate numbers for local and global links: L0 G0 L1 L2 G1 L3. Source: LIA (TACO 2025) table 1.
   kLadder,
   // The number of hops taken so far.
   kHop,
-  // Every hop on VC 0: not deadlock-free. For the tests of the watchdog only; the Python face does
-  // not offer it.
+  // Every hop on VC 0: not deadlock-free. For the tests of the watchdog only; Python does not offer this
+  // scheme.
   kUnsafeSingle,
 };
 
 [[nodiscard]] VcScheme parse_vc_scheme(std::string_view name);  // throws ConfigError
 
-// What a policy may do, as far as VCs are concerned.
+// The paths of a policy, as far as VCs are concerned.
 struct PathBudget {
   bool detours = false;        // non-minimal paths exist
   bool detour_router = false;  // ... that visit a router of the intermediate group on purpose (lgl, gl)
@@ -55,7 +55,7 @@ struct PathBudget {
   bool any_port = false;          // ports are chosen hop by hop: only the hops taken can number the VCs
   std::uint8_t longest_path = 3;  // hops; of a policy: where groups are full meshes
 
-  // The same where a local way takes up to `local_way_hops`: along planned paths every one of them grows;
+  // The budget where a local path has up to `local_way_hops`: along planned paths every one of them grows;
   // where ports are chosen hop by hop, only the two of the minimal rest.
   [[nodiscard]] constexpr PathBudget with_local_ways(std::uint32_t local_way_hops) const noexcept {
     const std::uint32_t global_hops = detours ? 2 : 1;
@@ -76,7 +76,7 @@ struct VcCounts {
 
 class VcLadder {
  public:
-  // `budget`: with local ways of this group's shape.
+  // `budget`: with local paths of this group's shape.
   VcLadder(VcScheme scheme, const PathBudget& budget, std::uint32_t local_way_hops = 1)
       : scheme_{budget.any_port && scheme != VcScheme::kUnsafeSingle ? VcScheme::kHop : scheme},
         stages_{static_cast<std::uint8_t>(2 + (budget.detours ? 1 : 0) + (budget.detour_router ? 1 : 0) +
@@ -131,7 +131,7 @@ class VcLadder {
     return static_cast<std::uint8_t>(number.first + (number.per_position ? position : 0));
   }
 
-  // The same where local ways have one hop: all are in the first position.
+  // The VC where local paths have one hop: all are in the first position.
   [[nodiscard]] std::uint8_t vc(Stage stage, bool global, bool minimal, bool with_router,
                                 std::uint8_t hops) const noexcept {
     return scheme_ == VcScheme::kHop ? hops
@@ -165,7 +165,7 @@ class VcLadder {
     return {local_vc(ladder_step(stage, minimal)), true};
   }
 
-  // The local VCs of so many steps; hops that may be reconsidered have theirs before them.
+  // The local VCs of so many steps; hops that may be reconsidered use the VCs before them.
   [[nodiscard]] std::uint8_t staged_local(std::uint8_t steps) const noexcept {
     return static_cast<std::uint8_t>(first_vcs_ + steps * positions_);
   }

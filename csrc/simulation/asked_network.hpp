@@ -1,4 +1,4 @@
-// One network that is routed from outside: runs to its next decisions, shows them, takes the answers.
+// A network that an outside policy routes: runs to its next decisions, shows them, applies the actions.
 #pragma once
 
 #include <atomic>
@@ -24,27 +24,28 @@ class AskedNetwork {
   // Runs to the next decisions, or to the end; at once if decisions wait. Returns false if `keep_going` said
   // no; it is then called again. Throws DeadlockError.
   bool advance(const std::function<bool()>& keep_going);
-  // How many decisions wait for an answer.
+  // Number of pending decisions.
   [[nodiscard]] std::size_t waiting() const noexcept { return waiting_.size(); }
   // Writes them into the rows of `batch` from `row` on, which has the room; ordered by decision id.
   void write(DecisionBatch& batch, std::size_t row);
-  // Answers all that wait, in the order of their rows. Precondition: all are legal.
+  // Applies actions to all pending decisions, in the order of their rows. Precondition: all are legal.
   void answer(const std::int32_t* answers);
 
-  // With a background policy (Blueprint::background), to which all that is not answered is left. Packets that
-  // ask their source router are shown, of which one may be followed; then it is only ever asked about that
-  // one, and advance() also comes back when that one's decision is completed.
+  // Whether there is a background policy (Blueprint::background), which makes all other decisions. Packets at
+  // their source routers are shown, one of which may be followed; then only decisions about that packet are
+  // pending, and advance() also returns when its decision is completed.
   [[nodiscard]] bool has_background() const noexcept { return has_background_; }
-  // Leaves what is asked now to it, and goes on to other packets at their source routers.
+  // Leaves the pending decisions to the background policy, and goes on to other packets at their source
+  // routers.
   void seek();
   // The packet of this row, which is the only row from now on.
   void follow(std::size_t row);
-  // The instant of the earliest decision, asked outside or not, that nobody has answered.
+  // The time of the earliest open decision, wanted or not.
   [[nodiscard]] std::optional<double> first_asked_ns();
 
   // Goes on for a time after the end. Precondition: done(), not drained.
   void extend(TimePs duration_ps);
-  // Where the episode ends, unless it is drained.
+  // The end of the episode, unless it is drained.
   [[nodiscard]] TimePs end_ps() const noexcept { return target_ps_; }
   // No further packets; the run then ends when the last one is delivered. Once, when done(). If it cannot end
   // by `latest_ps`, advance() stops before that time and throws ConfigError with the message `refusal`, each
@@ -59,10 +60,10 @@ class AskedNetwork {
 
   // Uniform numbers in [0, 1) that belong to the decisions of these packets, `each` per packet.
   void draw(std::span<const PacketFacts> packets, std::uint32_t each, double* into) const;
-  // Of every router in the episode up to now, and at its end of packets that are still open, too.
+  // Tallies of every router in the episode up to now; at its end including packets that are still open.
   void read_tallies(const TallyColumns& columns);
-  // Columns of the state of all routers: occupancy of each port, what Outcomes::read_load() writes, and the
-  // share of the episode that is over.
+  // Columns of the state of all routers: occupancy of each port, the columns of Outcomes::read_load(), and
+  // the share of the episode that is over.
   [[nodiscard]] std::uint32_t state_width() const noexcept {
     return simulation_.topology().radix() + 2 + simulation_.topology().num_groups() + 1;
   }
@@ -73,7 +74,7 @@ class AskedNetwork {
   void archive(Archive& archive);
 
  private:
-  // Whether any decision has been raised since all were answered, wanted or not.
+  // Whether any decision has been raised since the last were made, wanted or not.
   [[nodiscard]] bool waits();
   void clear_desks();
   void order_waiting();
@@ -87,8 +88,8 @@ class AskedNetwork {
   TimePs target_ps_;
   TimePs latest_ps_ = INT64_MAX;  // of a drain
   std::string refusal_;
-  DecisionOrder waiting_;              // what is asked, in the order of its rows
-  std::vector<std::int32_t> answers_;  // scratch: to what is asked, by partition
+  DecisionOrder waiting_;              // pending decisions, in the order of their rows
+  std::vector<std::int32_t> answers_;  // scratch: actions by partition
   bool warm_ = false;
   bool draining_ = false;
   std::atomic<bool> done_ = false;  // may be read while another thread is in advance()

@@ -1,4 +1,4 @@
-// The decisions that are asked at present, as they are handed out: one row each.
+// The pending decisions, as they are handed out: one row each.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 namespace dragonfly {
 
 // Rows are ordered by network, then by decision id. A reader may keep a buffer for longer than the
-// environment; what it shows is then out of date.
+// environment; its contents are then out of date.
 struct DecisionBatch {
   std::size_t size = 0;
   GrowingBuffer<float> observations;   // [size * num_features]
@@ -22,9 +22,9 @@ struct DecisionBatch {
   GrowingBuffer<double> times_ns;
   GrowingBuffer<PacketFacts> packets;
   GrowingBuffer<Candidate> candidates;   // [size * num_candidates]
-  GrowingBuffer<std::int32_t> networks;  // whose decision it is; written where there are several
+  GrowingBuffer<std::int32_t> networks;  // the network of each decision; written if there are several
 
-  // Room for `rows`; what stood there is lost.
+  // Makes room for `rows`; earlier contents are lost.
   void make_room(std::size_t rows, const QuestionPlan& plan) {
     observations.reserve(rows * plan.layout.num_features(), 0);
     mask.reserve(rows * plan.num_actions, 0);

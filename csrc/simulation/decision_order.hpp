@@ -15,7 +15,7 @@ namespace dragonfly {
 
 class DecisionOrder {
  public:
-  // Where a row is kept.
+  // The place of a row.
   struct Row {
     std::int64_t id = 0;
     std::uint32_t partition = 0;
@@ -53,8 +53,8 @@ class DecisionOrder {
   std::vector<std::uint32_t> begins_;  // scratch: where the rows of some neighbouring hosts begin
 };
 
-// Ids begin with the host. So rows are first dealt out by host, with about as many places as there are rows;
-// what is left to sort are the few of each place.
+// Ids begin with the host. So rows are first distributed by host, to about as many places as there are rows;
+// only the few of each place are left to sort.
 inline void DecisionOrder::sort(std::uint32_t num_hosts) {
   const std::size_t count = rows_.size();
   if (count <= kFew) return sort_some(rows_);

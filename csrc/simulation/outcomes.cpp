@@ -28,7 +28,7 @@ void Outcomes::begin(TimePs begin_ps) {
   const std::size_t routers = plan_.paths.topology().num_routers();
   generated_before_.assign(routers, 0);
   begun_ps_.assign(routers, 0);
-  if (begin_ps == 0) return;  // what is generated at time 0 belongs to the episode
+  if (begin_ps == 0) return;  // messages generated at time 0 belong to the episode
   const Tick begin = begin_ps / plan_.quantum_ps;
   count_generated([&](std::uint32_t router, std::uint64_t packets, std::uint64_t waiting) {
     generated_before_[router] += static_cast<std::int64_t>(packets);

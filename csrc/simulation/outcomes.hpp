@@ -1,4 +1,4 @@
-// What came of decisions that were made outside: transitions, rewards, and reports on hops.
+// Outcomes of decisions that were made outside: transitions, rewards, and reports on hops.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace dragonfly {
 
-// Where completed transitions go; each pointer has room for transitions() rows.
+// Destination of completed transitions; each pointer has room for transitions() rows.
 struct TransitionColumns {
   std::int64_t* ids;
   std::int64_t* next_ids;
@@ -30,7 +30,7 @@ struct TransitionColumns {
   std::uint8_t* next_mask;  // 0 or 1
   std::uint8_t* mask;
 
-  // Where they go after so many rows.
+  // The destination behind so many rows.
   [[nodiscard]] TransitionColumns behind(std::size_t rows, const QuestionPlan& plan) const noexcept {
     const std::size_t features = rows * plan.layout.num_features();
     const std::size_t actions_before = rows * plan.num_actions;
@@ -51,7 +51,7 @@ struct TransitionColumns {
   }
 };
 
-// Where reports on hops go; each pointer has room for reports() rows.
+// Destination of reports on hops; each pointer has room for reports() rows.
 struct ReportColumns {
   std::int64_t* ids;
   std::int64_t* next_ids;
@@ -70,7 +70,8 @@ struct ReportColumns {
   }
 };
 
-// What routers are rewarded with since the start of the episode; each pointer has room for every router.
+// Destination of the rewards of routers since the start of the episode; each pointer has room for every
+// router.
 struct TallyColumns {
   std::int64_t* reward_ps;
   std::int64_t* generated;  // packets of its hosts
@@ -79,7 +80,7 @@ struct TallyColumns {
 
 class Outcomes {
  public:
-  // Both must outlive it.
+  // Both must outlive the object.
   Outcomes(Network& network, const DecisionPlan& plan)
       : network_{network},
         plan_{plan},
@@ -88,11 +89,11 @@ class Outcomes {
         keeps_feedback_{plan.spec.flag("keep_feedback")},
         most_bytes_{plan.spec.option("most_uncollected_bytes")} {}
 
-  // The episode begins: what happens from `begin_ps` on counts.
+  // Begins the episode: events from `begin_ps` on count.
   void begin(TimePs begin_ps);
-  // After the network ran: whether what piled up is still kept.
+  // Call after the network ran: returns whether the collected outcomes are still kept.
   void limit_kept();
-  // The episode ends: decisions whose outcome is open are completed as truncated.
+  // Ends the episode: open decisions are completed as truncated.
   void truncate(Tick now);
 
   // Completed since they were last taken; ordered by decision id.
@@ -102,7 +103,7 @@ class Outcomes {
   [[nodiscard]] bool overflowed() const noexcept { return overflowed_; }
   // Reports on hops (hop_reports.hpp) since they were last taken: all that arrive before or with a decision
   // of the batch, and some that are still on their way. Ordered by arrival, then by router and port: a port
-  // gets no two at one instant, so neither partitions nor threads can be told from the order.
+  // gets no two at one time, so the order depends neither on partitions nor on threads.
   [[nodiscard]] std::size_t reports();
   void take_reports(const ReportColumns& columns);
   [[nodiscard]] bool reports_overflowed() const noexcept { return reports_overflowed_; }

@@ -11,8 +11,8 @@ namespace dragonfly {
 
 namespace {
 
-// How long networks run before the caller's `keep_going` is asked, which only its own thread may do. Where
-// they stop for it changes nothing.
+// Time that networks run before the caller's `keep_going` is called, which only its own thread may do. The
+// stop for the call changes no result.
 constexpr std::chrono::milliseconds kPatience{50};
 // Fewer rows are written sooner than other threads are woken.
 constexpr std::size_t kRowsWorthThreads = 512;
@@ -169,7 +169,7 @@ std::optional<IllegalAnswer> RoutingEnvironment::take_answers(std::span<const st
 }
 
 void RoutingEnvironment::answer() {
-  // After an interruption there is nothing to answer: networks go on from where they stand.
+  // After an interruption there is no pending decision: networks go on from their present state.
   if (batch_.size > 0) std::ranges::fill(unanswered_, std::uint8_t{1});
   batch_.size = 0;
   ++batches_answered_;

@@ -1,7 +1,7 @@
-// Networks whose packets are routed from outside, in one batch: decisions, answers, transitions.
+// Networks whose packets an outside policy routes, in one batch: decisions, actions, transitions.
 //
-// The networks know nothing of each other: each gets as far as it does alone. One batch holds the next
-// decisions of all of them, and threads share them out as they share out the partitions of one.
+// The networks are independent: each gets as far as it does alone. A batch holds the next decisions of all of
+// them, and threads share them out as they share out the partitions of one.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct IllegalAnswer {
 
 class RoutingEnvironment {
  public:
-  // One network, with its own threads. `setup.options.decisions` must be set. Throws ConfigError.
+  // A single network, with its own threads. `setup.options.decisions` must be set. Throws ConfigError.
   RoutingEnvironment(SimulationSetup setup, TimePs warmup_ps, TimePs duration_ps);
   // At least one; if there are several, `threads` are shared out. Throws ConfigError, also if their decisions
   // do not have the same columns and actions.
@@ -36,22 +36,22 @@ class RoutingEnvironment {
   // Runs to the next decisions of every network, or to its end. Returns false if `keep_going` said no; it is
   // then called again. Throws DeadlockError.
   bool advance(const std::function<bool()>& keep_going);
-  // Takes the answers to the batch: each is read once, checked and kept. Returns the first that is not legal,
-  // if any; the batch then still waits. Precondition: as many actions as rows.
+  // Takes the actions for the batch: each is read once, checked and kept. Returns the first illegal action,
+  // if any; the batch then stays pending. Precondition: as many actions as rows.
   [[nodiscard]] std::optional<IllegalAnswer> take_answers(std::span<const std::int64_t> actions);
-  // From now on the answers that were taken count: advance() gives them to the networks. Precondition: all
-  // were legal.
+  // Commits the actions that were taken: advance() applies them to the networks. Precondition: all were
+  // legal.
   void answer();
-  // Of a single network with a background policy, see AskedNetwork.
+  // For a single network with a background policy, see AskedNetwork.
   [[nodiscard]] bool has_background() const noexcept { return networks_.front()->has_background(); }
   void seek();
   void follow(std::size_t row);  // of the batch
 
   // Goes on for a time after the end. Precondition: done(), not drained.
   void extend(TimePs duration_ps);
-  // Where the episode ends, unless it is drained.
+  // The end of the episode, unless it is drained.
   [[nodiscard]] TimePs end_ps() const noexcept { return networks_.front()->end_ps(); }
-  // Of all networks, see AskedNetwork.
+  // For all networks, see AskedNetwork.
   void begin_drain(TimePs latest_ps = INT64_MAX, const std::string& refusal = {});
 
   // Whether all networks are at their end. One that gets there earlier waits for the others.
@@ -59,30 +59,30 @@ class RoutingEnvironment {
   [[nodiscard]] DecisionBatch& batch() noexcept { return batch_; }
   // The first row of a network in the batch; its last one is before first_row(i + 1).
   [[nodiscard]] std::size_t first_row(std::uint32_t i) const noexcept { return first_row_[i]; }
-  // Of the decisions of a network that rollouts made (rollout.hpp).
+  // Log-probabilities of the decisions of a network that rollouts made (rollout.hpp).
   [[nodiscard]] LogProbabilities& log_probabilities(std::uint32_t i) noexcept {
     return log_probabilities_[i];
   }
-  // How many batches have been answered: says whether a batch is still the present one.
+  // Number of batches with committed actions: shows whether a batch is still the present one.
   [[nodiscard]] std::uint64_t batches_answered() const noexcept { return batches_answered_; }
   [[nodiscard]] std::uint32_t num_networks() const noexcept {
     return static_cast<std::uint32_t>(networks_.size());
   }
   [[nodiscard]] AskedNetwork& network(std::uint32_t i) noexcept { return *networks_[i]; }
   [[nodiscard]] const AskedNetwork& network(std::uint32_t i) const noexcept { return *networks_[i]; }
-  // Of the first network. What is asked is the same in all.
+  // The first network's simulation. The settings of decisions are the same in all networks.
   [[nodiscard]] Simulation& simulation() noexcept { return networks_.front()->simulation(); }
   [[nodiscard]] const DecisionPlan& plan() const noexcept { return networks_.front()->plan(); }
   [[nodiscard]] Outcomes& outcomes() noexcept { return networks_.front()->outcomes(); }
-  // The instant of the earliest decision, or, when none is asked, how far the network has got that is behind
-  // all others that go on.
+  // The time of the earliest pending decision, or, if there is none, of the network that is behind all others
+  // that go on.
   [[nodiscard]] double time_ns();
 
   // Uniform numbers in [0, 1) that belong to the decisions of the batch: `each` per row.
   void draw(double* into, std::uint32_t each) const;
   // Calls task(i) for every network; threads share them out.
   void each_network(const std::function<void(std::uint32_t)>& task);
-  // The same for work on the rows of the batch: threads share it out if there are many.
+  // Runs a task for each network of the batch: threads share the work if there are many rows.
   void each_network_of_batch(const std::function<void(std::uint32_t)>& task);
 
   // Between two calls of advance(), read into an environment that was just made of the same setups.
@@ -94,7 +94,7 @@ class RoutingEnvironment {
 
   std::vector<std::unique_ptr<AskedNetwork>> networks_;
   std::vector<std::size_t> first_row_;     // [network], in the batch; and where it ends
-  std::vector<std::uint8_t> unanswered_;   // [network]: its answers are taken, and not given yet
+  std::vector<std::uint8_t> unanswered_;   // [network]: its actions are taken, and not applied yet
   std::vector<std::uint8_t> interrupted_;  // [network]: it is between two batches
   DecisionBatch batch_;
   std::uint64_t batches_answered_ = 0;

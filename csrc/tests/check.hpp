@@ -1,4 +1,4 @@
-// The whole test framework: named cases, checks that say what they saw, one summary line.
+// The whole test framework: named cases, checks that print both values, one summary line.
 //
 //   TEST(every_link_is_its_own_reverse) { CHECK_EQ(a, b); CHECK_THROWS(ConfigError, make(0)); }
 //
@@ -62,7 +62,7 @@ std::string show(const T& value) {
 template <class T>
 concept Number = std::integral<T> && !std::same_as<T, bool> && !std::same_as<T, char>;
 
-// As ==, but -1 never equals 4294967295u.
+// Compares like ==, but -1 never equals 4294967295u.
 template <class A, class B>
 bool equal(const A& a, const B& b) {
   if constexpr (Number<A> && Number<B>) {

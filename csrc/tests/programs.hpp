@@ -15,7 +15,7 @@
 
 namespace dragonfly {
 
-// What a task was asked, in its order.
+// The calls of a task, in their order.
 struct Asked {
   char what;  // 's' start, 'r' received, 'w' wake, 'l' left the source queue
   TimePs time_ps;
@@ -26,10 +26,10 @@ struct Asked {
 };
 using Diary = std::vector<Asked>;
 
-// A program of which a test says by a function what each task answers. Each task keeps a diary of its own.
+// A program with a function that gives the actions of each task. Each task keeps a diary of its own.
 class Scripted : public Program {
  public:
-  // Called after each question; returns whether the task has finished.
+  // Runs after each call; returns whether the task has finished.
   using Answer =
       std::function<bool(std::uint32_t task, const Asked& asked, const Diary& diary, TaskPort& port)>;
 
@@ -42,7 +42,7 @@ class Scripted : public Program {
   [[nodiscard]] std::uint64_t total_packets() const override { return total_packets_; }
   [[nodiscard]] bool is_endless() const override { return endless; }
 
-  mutable std::vector<Diary> diaries;  // [task]; each is touched by the partition of its task only
+  mutable std::vector<Diary> diaries;  // [task]; only the partition of its task writes each diary
   bool endless = false;
 
  private:
@@ -76,7 +76,7 @@ class Scripted : public Program {
   Answer answer_;
 };
 
-// A ring: task 0 sends to 1; whoever receives computes for `gap_ps`, then sends to the next, `laps` times
+// A ring: task 0 sends to 1; each receiver computes for `gap_ps`, then sends to the next, `laps` times
 // around.
 inline std::shared_ptr<Scripted> make_ring(std::uint32_t tasks, std::uint32_t packets, std::uint32_t laps,
                                            TimePs gap_ps) {

@@ -46,7 +46,7 @@ inline NetworkParams usual_network() {
   return network;
 }
 
-// What is asked and kept by an environment with the usual options.
+// The decisions and observations of an environment with the usual options.
 inline DecisionSpec usual_questions() {
   DecisionSpec spec;
   spec.options = {{"reward_scale_ps", 1e6},
@@ -59,8 +59,8 @@ inline DecisionSpec usual_questions() {
 // Never interrupted.
 inline bool always() { return true; }
 
-// What a policy needs next to its name: for those that need a network, one that weighs packets and kinds of
-// paths.
+// Parameters that a policy needs next to its name: for those that need a network, one that weighs packets and
+// kinds of paths.
 inline Parameters needed_parameters(const std::string& policy) {
   Parameters needed;
   for (const ParameterInfo& parameter : find_policy(policy).parameters) {

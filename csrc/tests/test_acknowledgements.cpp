@@ -1,4 +1,4 @@
-// What source routers hear of their packets: the order, the mean that is kept, and whole runs.
+// Acknowledgements at source routers: the order, the mean that is kept, and whole runs.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -137,7 +137,7 @@ TEST(kinds_routers_and_destinations_are_told_apart) {
   CHECK(bench.read(kAge, 7, 41, 1, 20) > 1e9);  // never
 }
 
-// Writes down what it hears.
+// Writes down its notifications.
 class Noting final : public RouterTracker {
  public:
   [[nodiscard]] TrackedEvents hears() const noexcept override { return {.acknowledgements = true}; }
@@ -193,7 +193,7 @@ class Looking final : public PerQuestion<Looking> {
   std::vector<Seen>* seen_;  // with one thread only
 };
 
-// A run with what was heard.
+// A run with the acknowledgements that it received.
 struct Run {
   Run(Looking& policy, SimulationSetup setup_in)
       : setup{std::move(setup_in)},
@@ -201,7 +201,7 @@ struct Run {
                                             setup.options)} {}
   void run_to(TimePs until) { network.run(plan().to_tick(until), &always); }
   [[nodiscard]] const Blueprint& plan() { return network.blueprint(); }
-  // Of all partitions, one after the other.
+  // The acknowledgements of all partitions, one after the other.
   [[nodiscard]] std::vector<Acknowledgement> heard() {
     std::vector<Acknowledgement> all;
     for (Partition& partition : network.partitions()) {
@@ -243,7 +243,7 @@ TEST(single_packets_on_an_idle_network_wait_for_clock_edges_only) {
     Run run{policy, std::move(setup)};
     run.run_to(73 * 5'000 * kNs);
     const std::vector<Acknowledgement> heard = run.heard();
-    CHECK(heard.size() >= 70);  // of the last one nobody hears, as nothing follows
+    CHECK(heard.size() >= 70);  // the last packet's acknowledgement is not received, as nothing follows
     const IdleTimes idle = run.plan().idle_times();
     std::uint32_t around = 0;
     for (const Acknowledgement& one : heard) {
@@ -274,7 +274,7 @@ TEST(a_packet_behind_another_one_waits_for_it) {
     const Tick now = run.network.now();
     RouterTracker& waits = *run.network.partitions()[0].trackers().numbers().trackers[1];
     const double waited = waits.read(kWaited, 0, 35 * kAcknowledgedKinds, now);
-    // The second heard 32 ns later of a packet's time, less what the clock did not take.
+    // The second acknowledgement comes 32 ns later, less a remainder of the clock.
     const double most = 1 - 0.875 * 8'000 / 8'048;
     CHECK(waited > 0.5 * most);
     CHECK(waited <= most + 1.0 / 32);
@@ -284,7 +284,7 @@ TEST(a_packet_behind_another_one_waits_for_it) {
 
 TEST(word_comes_exactly_one_delay_after_the_delivery_from_any_partition) {
   for (const DragonflyParams& shape : {kSmall, kWide}) {
-    // The first packet goes far away; another host of its router asks all the time, for another router.
+    // The first packet goes far away; another host of its router sends all the time, to another router.
     const std::uint32_t far = shape.p * shape.a * 2 + shape.p;
     const std::uint32_t other = shape.p * shape.a;
     std::vector<Planned> list{{0, 0, far}};

@@ -82,10 +82,10 @@ TEST(threads_pieces_and_interruptions_change_nothing_of_a_workload) {
 }
 
 TEST(a_message_and_a_compute_gap_take_as_long_as_calculated_by_hand) {
-  // Host 0 to host 1 of the same router and back, one packet each, 500 ns of computing before each answer.
+  // Host 0 to host 1 of the same router and back, one packet each, 500 ns of computing before each reply.
   // Injection: an idle port runs its timer for a packet time (32 ns), then link (10) and input latency (10).
-  // The head asks at the next clock edge (a multiple of 3.2 ns), the output port's timer runs for 32 ns after
-  // its grant, then output latency (10) and link (10).
+  // The head requests at the next clock edge (a multiple of 3.2 ns), the output port's timer runs for 32 ns
+  // after its grant, then output latency (10) and link (10).
   const auto topology = std::make_shared<const Dragonfly>(kSmall);
   auto ring = make_ring(2, 1, 1, 500 * kNs);
   std::vector<Job> jobs{{ring, {0, 1}}};
@@ -118,7 +118,7 @@ TEST(an_alarm_that_is_set_anew_goes_off_once_and_silence_before_it_passes_at_onc
           port.wake_at(kFar);
           port.wake_at(kFar);
         }
-        if (asked.what == 'w' && asked.time_ps == kFar) port.wake_at(0);  // not before the next instant
+        if (asked.what == 'w' && asked.time_ps == kFar) port.wake_at(0);  // not before the next time
         return task == 1 || asked.time_ps > kFar;
       });
   std::vector<Job> jobs{{program, {3, 60}}};

@@ -1,4 +1,4 @@
-// Routing from outside: exact batches, exact transitions, and no answer that harms the network.
+// Decisions from outside: exact batches, exact transitions, and no action that harms the network.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -25,7 +25,7 @@ SimulationSetup setup(const DragonflyParams& shape, const std::string& decide_at
   return all;
 }
 
-// Where an environment asks.
+// The routers at which an environment decides.
 struct Scope {
   DecisionScope scope;
   bool forced_too = false;
@@ -100,7 +100,7 @@ TEST(answers_from_outside_give_the_history_of_the_native_policy) {
   }
 }
 
-// What an episode handed out about one decision.
+// The records of an episode about one decision.
 struct Handed {
   std::int32_t agent = 0;
   double time_ns = 0;

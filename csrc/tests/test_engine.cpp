@@ -148,7 +148,8 @@ TEST(the_memory_of_a_network_includes_what_its_routers_remember) {
   // Two counters per router and group, and its own links.
   CHECK_EQ(need(small_system(kSmall, "tpr", "uniform", 0.5)).trackers,
            routers * (groups * 8 + (size.h + 1) * 4));
-  // What only a feature of observations shows counts as well; so does the traffic that is counted for them.
+  // Trackers that only a feature of observations shows count as well; so does the traffic that is counted for
+  // them.
   SimulationSetup shown = small_system(kSmall, "min", "uniform", 0.5);
   shown.options.decisions = usual_questions();
   const MemoryNeed counted = need(shown);

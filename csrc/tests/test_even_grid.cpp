@@ -1,4 +1,4 @@
-// Equally spaced instants: the nearest picosecond to every multiple, over a run of any length.
+// Equally spaced times: the nearest picosecond to every multiple, over a run of any length.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -19,8 +19,8 @@ constexpr std::pair<TimePs, double> kAwkward[] = {
     {7, 0.011},        {32'000, 1e-6},    {3, 2.0 / 3},  {4'096, 0.8},     {1'000'000'000, 0.03},
     {32'000, 5.0 / 7}, {2, 0x1.fffffep-1}};
 
-// at(k) - k * T in ps, where T = packet_ps / load exactly as the double says, of which only 2^-10 ps are
-// kept.
+// at(k) - k * T in ps, where T = packet_ps / load for the exact value of the double, of which only 2^-10 ps
+// are kept.
 double miss_ps(const EvenGrid& grid, TimePs packet_ps, double load, std::uint64_t k) {
   int exponent = 0;
   const auto divisor = static_cast<std::int64_t>(std::ldexp(std::frexp(load, &exponent), 53));

@@ -1,4 +1,4 @@
-// Groups that are no full meshes: what a shape joins, the shortest ways in it, and the wiring around it.
+// Groups that are no full meshes: the links of a shape, the shortest paths in it, and the wiring around it.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -47,7 +47,7 @@ TEST(a_grid_joins_rows_and_columns) {
   }
 }
 
-// The distance and the set of shortest ways, by hand: one hop in a row or a column, else two, by either
+// The distance and the set of shortest paths, by hand: one hop in a row or a column, else two, by either
 // corner.
 TEST(a_grid_has_two_shortest_ways_between_corners) {
   const LocalWays ways{*grid(3, 4)};
@@ -105,15 +105,16 @@ TEST(every_way_gets_one_hop_closer_and_local_hops_rise_in_position) {
             CHECK(t.is_global(then.port) || then.position > step.position);
           }
         }
-        // Every way inside a group gets its turn.
+        // Every path inside a group gets its turn.
         if (t.group_of(from) == t.group_of(to)) CHECK_EQ(taken.size(), shortest.size());
       }
     }
   }
 }
 
-// Where a gateway is chosen at the source router and kept, every hop has one less to go, local hops rise in
-// position, and no way is longer than a shortest one may be; every link between the groups is drawn as often.
+// For a gateway that is chosen at the source router and kept: every hop has one less to go, local hops rise
+// in position, and no path is longer than a shortest one may be; every link between the groups is drawn as
+// often.
 TEST(a_way_by_any_gateway_gets_there_by_a_link_of_it) {
   for (const Dragonfly& t : systems()) {
     if (t.trunking() < 2) continue;

@@ -1,4 +1,4 @@
-// Where large and small lists lie.
+// Addresses of large and small lists.
 #include <cstddef>
 #include <cstdint>
 #include <set>

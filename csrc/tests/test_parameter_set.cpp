@@ -50,7 +50,7 @@ TEST(a_value_is_what_is_given_or_the_default_of_the_owners_row) {
   CHECK_EQ(std::uint32_t{usual.tries}, 2U);
   CHECK(!usual.loud);
   CHECK_EQ(std::uint32_t{usual.way}, 1U);
-  CHECK(usual.avoids);  // the network says so
+  CHECK(usual.avoids);  // the network's setting
   const Several told{owner, {{"avoids", false}, {"way", std::string{"under"}}}, true};
   CHECK(!told.avoids);
   CHECK_EQ(std::uint32_t{told.way}, 0U);

@@ -1,4 +1,4 @@
-// Periodic injection: the load that was asked for on links of any speed, or the published rule of whole ns.
+// Periodic injection: the requested load on links of any speed, or the published rule of whole ns.
 #include <cmath>
 #include <cstdint>
 #include <vector>

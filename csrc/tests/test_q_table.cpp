@@ -1,4 +1,4 @@
-// The smallest value of a row, whatever the row holds.
+// The smallest value of a row, for any contents.
 #include <cmath>
 #include <cstdint>
 #include <limits>

@@ -1,4 +1,4 @@
-// Philox4x32-10 against its published answers, and what the streams promise.
+// Philox4x32-10 against its published results, and the guarantees of streams.
 #include <array>
 #include <cmath>
 #include <cstdint>

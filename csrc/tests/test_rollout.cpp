@@ -1,4 +1,4 @@
-// Rollouts: a network that decides in the core, in whatever pieces, and the log-probabilities of its
+// Rollouts: a network that decides in the core, in pieces of any length, and the log-probabilities of its
 // decisions.
 #include <cmath>
 #include <memory>

@@ -26,7 +26,7 @@ SimulationSetup asked(const DragonflyParams& shape, double load, std::uint64_t s
   return all;
 }
 
-// One network per load; the last ones end at once, as their hosts have nothing to send in time.
+// A network per load; the last ones end at once, as their hosts have nothing to send in time.
 std::vector<SimulationSetup> several() {
   std::vector<SimulationSetup> setups;
   std::uint64_t seed = 1;
@@ -34,7 +34,7 @@ std::vector<SimulationSetup> several() {
   return setups;
 }
 
-// The same answer for a decision in whatever batch it stands.
+// Draws an action that depends on the decision alone, not on its batch.
 std::int64_t drawn_answer(DecisionBatch& batch, std::size_t row, std::uint32_t actions) {
   RandomStream random{7, Purpose::kLearning, 0,
                       static_cast<std::uint64_t>(batch.ids.data()[row]) & 0xffffffffU};
@@ -44,7 +44,7 @@ std::int64_t drawn_answer(DecisionBatch& batch, std::size_t row, std::uint32_t a
   }
 }
 
-// To the end; how many decisions were answered.
+// Runs to the end; returns the number of decisions.
 std::size_t play(RoutingEnvironment& environment, const std::function<bool()>& keep_going = &always) {
   std::size_t answered = 0;
   while (!environment.advance(keep_going)) {

@@ -130,8 +130,7 @@ TEST(jitter_has_the_deviation_that_was_asked_for) {
   CHECK(simulation.run_to_completion(100'000'000'000'000, always) == RunEnd::kComplete);
   const OperationRecord one = simulation.statistics().workload->operations[0];
   CHECK_EQ(one.count, kTimes);
-  // The mean of so many lies within 4 standard deviations / sqrt(count); rounding to instants adds one of
-  // them.
+  // The mean of so many lies within 4 standard deviations / sqrt(count); rounding to ticks adds one of them.
   const double mean = static_cast<double>(one.total_ps) / kTimes;
   CHECK(mean > 0.9996 * kEach && mean < 1.0004 * kEach + 3200);
   CHECK(one.max_ps > kEach * 102 / 100 && one.max_ps < kEach * 107 / 100);

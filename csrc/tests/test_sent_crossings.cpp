@@ -131,7 +131,7 @@ TEST(every_local_link_of_a_path_behind_its_first_group_counts_once) {
         Case{by(DetourKind::kLgl, 7, to), last}}) {
     Bench bench;
     bench.forward(3, to, counted.detour, 10);
-    CHECK_EQ(bench.crossings(0, 20), counted.links);  // all routers of the group know
+    CHECK_EQ(bench.crossings(0, 20), counted.links);  // all routers of the group read the same counts
     CHECK_EQ(bench.crossings(5, 20), counted.links);
     CHECK_EQ(bench.crossings(6, 20), 0U);  // others do not
     const Types types = walked(bench.topology, 3, to, counted.detour);

@@ -1,4 +1,4 @@
-// The wiring of every arrangement, and the queries that routing asks on every hop.
+// The wiring of every arrangement, and the queries that routing makes on every hop.
 #include <algorithm>
 #include <cstdint>
 #include <map>

@@ -1,5 +1,4 @@
-// What routers remember and tell each other: events against counts by hand, flags against the ports
-// themselves.
+// Trackers and signals between routers: events against counts by hand, flags against the ports themselves.
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -35,7 +34,7 @@ TEST(changes_within_the_delay_arrive_one_after_the_other) {
   signals.set(0, 0, true, 12);  // no change
   signals.set(0, 0, false, 15);
   signals.set(0, 0, true, 16);
-  signals.set(0, 0, false, 16);  // within one instant: nothing
+  signals.set(0, 0, false, 16);  // within one time: nothing
   CHECK(!signals.get(0, 0, 0, 16));
   for (Tick now = 16; now < 60; ++now) {
     CHECK_EQ(signals.get(1, 0, 0, now), now >= 10 + kDelay && now < 15 + kDelay);
@@ -63,7 +62,7 @@ TEST(signals_by_the_thousand_are_those_of_a_list_of_all_changes) {
     }
     history.push_back(present);
     history.pop_front();
-    if (random.below(3) == 0) continue;  // nobody looks
+    if (random.below(3) == 0) continue;  // no read
     for (std::uint32_t at = 0; at < kRouters * kBits; ++at) {
       const std::uint32_t router = at / kBits;
       CHECK_EQ(signals.get(router, router, at % kBits, now), history.back()[at]);
@@ -72,7 +71,7 @@ TEST(signals_by_the_thousand_are_those_of_a_list_of_all_changes) {
   }
 }
 
-// Counts what it hears, by router; its parameters say of what.
+// Counts its notifications, by router; its parameters choose the events.
 class Counting final : public RouterTracker {
  public:
   Counting(const Parameters& given, const TrackerSite& site)
@@ -112,7 +111,7 @@ const TrackerInfo kCounting{.name = "counting",
                               return std::make_unique<Counting>(given, site);
                             }};
 
-// Minimal routing that wants events counted.
+// Minimal routing with events counted.
 class Listening final : public PerQuestion<Listening> {
  public:
   explicit Listening(const std::vector<std::string>& events) {
@@ -184,7 +183,7 @@ TEST(what_nobody_asks_for_does_not_run) {
   CHECK(tracked.network().partitions()[0].trackers().any());
 }
 
-// Checks at every time that the routers' own flags are what their ports say, and that the others see them
+// Checks at every time that the routers' own flags agree with their ports, and that the others see them
 // exactly one latency of a local link later. Returns how often a flag was up.
 std::uint64_t compare_flags(Simulation& simulation, std::uint32_t instants, double factor, double offset) {
   const Dragonfly& topology = simulation.topology();

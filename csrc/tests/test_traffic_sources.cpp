@@ -114,7 +114,7 @@ struct Rows {
 };
 
 TEST(trace_refuses_routes_with_more_hops_than_the_vc_ladder_has_steps) {
-  // Of row 2: from router 1 of group 0 to router 4 of group 1. A router named twice in a row counts once.
+  // In row 2: from router 1 of group 0 to router 4 of group 1. A router named twice in a row counts once.
   const auto error = [](std::vector<std::uint32_t> route) {
     route.erase(std::unique(route.begin(), route.end()), route.end());
     Rows rows;

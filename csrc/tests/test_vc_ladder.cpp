@@ -34,7 +34,7 @@ const std::vector<Step> kGroupPath{kSourceLocal, kSourceGlobal, kOutLocal, kOutG
 constexpr PathBudget kMin{};
 constexpr PathBudget kValg{.detours = true, .longest_path = 5};
 constexpr PathBudget kValn{.detours = true, .detour_router = true, .longest_path = 6};
-// Aries: with local ways of two hops, which every one of its stages grows to.
+// Aries: with local paths of two hops, to which every one of its stages grows.
 constexpr PathBudget kAries{.detours = true,
                             .detour_router = true,
                             .reconsiders = true,
@@ -144,7 +144,7 @@ TEST(vcs_of_aries_rise_through_all_of_its_stages_on_a_grid) {
     std::uint8_t hops = 0;
     for (const Hop& hop : path) {
       const bool minimal = hop.stage == Stage::kFirst;
-      // That it visits a router may turn out only when it has entered the group.
+      // A packet's visit to a router may turn out only when it has entered the group.
       const bool with_router = hops >= 5;
       const int vc = ladder.vc(hop.stage, hop.global, minimal, with_router, hops++, hop.position);
       CHECK(vc > last[hop.global ? 1 : 0]);

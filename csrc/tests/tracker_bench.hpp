@@ -37,7 +37,7 @@ struct TrackerBench {
     if (detour.exists()) PathFollower::set_detour(packet, detour);
     tracker->packet_forwarded(router, 0, packet, now);
   }
-  // Where one enters a group from another one.
+  // The router by which packets enter a group from another one.
   [[nodiscard]] std::uint32_t entry(std::uint32_t to_group, std::uint32_t from_group) const {
     return topology.links_between(to_group, from_group)->router;
   }

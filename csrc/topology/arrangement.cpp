@@ -31,18 +31,17 @@ constexpr std::uint32_t behind(std::uint32_t group, std::uint32_t distance, std:
   return ahead(group, groups - distance, groups);
 }
 
-// Slot s leads s+1 groups back, so the way home is g-(s+1) groups back: slot g-2-s. Slices mirror
-// with the slots, which keeps the whole group one palm tree: position q meets position a*h-1-q when
-// every slot is in use.
-// Source: Camarero, Vallejo, Beivide, "Topological characterization of Hamming and Dragonfly
-// networks and its implications on routing", TACO 2014; the sign as in the figures (not the text)
-// of the LIA paper, which is the one that makes router a-1 the bottleneck of consecutive
-// adversarial traffic.
+// Slot s leads s+1 groups back, so the link back leads g-(s+1) groups back: slot g-2-s. Slices mirror with
+// the slots, which keeps the whole group one palm tree: position q meets position a*h-1-q when every slot is
+// in use.
+// Source: Camarero, Vallejo, Beivide, "Topological characterization of Hamming and Dragonfly networks and its
+// implications on routing", TACO 2014; the sign as in the figures (not the text) of the LIA paper, which is
+// the one that makes router a-1 the bottleneck of consecutive adversarial traffic.
 GlobalEnd palmtree(const GlobalEnd& near, std::uint32_t groups, std::uint32_t trunking) noexcept {
   return {behind(near.group, near.slot + 1, groups), groups - 2 - near.slot, trunking - 1 - near.slice};
 }
 
-// The same with the sign of the LIA paper's text: router j leads to groups i+(hj+1) .. i+(hj+h).
+// The palm tree with the sign of the LIA paper's text: router j leads to groups i+(hj+1) .. i+(hj+h).
 GlobalEnd palmtree_plus(const GlobalEnd& near, std::uint32_t groups, std::uint32_t trunking) noexcept {
   return {ahead(near.group, near.slot + 1, groups), groups - 2 - near.slot, trunking - 1 - near.slice};
 }
@@ -61,8 +60,8 @@ GlobalEnd relative(const GlobalEnd& near, std::uint32_t groups, std::uint32_t /*
   return {ahead(near.group, near.slot + 1, groups), groups - 2 - near.slot, near.slice};
 }
 
-// Slots lead 1 ahead, 1 back, 2 ahead, 2 back, ... With an even number of groups the last slot
-// leads half way round, where ahead and back are one, and meets its own number.
+// Slots lead 1 ahead, 1 back, 2 ahead, 2 back, ... With an even number of groups the last slot leads half-way
+// round, where ahead and back are the same, and meets its own number.
 // Source: Hastings et al., CLUSTER 2015 ("circulant-based").
 GlobalEnd circulant(const GlobalEnd& near, std::uint32_t groups, std::uint32_t /*trunking*/) noexcept {
   const std::uint32_t distance = near.slot / 2 + 1;

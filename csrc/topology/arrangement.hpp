@@ -20,12 +20,12 @@ enum class Arrangement : std::uint8_t { kPalmtree, kPalmtreePlus, kAbsolute, kRe
 [[nodiscard]] Arrangement parse_arrangement(std::string_view name);  // throws ConfigError
 [[nodiscard]] std::vector<std::string> arrangement_names();
 
-// Parallel links that a global port stands for.
+// Parallel links of a global port.
 [[nodiscard]] std::uint32_t bundle_of(Arrangement arrangement) noexcept;
 // Whether routers get their links in turn, not by positions.
 [[nodiscard]] bool deals_routers(Arrangement arrangement) noexcept;
 
-// One end of a global link.
+// An end of a global link.
 struct GlobalEnd {
   std::uint32_t group;
   std::uint32_t slot;   // 0 <= slot < groups - 1

@@ -27,9 +27,9 @@ std::uint32_t Dragonfly::trunked_minimal_hops(std::uint32_t router, std::uint32_
   return best;
 }
 
-// A link counts as equally short whether its local hop comes before or after the global one. A step
-// along a shortest link leaves that link one hop shorter and no other can be shorter still (it would
-// have been a shorter path before the step), so the distance falls by exactly one.
+// A link counts as equally short whether its local hop comes before or after the global one. A step along a
+// shortest link leaves that link one hop shorter and no other can be shorter still (that link would have been
+// a shorter path before the step), so the distance falls by exactly one.
 Port Dragonfly::trunked_minimal_port(std::uint32_t router, std::uint32_t from, std::uint32_t destination,
                                      std::uint32_t to, std::uint32_t choice) const noexcept {
   const Endpoint* near = links_between(from, to);
@@ -39,7 +39,7 @@ Port Dragonfly::trunked_minimal_port(std::uint32_t router, std::uint32_t from, s
   };
   std::uint32_t best = 3;
   for (std::uint32_t k = 0; k < params_.trunking; ++k) best = std::min(best, hops(k));
-  // Of equally short links those of the router itself, if there are any: only they never need a second
+  // Among equally short links those of the router itself, if there are any: only they never need a second
   // local hop in this group.
   const bool own =
       best < 3 &&
@@ -55,8 +55,8 @@ Port Dragonfly::trunked_minimal_port(std::uint32_t router, std::uint32_t from, s
     near_rank -= near[k].router < router ? 1U : 0U;
     far_rank -= far[k] < destination ? 1U : 0U;
   }
-  // Ranks among the routers without a link of their own: every link then carries the same number of
-  // (router, destination) pairs, give or take one.
+  // Ranks among the routers without a link of their own: every link then carries the same number of (router,
+  // destination) pairs, or one more.
   std::uint32_t pick = (near_rank + far_rank + choice) % count;
   std::uint32_t k = 0;
   while (!eligible(k) || pick-- != 0) ++k;

@@ -1,4 +1,4 @@
-// A Dragonfly: its wiring, and the shortest ways through it.
+// A Dragonfly: its wiring, and the shortest paths through it.
 //
 // Distances and first hops are arithmetic where groups are full meshes, here; all other shapes read the
 // tables of local_ways.hpp (shaped_ways.cpp). Source: Kim et al., "Technology-driven, highly-scalable
@@ -13,10 +13,10 @@
 
 namespace dragonfly {
 
-// The next hop of a shortest way.
+// The next hop of a shortest path.
 struct WayStep {
   Port port = kNoPort;
-  // Of a local hop, its place on the way through the group, counted so that the last one is always
+  // For a local hop, its place on the path through the group, counted so that the last one is always
   // local_way_hops() - 1: it rises with every hop.
   std::uint8_t position = 0;
 };
@@ -36,19 +36,19 @@ class Dragonfly : public Wiring {
            (links_between(to, from)->router != destination ? 1U : 0U);
   }
 
-  // Whether there is one shortest way between any two routers, with at most one hop in each group.
+  // Whether there is one shortest path between any two routers, with at most one hop in each group.
   [[nodiscard]] bool has_single_ways() const noexcept { return has_meshes() && params_.trunking == 1; }
   // The first port of it. Precondition: as for minimal_way(), and has_single_ways().
   [[nodiscard]] Port only_port(std::uint32_t router, std::uint32_t from, std::uint32_t destination,
                                std::uint32_t to) const noexcept {
     return from == to ? local_port_between(router, destination, from) : only_port_out(router, to);
   }
-  // The same to any router of another group.
+  // The port to any router of another group.
   [[nodiscard]] Port only_port_out(std::uint32_t router, std::uint32_t to) const noexcept {
     return port_out(router, to);
   }
 
-  // What `choice` is taken from where there are several shortest ways.
+  // The range of `choice`, which selects among several shortest paths.
   [[nodiscard]] std::uint32_t num_choices() const noexcept {
     return has_meshes() ? params_.trunking : kChoices;
   }
@@ -59,13 +59,13 @@ class Dragonfly : public Wiring {
   // exactly one hop closer, and no local hop behind another one in the same group has a lower position.
   // Meshes: where trunking offers several equally short paths, the router's own links come first, and ranks
   // spread the rest evenly; `choice` shifts the pick. Other shapes: of the links between the groups that are
-  // on a shortest path, those nearest to the router, all alike; then of the shortest local ways to that link
+  // on a shortest path, those nearest to the router, all alike; then of the shortest local paths to that link
   // all alike.
   [[nodiscard]] WayStep minimal_way(std::uint32_t router, std::uint32_t destination,
                                     std::uint32_t choice = 0) const noexcept {
     return minimal_way(router, group_of(router), destination, group_of(destination), choice);
   }
-  // The same where the groups of the two are known: `from` and `to`.
+  // The first hop if the groups of the two are given: `from` and `to`.
   [[nodiscard]] WayStep minimal_way(std::uint32_t router, std::uint32_t from, std::uint32_t destination,
                                     std::uint32_t to, std::uint32_t choice) const noexcept {
     assert(router != destination && from == group_of(router) && to == group_of(destination));
@@ -87,7 +87,7 @@ class Dragonfly : public Wiring {
                                           std::uint32_t choice = 0) const noexcept {
     return way_towards_group(router, group_of(router), group, choice);
   }
-  // The same where the router's own group is known: `from`.
+  // The first hop if the router's own group is given: `from`.
   [[nodiscard]] WayStep way_towards_group(std::uint32_t router, std::uint32_t from, std::uint32_t group,
                                           std::uint32_t choice) const noexcept {
     assert(from == group_of(router) && from != group);
@@ -95,17 +95,17 @@ class Dragonfly : public Wiring {
     if (params_.trunking != 1) return {trunked_port_towards_group(router, from, group, choice), 0};
     return {port_towards(*links_between(from, group), router, from), 0};
   }
-  // Any gateway from group `from` to group `to`, all links between them alike: no way by it has more than
-  // diameter() hops. Precondition, here and below: trunking() > 1. `rest`: what is left of the choice, for
-  // the way to it.
+  // Any gateway from group `from` to group `to`, all links between them alike: no path by it has more than
+  // diameter() hops. Precondition, for the following functions too: trunking() > 1. `rest`: the rest of the
+  // choice, for the path to the gateway.
   struct Gateway {
     std::uint32_t router = 0;
     std::uint32_t rest = 0;
   };
   [[nodiscard]] Gateway any_gateway(std::uint32_t from, std::uint32_t to,
                                     std::uint32_t choice) const noexcept;
-  // The first hop of the shortest way by this gateway of the router's own group, by links of its own; and the
-  // hops of the whole way. Precondition: the gateway has such a link, and the router is not in the
+  // The first hop of the shortest path by this gateway of the router's own group, by links of its own; and
+  // the hops of the whole path. Precondition: the gateway has such a link, and the router is not in the
   // destination's group.
   [[nodiscard]] WayStep way_by_gateway(std::uint32_t router, std::uint32_t from, std::uint32_t gateway,
                                        std::uint32_t destination, std::uint32_t to,

@@ -5,9 +5,9 @@ namespace dragonfly {
 namespace {
 
 // Rows and columns: the routers of a row are joined with each other (rank 1), those of a column too (rank 2),
-// by parallel links that one port stands for. Router index = row * columns + column; the ports of rank 1 lead
-// to the other columns in order, those of rank 2 behind them to the other rows. Source: Alverson et al.,
-// "Cray XC Series Network", 2012; Faanes et al., "Cray Cascade", SC 2012.
+// by parallel links, which share one port. Router index = row * columns + column; the ports of rank 1 lead to
+// the other columns in order, those of rank 2 behind them to the other rows. Source: Alverson et al., "Cray
+// XC Series Network", 2012; Faanes et al., "Cray Cascade", SC 2012.
 class Grid final : public GroupShape {
  public:
   Grid(std::uint32_t rows, std::uint32_t columns, std::uint32_t row_links, std::uint32_t column_links)

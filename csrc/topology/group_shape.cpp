@@ -5,7 +5,7 @@
 
 namespace dragonfly {
 
-// One line per shape.
+// Shapes, one line each.
 #define DRAGONFLY_GROUP_SHAPES(X) \
   X(mesh)                         \
   X(grid)

@@ -1,7 +1,7 @@
-// The inside of a group: which of its routers are joined, and by what.
+// The inside of a group: the links between its routers.
 //
-// A shape says which port leads where; everything else (distances, the set of shortest ways) follows from
-// that and is worked out once (local_ways.hpp). To add one: a file csrc/topology/<name>.cpp with a function
+// A shape gives the router behind each port; everything else (distances, the set of shortest paths) follows
+// and is computed once (local_ways.hpp). To add one: a file csrc/topology/<name>.cpp with a function
 // `GroupShapeInfo <name>_shape()`, and its line in group_shape.cpp.
 #pragma once
 
@@ -22,7 +22,7 @@ inline constexpr std::uint32_t kMostBundled = 64;
 struct LocalLinks {
   std::string name;           // of the class of link
   std::uint32_t ports = 0;    // of a router
-  std::uint32_t bundled = 1;  // parallel links that one port stands for
+  std::uint32_t bundled = 1;  // parallel links of one port
 };
 
 // A router of the group by its index, and one of its local ports, counted from the first.
@@ -54,7 +54,7 @@ class GroupShape {
   }
 };
 
-// One row of the registry.
+// A row of the registry.
 struct GroupShapeInfo {
   std::string name;
   std::string summary;

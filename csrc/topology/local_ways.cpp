@@ -21,7 +21,7 @@ LocalWays::LocalWays(const GroupShape& shape) : routers_{shape.routers()}, ports
 
   hops_.assign(static_cast<std::size_t>(routers_) * routers_, kUnreached);
   std::vector<std::uint32_t> reached;
-  for (std::uint32_t to = 0; to < routers_; ++to) {  // breadth first; links go both ways
+  for (std::uint32_t to = 0; to < routers_; ++to) {  // breadth first; links lead in both directions
     const auto far = [&](std::uint32_t from) -> std::uint8_t& {
       return hops_[static_cast<std::size_t>(from) * routers_ + to];
     };

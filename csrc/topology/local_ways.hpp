@@ -1,4 +1,4 @@
-// The shortest ways inside a group, for every pair of its routers: worked out once from the group's shape.
+// The shortest paths inside a group, for every pair of its routers: computed once from the group's shape.
 #pragma once
 
 #include <cstddef>
@@ -20,13 +20,12 @@ class LocalWays {
   [[nodiscard]] std::uint32_t hops(std::uint32_t from, std::uint32_t to) const noexcept {
     return hops_[static_cast<std::size_t>(from) * routers_ + to];
   }
-  // The ports of `from` on a shortest way to `to`, by slot, ascending; none if they are the same.
+  // The ports of `from` on a shortest path to `to`, by slot, ascending; none if they are the same.
   [[nodiscard]] std::span<const std::uint16_t> slots(std::uint32_t from, std::uint32_t to) const noexcept {
     const std::size_t pair = static_cast<std::size_t>(from) * routers_ + to;
     return {slots_.data() + first_[pair], slots_.data() + first_[pair + 1]};
   }
-  // Whether every port leads to the same place in both.
-  // Hops of the longest of them.
+  // Hops of the longest of the paths.
   [[nodiscard]] std::uint32_t diameter() const noexcept { return diameter_; }
 
  private:

@@ -1,4 +1,4 @@
-// The numbers of a Dragonfly: how many of what, which index means which, and the classes of its ports.
+// The numbers of a Dragonfly: counts, meanings of indices, and the classes of its ports.
 //
 // Router r = group * a + local index; host = router * p + slot. Ports of a router: 0..p-1 hosts, then the
 // local ones in the order of the group's shape, then h global ones. Global port position q = local index * h
@@ -23,7 +23,7 @@ inline constexpr std::uint32_t kMaxRadix = 1024;
 
 struct DragonflyParams {
   std::uint32_t p = 4;         // hosts per router
-  std::uint32_t a = 8;         // routers per group; of a shape: its own number of routers, whatever is here
+  std::uint32_t a = 8;         // routers per group; a shape has its own number of routers instead
   std::uint32_t h = 4;         // global ports per router
   std::uint32_t g = 0;         // groups; 0 = a*h/trunking + 1
   std::uint32_t trunking = 1;  // global ports that join a pair of groups
@@ -31,7 +31,7 @@ struct DragonflyParams {
   std::shared_ptr<const GroupShape> shape = nullptr;  // null: a full mesh
 };
 
-// The classes of links that a router's ports stand for.
+// The classes of links of a router's ports.
 struct LinkClasses {
   std::vector<std::string> names;      // [link class]
   std::vector<std::uint32_t> bundled;  // [link class]: parallel links behind one port
@@ -61,7 +61,7 @@ class Numbering {
   [[nodiscard]] const std::string& class_name(LinkClass link) const noexcept {
     return classes_.names[index_of(link)];
   }
-  // Parallel links that a port of the class stands for.
+  // Parallel links of a port of the class.
   [[nodiscard]] std::uint32_t bundled(LinkClass link) const noexcept {
     return classes_.bundled[index_of(link)];
   }

@@ -1,4 +1,4 @@
-// Shortest ways where a group is no full mesh. Each choice is a number below kChoices: scaled by the number
+// Shortest paths where a group is no full mesh. Each choice is a number below kChoices: scaled by the number
 // of possibilities its whole part picks one, and its fraction makes the next choice.
 #include <algorithm>
 
@@ -58,9 +58,9 @@ WayStep Dragonfly::shaped_minimal_way(std::uint32_t router, std::uint32_t from, 
   if (from == to) return shaped_local_way(index, target, choice % kChoices);
   const Endpoint* const near = links_between(from, to);
   const std::uint32_t* const far = far_routers_between(from, to);
-  // Of the shortest paths those that leave the group soonest. The next router is one hop nearer to that link,
-  // and no link that it may choose is farther away: so local hops get ever lower distances, and positions
-  // rise.
+  // Among the shortest paths those that leave the group soonest. The next router is one hop nearer to that
+  // link, and no link that it may choose is farther away: so local hops get ever lower distances, and
+  // positions rise.
   return through_cheapest(near, index, first, choice, [&](std::uint32_t k) {
     const std::uint32_t before = local_ways()->hops(index, near[k].router - first);
     return (before + local_ways()->hops(far[k] - to * params_.a, target)) << 8 | before;

@@ -52,7 +52,7 @@ void Wiring::connect_groups() {
   }
 }
 
-// A look at it is half of what it takes to work a port out.
+// A lookup takes half the time of the computation.
 void Wiring::list_ports_out() {
   if (!has_meshes() || params_.trunking != 1) return;
   const std::uint32_t g = params_.g;

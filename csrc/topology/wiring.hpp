@@ -1,4 +1,4 @@
-// What is connected to what: groups of routers of some shape, all-to-all between groups.
+// The wiring: groups of routers of some shape, all-to-all between groups.
 //
 // Groups that are full meshes, the canonical Dragonfly, take no tables: their ports are arithmetic, here; all
 // other shapes read those of local_ways.hpp.
@@ -25,7 +25,7 @@ struct Endpoint {
 
 class Wiring : public Numbering {
  public:
-  // Hops of the longest shortest way between two routers of a group, and between any two with at most one
+  // Hops of the longest shortest path between two routers of a group, and between any two with at most one
   // global link.
   [[nodiscard]] std::uint32_t local_way_hops() const noexcept { return local_way_hops_; }
   [[nodiscard]] std::uint32_t diameter() const noexcept { return 2 * local_way_hops_ + 1; }
@@ -87,7 +87,7 @@ class Wiring : public Numbering {
     return near_end.router == router ? near_end.port : local_port_between(router, near_end.router, group);
   }
 
-  // The port of a router on the way to any router of another group. Precondition: meshes without trunking.
+  // The port of a router on the path to any router of another group. Precondition: meshes without trunking.
   [[nodiscard]] Port port_out(std::uint32_t router, std::uint32_t to) const noexcept {
     return ports_out_[static_cast<std::size_t>(router) * params_.g + to];
   }

@@ -51,7 +51,7 @@ class AliasTables {
   [[nodiscard]] std::uint32_t draw(std::uint32_t row, RandomStream& random) const noexcept {
     __extension__ using Wide = unsigned __int128;
     const std::size_t first = starts_[row];
-    // The whole part picks the entry, what is left over decides between it and its alias.
+    // The whole part picks the entry, the fraction decides between it and its alias.
     const Wide scaled = static_cast<Wide>(random.next_u64()) * (starts_[row + 1] - first);
     const Entry& entry = entries_[first + static_cast<std::size_t>(scaled >> 64)];
     return static_cast<std::uint64_t>(scaled) < entry.threshold ? entry.value : entry.alias;

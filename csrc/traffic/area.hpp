@@ -53,7 +53,7 @@ class Area {
     return sum >= num_groups_ ? sum - num_groups_ : sum;
   }
 
-  // Sums over the hosts of one of the area's groups, and of all of them.
+  // Sums over the hosts of one of the area's groups, and of all its groups.
   [[nodiscard]] double sum_of(std::uint32_t group, std::span<const double> by_host) const noexcept {
     double sum = 0.0;
     for (std::uint32_t i = 0; i < size_of(group); ++i) sum += by_host[host(first_of(group) + i)];
@@ -72,7 +72,7 @@ class Area {
   void spread(double total, std::span<double> by_host) const noexcept {
     for (std::uint32_t index = 0; index < size_; ++index) by_host[host(index)] += total / size_;
   }
-  // Adds what every host sends to the others, in equal parts. At least two hosts.
+  // Adds the load that every host sends to the others, in equal parts. At least two hosts.
   void spread_to_others(std::span<const double> sent, std::span<double> by_host) const noexcept {
     const double total = sum(sent);
     for (std::uint32_t index = 0; index < size_; ++index)

@@ -1,4 +1,4 @@
-// What a traffic pattern is asked for: its name and its arguments, checked as they are read.
+// The specification of a traffic pattern: its name and its arguments, checked as they are read.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ class PatternArguments {
 
   [[nodiscard]] bool flag(std::string_view name, bool fallback) const;
   [[nodiscard]] std::int64_t integer(std::string_view name, std::int64_t fallback) const;
-  // The same in [low, high].
+  // An integer in [low, high].
   [[nodiscard]] std::int64_t integer(std::string_view name, std::int64_t fallback, std::int64_t low,
                                      std::int64_t high) const;
   [[nodiscard]] std::string text(std::string_view name, const std::string& fallback) const;
@@ -42,7 +42,7 @@ class PatternArguments {
                               bool low_open = false) const;
   // nullptr if it is not given.
   [[nodiscard]] const Integers* integers(std::string_view name) const;
-  // These have no fallback: a missing value is a ConfigError.
+  // Arguments without a fallback: a missing value is a ConfigError.
   [[nodiscard]] const Matrix& matrix(std::string_view name) const;
   [[nodiscard]] const std::vector<PatternPart>& parts(std::string_view name) const;
 
@@ -59,14 +59,14 @@ struct PatternSpec {
 struct PatternPart {
   PatternSpec spec;
   Integers hosts;       // which hosts use it (mixture by host set)
-  double weight = 1.0;  // how often it is used (mixture by message)
+  double weight = 1.0;  // weight of its use (mixture by message)
 };
 
 // A list of host numbers as ids; throws ConfigError for one outside [0, num_hosts).
 [[nodiscard]] std::vector<std::uint32_t> host_list(const std::string& field, const Integers& hosts,
                                                    std::uint32_t num_hosts);
 
-// How a value reads in a message.
+// The text of a value in a message.
 [[nodiscard]] std::string to_text(double value);
 
 }  // namespace dragonfly

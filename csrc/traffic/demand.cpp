@@ -15,9 +15,9 @@ namespace {
 // Row sums that differ by no more than this, relatively, are equal up to rounding: normalised rows.
 constexpr double kSameSum = 1e-9;
 
-// A row has the destinations of a host, router or group; columns of routers and groups stand for a uniformly
-// drawn host there. Hosts of the row with the largest sum offer the load, the others in proportion to theirs.
-// A row without demand is a host that does not send.
+// A row has the destinations of a host, router or group; columns of routers and groups mean a uniformly drawn
+// host there. Hosts of the row with the largest sum offer the load, the others in proportion to theirs. A row
+// without demand is a host that does not send.
 class Demand final : public TrafficPattern {
  public:
   Demand(AliasTables tables, std::vector<double> shares, std::uint32_t hosts_per_row)

@@ -1,4 +1,4 @@
-// Equally spaced instants whose spacing need not be a whole number of picoseconds.
+// Equally spaced times whose spacing need not be a whole number of picoseconds.
 #pragma once
 
 #include <cmath>
@@ -8,16 +8,16 @@
 
 namespace dragonfly {
 
-// The k-th instant, k = 0, 1, 2, ..., is k * T rounded to the nearest ps. T is kept with 64 binary places:
-// gaps differ by at most 1 ps, and the k-th instant is that of the true T to within k * 2^-64 ps, with no
-// drift beyond that.
+// The k-th time, k = 0, 1, 2, ..., is k * T rounded to the nearest ps. T is kept with 64 binary places: gaps
+// differ by at most 1 ps, and the k-th time is that of the true T to within k * 2^-64 ps, with no drift
+// beyond that.
 class EvenGrid {
  public:
   // T = spacing_ps >= 1.
   explicit constexpr EvenGrid(TimePs spacing_ps) noexcept : whole_{spacing_ps} {}
 
-  // T = packets * packet_ps / load, 0 < load <= 1; kNever if that is too long to matter. The quotient of the
-  // numbers as they are: nothing is rounded on the way.
+  // T = packets * packet_ps / load, 0 < load <= 1; kNever if T is too long to matter. The quotient of the
+  // exact arguments: nothing is rounded on the way.
   static EvenGrid quotient(TimePs packet_ps, std::uint32_t packets, double load) noexcept {
     const Wide message_ps = static_cast<Wide>(packet_ps) * packets;
     EvenGrid grid{kNever};

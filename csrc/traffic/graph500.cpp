@@ -1,6 +1,6 @@
 // The breadth-first search of the Graph500 benchmark, by the staged model that LIA is evaluated with.
 //
-// Per level of the tree every task asks the owners of the vertices that it has found: point-to-point
+// Per level of the tree every task queries the owners of the vertices that it has found: point-to-point
 // messages to uniformly random tasks, up to `coalescing` queries for one task in each. An all-reduce ends the
 // level: a binomial tree to the task that has the root vertex, and back. Level 0 is the root vertex alone.
 //   Queries of a level: the mean of the model, a fit to measured searches, and never more than are left of
@@ -9,12 +9,12 @@
 //   many full messages as each of them needs.
 //   A task works on the queries that it receives between two messages that it sends: `query_ns` each, by
 //   default the time that a full message takes on the link divided by its queries.
-// As in FOGSim (public source, commit dcdd75f), and what it has besides as options: `signals`, with which a
-// task tells every other that it has sent all messages of the level, instead of everybody knowing how many to
-// expect; `reduce=star`, an all-reduce by messages to the root task and back. LIA's text names neither, but
-// messages between random tasks and an all-reduce.
+// The rules are FOGSim's (public source, commit dcdd75f), whose variants are options: `signals`, with which a
+// task notifies every other that it has sent all messages of the level, instead of a number to expect that
+// every task is given; `reduce=star`, an all-reduce by messages to the root task and back. LIA's text names
+// neither, but messages between random tasks and an all-reduce.
 // Deviations: the numbers are the means, without its normal deviates; a task begins the next level when the
-// all-reduce reaches it, there all begin when it has reached the last. Source: Fuentes et al., A scalable
+// all-reduce reaches it; in FOGSim all begin when it has reached the last. Source: Fuentes et al., A scalable
 // synthetic traffic model of Graph500 for computer networks analysis, CCPE 2017; with scale 20, edge factor
 // 16, coalescing 256, root degree 3 and 5 levels in LIA (TACO 2025), section 5.3.
 #include <algorithm>
@@ -35,7 +35,7 @@ constexpr std::uint64_t kMostMessages = std::uint64_t{1} << 28;  // all are draw
 
 enum Kind : std::uint32_t { kQueries, kReduce, kBroadcast, kSignal, kKinds };
 
-// What a message is: its kind, its level and how many queries it has.
+// A message: its kind, its level and its number of queries.
 constexpr std::uint32_t kMostLevels = 64;
 constexpr std::uint32_t kMostCoalescing = 0xff'ffff;
 constexpr std::uint32_t tag_of(std::uint32_t level, Kind kind, std::uint32_t queries = 0) noexcept {
@@ -67,7 +67,7 @@ struct Search {
     const std::uint64_t rank = (std::uint64_t{task} + tasks - root + level) % tasks;
     return queries[level] / tasks + (rank < queries[level] % tasks ? 1 : 0);
   }
-  // How many messages with queries a task sends at a level.
+  // Number of messages with queries that a task sends at a level.
   [[nodiscard]] std::uint64_t messages(std::uint32_t level, std::uint32_t task) const noexcept {
     const std::uint64_t own = share(level, task);
     if (own == 0) return 0;
@@ -77,13 +77,14 @@ struct Search {
     return different * ((own + different * coalescing - 1) / (different * coalescing));
   }
 
-  // How many tell a task that they have sent all messages of a level.
+  // Number of tasks that signal to a task that they have sent all messages of a level.
   [[nodiscard]] std::uint32_t signals_to(std::uint32_t level, std::uint32_t task) const noexcept {
     if (!signals) return 0;
     if (level == 0) return task == root ? 0 : 1;  // there only the root sends anything
     return tasks - 1;
   }
-  // What work on so many queries takes: whole flit times, a cycle there; exact where a packet is one flit.
+  // Time of the work on so many queries: whole flit times, a cycle of FOGSim; exact where a packet is one
+  // flit.
   [[nodiscard]] TimePs work_ps(std::uint32_t number, TimePs packet_ps) const noexcept {
     if (query_fs == 0) return 0;
     const double each_ps = query_fs < 0 ? static_cast<double>(packet_ps) / static_cast<double>(coalescing)
@@ -163,7 +164,7 @@ class SearchTask final : public Task {
   }
   void received(TaskPort& port, const TaskMessage& message) override {
     const std::uint32_t level = level_of(message.tag);
-    if (finished() || level >= search_.levels()) return;  // only in a state that somebody has written by hand
+    if (finished() || level >= search_.levels()) return;  // only in a state that was written by hand
     switch (kind_of(message.tag)) {
       case kQueries:  // perhaps of the next level, which its sender has begun
         ++received_[level];
@@ -233,14 +234,14 @@ class SearchTask final : public Task {
     }
     ++owed_;
     const TimePs now = port.now_ps();
-    // One cycle in which it finds nothing more to work on, as there.
+    // A cycle in which the task finds no more work, as in FOGSim.
     busy_until_ps_ = std::max(busy_until_ps_, now) + pending_ps_ + 2 * search_.cycle_ps(port.packet_ps());
     pending_ps_ = 0;
     const TimePs spacing_ps = search_.pacing.paces() ? search_.pacing.spacing_ps(port.packet_ps()) : 0;
     port.wake_at(std::max(busy_until_ps_, now + spacing_ps));
   }
   void work_on(std::uint32_t queries, TaskPort& port) {
-    if (to_send_ == 0) return;  // the end of a level does not wait for it
+    if (to_send_ == 0) return;  // the end of a level does not wait for the work
     const TimePs work_ps = search_.work_ps(queries, port.packet_ps());
     (busy_until_ps_ > port.now_ps() ? busy_until_ps_ : pending_ps_) += work_ps;
   }
@@ -282,7 +283,7 @@ class SearchTask final : public Task {
     ++level_;
     begin_level(port);
   }
-  // The root tells the tasks one after the other; the others have nobody to tell.
+  // The root sends to the tasks one after the other; the others have no receivers.
   void broadcast(TaskPort& port) {
     if (next_broadcast_ == task_) ++next_broadcast_;
     if (rank_ == 0 && next_broadcast_ < search_.tasks) {

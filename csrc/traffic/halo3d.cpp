@@ -29,7 +29,7 @@ struct Exchange {
     std::uint32_t task;
     std::uint32_t packets;
   };
-  // Along rings of two a task is a neighbour twice; along rings of one nobody is.
+  // Along rings of two a task is a neighbour twice; rings of one have no neighbours.
   [[nodiscard]] std::vector<Neighbor> neighbors(std::uint32_t task) const {
     const Lengths here{task % lengths[0], task / lengths[0] % lengths[1], task / lengths[0] / lengths[1]};
     std::vector<Neighbor> found;
@@ -127,7 +127,7 @@ class Halo3d final : public Program {
   std::uint64_t packets_;
 };
 
-// Of all x <= y <= z with x * y * z = n the one with the smallest surface.
+// Among all x <= y <= z with x * y * z = n the one with the smallest surface.
 Lengths most_cubic(std::uint32_t n) {
   Lengths best{1, 1, n};
   const auto surface = [](const Lengths& l) {

@@ -32,7 +32,7 @@ class HostGrid {
     return HostId{area_->host(at[0] + lengths_[0] * (at[1] + lengths_[1] * at[2]))};
   }
 
-  // The parameter `grid`, as every pattern on a grid lists it.
+  // The parameter `grid` of all patterns on a grid.
   [[nodiscard]] static PatternParameter parameter();
 
  private:

@@ -1,10 +1,10 @@
 // All-to-all inside communicators: the hosts of one line along z of a 3-D grid send to one another.
 //
-// Source: Kang et al. (Q-adaptive), HPDC 2021, section 6 ("Many to Many"). What it leaves open is taken from
-// the authors' simulator:
+// Source: Kang et al. (Q-adaptive), HPDC 2021, section 6 ("Many to Many"). Details that the paper leaves open
+// are taken from the authors' simulator:
 //   Assumption "placement": x is fastest, so a communicator has one host of every group.
 //   Assumption "order": each host goes through the others by rising z, all from the first one on.
-//   Assumption "rounds": a host generates its messages to all others at one instant. The load is still the
+//   Assumption "rounds": a host generates its messages to all others at one time. The load is still the
 //   rate of all its messages.
 #include <cstdint>
 #include <string>
@@ -37,7 +37,7 @@ class ManyToMany final : public TrafficPattern {
   }
 
  private:
-  // One communicator: everybody along z.
+  // A communicator: all hosts along z.
   void add_line(std::uint32_t x, std::uint32_t y, std::span<const double> sent,
                 std::span<double> received) const {
     double total = 0.0;

@@ -1,4 +1,4 @@
-// How fast a program's host may give packets to its router, whatever the program has ready.
+// The rate at which a program's host may give packets to its router.
 //
 // FOGSim (public source, commit dcdd75f) makes at most one trial per host and cycle, a cycle being the time
 // of a phit on the host's link. Two rules, both memoryless from the first trial on:
@@ -7,7 +7,7 @@
 //   spaced      no trial before a packet time has passed since the last packet; Graph500
 // A trial needs a packet that is ready: the first one is made when the packet is, if that is later.
 // Simplification: a packet whose trial has succeeded and that finds the router's buffer full enters it as
-// soon as there is room; there the trials would go on from then.
+// soon as there is room; in FOGSim the trials would go on from then.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@
 
 namespace dragonfly {
 
-// Times are in packet times and flit times of the host's link, which the network knows.
+// Times are in packet times and flit times of the host's link, which the network gives.
 class Pacing {
  public:
   enum class Rule : std::uint8_t { kNone, kBernoulli, kSpaced };
@@ -34,7 +34,7 @@ class Pacing {
 
   [[nodiscard]] bool paces() const noexcept { return rule_ != Rule::kNone; }
   [[nodiscard]] std::uint32_t packet_flits() const noexcept { return packet_flits_; }
-  // Of a trial.
+  // Probability that a trial succeeds.
   [[nodiscard]] double probability() const noexcept { return probability_; }
 
   // From one packet to the first trial for the next.

@@ -29,7 +29,7 @@ bool has_fixed_point(const Order& order) {
   return false;
 }
 
-// One partner for each host, fixed by the seed.
+// A fixed partner for each host, drawn by the seed.
 class Permutation final : public TrafficPattern {
  public:
   explicit Permutation(const PatternContext& context) : area_{context.area} {

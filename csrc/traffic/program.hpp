@@ -1,16 +1,16 @@
-// What the hosts of a job do: a program sends what it sends because of what it received (closed loop).
+// The program of a job's hosts: it sends in response to the messages that it receives (closed loop).
 //
-// A program is written for tasks 0 .. n-1, one per host of its job; which host a task lives on is none of
-// its business (traffic/placement.hpp). A task is asked
+// A program is written for tasks 0 .. n-1, one per host of its job; the program is independent of the hosts
+// of its tasks (traffic/placement.hpp). A task is called
 //   start()      when its job starts
 //   received()   a message is complete: the last bit of its last packet has reached the host
 //   wake()       the alarm that it had set
 //   sent()       the last packet of a message has left the source queue
-// and answers through its TaskPort: send this to that task, wake me then. At one instant it is asked in the
-// order received, wake, sent; the host link brings at most one packet at a time, so no two messages ever
-// come at one instant. Hence what a task does depends on (time, sender, number of the message) of what it
-// received and on nothing else, and it needs no care about threads: its state is its own, and only the
-// partition of its host asks it.
+// and acts through its TaskPort: it sends messages and sets its alarm. At one time it is called in the order
+// received, wake, sent; the host link brings at most one packet at a time, so no two messages ever arrive at
+// one time. Hence the actions of a task depend only on (time, sender, number) of the messages that it
+// received, and it needs no care about threads: its state is its own, and only the partition of its host
+// calls it.
 //
 // To add one: a file csrc/traffic/<name>.cpp with a function `PatternInfo <name>_pattern()` that sets
 // `program`, and its line in registry.cpp. docs/extending/workload.md shows one.
@@ -29,13 +29,13 @@ namespace dragonfly {
 
 // A message between two tasks of a job.
 struct TaskMessage {
-  std::uint32_t task = 0;    // at the other end: who sent it, or whom it was sent to
+  std::uint32_t task = 0;    // the task at the other end: sender or receiver
   std::uint32_t number = 0;  // k-th message of its sender, from 0
-  std::uint32_t tag = 0;     // what the sender wrote on it
+  std::uint32_t tag = 0;     // the sender's label
   std::uint32_t packets = 1;
 };
 
-// What a message is part of: a job may have its all-to-all exchanges routed by a policy of their own.
+// The kind of a message: a job may have its all-to-all exchanges routed by a policy of their own.
 enum class Lane : std::uint8_t { kUsual, kAllToAll };
 inline constexpr std::size_t kLanes = 2;
 
@@ -43,7 +43,7 @@ inline constexpr std::size_t kLanes = 2;
 // before it by a flit time, as signals do.
 enum class Pace : std::uint8_t { kHost, kAtOnce };
 
-// What a task may do while it is asked.
+// The actions of a task while it is called.
 class TaskPort {
  public:
   TaskPort() = default;
@@ -58,10 +58,11 @@ class TaskPort {
   // after the other. Precondition: packets > 0.
   virtual std::uint32_t send(std::uint32_t task, std::uint32_t packets, std::uint32_t tag,
                              Lane lane = Lane::kUsual, Pace pace = Pace::kHost) = 0;
-  // Sets the one alarm of the task, in place of any that is set: wake() at the first instant of the clock
-  // loop at or after `when_ps` and after now.
+  // Sets the one alarm of the task, in place of any that is set: wake() at the first tick of the clock loop
+  // at or after `when_ps` and after now.
   virtual void wake_at(TimePs when_ps) = 0;
-  // One of the program's operations took so long, and is over. Precondition: operation < num_operations().
+  // Records the duration of one of the program's operations, which is over. Precondition: operation <
+  // num_operations().
   virtual void record(std::uint32_t operation, TimePs took_ps) = 0;
 };
 
@@ -77,11 +78,11 @@ class Task {
   virtual void wake(TaskPort& /*port*/) {}
   virtual void sent(TaskPort& /*port*/, const TaskMessage& /*message*/) {}
 
-  // Whether it has done everything that it had to do. Looked at whenever it was asked something.
+  // Whether the task has done all its work. Read after every call of the task.
   [[nodiscard]] virtual bool finished() const = 0;
   // All that changes while it works (core/archive.hpp); indices from a file are checked here.
   virtual void archive(Archive& archive) = 0;
-  // Of a task that is not finished, for messages: "3 of 71 messages".
+  // Describes the rest of a task that is not finished, for messages: "3 of 71 messages".
   [[nodiscard]] virtual std::string waits_for() const = 0;
 };
 
@@ -90,7 +91,7 @@ inline constexpr std::uint64_t kMostPacketsOfHost = 0xffff'ffffU;
 // The largest message.
 inline constexpr std::int64_t kMostMessageBytes = 0x7fff'ffff;
 
-// What a program is built for.
+// The job for which a program is built.
 struct ProgramContext {
   std::uint32_t num_tasks;
   std::uint32_t packet_bytes;
@@ -111,13 +112,13 @@ class Program {
   virtual ~Program() = default;
 
   [[nodiscard]] virtual std::unique_ptr<Task> make_task(std::uint32_t task) const = 0;
-  // Of all messages that all tasks send from start to end.
+  // Packets of all messages that all tasks send from start to end.
   [[nodiscard]] virtual std::uint64_t total_packets() const = 0;
-  // How many kinds of operations its tasks record().
+  // Number of kinds of operations that its tasks record().
   [[nodiscard]] virtual std::uint32_t num_operations() const { return 0; }
-  // How fast its hosts inject.
+  // The pacing of its hosts' injection.
   [[nodiscard]] virtual Pacing pacing() const { return {}; }
-  // Whether it goes on for as long as anybody watches: a run is complete without it.
+  // Whether the program goes on as long as the run: a run is complete without it.
   [[nodiscard]] virtual bool is_endless() const { return false; }
   // Memory of one task, about.
   [[nodiscard]] virtual std::uint64_t task_bytes() const { return 64; }

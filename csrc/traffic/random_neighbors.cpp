@@ -1,8 +1,9 @@
 // Load balancing between random hosts: every host spreads its messages evenly over 6 to 20 random targets.
 //
-// Source: Kang et al. (Q-adaptive), HPDC 2021, section 6 ("Random Neighbors"). What it leaves open:
+// Source: Kang et al. (Q-adaptive), HPDC 2021, section 6 ("Random Neighbors"). Details that the paper leaves
+// open:
 //   Assumption "rounds": the pattern is one-to-many; a host generates a message to each target at one
-//   instant, as in the authors' simulator. The load is still the rate of all its messages.
+//   time, as in the authors' simulator. The load is still the rate of all its messages.
 //   Assumption "targets": drawn anew for every round, as in the authors' simulator: with targets that stay
 //   (`fixed`) some hosts are the target of so many that they are overloaded from load 0.5 on, and figure 9(e)
 //   cannot be. Never the sender itself; without `fixed` one host may be drawn twice in a round.
@@ -70,7 +71,7 @@ class RandomNeighbors final : public TrafficPattern {
     return static_cast<std::uint32_t>(starts_[index + 1] - starts_[index]);
   }
 
-  // Any index but this one.
+  // Any index but `index`.
   [[nodiscard]] std::uint32_t other(std::uint32_t index, RandomStream& random) const {
     const std::uint32_t drawn = random.below(area_->size() - 1);
     return drawn < index ? drawn : drawn + 1;

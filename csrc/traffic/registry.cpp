@@ -13,7 +13,8 @@
 
 namespace dragonfly {
 
-// One line per pattern: X(name) stands for `PatternInfo name_pattern()`, in name.cpp or where its family is.
+// Patterns, one line each: X(name) means `PatternInfo name_pattern()`, in name.cpp or in the file of its
+// family.
 #define DRAGONFLY_PATTERNS(X) \
   X(uniform)                  \
   X(adversarial)              \

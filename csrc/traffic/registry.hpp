@@ -19,15 +19,15 @@
 
 namespace dragonfly {
 
-// Where a pattern is built. What a pattern fixes once (a permutation, the hot hosts) comes from
-// streams (seed, Purpose::kPattern, part, ...), so the parts of a mixture are independent.
+// The system for which a pattern is built. Draws that a pattern makes once (a permutation, the hot hosts)
+// come from streams (seed, Purpose::kPattern, part, ...), so the parts of a mixture are independent.
 struct PatternContext {
   const Dragonfly& topology;
   std::shared_ptr<const Area> area;
   std::uint64_t seed;
-  std::uint32_t* num_parts;      // how many patterns were numbered so far
-  std::uint32_t part;            // the number of this one
-  bool uniform_excludes_sender;  // what uniform traffic does unless it is told
+  std::uint32_t* num_parts;      // number of patterns numbered so far
+  std::uint32_t part;            // the number of this pattern
+  bool uniform_excludes_sender;  // the rule of uniform traffic without an argument
 };
 
 using PatternPtr = std::shared_ptr<const TrafficPattern>;

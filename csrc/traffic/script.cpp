@@ -142,7 +142,7 @@ void Script::match_messages(const ScriptText& text) {
              "must be sent: rank " + std::to_string(rank_of(text, operation)) + " waits for rank " + from +
                  ", which does not send it " + label_of(operation) + (sends_any(channel) ? " as often" : ""));
     }
-    if (sends[k].first < channel) break;  // of an earlier channel, and nobody receives it
+    if (sends[k].first < channel) break;  // of an earlier channel, and without a receive
     const std::uint64_t sent_by = sends[k++].second;
     const std::int64_t bytes = text.amounts[sent_by];
     if (text.amounts[operation] != ScriptText::kAnyBytes && text.amounts[operation] != bytes) {

@@ -1,9 +1,9 @@
-// Programs as lists of operations: what each rank of a job does, one operation after the other, again and
-// again.
+// Programs as lists of operations: each rank of a job executes its list, one operation after the other, again
+// and again.
 //
 // A script is text that was read once (by Python, from a generator or a file) and is executed in the core
 // (traffic/script_program.hpp). Per rank it is one flat list, however often it is repeated. Collectives are
-// made of the same few steps; kBegin and kEnd around them say what their time counts as.
+// made of the same few steps; kBegin and kEnd around them name the operation that their time counts for.
 //
 // Receives and sends never block. A message goes over a *channel*, named by (receiver, sender, label): the
 // k-th receive of a channel is for its k-th send. A wait ends when the bytes of all receives that it is for
@@ -12,8 +12,8 @@
 // Simplification: the packets of a channel are counted, whichever of its messages they belong to.
 //
 // Sends never wait for a receiver, so whether a script comes to its end does not depend on time: if one
-// repetition does, from empty channels to empty channels, so do all. That is checked when it is made, and
-// what waits for what nobody sends is named.
+// repetition does, from empty channels to empty channels, so do all. The check is made at construction, and
+// its message names operations that wait for messages without a sender.
 #pragma once
 
 #include <cstdint>
@@ -70,8 +70,8 @@ class Script {
 
   static constexpr std::uint32_t kMostRanks = 1U << 20;
 
-  // Throws ConfigError, naming the operation: for ranks and amounts out of range, sends that nobody receives,
-  // receives that nobody sends for, ranks that wait in a circle.
+  // Throws ConfigError, naming the operation: for ranks and amounts out of range, sends without a receive,
+  // receives without a send, ranks that wait in a circle.
   explicit Script(ScriptText text);
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
@@ -81,7 +81,7 @@ class Script {
   [[nodiscard]] std::span<const Step> steps(std::uint32_t rank) const noexcept {
     return part(steps_, first_step_, rank);
   }
-  // What may come to a rank.
+  // The channels on which a rank receives.
   [[nodiscard]] std::span<const Channel> channels(std::uint32_t rank) const noexcept {
     return part(channels_, first_channel_, rank);
   }
@@ -94,7 +94,7 @@ class Script {
   [[nodiscard]] const std::vector<std::string>& operations() const noexcept { return operation_names_; }
   // Whether a rank has nothing to do that takes time.
   [[nodiscard]] bool is_idle(std::uint32_t rank) const noexcept { return idle_[rank] != 0; }
-  // What ranks send to others in one repetition: all of them, and the one that sends most.
+  // Packets that ranks send to others in one repetition: all of them, and those of the rank that sends most.
   [[nodiscard]] std::uint64_t packets() const noexcept { return packets_; }
   [[nodiscard]] std::uint64_t most_packets() const noexcept { return most_packets_; }
   [[nodiscard]] std::uint64_t bytes() const noexcept;
@@ -128,7 +128,7 @@ class Script {
 // The place of an operation in messages: "operation 5 of rank 3".
 [[nodiscard]] std::string place_in(const ScriptText& text, std::uint64_t operation);
 
-// What has come to a rank, and what it still lacks of what it wants to receive.
+// Packets that have arrived at a rank, and packets that its receives still lack.
 class ReceiveLedger {
  public:
   ReceiveLedger(std::span<const Script::Channel> channels, std::uint32_t num_labels)
@@ -147,7 +147,7 @@ class ReceiveLedger {
 
  private:
   void change(std::uint32_t channel, std::int64_t packets) noexcept {
-    if (channel >= balance_.size()) return;  // only in a state that somebody has written by hand
+    if (channel >= balance_.size()) return;  // only in a state that was written by hand
     const bool lacked = balance_[channel] < 0;
     balance_[channel] += packets;
     const bool lacks = balance_[channel] < 0;
@@ -163,7 +163,7 @@ class ReceiveLedger {
   std::uint32_t all_lacking_ = 0;
 };
 
-// Throws ConfigError if some rank would wait for ever, and says who waits for whom.
+// Throws ConfigError if some rank would wait for ever; the message names the ranks that wait for each other.
 void require_no_circle(const Script& script, const ScriptText& text);
 
 }  // namespace dragonfly

@@ -1,7 +1,8 @@
-// Whether one repetition of a script comes to its end, by doing it in no time at all.
+// The check that one repetition of a script comes to its end: it executes the repetition in no time at all.
 //
-// Sends never wait for receivers, so a rank can only stop at a wait for what has not been sent; what has been
-// sent does not depend on which rank is tried first. So if the ranks get stuck here, they do in every run.
+// Sends never wait for receivers, so a rank can only stop at a wait for a message that has not been sent; the
+// set of sent messages does not depend on which rank is tried first. So if the ranks get stuck here, they get
+// stuck in every run.
 #include <algorithm>
 #include <cstddef>
 #include <vector>
@@ -33,7 +34,7 @@ class Rehearsal {
   }
   [[nodiscard]] std::size_t next(std::uint32_t rank) const { return next_[rank]; }
 
-  // Of a rank that is stuck: a channel on which it waits.
+  // A channel on which a stuck rank waits.
   [[nodiscard]] const Script::Channel& lacked(std::uint32_t rank) const {
     const auto steps = script_.steps(rank);
     const auto channels = script_.channels(rank);
@@ -43,7 +44,7 @@ class Rehearsal {
         return channels[i];
       }
     }
-    return channels.front();  // not reached: who is stuck lacks something
+    return channels.front();  // not reached: a stuck rank lacks a message
   }
 
  private:
@@ -74,7 +75,7 @@ class Rehearsal {
       }
     }
   }
-  // Of a rank that is at a wait; one that is not is already among the ready ones.
+  // Whether a rank at a wait may go on; a rank that is not at a wait is already among the ready ones.
   [[nodiscard]] bool waits_no_more(std::uint32_t rank) const {
     const auto steps = script_.steps(rank);
     if (next_[rank] == steps.size()) return false;

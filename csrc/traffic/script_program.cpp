@@ -144,7 +144,7 @@ class ScriptTask final : public Task {
   }
 
   void post(const Step& step, Lane lane) {
-    if (step.partner == rank_) {  // nothing that a network hears of
+    if (step.partner == rank_) {  // no packet enters the network
       ledger_.arrive(step.channel, step.amount);
       return;
     }

@@ -14,7 +14,7 @@ struct ScriptRun {
 
   std::uint32_t repetitions = 1;    // kEndless: until the run ends
   std::uint32_t piece_packets = 1;  // messages are sent in pieces of so many, in turn over all that are open
-  double jitter = 0;                // standard deviation of computing times, as a share of them
+  double jitter = 0;                // standard deviation of computing times, as a share of their mean
   std::uint64_t seed = 1;
   std::uint32_t job = 0;  // its number: jobs of one seed draw differently
 };

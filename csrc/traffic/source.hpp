@@ -1,4 +1,4 @@
-// When hosts generate messages and what is in them; the network pulls, one host at a time.
+// Times, receivers and sizes of messages that hosts generate; the network pulls, one host at a time.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@
 
 namespace dragonfly {
 
-// The position of one host in its own sequence of messages. Plain data: copying it forks the
-// sequence, which is how the backlog of a host is counted without storing it.
+// The position of one host in its own sequence of messages. Plain data: a copy forks the sequence; so the
+// backlog of a host is counted without being stored.
 struct SourceCursor {
-  TimePs time_ps = kNever;    // when the current message is generated; kNever: there are no more
+  TimePs time_ps = kNever;    // when the current message is generated; kNever: there are no more messages
   std::uint64_t message = 0;  // number of the current message of this host
   std::uint64_t trial = 0;    // private to the injection process: number of the arrival, skipped ones too
   std::uint32_t step = 0;     // private: which step of the schedule is in force
@@ -28,14 +28,13 @@ struct Message {
   std::span<const std::uint32_t> route{};
 };
 
-// What hosts ask of the network in the long run, in units of the bandwidth of one host's link. NaN: not
-// known.
+// The traffic that hosts offer in the long run, in units of the bandwidth of one host's link. NaN: unknown.
 struct OfferedLoad {
-  double mean = std::numeric_limits<double>::quiet_NaN();     // what a host sends on average
-  double busiest = std::numeric_limits<double>::quiet_NaN();  // what the host receives that receives most
+  double mean = std::numeric_limits<double>::quiet_NaN();     // average load that a host sends
+  double busiest = std::numeric_limits<double>::quiet_NaN();  // load that the busiest receiver receives
 };
 
-// Const after construction: may be asked from any thread. Message times of a host never decrease.
+// Const after construction: may be called from any thread. Message times of a host never decrease.
 class TrafficSource {
  public:
   TrafficSource() = default;
@@ -53,14 +52,14 @@ class TrafficSource {
   // Whether the generator keeps its own time, so that a message which finds the source queue full
   // can be generated at a later regular time. Otherwise (a trace) it can only wait, or be lost.
   [[nodiscard]] virtual bool regenerates() const { return true; }
-  // The source queue is full at the time of the current message. A generator that keeps its own time
-  // moves to its next time and stays at this message, so that the k-th message of a host that gets
-  // through is the same whatever the network does; a trace loses the message.
+  // Called when the source queue is full at the time of the current message. A generator with its own timing
+  // moves to its next time and stays at this message, so that the k-th message of a host that gets through is
+  // the same whatever the network does; a trace loses the message.
   virtual void skip(HostId host, SourceCursor& cursor) const = 0;
-  // What the current message is; a pure function of (host, cursor).
+  // The current message; a pure function of (host, cursor).
   [[nodiscard]] virtual Message describe(HostId host, const SourceCursor& cursor) const = 0;
-  // Where all messages are alike but for their destinations, these may be drawn some at a time: how many
-  // packets each message has, else 0.
+  // If messages differ only in their destinations, these may be drawn some at a time: returns the packets per
+  // message, else 0.
   [[nodiscard]] virtual std::uint32_t drawn_packets() const { return 0; }
   static constexpr std::uint32_t kDrawnAhead = 8;
   // The destinations of kDrawnAhead messages in the step of `cursor`, from the last multiple of kDrawnAhead
@@ -69,7 +68,7 @@ class TrafficSource {
                           std::span<std::uint32_t, kDrawnAhead> /*destinations*/) const {}
   // The table that all prescribed routes (Message::route) point into; empty without any.
   [[nodiscard]] virtual std::span<const std::uint32_t> routes() const { return {}; }
-  // What is offered on average from one time to another. Traces and silence do not know.
+  // The mean offered load from one time to another. Unknown for traces and silence.
   [[nodiscard]] virtual OfferedLoad offered(TimePs /*from_ps*/, TimePs /*to_ps*/) const { return {}; }
   // The longest route that any message prescribes, in routers; 0 without prescribed routes.
   [[nodiscard]] virtual std::uint32_t longest_route() const { return 0; }
@@ -77,7 +76,7 @@ class TrafficSource {
   [[nodiscard]] virtual bool has_late_exits() const { return false; }
 };
 
-// Nobody ever sends: next to programs, where no host is left for an open-loop source.
+// A source without messages: next to programs, if no host is left for an open-loop source.
 class SilentSource final : public TrafficSource {
  public:
   void start(HostId /*host*/, SourceCursor& cursor) const override { cursor.time_ps = kNever; }

@@ -9,8 +9,8 @@
 namespace dragonfly {
 namespace {
 
-// The cursor of a host is that of the part whose turn it is; which one that is stands in the high half of its
-// step.
+// The cursor of a host is that of its present part; the number of the part is in the high half of the
+// cursor's step.
 class SplicedSource final : public TrafficSource {
  public:
   explicit SplicedSource(std::vector<SplicedPart> parts) : parts_{std::move(parts)} {}
@@ -32,7 +32,7 @@ class SplicedSource final : public TrafficSource {
   [[nodiscard]] Message describe(HostId host, const SourceCursor& cursor) const override {
     return part_at(cursor).source->describe(host, own(cursor));
   }
-  // Equal for all parts, or nothing is drawn ahead: describe() says the same.
+  // Equal for all parts, or nothing is drawn ahead; describe() gives the same messages.
   [[nodiscard]] std::uint32_t drawn_packets() const override {
     const std::uint32_t first = parts_[0].source->drawn_packets();
     const auto same = [first](const SplicedPart& part) { return part.source->drawn_packets() == first; };

@@ -1,12 +1,12 @@
 // The exchange of a stencil computation: every host sends to its six neighbours in a 3-D grid.
 //
-// Source: Kang et al. (Q-adaptive), HPDC 2021, section 6 ("3D Stencil"). What it leaves open is taken from
-// the authors' simulator:
+// Source: Kang et al. (Q-adaptive), HPDC 2021, section 6 ("3D Stencil"). Details that the paper leaves open
+// are taken from the authors' simulator:
 //   Assumption "torus": the grid wraps around ("each node communicates with its six neighbors").
 //   Assumption "placement": x is fastest, so neighbours in x, y and z share a router, share a group, and are
 //   in adjacent groups.
 //   Assumption "rounds": the pattern is one-to-many; a host generates a message to each neighbour at one
-//   instant, in the order -x +x -y +y -z +z. The load is still the rate of all its messages.
+//   time, in the order -x +x -y +y -z +z. The load is still the rate of all its messages.
 #include <cstdint>
 #include <string>
 #include <vector>

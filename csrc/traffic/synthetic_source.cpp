@@ -20,14 +20,14 @@
 namespace dragonfly {
 namespace {
 
-// When the messages of a host start: three arrival processes behind one compile-time interface.
+// Arrival times of the messages of a host: three arrival processes behind one compile-time interface.
 //
 //   Process(params, load)
 //   TimePs first(key, from_ps)       the first arrival of the process at or after from_ps >= first_ps
 //   TimePs next(key, previous_ps)    the arrival that follows the one at previous_ps
 //
-// `key` names the draw: number of the arrival and schedule step of one host. `first` may say from which
-// number on arrivals count; every following one has the next number. kNever: too far away to matter.
+// `key` names the draw: number of the arrival and schedule step of one host. `first` may set the number from
+// which arrivals count; every following one has the next number. kNever: too far away to matter.
 
 struct ArrivalKey {
   std::uint64_t seed;
@@ -53,8 +53,8 @@ TimePs later(TimePs time_ps, double gap_ps) noexcept {
   return gap_ps < static_cast<double>(kNever - time_ps) ? time_ps + static_cast<TimePs>(gap_ps) : kNever;
 }
 
-// Every host at the same instants, first_ps + those of an even grid. An arrival's number is its place on the
-// grid, which a generator that comes late (a round) may leave: the gaps then go on from where it is.
+// Every host at the same times, first_ps + those of an even grid. An arrival's number is its place on the
+// grid, which a generator that comes late (a round) may leave: the gaps then go on from the late time.
 class PeriodicProcess {
  public:
   PeriodicProcess(const SyntheticParams& params, double load)
@@ -63,7 +63,7 @@ class PeriodicProcess {
                   ? EvenGrid::quotient(params.packet_ps, params.message_packets, load)
                   : EvenGrid{whole_ns_interval_ps(params, load)}} {}
 
-  // As in the simulator of Kang et al., HPDC 2021; 0 if it rounds to nothing.
+  // Rounds as in the simulator of Kang et al., HPDC 2021; returns 0 for an interval below half a nanosecond.
   static TimePs whole_ns_interval_ps(const SyntheticParams& params, double load) {
     const double message_ps = static_cast<double>(params.packet_ps) * params.message_packets;
     const double interval_ns = std::floor(message_ps / (load * kPsPerNs) + 0.5);
@@ -133,8 +133,8 @@ class PoissonProcess {
   }
 
  private:
-  // Gaps of mean m, rounded to the nearest ps, have the mean 1 / (2 sinh(1 / 2m)): 4 % less at 1 ps. What m
-  // must be for a mean of `wanted_ps` is 1 / (2 arsinh(1 / (2 wanted_ps))).
+  // Gaps of mean m, rounded to the nearest ps, have the mean 1 / (2 sinh(1 / 2m)): 4 % less at 1 ps. For a
+  // mean of `wanted_ps`, m must be 1 / (2 arsinh(1 / (2 wanted_ps))).
   static double before_rounding(double wanted_ps) noexcept {
     const double x = 0.5 / wanted_ps;
     return 0.5 / deterministic_log1p(x + x * x / (1.0 + std::sqrt(1.0 + x * x)));
@@ -143,9 +143,9 @@ class PoissonProcess {
   double mean_ps_;
 };
 
-constexpr std::size_t kMostAveraged = 1'000;  // steps of a schedule, for what was offered
-// How far an interval of whole ns may miss the load. The published simulator, with 32 ns to a packet, is up
-// to 1.6 % off: all that it can run passes.
+constexpr std::size_t kMostAveraged = 1'000;  // steps of a schedule, for the offered load
+// The largest deviation of the load for an interval of whole ns. The published simulator, with 32 ns per
+// packet, deviates by up to 1.6 %: all its loads pass.
 constexpr double kMostOff = 0.02;
 
 void require(bool ok, const std::string& field, const std::string& value, const std::string& allowed) {
@@ -207,7 +207,7 @@ class SyntheticSource final : public TrafficSource {
     move_to(std::max(next_ps, cursor.time_ps), host, step, cursor);
   }
 
-  // What is left of a round follows as soon as there is room: it is tried again after a packet time.
+  // The rest of a round follows as soon as there is room: it is tried again after a packet time.
   void skip(HostId host, SourceCursor& cursor) const override {
     const Step& step = steps_[cursor.step];
     if (step.pattern->round_messages(host) == 1) return single(host, step, cursor);
@@ -263,7 +263,7 @@ class SyntheticSource final : public TrafficSource {
     double load;
     PatternPtr pattern;
 
-    // Of a host that generates so many messages at once.
+    // The process of a host that generates so many messages at once.
     [[nodiscard]] Process process_of(HostId host, std::uint32_t messages,
                                      const SyntheticParams& params) const {
       const double share = pattern->share(host);
@@ -271,7 +271,7 @@ class SyntheticSource final : public TrafficSource {
     }
   };
 
-  // Adds what hosts are offered by a step, times `weight`, and returns what a host sends on average.
+  // Adds the load that hosts are offered by a step, times `weight`, and returns the mean that a host sends.
   double add_offered(const Step& step, double weight, std::vector<double>& received) const {
     std::vector<double> sent(params_.num_hosts);
     double total = 0.0;
@@ -298,7 +298,7 @@ class SyntheticSource final : public TrafficSource {
     return {.seed = params_.seed, .host = host.value, .arrival = cursor.trial, .step = cursor.step};
   }
 
-  // The first arrival of the cursor's step, or of the first later step that has one.
+  // Enters the first arrival of the cursor's step, or of the first later step that has an arrival.
   void enter(HostId host, SourceCursor& cursor) const {
     cursor.late = 0;
     for (; cursor.step < steps_.size(); ++cursor.step) {
@@ -316,7 +316,7 @@ class SyntheticSource final : public TrafficSource {
 
   SyntheticParams params_;
   std::vector<Step> steps_;
-  // The answer of offered() for a window in which one step was in force: statistics are read again and again.
+  // The result of offered() for a window with one step in force: statistics are read again and again.
   mutable std::mutex known_mutex_;
   mutable const Step* known_step_ = nullptr;
   mutable OfferedLoad known_;

@@ -10,7 +10,8 @@ namespace dragonfly {
 namespace {
 
 // Each message follows one of several patterns, drawn by weight. A host draws only from those patterns that
-// let it send. Where one of them gives it a smaller share of the load, it sends that much less by this one.
+// let it send. If a pattern gives the host a smaller share of the load, the host sends that much less by this
+// pattern.
 class WeightedMixture final : public TrafficPattern {
  public:
   struct Part {
@@ -33,7 +34,7 @@ class WeightedMixture final : public TrafficPattern {
     for (const Part& part : parts_) {
       const double weight = all_equal_ ? part.weight : weight_of(part, source);
       if (weight <= 0.0) continue;
-      chosen = part.pattern.get();  // the last one takes what rounding leaves
+      chosen = part.pattern.get();  // the last pattern takes the rest that rounding leaves
       if (left < weight) break;
       left -= weight;
     }

@@ -11,7 +11,7 @@
 
 namespace dragonfly {
 
-// [lane]: who routes its packets. 0: the policy of the run, i > 0: the i-th of those that jobs bring along.
+// [lane]: the policy of its packets. 0: the policy of the run, i > 0: the i-th of the jobs' policies.
 using JobPolicies = std::array<std::uint8_t, kLanes>;
 
 struct Job {
@@ -21,8 +21,8 @@ struct Job {
   JobPolicies policies{};
 };
 
-// Const after construction: may be asked from any thread. A host without a task sends what the open-loop
-// source says.
+// Const after construction: may be called from any thread. A host without a task sends the messages of the
+// open-loop source.
 class Workload {
  public:
   struct Place {
@@ -31,7 +31,7 @@ class Workload {
     [[nodiscard]] bool exists() const noexcept { return job != kNone; }
   };
 
-  // Precondition: every job has a program and its hosts, below `num_hosts`, and no two jobs share one.
+  // Precondition: every job has a program and its hosts, below `num_hosts`, and no two jobs share a host.
   Workload(std::uint32_t num_hosts, std::vector<Job> jobs);
 
   [[nodiscard]] std::uint32_t num_hosts() const noexcept {
@@ -47,7 +47,7 @@ class Workload {
     return first_operation_[job];
   }
   [[nodiscard]] std::uint32_t num_operations() const noexcept { return first_operation_.back(); }
-  // Of all messages of all jobs that end, from start to end.
+  // Packets of all messages of all jobs that end, from start to end.
   [[nodiscard]] std::uint64_t total_packets() const noexcept { return total_packets_; }
   // Memory that all tasks take together, about.
   [[nodiscard]] std::uint64_t task_bytes() const noexcept { return task_bytes_; }

@@ -30,7 +30,7 @@ namespace dragonfly::neural {
 
 inline constexpr float kLeastExponent = -87.0F;
 
-// e^x for x <= 0, within 1e-7 of its value relatively; what lies below e^-87 counts as that.
+// e^x for x <= 0, within 1e-7 of its value relatively; values below e^-87 count as e^-87.
 // Source: range reduction and polynomial of the Cephes library (expf).
 [[nodiscard]] inline float exp_of_negative(float x) noexcept {
   const float y = x > kLeastExponent ? x : kLeastExponent;

@@ -9,7 +9,7 @@
 
 namespace dragonfly::neural {
 
-// Scores are finite from here on: what is not a number is the worst.
+// Scores are finite from here on: NaN is the worst score.
 [[nodiscard]] inline float tamed(float score) noexcept {
   constexpr float kMost = std::numeric_limits<float>::max();
   return score > -kMost ? (score < kMost ? score : kMost) : -kMost;

@@ -1,4 +1,4 @@
-// One layer of a neural network: sums in a fixed order, for many rows at once.
+// A layer of a neural network: sums in a fixed order, for many rows at once.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace dragonfly::neural {
 
-// Rows of results are whole vectors of the widest kernel, so that one layout serves all of them.
+// Rows of results are whole vectors of the widest kernel, so that all kernels share one layout.
 inline constexpr std::uint32_t kRowLanes = 8;
 
 enum class Activation : std::uint8_t { kNone, kRelu, kTanh };
@@ -30,13 +30,13 @@ class DenseLayer {
 
   [[nodiscard]] std::uint32_t inputs() const noexcept { return inputs_; }
   [[nodiscard]] std::uint32_t outputs() const noexcept { return outputs_; }
-  // Floats from one row of results to the next: whole vectors; what is behind the outputs means nothing.
+  // Floats from one row of results to the next: whole vectors; floats behind the outputs have no meaning.
   [[nodiscard]] std::uint32_t stride() const noexcept { return stride_; }
 
-  // What the sums of every row start with.
+  // The start of every row's sums.
   [[nodiscard]] RowsOf bias() const noexcept { return {bias_.data(), 0}; }
 
-  // Writes `start` and what the inputs [begin, end) bring into the results of `rows` rows. `in`: input
+  // Writes `start` plus the part of the inputs [begin, end) to the results of `rows` rows. `in`: input
   // `begin` of the first row. `then` is for whole sums.
   void add(const InputsOf& in, std::uint32_t begin, std::uint32_t end, RowsOf start, float* out,
            std::size_t rows, Activation then) const noexcept;

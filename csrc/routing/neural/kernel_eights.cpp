@@ -1,5 +1,5 @@
-// Compiled for AVX2 where the compiler knows it (CMakeLists.txt), and used where the processor has it. AVX2
-// does not include fused multiply-add.
+// Compiled for AVX2 if the compiler supports it (CMakeLists.txt), and used if the processor has it. AVX2 does
+// not include fused multiply-add.
 #include "routing/neural/kernel_tiles.hpp"
 #include "routing/neural/kernels.hpp"
 

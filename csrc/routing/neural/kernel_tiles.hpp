@@ -71,8 +71,8 @@ struct Kernel {
     for (; at < given.stride; at += kLanes) add_tile<kRows, 1>(given, row, at);
   }
 
-  // Eight vectors of results or more stay in registers: of eight rows where there are few outputs, down to
-  // one.
+  // Eight vectors of results or more stay in registers: of eight rows if there are few outputs, down to one
+  // row.
   static void add_rows(const RowSums& given) noexcept {
     const std::size_t rows = given.rows;
     std::size_t row = 0;

@@ -1,5 +1,5 @@
-// The sums of a layer, for what the processor can do. Every output is a sum of its own, added up in the order
-// of the inputs and never fused, so all kernels give the same bits.
+// The sums of a layer, by the instructions that the processor has. Every output is a sum of its own, added up
+// in the order of the inputs and never fused, so all kernels give the same bits.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace dragonfly::neural {
 
-// Rows of numbers, `step` floats from one to the next; 0: all of them are the same one.
+// Rows of numbers, `step` floats from one to the next; 0: one row for all.
 struct RowsOf {
   const float* first;
   std::size_t step;
@@ -23,7 +23,7 @@ struct RowSums {
   float* out;
   std::uint32_t stride;  // floats from one row of weights, and of `out`, to the next: whole vectors
   std::size_t rows;
-  bool rectified;  // what is not above 0 becomes 0
+  bool rectified;  // negative results become 0
 };
 
 using AddRows = void (*)(const RowSums& sums) noexcept;

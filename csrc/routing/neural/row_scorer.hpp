@@ -1,7 +1,7 @@
 // Scores of the legal actions of decisions, for many decisions at a time.
 //
 // Every score is a sum of its own, added up in one order whatever rows are next to it. So the policy `mlp`
-// and a rollout, which see the same rows in other company, get the same bits.
+// and a rollout, which score the same rows in different batches, get the same bits.
 #pragma once
 
 #include <algorithm>
@@ -75,7 +75,7 @@ class RowScorer {
   }
   // All inputs of a decision.
   void gather(const DecisionRow& row, float* in) const noexcept;
-  // All layers, for decisions whose inputs are gathered; returns the results of the last one.
+  // All layers, for decisions with gathered inputs; returns the results of the last one.
   [[nodiscard]] const float* whole_pass(std::size_t rows, const Buffers& buffers) const noexcept;
   // The results of the first layer, a row per legal action, behind `before` others. The sum over the columns
   // of the decision is computed once. Returns how many rows.

@@ -14,7 +14,7 @@ namespace {
   throw ConfigError{"weights: " + field, value, allowed};
 }
 
-// What the columns of a feature stand for; adds it to what is asked.
+// Adds a feature to the observation; returns the kind of its columns.
 std::string ask_for(QuestionSpec& asked, const std::string& name) {
   std::string per;
   each_feature([&](const auto& feature, std::size_t bit) {

@@ -1,4 +1,4 @@
-// A neural network that scores the actions of a question, as a file of weights describes it.
+// A neural network that scores the actions of a decision, as a file of weights describes it.
 #pragma once
 
 #include <cstdint>
@@ -11,26 +11,26 @@
 
 namespace dragonfly::neural {
 
-// What an input column shows.
+// A feature that input columns show.
 struct InputFeature {
   std::string name;
-  bool of_action = false;  // a column per port or candidate; else one per question
-  float scale = 0;  // the unit that the network was trained with; 0: that of whatever network it runs in
+  bool of_action = false;  // a column per port or candidate; else one per decision
+  float scale = 0;  // the unit that the network was trained with; 0: the unit of the network in which it runs
 };
 
 struct ScoringNetwork {
   QuestionSpec asked;
-  // One pass per action, over the features of the question and of that action; else one pass per question,
-  // over all columns of all features, with an output per action.
+  // A pass per action, over the features of the decision and of that action; else one pass per decision, over
+  // all columns of all features, with an output per action.
   bool per_action = false;
   Activation activation = Activation::kRelu;  // of the hidden layers
-  float temperature = 0;                      // of a softmax over the scores; 0: the best one
-  // In the order in which their columns are added up: per action, those of the question come first.
+  float temperature = 0;                      // of a softmax over the scores; 0: the best action
+  // In the order in which their columns are added up: per action, features of the decision come first.
   std::vector<InputFeature> inputs;
   std::vector<DenseLayer> layers;
 };
 
-// The same in numbers as they come in.
+// The description as plain numbers.
 struct Matrix {
   std::uint32_t rows = 0;
   std::uint32_t columns = 0;
@@ -50,7 +50,7 @@ struct NetworkDescription {
 // Throws ConfigError for an unknown feature. Python has checked everything else.
 [[nodiscard]] ScoringNetwork make_scoring_network(NetworkDescription description);
 
-// Where in the rows of a network the input columns are, and their factors.
+// The places of the input columns in the rows of a network, and their factors.
 struct InputColumn {
   std::uint32_t at = 0;  // of_action: of action 0
   bool of_action = false;

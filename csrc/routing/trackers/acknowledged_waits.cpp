@@ -17,13 +17,13 @@ constexpr double kNeverNs = 1e12;  // long ago
 constexpr double kMemoryNs = 8'000;
 constexpr double kNewWeight = 0.125;
 
-// How long a router's own packets waited on their ways, as far as it has been told: by destination router and
-// kind of path, and how long ago it heard of that last.
+// Waiting times of a router's own packets, from acknowledgements: by destination router and kind of path,
+// with the age of the last acknowledgement.
 //
-// Nothing that a router or its group sees tells it of queues that others fill far away. Delivered packets do,
-// one travel and one answer later. Of each destination router and kind of path it keeps a mean in which an
-// old value counts (1 - new_weight) * memory_ns / (memory_ns + age) and the new one the rest: a moving mean
-// where packets come often, the last value where they are rare.
+// A router and its group do not see queues that others fill far away. Delivered packets have passed them, and
+// report one travel and one acknowledgement later. For each destination router and kind of path the router
+// keeps a mean in which an old value counts (1 - new_weight) * memory_ns / (memory_ns + age) and the new one
+// the rest: a moving mean where packets come often, the last value where they are rare.
 //
 // Source: this project. End hosts of real networks measure the same with acknowledgements (Kumar et al.,
 // Swift, SIGCOMM 2020, section 3).
@@ -86,7 +86,7 @@ class AcknowledgedWaits final : public TrackerOfMany<AcknowledgedWaits> {
   static constexpr double kSteps = 16;  // of a packet
   static constexpr double kMostSteps = 0xffff;
 
-  // Of one destination router: half a cache line, as there are many and each is looked up anew.
+  // The means of one destination router: half a cache line, as there are many and each is read rarely.
   struct alignas(32) Row {
     void archive(Archive& archive) { archive(heard, waited); }
 

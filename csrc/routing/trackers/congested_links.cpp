@@ -19,10 +19,10 @@ struct CongestionParams : ParameterSet {
                        "and so many packets more. Source: Z of LIA, TACO 2025, table 1", between(0, 1e6)}};
 };
 
-// Piggyback's flags: every router marks those of its global links that are congested and tells its group.
-// A link is congested iff Q > F * mean Q + Z, where Q is the occupancy of its port and the mean is over all
-// *connected* global ports of the router: what leads nowhere is always empty and would make the rest look
-// full. Source: LIA (TACO 2025), section 5.2 and table 1.
+// Piggyback's flags: every router marks those of its global links that are congested and signals them to its
+// group. A link is congested iff Q > F * mean Q + Z, where Q is the occupancy of its port and the mean is
+// over all *connected* global ports of the router: unconnected ports are always empty and would make the rest
+// look full. Source: LIA (TACO 2025), section 5.2 and table 1.
 class CongestedLinks final : public RouterTracker {
  public:
   CongestedLinks(const TrackerSite& site, const CongestionParams& params)

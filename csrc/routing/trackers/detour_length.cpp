@@ -26,7 +26,7 @@ struct Thresholds {
 // path, a crossbar that another packet takes counts once, since the authors' head would draw another path;
 // without room behind the crossbar all its draws would fail, two a cycle.
 //
-// Nothing happens in between: whoever writes or reads works off the cycles that have passed.
+// No event happens in between: every write or read first processes the cycles that have passed.
 class DetourLength final : public RouterTracker {
  public:
   DetourLength(const TrackerSite& site, const Thresholds& thresholds, TimePs hysteresis_ps)
@@ -88,7 +88,7 @@ class DetourLength final : public RouterTracker {
 
   enum class Head : std::uint8_t {
     kNew,      // not refused yet, at least not on a non-minimal path
-    kRefused,  // on one
+    kRefused,  // refused on a non-minimal path
     kWaits,    // the same, for room
   };
   struct State {
@@ -109,8 +109,7 @@ class DetourLength final : public RouterTracker {
       const double enough = may_rise ? thresholds_.increase[state.level] : 0;
       std::int64_t step = std::min(cycles, state.left);
       if (may_rise) {
-        // To the cycle in which the counter reaches the threshold, or has reached it: that takes at least
-        // one.
+        // To the cycle in which the counter reaches the threshold, or has reached it: at least one cycle.
         const double missing = enough - static_cast<double>(state.counter);
         const double until = missing <= 0 ? 1 : attempts > 0 ? std::ceil(missing / attempts) : HUGE_VAL;
         if (until < static_cast<double>(step)) step = static_cast<std::int64_t>(until);

@@ -4,9 +4,9 @@ namespace dragonfly {
 
 namespace {
 
-// The occupancies of all global links of the group, without delay: more than any router could know. Nothing
-// is remembered, the ports are looked at when somebody asks. Source: UGAL-G of LIA (TACO 2025), section 5.2;
-// Kim et al., ISCA 2008.
+// The occupancies of all global links of the group, without delay: more than any real router could read.
+// Nothing is stored, the ports are read at each call. Source: UGAL-G of LIA (TACO 2025), section 5.2; Kim et
+// al., ISCA 2008.
 class LinkOccupancy final : public TrackerOfMany<LinkOccupancy> {
  public:
   explicit LinkOccupancy(const TrackerSite& site)
@@ -28,7 +28,7 @@ class LinkOccupancy final : public TrackerOfMany<LinkOccupancy> {
   }
 
  private:
-  // Of the global link at position q of the reader's group.
+  // The port of the global link at position q of the reader's group.
   [[nodiscard]] const OutputPort& port_at(std::uint32_t reader, std::uint32_t q) const noexcept {
     const std::uint32_t h = topology_.h();
     const std::uint32_t router = reader - topology_.local_index_of(reader) + q / h - first_router_;

@@ -33,14 +33,14 @@ struct LevelParams : ParameterSet {
                    between(0, 16)}};
 };
 
-// How loaded the router's ports are, in the 16 levels of Aries: what is in the port's own queue, and what
-// it has sent that is still in the buffer behind the link. A buffer is that of a tile: the largest that a VC
+// The loads of the router's ports, in the 16 levels of Aries: the port's own queue, and the packets that it
+// has sent that are still in the buffer behind the link. A buffer is that of a tile: the largest that a VC
 // has on any link of the network, times the parallel links behind the port; so bundles compare with single
-// links. Nothing is remembered, the ports are looked at when somebody asks.
-// Deviation: Aries has tables of its own for both, which are not public, and follows what is on the wire by
-// a pipe that mimics the cable. Here a level is as wide as any other, and the wire is taken to hold what it
-// carries at full rate: a link that is used little seems to hold none of its packets behind it, which is
-// nearly true. By default AD0 and AD3 differ at light load as they are said to (docs/aries.md).
+// links. Nothing is stored, the ports are read at each call.
+// Deviation: Aries has tables of its own for both, which are not public, and follows the packets on the wire
+// by a pipe that mimics the cable. Here all levels are equally wide, and the wire is assumed to hold as much
+// as at full rate: a link that is used little seems to hold none of its packets behind it, which is nearly
+// true. By default AD0 and AD3 differ at light load as they are said to (docs/aries.md).
 // Source: register descriptions of the Aries router; Chunduri et al., IPDPS 2021, section II-D.
 class LoadLevels final : public RouterTracker {
  public:

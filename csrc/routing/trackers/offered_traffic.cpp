@@ -11,7 +11,7 @@ namespace dragonfly {
 
 namespace {
 
-// A router's global counters: what its hosts send towards each other group.
+// A router's global counters: the packets of its hosts towards each other group.
 //   injected  packets that left the injection queues in the last window: what is carried (section 3.1)
 //   stored    packets that are in the injection queues
 //   offered   injected + w * stored, LIA's extended counter: stays high where saturation lowers what is
@@ -92,7 +92,7 @@ class OfferedTraffic final : public RouterTracker {
     return group_demand(own, column % groups_);
   }
 
-  // The share of what the links from one group to another carry in a window.
+  // The share of a packet in the capacity of the links from one group to another in a window.
   [[nodiscard]] static double demand_of_packet(const TrackerSite& site, TimePs window_ps) noexcept {
     const double packet_ps = site.links[index_of(site.topology.global_class())].packet_ps;
     return packet_ps / (static_cast<double>(window_ps) * site.topology.trunking());

@@ -10,9 +10,9 @@ namespace {
 
 enum Field : std::uint32_t { kOfPeer, kOfDestination, kDemandOfDestination };
 
-// A router's remote counters: what its own traffic would put on the local links of intermediate groups, if
-// all of it took non-minimal paths without a second local hop. There is one per type k of local link: those
-// to the router k ahead, modulo the group's size.
+// A router's remote counters: the load of its own traffic on the local links of intermediate groups, if all
+// of it took non-minimal paths without a second local hop. There is one per type k of local link: those to
+// the router k ahead, modulo the group's size.
 //
 // The paper's R_k is the sum over destination groups of their global counter times the probability that such
 // a non-minimal path uses a link of type k. Its equation 3 writes that probability for one sign of the palm
@@ -41,7 +41,7 @@ class RemoteTraffic final : public RouterTracker {
     }
   }
 
-  // As if links of every type served every pair of groups, which is nearly so in full systems.
+  // Computed as if links of every type served every pair of groups, which is nearly so in full systems.
   static std::uint64_t bytes(const Dragonfly& topology) {
     const std::uint64_t types = topology.a() - 1U;
     const std::uint64_t groups = topology.num_groups();
@@ -87,13 +87,13 @@ class RemoteTraffic final : public RouterTracker {
     std::uint32_t type;  // k - 1
     std::uint32_t ways;  // of all that there are
   };
-  struct Sum {  // of packets, each times its ways
+  struct Sum {  // of packets, each times its number of paths
     std::uint64_t injected = 0;
     std::uint64_t stored = 0;
     static constexpr bool kArchivedWhole = true;
   };
 
-  // How many of the ways from a group of this partition to another one use links of each type.
+  // Counts the paths from a group of this partition to another one that use links of each type.
   void count_ways(std::uint32_t from, std::uint32_t to) {
     std::vector<std::uint32_t> ways(types_, 0);
     for (std::uint32_t between = 0; between < topology_.num_groups(); ++between) {
@@ -142,7 +142,7 @@ class RemoteTraffic final : public RouterTracker {
   std::uint32_t first_router_;
   std::uint32_t first_group_;
   double stored_weight_;
-  double per_packet_;  // of what a local link carries in a window
+  double per_packet_;  // as a share of the capacity of a local link in a window
   double ways_ = 1;    // from a group to another one
   SlidingWindow window_;
   std::vector<Sum> sums_;              // [router * types + k - 1]

@@ -11,18 +11,18 @@ namespace {
 
 enum Field : std::uint32_t { kBetween, kLast, kMinimal, kAll };
 
-// What the packets of a group did lately to links that their own routers cannot see.
+// Recent crossings by a group's packets of links that the group's own routers cannot see.
 //
 // A group counts, for each type of local link (to the router k ahead), how often the packets that it sent
 // cross such links in the groups of their non-minimal paths or as their last hops, those of packets that stay
-// in the group among them. If the other groups do alike, that is what a link of this type carries: a
+// in the group among them. If the other groups send alike, a link of this type carries so many packets: a
 // non-minimal path's link between and another one's last link are the same link to both, so they are one
 // number. It also counts the packets that it sent minimally to each other group, and all that it sent to
 // others.
 //
-// Ideal: all routers of the group know at once, as with occupancies of links in `ugal-ideal`.
+// Ideal: all routers of the group read the counts at once, as with occupancies of links in `ugal-ideal`.
 // Source: this project, after LIA (TACO 2025), sections 3.2.2 and 4.3.2, whose counters are of one router and
-// of what packets would do, not of what they did.
+// of the paths that packets might take, not of those that they took.
 class SentCrossings final : public TrackerOfMany<SentCrossings> {
  public:
   SentCrossings(const TrackerSite& site, TimePs window_ps)
@@ -63,8 +63,8 @@ class SentCrossings final : public TrackerOfMany<SentCrossings> {
     const std::optional<Detour> detour = sent_by(packet);
     move_to(now);
     if (packet.destination_group != own) {
-      // Packets on non-minimal paths, or sent by ports, stand where those for the own group would, of which
-      // there are none.
+      // Packets on non-minimal paths, or sent by ports, use the entry of the own group, which has no packets
+      // of its own.
       const bool minimal = detour && !packet.non_minimal;
       count(group, types_ + (minimal ? packet.destination_group : own), now);
       ++sent_[group];
@@ -136,11 +136,11 @@ class SentCrossings final : public TrackerOfMany<SentCrossings> {
   std::uint32_t first_group_;
   std::uint32_t groups_;
   std::uint32_t types_;
-  double per_crossing_;  // of what the links of a type in a group carry in a window
-  double per_minimal_;   // of what the links to a group carry
+  double per_crossing_;  // as a share of the capacity of the links of a type in a group in a window
+  double per_minimal_;   // as a share of the capacity of the links to a group
   SlidingWindow window_;
   std::vector<std::uint32_t> sent_;    // [group]: packets to all others
-  std::vector<double> per_sent_;       // [group]: of what all its global links carry
+  std::vector<double> per_sent_;       // [group]: as a share of the capacity of all its global links
   std::vector<std::uint32_t> counts_;  // [group]: crossings by type, then minimal packets by group
 };
 

@@ -1,9 +1,9 @@
-// What happened in the last so many ticks: notes that are taken back when they are older.
+// Counts over the last so many ticks: notes that are taken back when they are older.
 //
 // The papers' routers keep a ring buffer with a place per cycle and update it every cycle (LIA, TACO 2025,
-// section 5.2). Here each note is in one queue of the partition, since time never goes back and all
-// windows of a tracker are equally long; whoever writes or reads first takes back what is due. The numbers
-// are the same at every time.
+// section 5.2). Here each note is in one queue of the partition, since time never goes back and all windows
+// of a tracker are equally long; every write or read first takes back the notes that are due. The numbers are
+// the same at every time.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ class SlidingWindow {
       take_back(notes_[first_].note);
       ++first_;
     } while (first_ < notes_.size() && notes_[first_].due <= now);
-    // A constant amount of work per note, and no more room than twice what ever counts at once.
+    // A constant amount of work per note, and no more room than twice the most that ever counts at once.
     if (first_ * 2 < notes_.size()) return;
     notes_.erase(notes_.begin(), notes_.begin() + static_cast<std::ptrdiff_t>(first_));
     first_ = 0;

@@ -1,4 +1,4 @@
-// What the counters of traffic have in common.
+// Parameters that the counters of traffic share.
 #pragma once
 
 #include <vector>
