@@ -1,4 +1,4 @@
-"""One of the two commits that `benchmarks.compare` lets take turns: a process that measures a slice whenever told.
+"""A commit in `benchmarks.compare`: a process that measures a slice on each command, in turns with another one.
 
 It is started by ``START`` with that commit's interpreter: the package comes from there, the measuring from here.
 One line of JSON on standard input names a case, one line on standard output says what its next slice took.

@@ -1,4 +1,4 @@
-"""One simulation in a process of its own, as JSON: for memory, for start-up times, and to be profiled."""
+"""Simulation in a process of its own, as JSON: for memory, for start-up times, and to be profiled."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def peak_memory_bytes() -> int:
 
 @contextlib.contextmanager
 def on_processor(processor: int) -> Iterator[None]:
-    """This thread, and processes that it starts meanwhile, run there: the processors of a machine differ in speed."""
+    """Run the thread, and processes that it starts, on one processor: the processors of a machine differ in speed."""
     allowed = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {processor})
     try:

@@ -21,7 +21,7 @@ Report = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slice:
-    """One sample of a simulation in progress."""
+    """Sample of a simulation in progress."""
 
     packet_hops: int
     cpu_s: float

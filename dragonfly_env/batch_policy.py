@@ -1,4 +1,4 @@
-"""What a routing policy in Python is: an object that decides batches of decisions."""
+"""A routing policy in Python: an object that decides batches of decisions."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class BatchPolicy(Protocol):
 
     @property
     def name(self) -> str:
-        """What tables and figures call it."""
+        """The policy's name in tables and figures."""
 
     @property
     def scope(self) -> str:
@@ -60,7 +60,7 @@ class BatchPolicy(Protocol):
 
     @property
     def action(self) -> str:
-        """What it chooses: ``"port"`` or ``"path"``."""
+        """The kind of its actions: ``"port"`` or ``"path"``."""
 
     def act(self, batch: DecisionBatch) -> npt.NDArray[np.int64]:
         """Choose an action for every pending packet.

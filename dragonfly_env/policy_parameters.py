@@ -25,7 +25,7 @@ from dragonfly_env.policies import Policy
 
 
 def stub() -> str:
-    """What ``policy_parameters.pyi`` must contain; policies with the same parameters share a class."""
+    """Text of ``policy_parameters.pyi``; policies with the same parameters share a class."""
     text, known = [_HEAD], dict[str, str]()
     for info in _core.policies():
         name = info["name"].title().replace("-", "")

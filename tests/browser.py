@@ -18,7 +18,7 @@ from typing import Any
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _PATIENCE_S = 120.0  # for one answer; only a browser that hangs takes so long
 
-# What a browser reads is its descriptor 3, what it writes 4; a function between fork and exec is not for tests with
+# A browser reads from descriptor 3 and writes to 4; a function between fork and exec is not for tests with
 # threads, so a Python in between puts them there.
 _HAND_OVER = """
 import os, sys
@@ -34,7 +34,7 @@ def find_chromium() -> str | None:
 
 
 class Browser:
-    """One page of a browser that has no network.
+    """Page of a browser without a network.
 
     Attributes:
         requests: Addresses of all that pages have asked for.
@@ -94,7 +94,7 @@ class Browser:
         self._profile.cleanup()
 
     def call(self, method: str, **parameters: Any) -> dict[str, Any]:
-        """One command of the DevTools protocol, and its result."""
+        """Send a command of the DevTools protocol; return its result."""
         self._number += 1
         message: dict[str, Any] = {"id": self._number, "method": method, "params": parameters}
         if self._session is not None:
@@ -185,6 +185,6 @@ class Browser:
         self.settle()
 
     def picture(self, file: Path, *, whole: bool = False) -> None:
-        """What the window shows, or the whole page, as a PNG file."""
+        """Save the contents of the window, or the whole page, as a PNG file."""
         data = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)["data"]
         file.write_bytes(base64.b64decode(data))

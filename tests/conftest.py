@@ -83,7 +83,7 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(autouse=True)
 def ctrl_c_is_left_alone() -> Iterator[None]:
-    """What changes the answer to Ctrl-C in this process fails here, not in some later test."""
+    """A test that changes the handler of Ctrl-C in this process fails itself, instead of some later test."""
     before = signal.getsignal(signal.SIGINT)
     yield
     assert signal.getsignal(signal.SIGINT) is before

@@ -25,7 +25,7 @@ def ready(name: str) -> dfe.Policy:
     """The policy of that name, with its defaults where it has them."""
     if "weights" not in policy_class(name).needs:
         return dfe.make_policy(name)
-    # Of both kinds of answer there are some: neither all minimal, nor all on a non-minimal path.
+    # Both kinds of actions occur: neither all minimal, nor all on a non-minimal path.
     return dfe.make_policy(name, weights=weights_file(seed=3, scope="every", nonminimal_kinds=("lgl", "lg")))
 
 

@@ -178,7 +178,7 @@ def build_core(source: Path, build: Path) -> Path:
     Returns:
         Path of the module.
     """
-    # Where .ci/python-headers puts Python.h if the system does not have it.
+    # Folder in which .ci/python-headers puts Python.h if the system does not have it.
     fetched = Path(sys.prefix) / "include" / "headers"
     headers = [f"-DPython_INCLUDE_DIR={fetched}"] if (fetched / "Python.h").exists() else []
     tools = Path(sysconfig.get_path("scripts"))
@@ -266,7 +266,7 @@ def copy_of_the_sources(folder: Path) -> None:
 
 @pytest.mark.slow
 def test_the_examples_a_file_and_a_line_each_give_what_works(tmp_path: Path) -> None:
-    """One build for all: three policies, a group shape, a workload and three settings."""
+    """Build for all tests: three policies, a group shape, a workload and three settings."""
     copy_of_the_sources(tmp_path)
     routing = tmp_path / "csrc" / "routing"
     file, line = blocks_of("policy", "A policy that decides at the source")

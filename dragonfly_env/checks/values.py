@@ -17,7 +17,7 @@ from dragonfly_env.errors import ConfigError
 PS_PER_NS = 1000
 # The longest single time that a setting may have: one simulated second, far below the core's clock range.
 MAX_SETTING_NS = 1e9
-# Where the clock ends, and so the longest time that one call may advance it by: the core's ends at 2^61 ps.
+# The end of the clock, and so the longest time of one call: the core's clock ends at 2^61 ps.
 MAX_RUN_NS = 1e15
 MAX_TIME_PS = int(MAX_RUN_NS) * PS_PER_NS
 MAX_SEED = 2**64 - 1
@@ -46,7 +46,7 @@ def did_you_mean(value: object, names: Iterable[str]) -> str:
 
 
 def _initials(name: str) -> str:
-    """Of ``"learning_rate"``: ``"lr"``."""
+    """Return the short form of a name: of ``"learning_rate"``, ``"lr"``."""
     return "".join(word[:1] for word in name.replace("-", "_").split("_")).lower()
 
 

@@ -1,4 +1,4 @@
-"""What ``sweep`` and ``evaluate`` do once they know what to compare: run, report, draw."""
+"""Run, report and draw a comparison: the common part of ``sweep`` and ``evaluate``."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def tell_missing(report: SweepReport) -> None:
 
 
 def this_command(*without: str) -> str:
-    """What the user typed, fit to be typed again; flags ``without`` which it goes on."""
+    """Return the user's command, fit to be typed again, without the flags ``without``."""
     return shlex.join(["dragonfly-env", *(word for word in sys.argv[1:] if word not in without)])
 
 

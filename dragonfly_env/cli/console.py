@@ -1,4 +1,4 @@
-"""Where text goes: results to standard output, everything else to the error stream."""
+"""Output of text: results to standard output, everything else to the error stream."""
 
 from __future__ import annotations
 

@@ -41,5 +41,5 @@ def one_line_errors() -> Iterator[None]:
 
 
 def complain(message: str, *, lines: bool = False) -> None:
-    """One line on the error stream, or as many as the message has."""
+    """Write the message to the error stream, line by line."""
     note(Text.assemble(("error: ", "bold red"), message if lines else " ".join(message.split())))

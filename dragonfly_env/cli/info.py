@@ -126,7 +126,7 @@ FEATURE_COLUMNS = ("feature", "one column per", "shown", "tracker", "value of x"
 
 
 def feature_rows(topology: Dragonfly) -> list[tuple[str, ...]]:
-    """What observations can show on a topology and the default network, one row per feature (``FEATURE_COLUMNS``)."""
+    """Table of the features that observations can show on a topology and the default network (``FEATURE_COLUMNS``)."""
     trackers = {feature: row["name"] for row in _core.trackers() for feature in row["features"]}
     usual = {row["name"]: row["usual"] for row in _core.features()}
     config = SimulationConfig(topology=topology)
@@ -206,7 +206,7 @@ def _lists() -> RenderableType:
 
 
 def _links_of(made: Dragonfly) -> str:
-    """What the local links of a topology are."""
+    """Describe the local links of a topology."""
     if made.group == "all-to-all":
         return "both directions counted as one"
     kinds = [made.port_kind(port) for port in range(made.p, made.p + made.num_local_ports)]
@@ -439,7 +439,7 @@ def _group(made: Dragonfly, grid: Grid) -> list[str]:
 
 
 def _wiring(made: Dragonfly, grid: Grid) -> list[str]:
-    """Where the global ports of group 0 lead, column by column."""
+    """Table of the groups behind the global ports of group 0, column by column."""
     if made.num_groups == 1:
         return ["No links to other groups."]
     peers: list[dict[int, int]] = []  # of each column: group -> ports that lead there

@@ -66,7 +66,7 @@ def option(flags: str, text: str, panel: str | None = None, **more: Any) -> Any:
 def _option(
     name: str, kind: Any, panel: str, text: str, *, flags: str = "", default: Any = None, **more: Any
 ) -> Option:
-    """One option, ``--name`` unless ``flags``, separated by spaces, begin with another one."""
+    """Define an option, ``--name`` unless ``flags``, separated by spaces, begin with another one."""
     names = flags if flags.startswith("--") else f"--{name.replace('_', '-')} {flags}"
     described = Annotated[kind, option(names, text, panel, **more)]
     return Option(name, Option.KEYWORD_ONLY, default=default, annotation=described)
@@ -320,7 +320,7 @@ def suite(*, whole: str, seeds: str, folder: str) -> tuple[Option, ...]:
 
 
 def with_traffic(given: Given) -> Given:
-    """What was given for `SIMULATE`, with the traffic that hosts have by default."""
+    """Return the options of `SIMULATE`, with the default traffic of hosts."""
     if given["traffic"] is not None:
         return given
     return {**given, "traffic": "none" if given["job"] else "uniform"}

@@ -237,7 +237,7 @@ def _write_log(log: pa.Table, path: Path) -> None:
 
 
 def _log_table(simulation: Runnable, run: Run) -> pa.Table:
-    """One row per packet; ``path_kind`` is one of ``PATH_KINDS``, ``routers`` the list of routers that it passed."""
+    """Table of packets, one row each; ``path_kind`` is one of ``PATH_KINDS``, ``routers`` the list of its routers."""
     import numpy as np
     import pyarrow as pa
 
@@ -256,7 +256,7 @@ def _log_table(simulation: Runnable, run: Run) -> pa.Table:
 
 
 def _warning(results: Mapping[str, Any]) -> str:
-    """What a reader of the figures must know first."""
+    """Warnings that a reader of the figures needs first."""
     if results["saturated"]:
         if is_overloaded(most := results["destination_load_max"] or 0.0):
             return (
@@ -301,7 +301,7 @@ def _table(run: Run, results: Mapping[str, Any]) -> RenderableType:
 
 
 def job_table(jobs: Sequence[JobMetrics]) -> RenderableType:
-    """One row per job, and below it one for each of its operations."""
+    """Table of jobs, one row each, with a row below for each of its operations."""
     table = Table(box=box.SIMPLE_HEAD)
     table.add_column("job")
     for heading in (

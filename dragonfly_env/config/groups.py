@@ -70,7 +70,7 @@ class Grid:
         return "grid"
 
     def parameters(self) -> dict[str, int]:
-        """What the core takes."""
+        """Return the record for the core."""
         return dataclasses.asdict(self)
 
 
@@ -89,7 +89,7 @@ class NamedShape:
         return ":".join(filter(None, (self.name, ",".join(f"{key}={value}" for key, value in self.settings))))
 
     def parameters(self) -> dict[str, int]:
-        """What the core takes."""
+        """Return the record for the core."""
         return dict(self.settings)
 
 

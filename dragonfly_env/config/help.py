@@ -1,4 +1,4 @@
-"""What ``help()`` shows of settings: a docstring and a signature that name every one of them."""
+"""Texts of ``help()`` for settings: a docstring and a signature that name every field."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def documented(made: type[Made]) -> type[Made]:
 
 
 def documents(settings: Any) -> Callable[[type[Made]], type[Made]]:
-    """The same with the fields of another class, in the place of the line ``**options: ...``."""
+    """Insert the fields of another class in the place of the line ``**options: ...``."""
     return lambda made: _lists(made, settings)
 
 
@@ -43,7 +43,7 @@ def _lists(made: type[Made], settings: Any) -> type[Made]:
 
 
 def _args_of(lines: list[str]) -> tuple[int, int]:
-    """Where the section ``Args:`` is in a docstring; an empty range where it has its place if there is none."""
+    """Range of the section ``Args:`` in a docstring; an empty range at its place if there is no such section."""
     if "Args:" in lines:
         begin = lines.index("Args:")
         end = next((i for i in range(begin, len(lines)) if not lines[i].strip()), len(lines))

@@ -71,7 +71,7 @@ def bandwidth(
 @documented
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class LinkConfig:
-    """One class of link. A field that is None is that of the network for local or global links.
+    """Settings of a class of link. A field that is None takes the network's value for local or global links.
 
     Figures are those of a single link; a port that stands for n parallel ones (``Dragonfly.port_links``) has n times
     the bandwidth and the buffer. The time of a packet on such a port is rounded to 10 ps.
@@ -144,7 +144,7 @@ def link_rows(network: NetworkConfig, topology: Dragonfly) -> list[_core.LinkPar
 def _row(
     network: NetworkConfig, name: str, given: LinkConfig, bundled: int, *, is_global: bool
 ) -> _core.LinkParams:
-    """One class: what is given for it, else what holds for local or global links."""
+    """Settings of a class: its own, else those of local or global links."""
     kind = "global" if is_global else "local"
 
     def pick(value: Any, otherwise: str) -> Any:

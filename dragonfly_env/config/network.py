@@ -306,7 +306,7 @@ class NetworkConfig:
 
     @property
     def message_bytes_of_packet(self) -> int:
-        """What a packet carries of a message, in bytes: ``payload_bytes``, or all of it."""
+        """Bytes of a message that a packet carries: ``payload_bytes``, or the whole packet."""
         return self.packet_bytes if self.payload_bytes is None else self.payload_bytes
 
     @property
@@ -443,7 +443,7 @@ class NetworkConfig:
     def to_core(
         self, topology: Dragonfly | None = None, *, watchdog_ns: float = 1_000_000.0
     ) -> _core.NetworkParams:
-        """These settings as the core takes them: whole picoseconds, serialisation times to the nearest one.
+        """Convert the settings for the core: whole picoseconds, serialisation times to the nearest one.
 
         Args:
             topology: Whose classes of links they are for; None: local and global ones, as all-to-all groups have.
@@ -461,7 +461,7 @@ class NetworkConfig:
         }
 
     def _serialisation_ps(self, gbytes_per_s: float | None) -> int:
-        """Of a packet; None: as on the link from router to host."""
+        """Time per packet; None: as on the link from router to host."""
         return self._packet_ps(self.host_bandwidth_gbytes_per_s if gbytes_per_s is None else gbytes_per_s)
 
     def _tells_links_apart(self, topology: Dragonfly) -> bool:

@@ -37,7 +37,7 @@ Check = Callable[[str, object], object]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class SettingInfo:
-    """One row of a settings class.
+    """Row of a settings class.
 
     Example:
         >>> row = dfe.baselines.Ugal.describe()[-1]
@@ -57,8 +57,8 @@ class SettingInfo:
     """Its values in words; empty where there is more to say than a range."""
 
 
-# These return ``Any`` because a dataclass field stands where a default value does. ``core``: the name that the core
-# has for it; empty: it is not for the core. A time in ns is one in ps there, see ``core_values``.
+# The functions return ``Any`` because a dataclass field stands where a default value does. ``core``: the name that
+# the core has for it; empty: it is not for the core. A time in ns is one in ps there, see ``core_values``.
 
 
 def setting(
@@ -147,7 +147,7 @@ def time_ns(
 def choice(
     default: str | None, names: Iterable[str], *, doc: str, optional: bool = False, core: str = ""
 ) -> Any:
-    """One of some names."""
+    """Row whose value is one of some names."""
     known = tuple(names)
     return setting(
         default,

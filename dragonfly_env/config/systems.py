@@ -1,4 +1,4 @@
-"""What follows from what in the parameters of a topology, and the published systems."""
+"""Parameters of a topology that follow from others, and the published systems."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the wiring of a Dragonfly allows at most, whatever the routers are like.
+"""Upper bounds on throughput from the wiring of a Dragonfly alone, for any routers.
 
 Loads are fractions of the bandwidth of the hosts' links, and all links are as fast as those. A bound is the load at
 which some class of links is full (Dally and Towles, Principles and Practices of Interconnection Networks, 2004, section
@@ -30,7 +30,7 @@ from dragonfly_env.config.topology import Dragonfly
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Throughput:
-    """What a wiring allows at most; see the module.
+    """Upper bounds from a wiring; see the module.
 
     Attributes:
         uniform_minimal: Uniform traffic on minimal paths.

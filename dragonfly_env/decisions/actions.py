@@ -24,7 +24,7 @@ def as_actions(actions: npt.ArrayLike) -> IntArray:
 
 
 def as_index(action: Any, count: int) -> int | None:
-    """One action in [0, count); None for anything else."""
+    """Return the action if it is in [0, count); None for anything else."""
     value = np.asarray(action)
     if value.ndim or value.dtype.kind not in "iu" or not 0 <= value < count:
         return None

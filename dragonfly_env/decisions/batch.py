@@ -1,4 +1,4 @@
-"""What goes in and out of the batched environment: ``DecisionBatch``, ``Transitions`` and ``Rollout``."""
+"""Records of the batched environment: ``DecisionBatch``, ``Transitions`` and ``Rollout``."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ class DecisionBatch:
         return self._each(lambda column: column.copy(), self.draws.copy() if self._has_draws() else None)
 
     def _each(self, of_column: Callable[[npt.NDArray[Any]], npt.NDArray[Any]], draws: Draws) -> DecisionBatch:
-        """The same with other columns."""
+        """Copy with other columns."""
         columns = {name: getattr(self, name) for name in _COLUMNS}
         picked: dict[str, Any] = {
             name: None if one is None else of_column(one) for name, one in columns.items()
@@ -197,7 +197,7 @@ class DecisionBatch:
         *,
         agents: npt.ArrayLike | None = None,
     ) -> DecisionBatch:
-        """What a policy needs, from observations alone: for views that hand out nothing else.
+        """Build a batch from observations alone: for views that hand out nothing else.
 
         Args:
             layout: Of the environment.

@@ -1,4 +1,4 @@
-"""What routers hear of the hops that they chose: ``HopFeedback``."""
+"""Reports on hops for the routers that chose them: ``HopFeedback``."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ CANDIDATE_FEATURES: tuple[str, ...] = tuple(
     row["name"] for row in _ROWS if row["per"] == "candidate" and row["usual"]
 )
 
-# What the core's trackers let routers remember.
+# Features of the core's trackers.
 TRACKED_FEATURES: tuple[str, ...] = tuple(
     name for tracker in _core.trackers() for name in tracker["features"]
 )
@@ -84,7 +84,7 @@ def check_nonminimal_kinds(field: str, value: object) -> tuple[str, ...]:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class FeatureBlock:
-    """One named feature: some columns of the observation.
+    """A named feature: some columns of the observation.
 
     ``value = quantity / unit``; where ``half`` is above 0, ``value = quantity / (quantity + half)`` instead.
 
@@ -207,7 +207,7 @@ class Layout:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """One name per column, e.g. ``"queue_packets[port 4]"``, or ``"congested_links[router 1 port 6]"`` for the
+        """Names of the columns, e.g. ``"queue_packets[port 4]"``, or ``"congested_links[router 1 port 6]"`` for the
         second router of the group.
         """
         names: list[str] = []

@@ -101,5 +101,5 @@ def compile_program(program: Program, ranks: int, packet_bytes: int) -> Compiled
 
 
 def run_settings(program: Program, packet_bytes: int) -> dict[str, Any]:
-    """What the core is told about how a program runs."""
+    """Settings of a program for the core."""
     return {"jitter": program.jitter, "piece_packets": max(1, program.piece() // packet_bytes)}

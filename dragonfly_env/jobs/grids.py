@@ -27,7 +27,7 @@ def _prime_factors(count: int) -> list[int]:
 
 
 def place_of(rank: int, lengths: Sequence[int]) -> tuple[int, ...]:
-    """Where a rank is."""
+    """Return the coordinates of a rank."""
     place = []
     for length in lengths:
         rank, coordinate = divmod(rank, length)
@@ -36,7 +36,7 @@ def place_of(rank: int, lengths: Sequence[int]) -> tuple[int, ...]:
 
 
 def rank_at(place: Sequence[int], lengths: Sequence[int]) -> int:
-    """Who is at a place; coordinates wrap around."""
+    """Return the rank at some coordinates; coordinates wrap around."""
     rank = 0
     for coordinate, length in zip(reversed(place), reversed(lengths), strict=True):
         rank = rank * length + coordinate % length

@@ -145,7 +145,7 @@ class Job:
 
     @property
     def title(self) -> str:
-        """What runs where, in a few words for people."""
+        """Describe the program and its place, in a few words for people."""
         return f"{self.name} on {self.num_hosts} hosts"
 
     @classmethod

@@ -81,7 +81,7 @@ class BackgroundMix:
 
     @property
     def title(self) -> str:
-        """What runs where, in a few words for people."""
+        """Describe the jobs and their places, in a few words for people."""
         return f"{NAME} on {self.fill:.0%} of the machine"
 
     @classmethod

@@ -36,7 +36,7 @@ SEND, SEND_ALL_TO_ALL, RECEIVE, WAIT, WAIT_ALL, COMPUTE, BEGIN, END = range(8)
 
 
 class Operation(NamedTuple):
-    """One step of one rank; the functions below make them.
+    """A step of a rank, made by the functions below.
 
     Example:
         >>> dfe.jobs.compute(1_000).amount

@@ -1,4 +1,4 @@
-"""What a program is: the operations of each rank, and the settings that they follow from.
+"""Programs: the operations of each rank, and the settings that determine them.
 
 The computing times of the motifs were calibrated once and are kept with the package: a row of ``data/gaps.json`` says
 which gap gave which MPI share in an isolated run of one job, hosts by number, routed by one policy.
@@ -71,7 +71,7 @@ class Program(ABC):
     @property
     @abstractmethod
     def spec(self) -> str:
-        """What a string of a job says for it, or a short readable name where none can."""
+        """The program's name in the string of a job, or a short readable name if it has none."""
 
     @abstractmethod
     def operations(self, rank: int, ranks: int) -> Iterable[Operation]:

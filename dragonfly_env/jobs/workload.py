@@ -46,7 +46,7 @@ class PlacedJob:
 
     @property
     def info(self) -> JobInfo:
-        """What metrics say about the job."""
+        """Return the job's description for metrics."""
         job = self.job
         return JobInfo(
             name=job.name,
@@ -60,7 +60,7 @@ class PlacedJob:
 
 @contextmanager
 def _named(job: str) -> Iterator[None]:
-    """What is wrong in a job says in which one."""
+    """Add the name of the job to errors inside the block."""
     try:
         yield
     except ConfigError as error:
@@ -111,7 +111,7 @@ def expand_jobs(jobs: Sequence[Job | BackgroundMix], topology: Dragonfly, seed: 
 def resolved_jobs(
     jobs: Sequence[Job | BackgroundMix], topology: Dragonfly, seed: int
 ) -> list[dict[str, Any]]:
-    """What a result depends on beyond what the jobs say of themselves: programs with their defaults and calibrated
+    """Inputs of a result that are not in the jobs themselves: programs with their defaults and calibrated
     computing times, and what a mix has drawn. Another version of these is another run.
     """
     return [

@@ -1,4 +1,4 @@
-"""What was measured: ``Metrics``, and the parts that it is made of."""
+"""Measurements: ``Metrics`` and its parts."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ _HOSTS = ("host_delivered", "host_latency_sum_ps", "host_network_latency_sum_ps"
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Counters:
-    """What was counted from ``start_ps`` to ``end_ps``. Arrays are read-only.
+    """Counts from ``start_ps`` to ``end_ps``. Arrays are read-only.
 
     ``Simulation.counters()`` counts from the last ``reset_statistics``; ``later.since(earlier)`` is what happened
     between two readings.
@@ -92,7 +92,7 @@ class Counters:
         )
 
     def since(self, earlier: Counters) -> Counters:
-        """What was counted after an earlier reading.
+        """Counts since an earlier reading.
 
         Args:
             earlier: Of the same run, with no ``reset_statistics`` between them.
@@ -146,7 +146,7 @@ class Counters:
 
     @property
     def hosts(self) -> HostTable:
-        """What every host sent, and how long its packets took."""
+        """Packets and latencies by sending host."""
         return HostTable.build(
             self.topology,
             sent=self.host_sent,

@@ -1,4 +1,4 @@
-"""What network interfaces count: one row per host."""
+"""Counters of network interfaces: one row per host."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class HostTable(Table):
-    """One row per host. Arrays are read-only.
+    """Counters of hosts, one row each. Arrays are read-only.
 
     ``sent``: packets that left its source queue. Of its packets that were delivered (to any host): ``delivered``,
     ``latency_mean_ns`` (from generation, so the wait in the source queue counts) and ``network_latency_mean_ns`` (from

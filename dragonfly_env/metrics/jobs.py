@@ -1,4 +1,4 @@
-"""What a run measured of its jobs: their time, and the time of their operations."""
+"""Measurements of jobs: their time, and the time of their operations."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["JobInfo", "JobMetrics", "OperationMetrics"]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class OperationMetrics(OperationTotals):
-    """One kind of operation of a job, such as ``"allreduce"`` or ``"wait"``: those that were completed in the
+    """Kind of operation of a job, such as ``"allreduce"`` or ``"wait"``: those that were completed in the
     window, of all ranks.
 
     Example:
@@ -84,7 +84,7 @@ class JobMetrics:
     def of(
         cls, infos: Sequence[JobInfo], statistics: Mapping[str, Any], counters: Counters
     ) -> tuple[JobMetrics, ...]:
-        """Of every job, from what ``_core.Simulation.statistics`` returns, and the machine's counters."""
+        """Measurements of every job, from the results of ``_core.Simulation.statistics`` and the machine's counters."""
         if not infos:
             return ()
         rows = zip(infos, statistics["jobs"], strict=True)

@@ -1,4 +1,4 @@
-"""What the links of a network did: one row per directed link, and sums by class."""
+"""Utilisation and stalls of links: one row per directed link, and sums by class."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class LinkClassTotals:
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class LinkTable(Table):
-    """One row per connected directed link that leaves a router, by router and port. Arrays are read-only.
+    """Connected directed links that leave a router, one row each, by router and port. Arrays are read-only.
 
     ``kind`` is the class of the link (``Dragonfly.port_kind``), ``"host"`` into hosts. ``utilisation`` is the fraction
     of the window in which the link carried bits, ``stall_fraction`` that in which the port had a packet but no credit

@@ -1,4 +1,4 @@
-"""What a window of a closed-loop run measured of messages; and percentiles from a histogram."""
+"""Measurements of messages in a window of a closed-loop run; and percentiles from a histogram."""
 
 from __future__ import annotations
 

@@ -270,7 +270,7 @@ class Metrics:
 
     @property
     def end_mark(self) -> Mark:
-        """What was counted up to the end of the window, as `middle` has it for the middle."""
+        """Counts up to the end of the window; `middle` has the counts up to its middle."""
         offered = self.packets_generated + self.packets_lost
         return Mark(self.end_ps, offered, self.packets_delivered, self.latency_sum_ps)
 
@@ -300,14 +300,14 @@ class Metrics:
 
     @property
     def offered_load(self) -> float:
-        """What hosts generated, lost packets included. Below the configured load where generators stalled. Closed loop:
+        """Generated load, lost packets included. Below the configured load if generators stalled. Closed loop:
         what programs gave to source queues.
         """
         return self._load(self.packets_generated + self.packets_lost, self.topology.num_hosts)
 
     @property
     def accepted_load(self) -> float:
-        """What was delivered."""
+        """Delivered load."""
         return self._load(self.packets_delivered, self.topology.num_hosts)
 
     @property
@@ -420,7 +420,7 @@ class Metrics:
 
     @property
     def links(self) -> LinkTable:
-        """What each link did: utilisation and stalls with router, port and kind; sums by class in
+        """Counters of each link: utilisation and stalls with router, port and kind; sums by class in
         ``.totals()``.
         """
         return LinkTable.build(
@@ -444,7 +444,7 @@ class Metrics:
 
     @property
     def hosts(self) -> HostTable:
-        """What every host sent, and how long its packets took (``SimulationConfig.host_latency``)."""
+        """Packets and latencies by sending host (``SimulationConfig.host_latency``)."""
         return self.counters.hosts
 
     @property

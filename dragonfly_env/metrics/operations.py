@@ -1,4 +1,4 @@
-"""Who the jobs of a run are, and what was counted of their operations and messages."""
+"""Jobs of a run, and the counts of their operations and messages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ANY_OPERATION = ""
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class JobInfo:
-    """Who was measured.
+    """Description of the measured job.
 
     Example:
         >>> config = dfe.SimulationConfig(topology="72", jobs=["milc:hosts=4"])
@@ -43,7 +43,7 @@ class JobInfo:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class OperationTotals:
-    """One kind of operation of a job, such as ``"allreduce"`` or ``"wait"``: those that were completed in the
+    """Kind of operation of a job, such as ``"allreduce"`` or ``"wait"``: those that were completed in the
     window, of all ranks.
 
     Example:
@@ -71,13 +71,13 @@ class OperationTotals:
         return self.total_ps / PS_PER_NS
 
     def since(self, earlier: OperationTotals) -> OperationTotals:
-        """Those that an earlier reading had not."""
+        """Counts since an earlier reading."""
         return OperationTotals(self.count - earlier.count, self.total_ps - earlier.total_ps)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class JobTotals:
-    """What was counted of a job; ``Counters.jobs``.
+    """Counts of a job; ``Counters.jobs``.
 
     Example:
         >>> config = dfe.SimulationConfig(topology="72", jobs=["milc:hosts=4"])

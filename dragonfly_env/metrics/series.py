@@ -34,7 +34,7 @@ def check_series(bin_ns: float, partitions: int, end_ps: int) -> None:
 
 
 def limit_of_drain(bin_ns: float, partitions: int) -> tuple[int, ConfigError]:
-    """Where a drain must stop, in picoseconds, and the error for a network that is not empty by then.
+    """The latest end of a drain, in picoseconds, and the error for a network that is not empty by then.
 
     How long a drain takes is not known beforehand.
     """
@@ -46,7 +46,7 @@ def limit_of_drain(bin_ns: float, partitions: int) -> tuple[int, ConfigError]:
 
 
 def series_end_ps(bin_ns: float, partitions: int) -> int:
-    """Where the longest series that is kept ends, in picoseconds."""
+    """The end of the longest series that is kept, in picoseconds."""
     return int(bin_ns * _most_bins(partitions) * PS_PER_NS)
 
 

@@ -28,7 +28,7 @@ _MARKS_PER_DOUBLING = 4
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What was counted in a window up to some time.
+    """Counts of a window up to some time.
 
     Attributes:
         time_ps: The time.

@@ -1,4 +1,4 @@
-"""What an operator's counters say: flits and stalls of every tile, by router, group and class.
+"""Counters as an operator reads them: flits and stalls of every tile, by router, group and class.
 
 A tile is one end of a link with the buffers of what it receives, as on Aries routers: those of links between routers
 have the class of their link (``rank-1``, ``local`` ...), those of hosts are processor tiles, here two rows each,
@@ -60,7 +60,7 @@ class TileTotals:
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class TileTable(Table):
-    """One row per tile, by router. Arrays are read-only.
+    """Counters of tiles, one row each, by router. Arrays are read-only.
 
     ``flits`` are those *received* at the tile (``host-out``: by the host), as ``INCOMING_FLIT`` on Aries; they count
     when they leave the other end. ``stalls``: the time in which the head of some buffer of the tile could not move on
@@ -201,7 +201,7 @@ class TileTable(Table):
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class _Layout:
-    """What does not depend on what was counted, (n,) each."""
+    """Columns that do not depend on the counts, (n,) each."""
 
     router: IntArray
     group: IntArray
@@ -228,7 +228,7 @@ def _layout(topology: Dragonfly) -> _Layout:
     own_of_host = router * radix + port
     index = np.concatenate([own_of_host, between[:, 0] * radix + between[:, 1], own_of_host])
     sender = np.concatenate([own_of_host, between[:, 2] * radix + between[:, 3], own_of_host])
-    # Of one router: what comes from hosts, from routers, and what goes to hosts.
+    # Per router: flits from hosts, from routers, and to hosts.
     part = np.repeat(np.arange(3), [len(hosts), len(between), len(hosts)])
     order = np.lexsort((index, part, index // radix))
     index, sender, part = index[order], sender[order], part[order]

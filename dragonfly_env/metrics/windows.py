@@ -47,7 +47,7 @@ class CounterWindows:
         return len(self._readings) - 1
 
     def __getitem__(self, window: int) -> Counters:
-        """What was counted in a window; negative numbers count from the end."""
+        """Return the counts of a window; negative numbers count from the end."""
         if not -len(self) <= window < len(self):
             raise IndexError(f"window {window} of {len(self)}")
         window %= len(self)
@@ -122,7 +122,7 @@ class CounterWindows:
         return percentile_of(self.host_latency_mean_ns(source_queue=source_queue), percent)
 
     def operations(self, job: int) -> Columns:
-        """What ranks of a job spent in its operations, over time.
+        """Time that ranks of a job spent in its operations, window by window.
 
         Args:
             job: Index into ``SimulationConfig.placed_jobs()``.

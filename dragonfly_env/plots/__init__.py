@@ -55,7 +55,7 @@ load)."""
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """What was drawn.
+    """The figures that were drawn.
 
     Attributes:
         files: Every file written, the page last.

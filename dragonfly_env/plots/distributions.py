@@ -40,7 +40,7 @@ _P99: dict[str, Any] = {"marker": "x", "color": "black", "markersize": 6, "marke
 
 
 def distribution_figure(results: Results, load: float | None = None) -> Figure:
-    """One panel per traffic at one load each, one box per policy.
+    """Draw a panel per traffic at one load each, with a box per policy.
 
     Box: first to third quartile with the median; whiskers: 5th to 95th percentile (HPDC'21 draws 1.5
         interquartile ranges, which need every packet). Marks: mean, p95, p99. Over seeds: the mean of each
@@ -77,7 +77,7 @@ def distribution_figure(results: Results, load: float | None = None) -> Figure:
 
 
 def _box(row: Mapping[Hashable, Any]) -> dict[str, Any]:
-    """What `Axes.bxp` needs of one policy, and the marks; in microseconds."""
+    """Return the arguments of `Axes.bxp` for a policy, and the marks; in microseconds."""
     names = {
         "whislo": "p5",
         "q1": "p25",

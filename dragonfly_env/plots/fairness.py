@@ -1,4 +1,4 @@
-"""Who gets into the network: accepted load by the router's place in its group."""
+"""Fairness of injection: accepted load by the router's place in its group."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dragonfly_env.sweeps.results import Results
 
 
 def fairness_figure(results: Results, load: float | None = None) -> Figure:
-    """One panel per traffic and policy: a bar for each router of a group, the mean over all groups.
+    """Draw a panel per traffic and policy: a bar for each router of a group, the mean over all groups.
 
     The thin line on a bar spans the lowest to the highest group. Jain's index is over all routers.
     """

@@ -34,7 +34,7 @@ Boxes = dict[str, dict[str, npt.NDArray[np.float64]]]
 
 
 def job_figure(results: Results, load: float | None = None) -> Figure:
-    """One column per job: run time, MPI share, and the mean times of its operations; one box per policy.
+    """Draw a column per job: run time, MPI share, and the mean times of its operations; one box per policy.
 
     Box: first to third quartile with the median, over all placements and seeds; whiskers: the lowest and the highest;
     a point for every run.

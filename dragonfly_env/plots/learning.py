@@ -63,7 +63,7 @@ def learning_figure(
 
 
 def _line(look: Look) -> dict[str, Any]:
-    """Of a heuristic: its own colour and dashes; what is solid elsewhere is dashed here, as curves are solid."""
+    """Style of a heuristic: its own colour and dashes; solid styles are dashed here, as learning curves are solid."""
     dash = "dash" if look.dash == "solid" else look.dash
     return {"color": look.colour, "linestyle": DASHES[dash], "linewidth": 1.3}
 

@@ -1,4 +1,4 @@
-"""Where the traffic goes: utilisation of global links between groups, and of every port of a router."""
+"""Distribution of traffic: utilisation of global links between groups, and of every port of a router."""
 
 from __future__ import annotations
 

@@ -217,8 +217,8 @@ def limits_of(results: Results, traffic: str) -> Limits | None:
 
 
 def _shared_part(text: str) -> str:
-    """Of a run's configuration: what the bounds depend on. Of several seeds the first is as good as any other, except
-    for patterns that the seed draws.
+    """Return the part of a run's configuration that determines the bounds. Among several seeds the first is as good
+    as any other, except for patterns that the seed draws.
     """
     known = json.loads(text)
     part = {name: known[name] for name in ("topology", "network", "traffic") if name in known}

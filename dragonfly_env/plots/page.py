@@ -1,4 +1,4 @@
-"""One HTML page with everything: figures, a sortable table, and how the results were made.
+"""HTML page with all results: figures, a sortable table, and how the results were made.
 
 It opens from a file, offline: script, pictures and style are inside.
 """

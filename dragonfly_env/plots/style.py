@@ -1,4 +1,4 @@
-"""What all figures share: one look per policy, axes, files, and the load of a figure that has room for only one."""
+"""Common parts of all figures: the style of each policy, axes, files, and the load of figures with room for one."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ _LOOKS = {
 
 
 def _spare() -> tuple[Look, ...]:
-    """What is left for parameters of a policy and for agents: every colour with the dashes that it has not yet."""
+    """Styles left for parameters of a policy and for agents: every colour with the dashes not yet used with it."""
     found: list[Look] = []
     for dash, marker in zip(reversed(DASHES), ("8", "p", "h", "s"), strict=False):
         for colour in COLOURS:
@@ -274,7 +274,7 @@ def add_title(figure: Figure, title: str) -> None:
 
 
 def policy_legend(figure: Figure, axes: Axes, *, below: bool = False) -> None:
-    """One legend for the whole figure, above (or below) the panels, from the artists of ``axes``."""
+    """Draw a legend for the whole figure, above (or below) the panels, from the artists of ``axes``."""
     handles, _ = axes.get_legend_handles_labels()
     fitting_legend(figure, handles, "outside lower center" if below else "outside upper center")
 

@@ -393,7 +393,7 @@ class SimulationConfig:
         return cls(**given)
 
     def to_toml(self) -> str:
-        """This configuration as a TOML document.
+        """Return the configuration as a TOML document.
 
         Example:
             >>> print(dfe.SimulationConfig(topology="72").to_toml().splitlines()[0])
@@ -419,7 +419,7 @@ class SimulationConfig:
         return cls.from_dict(read_toml(source) if isinstance(source, Path) else parse_toml(source))
 
     def to_json(self) -> str:
-        """This configuration as one line of JSON with sorted keys: equal configurations give equal lines.
+        """Return the configuration as one line of JSON with sorted keys: equal configurations give equal lines.
 
         Example:
             >>> text = dfe.SimulationConfig(topology="72").to_json()
@@ -458,7 +458,7 @@ class SimulationConfig:
         }
 
     def _make_source(self) -> _core.Source:
-        """What the core's hosts pull their messages from: their jobs, or what the traffic says."""
+        """Sources of the hosts' messages in the core: jobs, or the traffic."""
         core, network, traffic = self.topology.to_core(), self.network, self.traffic_object
         packets = {"packet_bytes": network.message_bytes_of_packet, "packet_flits": network.flits_per_packet}
         if isinstance(traffic, ClosedLoop):
@@ -473,7 +473,7 @@ class SimulationConfig:
         )
 
     def _source_after(self, after_ps: int | None) -> _core.Source | None:
-        """What hosts without a program send; None if nothing.
+        """Source of hosts without a program; None if they send nothing.
 
         Args:
             after_ps: A time: steps of a schedule that end before are left out, and the one that is in force begins
@@ -534,7 +534,7 @@ class Made:
 
     @property
     def now(self) -> SimulationConfig:
-        """What is simulated from now on."""
+        """Return the configuration that holds from now on."""
         config = self.changes[-1][1] if self.changes else self.config
         return config if self.policy is None else config.replace(policy=as_policy(self.policy))
 
@@ -581,7 +581,7 @@ class Made:
         return dataclasses.replace(self, changes=(*self.changes, (after_ps, config)))
 
     def decided_by(self, policy: Policy | None) -> Made:
-        """The same with another policy from now on; None: with the same one. Which ones can take over, the core knows:
+        """Replace the policy from now on; None: keep it. The core decides which policies can take over:
         one that learns becomes the same with other parameters, so that its tables fit.
         """
         before = self.now.policy_object

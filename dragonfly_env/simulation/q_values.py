@@ -25,7 +25,7 @@ def as_q_table(values: object, shape: tuple[int, ...], topology: Dragonfly) -> n
     Returns:
         A new array.
     """
-    # What q_table() gives needs no double precision, which takes twice the memory.
+    # Results of q_table() need no double precision, which takes twice the memory.
     is_table = isinstance(values, np.ndarray) and values.dtype == np.float32
     given: npt.NDArray[Any] = np.asarray(values) if is_table else as_numbers("values", values, ndim=3)
     if given.shape != shape:

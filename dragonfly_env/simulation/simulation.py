@@ -71,7 +71,7 @@ class Simulation(CoreOwner):
         self._make(Made(config, tuple(parse_policy(policy) for policy in forks_to)))
 
     def _make(self, made: Made) -> None:
-        """What is here at time 0."""
+        """Describe the parts at time 0."""
         self._made = made
         self._config = made.now
         self._closed_loop = made.config.ends
@@ -197,7 +197,7 @@ class Simulation(CoreOwner):
 
     @property
     def config(self) -> SimulationConfig:
-        """What is being simulated."""
+        """The configuration of the run."""
         return self._config
 
     @property
@@ -468,7 +468,7 @@ class Simulation(CoreOwner):
         self._window_ps = self._core.time_ps
 
     def metrics(self) -> Metrics:
-        """What was counted since the last ``reset_statistics``: a snapshot that later runs do not change.
+        """Measurements since the last ``reset_statistics``: a snapshot that later runs do not change.
 
         Example:
             >>> sim = dfe.Simulation(dfe.SimulationConfig(topology="72", load=0.2))
@@ -484,12 +484,12 @@ class Simulation(CoreOwner):
         return Metrics.from_statistics(statistics, config.topology, config.network, middle, self._jobs)
 
     def _begin_episode(self) -> None:
-        """As ``reset_statistics``, and what was generated in the warm-up of an environment is not counted later."""
+        """Reset the statistics, like ``reset_statistics``; packets generated in the warm-up are not counted later."""
         self.reset_statistics()
         self._core.reset_statistics(ends_warmup=True)
 
     def counters(self) -> Counters:
-        """What ports, hosts and jobs counted since the last ``reset_statistics``: a small part of ``metrics()``, to be
+        """Counters of ports, hosts and jobs since the last ``reset_statistics``: a small part of ``metrics()``, to be
         read often. ``later.since(earlier)`` is what happened between two readings.
 
         Example:

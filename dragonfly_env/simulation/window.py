@@ -44,7 +44,7 @@ def simulate(config: SimulationConfig, *, warmup_ns: float = 0.0, measure_ns: fl
 
 
 def after_warmup(config: SimulationConfig, warmup_ns: float) -> SimulationConfig:
-    """The same run with its jobs after a warm-up: their ``start_ns`` counts from its end. Endless jobs and mixes are
+    """Shift the jobs of a run behind a warm-up: their ``start_ns`` counts from its end. Endless jobs and mixes are
     part of what warms the network up: theirs counts from time 0.
     """
     if not config.jobs or warmup_ns == 0.0:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from dragonfly_env.sweeps.runner import Failure, SweepInterrupted, SweepReport, run_all
     from dragonfly_env.sweeps.scenario import Scenario
 
-# Where each name is: tables come with pandas, which takes longer to import than all else. Who wants one part of this
-# room, as the command line does for its options, does not wait for the others.
+# The module of each name: tables come with pandas, which takes longer to import than all else. Who wants one part of
+# this room, as the command line does for its options, does not wait for the others.
 _HOMES = {
     "Failure": "runner",
     "Point": "run",

@@ -27,7 +27,7 @@ _CLOSE = 0.005
 def mpi_share(
     config: SimulationConfig, program: Motif, hosts: int, gap_ns: float, iterations: int
 ) -> tuple[float, float]:
-    """Of a job that is alone on the machine, its hosts by number.
+    """Result of a job that is alone on the machine, its hosts by number.
 
     Returns:
         The share of its iterations' time that ranks spend in operations, and the mean of the rest of an iteration's
@@ -68,7 +68,7 @@ def calibrate_gap(
         if gap_ns and abs(found - wanted) < _CLOSE:
             break
         estimate_ns = in_operations_ns * (1.0 - wanted) / wanted
-        # Where ranks that fall out of step wait longer after a longer gap, estimates swing about the answer.
+        # If ranks that fall out of step wait longer after a longer gap, estimates swing about the solution.
         gap_ns = float(round(estimate_ns if attempt < _QUICK_ROUNDS else (gap_ns + estimate_ns) / 2))
     else:
         raise config_error(
@@ -98,7 +98,7 @@ def _named(network: NetworkConfig) -> dict[str, Any]:
         usual = NetworkConfig.preset(preset).to_dict()
         return {name: value for name, value in values.items() if usual.get(name) != value}
 
-    # What a preset has and the network lacks cannot be said as a change of it.
+    # A field that a preset sets and the network leaves out cannot be written as a change of the preset.
     fitting = [
         name
         for name in NetworkConfig.presets()

@@ -119,7 +119,7 @@ class AgentSimulation:
         return self._env.packet_log()
 
     def metrics(self) -> Metrics:
-        """What was counted since the last ``reset_statistics``."""
+        """Counts since the last ``reset_statistics``."""
         metrics = self._env.metrics()
         return replace(metrics, middle=self._marks.middle(self._window_ps, metrics.end_ps))
 
@@ -244,7 +244,7 @@ def _complete(simulation: dfe.Simulation, limit_ps: int, progress: Callable[[flo
 
 
 def row_of(run: Run, metrics: Metrics, provenance: Mapping[str, Any]) -> dict[str, Any]:
-    """One row of the results table.
+    """Row of the results table.
 
     Columns: what varies (policy, traffic, load, seed); the settings; everything of `Metrics.to_dict`; more
     percentiles; arrays (see `arrays_of`), if they are kept; the times of jobs (`jobs_columns`); the provenance, with
@@ -309,7 +309,7 @@ def arrays_of(metrics: Metrics) -> dict[str, Any]:
 def _loads_of_sources(
     run: Run, log: Mapping[str, npt.NDArray[Any]], metrics: Metrics
 ) -> dict[str, npt.NDArray[np.float32]]:
-    """What was delivered of each router's hosts, as a fraction of their links.
+    """Delivered load of each router's hosts, as a fraction of their links.
 
     Next to ``router_accepted_load``, which counts what left the source queues: deep injection buffers go on accepting
     for long after the network has stopped to.
@@ -365,7 +365,7 @@ NIC_WINDOW_NS = 10_000.0
 
 
 def tile_sums(tiles: TileTable) -> dict[str, dict[str, float]]:
-    """Of each class of tiles: how many, flits received, stalls, and those of the worst of them."""
+    """Columns of each class of tiles: their number, flits received, stalls, and the stalls of the worst tile."""
     return {
         kind: {
             "tiles": totals.tiles,
@@ -418,7 +418,7 @@ def tiles_text(metrics: Metrics) -> str:
 def host_columns(
     config: SimulationConfig, log: Mapping[str, npt.NDArray[Any]]
 ) -> dict[str, npt.NDArray[np.float32]]:
-    """What hosts saw, from a log of all packets.
+    """Columns of hosts, from a log of all packets.
 
     Returns:
         ``host_stall_ns`` (num_hosts,): for how long each had a packet and a free link, but no credit for the buffer of

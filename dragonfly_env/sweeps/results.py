@@ -174,7 +174,7 @@ def _load_folder(folder: ResultsFolder) -> Results:
 
 
 def _present(labels: Iterable[str], column: Iterable[str]) -> tuple[str, ...]:
-    """Those labels that a column has, in their order."""
+    """Return the labels that a column has, in their order."""
     known = set(column)
     return tuple(label for label in labels if label in known)
 

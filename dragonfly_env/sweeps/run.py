@@ -35,7 +35,7 @@ REVISIONS = {
 
 
 def revisions_of(config: SimulationConfig) -> dict[str, int]:
-    """What a configuration uses of `REVISIONS`."""
+    """Return the entries of `REVISIONS` that a configuration uses."""
     return {name: REVISIONS[name] for name in sorted({*_names(config)}) if name in REVISIONS}
 
 
@@ -72,8 +72,8 @@ def without_places(values: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
-    """One configuration, measured in one window: a simulation up to its seed. Open loops, closed loops and jobs are
-    configurations, not kinds of points.
+    """Run of one configuration, measured in one window: a simulation up to its seed. Open loops, closed loops and
+    jobs are configurations, not kinds of points.
 
         point = Point(config=config, policy_label="min", traffic_label="uniform", warmup_ns=50_000, measure_ns=100_000)
         run_all([point], Path("results/mine"), seeds=(1, 2, 3))
@@ -197,7 +197,7 @@ class Run(Point):
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def describe(self) -> str:
-        """One line for people: what varies within a sweep."""
+        """Describe the settings that vary within a sweep, in one line for people."""
         return f"{self.policy_label} under {self._workload()}, seed {self.config.seed}"
 
     def _workload(self) -> str:

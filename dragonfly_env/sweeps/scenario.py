@@ -305,7 +305,7 @@ DEFAULT_TOPOLOGY = "1056"
 DEFAULT_WARMUP_NS = 100_000.0
 DEFAULT_MEASURE_NS = 100_000.0
 _MOST_RUNS = 100_000
-# What a scenario says in words of its own, and what only one run has.
+# Fields that a scenario has under other names, and fields of a single run.
 _OWN = {"topology", "network", "traffic", "load", "policy", "jobs", "seed", "threads", "packet_log"}
 _OPTIONS = tuple(field.name for field in fields(SimulationConfig) if field.name not in _OWN)
 
@@ -569,7 +569,7 @@ class Scenario:
 
 
 def _parse_program(item: object) -> tuple[Job, ...]:
-    """One entry of ``programs``: a job, or several that run together."""
+    """Read an entry of ``programs``: a job, or several that run together."""
     several = isinstance(item, Sequence) and not isinstance(item, str)
     jobs = parse_jobs(item if several else [item])
     listed = tuple(job for job in jobs if isinstance(job, Job))

@@ -34,12 +34,12 @@ SUMMARY = (
 
 
 def summary_table(results: Results) -> pd.DataFrame:
-    """One row per traffic, policy and load: means over seeds with confidence intervals; see `aggregate`."""
+    """Table with a row per traffic, policy and load: means over seeds with confidence intervals; see `aggregate`."""
     return aggregate(results, SUMMARY)
 
 
 def verdict_table(results: Results) -> pd.DataFrame:
-    """One row per traffic and policy.
+    """Table with a row per traffic and policy.
 
     Returns:
         ``traffic``, ``policy``; ``carries``: the highest load up to which at least `SATURATED_BELOW` of every
@@ -201,7 +201,7 @@ def loaded_part(results: Results) -> Results | None:
 
 
 def job_runs(results: Results, traffic: str) -> pd.DataFrame:
-    """One row per run and job.
+    """Table with a row per run and job.
 
     Returns:
         ``number`` and ``name`` of the job; ``hosts``; ``placement``, empty if it is not known; ``endless``; ``load``,
@@ -224,7 +224,7 @@ def job_runs(results: Results, traffic: str) -> pd.DataFrame:
 
 
 def jobs_frame(results: Results, traffic: str) -> pd.DataFrame:
-    """One row per job, placement, load of the traffic next to it, and policy.
+    """Table with a row per job, placement, load of the traffic next to it, and policy.
 
     Returns:
         ``number``, ``name``, ``hosts``, ``placement`` and ``endless`` of the job; ``load``; ``policy``; ``seeds`` and
@@ -269,7 +269,7 @@ def render_jobs(results: Results, traffic: str) -> RenderableType:
 
 
 def _times_of(part: pd.DataFrame, beside: bool) -> Table:
-    """One job: a line for each load of the traffic next to it, each placement and each policy."""
+    """Table of one job: a line for each load of the traffic next to it, each placement and each policy."""
     several = part["placement"].nunique() > 1
     shown = Table(box=box.SIMPLE_HEAD)
     if beside:

@@ -1,4 +1,4 @@
-"""What traffic is: the base of everything that tells hosts when to send and to whom."""
+"""Base of traffic: everything that sets when and to whom hosts send."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Silence(Traffic):
 
 
 class NamedTraffic(Traffic):
-    """What has a name in the core's registry. Subclasses are frozen dataclasses whose fields are the arguments."""
+    """Traffic with a name in the core's registry. Subclasses are frozen dataclasses whose fields are the arguments."""
 
     __slots__ = ()
 
@@ -124,7 +124,7 @@ class NamedTraffic(Traffic):
 
 
 class Pattern(NamedTraffic):
-    """Who talks to whom.
+    """Pattern of senders and receivers.
 
     Example:
         >>> pattern = dfe.traffic.parse_traffic("hotspot:hosts=2")
@@ -175,7 +175,7 @@ class ClosedLoop(NamedTraffic):
 
 
 class _ByName:
-    """What stands for a row of the core's registry that has no Python class of its own."""
+    """Row of the core's registry without a Python class of its own."""
 
     __slots__ = ()
 

@@ -42,7 +42,7 @@ _CLASS_AND_FILE = re.compile(r"(?P<class>[^@]+:[^\W\d]\w*)@(?P<file>.+)", re.DOT
 
 @dataclass(frozen=True, slots=True)
 class AgentSource:
-    """Where a policy in Python comes from; it can be sent to another process.
+    """Source of a policy in Python; it can be sent to another process.
 
     Attributes:
         spec: The file of a saved agent; ``module:Class``; or ``module:Class@file``, a learner and what it saved.
@@ -204,7 +204,7 @@ def _load_module(name: str, folder: Path) -> ModuleType:
 
 @dataclass(frozen=True, slots=True)
 class LearnerSource:
-    """Where the learner of a training comes from.
+    """Source of the learner of a training.
 
     Attributes:
         spec: A kind of ``AGENTS``, or ``module:Class`` or ``file.py:Class``.
@@ -234,7 +234,7 @@ class LearnerSource:
         return self.spec if self.own is None else self.own.__name__
 
     def saved(self, file: Path) -> str:
-        """What `evaluate` takes for an agent that was saved there."""
+        """Return the argument of `evaluate` for an agent that was saved there."""
         return str(file) if self.own is None else f"{self.spec}@{file}"
 
     def list_settings(self) -> frozenset[str]:

@@ -33,7 +33,7 @@ _COUNTED = ("decisions", "simulated_ns", "wall_s")
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingPlan:
-    """What to train, on what, and for how long.
+    """Settings of a training: agent, environment and duration.
 
     Attributes:
         learner: Where the agent comes from.

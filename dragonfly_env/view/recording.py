@@ -40,7 +40,7 @@ FIGURES = (
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Recording:
-    """What one run did, frame by frame. T frames, L directed links that leave a router, g groups; arrays by frame.
+    """Recording of a run, frame by frame. T frames, L directed links that leave a router, g groups; arrays by frame.
 
     Attributes:
         run: What was simulated.

@@ -25,8 +25,8 @@ HOST_NS = 6.25
 
 
 def test_a_lone_packet_takes_75_ns_per_router_and_the_wires() -> None:
-    """One packet at a time, 1 us apart: from host 0 to one host of every router of the first three groups. Every row
-    has a gateway, so the longest way is one hop along the row, the optical one, a row and a column:
+    """Send one packet at a time, 1 us apart: from host 0 to one host of every router of the first three groups.
+    Every row has a gateway, so the longest way is one hop along the row, the optical one, a row and a column:
     1 + 5 * 75 + 5 + 80 + 5 + 15 + 6.25 = 487.25 ns, below 500; each of its hops adds
     (80 + 155 + 80 + 90) / 4 = 101.25.
     """
@@ -74,7 +74,7 @@ def test_ports_are_as_fast_as_their_links_together(network: str, packets: int) -
 
 
 def test_min_under_uniform_saturates_where_the_bundles_between_groups_are_full() -> None:
-    """Of a group's 48 hosts 11/12 of the packets leave, through 3 bundles to each of 11 groups, all alike:
+    """The packets of a group's 48 hosts leave in 11 of 12 cases, through 3 bundles to each of 11 groups, all alike:
     x = (33 / 8.96) / (48 * 11/12 / 6.25) = 0.5232. The busiest links of rank 1, counted, are less full.
     """
     bound = (33 / PORT_NS["rank-3"]) / (48 * 11 / 12 / HOST_NS)

@@ -1,4 +1,4 @@
-"""Where non-minimal paths of each length saturate: the load of the busiest link, counted over all paths, against
+"""Saturation by non-minimal paths of each length: the load of the busiest link, counted over all paths, against
 simulations.
 
 The formulas of LIA, TACO 2025, section 3.2.2 (1/h for ADV+h) count the local links of the groups between alone. The

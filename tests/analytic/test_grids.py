@@ -24,7 +24,7 @@ HOP_PS = {"rank-1": 83_200, "rank-2": 60_800, "rank-3": 339_200}
 
 
 def test_a_lone_packet_pays_for_every_class_of_link() -> None:
-    """One packet at a time, 3 us apart: from host 0 to one host of every router of the first three groups."""
+    """Send one packet at a time, 3 us apart: from host 0 to one host of every router of the first three groups."""
     network = dfe.NetworkConfig.preset("q-adaptive")
     hosts = [router * 2 for router in range(1, 72)]
     times = [3_000.0 * i + 1.0 for i in range(len(hosts))]
@@ -43,7 +43,7 @@ def test_a_lone_packet_pays_for_every_class_of_link() -> None:
     kinds = {(router, peer): SMALL.port_kind(port) for router, port, peer, _ in SMALL.links().tolist()}
     for created, delivered, route in zip(log["created_ns"], log["delivered_ns"], routes_of(log), strict=True):
         hops = [kinds[step] for step in itertools.pairwise(route)]
-        # Where in the clock's period a packet is generated shifts its first edge; whole periods are the same.
+        # The time of generation within the clock's period shifts the first edge; whole periods are the same.
         latency_ps = round((delivered - created) * 1000)
         lone = 52_000 - (round(created * 1000) + 52_000) % 3_200 + 3_200 + 52_000
         assert latency_ps == lone + sum(HOP_PS[kind] for kind in hops), (route, hops)

@@ -1,4 +1,4 @@
-"""What the LIA paper says of its policies, in character, on 1,056 hosts (h = 4) instead of 5,256.
+"""Qualitative claims of the LIA paper on its policies, on 1,056 hosts (h = 4) instead of 5,256.
 
 Network ``lia``; Bernoulli injection whose trials are lost when the injection queue is full. Steady states are short,
 so latencies count within 2 %. What is not met is in docs/reproduction/taco25.md.

@@ -120,8 +120,8 @@ def test_valiant_over_routers_carries_a_little_less_than_half_as_local_links_fil
 def test_valiant_that_avoids_the_destination_group_loads_the_other_links_more(
     system: str, detour: str
 ) -> None:
-    """As the published network does: only g-2 groups to choose from, so 2*a*p*x/(g-2) = 1 on every link but G ->
-    G+1, which is empty.
+    """Compare with the rule of the published network: only g-2 groups to choose from, so 2*a*p*x/(g-2) = 1 on every
+    link but G -> G+1, which is empty.
     """
     t = SYSTEMS[system]
     policy = Valiant(detour=detour, avoid_destination_group=True)
@@ -158,7 +158,7 @@ def test_vlb_g_under_adv_h_carries_what_one_local_link_per_router_carries(system
 @NETWORKS
 @systems("72", "342")
 def test_vlb_g_under_adv_h_shares_that_link_with_last_hops(system: str, network: str) -> None:
-    """Where destinations are random routers of the group, 1 of a packets that come to a router goes on over the same
+    """If destinations are random routers of the group, 1 of a packets that come to a router goes on over the same
     local link, to its destination: p*x*(1 + 1/a) = 1, x = 1/(h*(1 + 1/a)).
     """
     t = SYSTEMS[system]

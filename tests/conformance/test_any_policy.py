@@ -65,7 +65,7 @@ def last_action(env: dfe.BatchedRoutingEnv, batch: DecisionBatch) -> np.ndarray:
 
 
 def farthest(env: dfe.BatchedRoutingEnv, batch: DecisionBatch) -> np.ndarray:
-    """As many hops as possible, and the farthest group."""
+    """Policy with as many hops as possible, to the farthest group."""
     topology = env.config.topology
     if env.action == "path":
         assert batch.candidates is not None

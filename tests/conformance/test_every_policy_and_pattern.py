@@ -50,7 +50,7 @@ def run_and_drain(config: dfe.SimulationConfig, duration_ns: float = 1200) -> df
 
 
 def check_sane(m: dfe.Metrics) -> None:
-    """What holds for the metrics of every drained run with traffic."""
+    """Check the metrics of a drained run with traffic."""
     assert m.packets_delivered > 0
     assert (
         0 < m.latency_min_ns <= m.latency_percentile_ns(50) <= m.latency_percentile_ns(99) <= m.latency_max_ns

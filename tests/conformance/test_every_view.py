@@ -1,4 +1,4 @@
-"""What holds of every view alike: bad input is refused and changes nothing, and no episode leaves anything behind."""
+"""Facts of every view alike: bad input is refused and changes nothing, and no episode leaves anything behind."""
 
 from __future__ import annotations
 

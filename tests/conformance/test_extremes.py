@@ -58,7 +58,7 @@ TIMES_MET: dict[str, Callable[[int], int]] = {
 
 
 def alone(network: dfe.NetworkConfig, destination: int) -> dfe.Metrics:
-    """One packet in an empty network."""
+    """Send a packet through an empty network."""
     trace = Trace.from_columns(time_ns=[0], src=[0], dst=[destination], bytes=[1])
     config = dfe.SimulationConfig(topology=SMALL, network=network, traffic=trace, watchdog_ns=1e9)
     simulation = dfe.Simulation(config)

@@ -21,7 +21,7 @@ from dragonfly_env import Dragonfly, dragonfly_v0
 ROOT = Path(__file__).resolve().parents[2]
 SHORT: dict[str, Any] = {"topology": Dragonfly(p=1, a=2, h=1), "duration_ns": 1_000.0, "warmup_ns": 300.0}
 
-# They warn of their own: of versions that they were tested with, and of each other.
+# The frameworks have warnings of their own: on versions that they were tested with, and on each other.
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 

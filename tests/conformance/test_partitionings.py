@@ -1,4 +1,4 @@
-"""One network cut into partitions in different ways: neither runs nor what environments hand out can tell which."""
+"""A network cut into partitions in different ways: runs and environments have the same results."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ def test_registered_with_pettingzoo() -> None:
     assert len(parallel.possible_agents) == 114
 
 
-# What the checkers do not see.
+# Facts that the checkers do not see.
 
 
 def a_legal(mask: np.ndarray, observation: np.ndarray) -> int:
@@ -266,7 +266,7 @@ def test_an_observation_that_is_kept_keeps_no_other_router_s_alive(view: str) ->
 
 
 def first_actions(view: str, env: Any) -> Any:
-    """What sends all packets of this round (or turn) minimally."""
+    """Actions that send all packets of this round (or turn) minimally."""
     if view == "parallel":
         return dict(zip(env.acting, env.round_batch.minimal_actions().tolist(), strict=True))
     return int(env.unwrapped.selected_batch.minimal_actions()[0])

@@ -64,7 +64,7 @@ def test_a_parallel_step_needs_an_action_of_each_router_with_a_packet_and_of_no_
 
 
 def minimal_history(seed: int) -> int:
-    """What happens if every packet is sent minimally."""
+    """Rewards and observations if every packet is sent minimally."""
     env = dragonfly_v0.parallel_env(**SHORT).core
     batch = env.reset(seed=seed)
     while not env.done:

@@ -15,7 +15,7 @@ Routes = dict[tuple[int, int], list[int]]
 
 
 def logged(simulation: dfe.Simulation) -> tuple[Trace, Routes]:
-    """What was delivered as a trace with its routes, and the routes by source and packet number."""
+    """Delivered packets as a trace with their routes, and the routes by source and packet number."""
     log = simulation.packet_log()
     order = log["created_ns"].argsort(kind="stable")
     routes = routes_of(log)

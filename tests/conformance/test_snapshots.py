@@ -88,7 +88,7 @@ for file in sorted(Path(sys.argv[1]).iterdir()):
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_saved_runs_go_on_in_another_process(threads: int, tmp_path: Path) -> None:
-    """Of every policy: 3 us here, 2 us more there and here."""
+    """Run every policy for 3 us here, then 2 us more both there and here."""
     expected = []
     for policy in sorted(dfe.policies()):
         whole = dfe.Simulation(config_of(policy, "default", threads=threads))

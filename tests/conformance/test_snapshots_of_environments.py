@@ -28,7 +28,7 @@ class Extended(dfe.BatchedRoutingEnv):
 
 
 def seen_of(value: Any) -> Any:
-    """What can be compared."""
+    """Comparable parts of an environment."""
     if isinstance(value, dict):
         return {name: seen_of(one) for name, one in value.items()}
     if isinstance(value, (tuple, list)):

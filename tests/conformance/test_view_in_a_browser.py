@@ -44,7 +44,7 @@ def recordings() -> list[Recording]:
 
 @pytest.fixture(scope="module")
 def window() -> Iterator[Browser]:
-    """One browser for all tests: it takes a second to start."""
+    """Browser for all tests: it takes a second to start."""
     with Browser(CHROMIUM or "") as browser:
         yield browser
 
@@ -59,12 +59,12 @@ def page(window: Browser, recordings: list[Recording], tmp_path: Path) -> Browse
 
 
 def text(browser: Browser, selector: str) -> str:
-    """What is read there."""
+    """Text at that place."""
     return str(browser.run(f"document.querySelector({selector!r}).innerText"))
 
 
 def point(browser: Browser, x: str, y: str, panel: int = 0) -> tuple[float, float]:
-    """Where on the screen a point of the circle's plane is."""
+    """Screen position of a point of the circle's plane."""
     place = browser.run(
         f"(() => {{ const p = view.panels[{panel}], box = p.canvas.getBoundingClientRect();"
         f"const [x, y] = view.viewport.toScreen(p.width, p.height, {x}, {y}); return [box.left + x, box.top + y]; }})()"

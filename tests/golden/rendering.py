@@ -1,4 +1,4 @@
-"""What a golden trace is: the first packets of a small run in readable form, and a hash over all of it.
+"""Golden traces: the first packets of a small run in readable form, and a hash over all of it.
 
 The run: 72 hosts, traffic adv+1 at load 0.3, seed 1, 20 us from an empty network; on ``q-adaptive`` as its authors
 run it (arrangement absolute, periodic injection, source queue of 20), on ``lia`` with the palm tree and Bernoulli
@@ -24,7 +24,7 @@ RUN_NS = 20_000
 
 
 def path_of(network: str, policy: str) -> Path:
-    """Where the golden trace of a policy on a network is kept."""
+    """File of the golden trace of a policy on a network."""
     return DATA / network / f"{policy}.txt"
 
 

@@ -1,4 +1,4 @@
-"""What the variants of Q-adaptive are for shows on 72 hosts, too (docs/reports/2026-11-21-q-adaptive-variants.md)."""
+"""The benefit of the variants of Q-adaptive shows on 72 hosts, too (docs/reports/2026-11-21-q-adaptive-variants.md)."""
 
 from __future__ import annotations
 

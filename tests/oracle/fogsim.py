@@ -22,7 +22,7 @@ ACCEPTED_TOLERANCE = 0.05
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Line:
-    """One run of FOGSim."""
+    """Run of FOGSim."""
 
     h: int
     routing: str

@@ -45,7 +45,7 @@ def test_an_all_to_all_exchange_takes_as_long_as_in_fogsim(row: dict[str, str]) 
 
 
 def test_regular_packets_leave_the_exchange_of_342_hosts_too_fast() -> None:
-    """What random trials are for: with a packet every packet time rounds stay in step, and the links of one round are
+    """The need for random trials: with a packet every packet time rounds stay in step, and the links of one round are
     through before the next comes.
     """
     (row,) = [row for row in ROWS if row["hosts"] == "342"]

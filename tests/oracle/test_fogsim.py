@@ -84,7 +84,7 @@ def test_packets_to_their_own_group_by_others_as_fogsims_crg_and_rrg_send_them(
 def test_packets_to_their_own_group_by_another_router_of_it_as_fogsims_crg_l_and_rrg_l_send_them(
     routing: str, load: float
 ) -> None:
-    """Where the intermediate point is a router; to FOGSim a path by the present group has no further hops."""
+    """Kinds with an intermediate router; to FOGSim a path by the present group has no further hops."""
     key = (2, routing, "local", "uniform", load)
     (line,) = (x for x in read_figures() if (x.h, x.routing, x.own_group, x.traffic, x.load) == key)
     assert abs(line.difference(measure(line, own_group="local"))) <= line.tolerance

@@ -73,7 +73,7 @@ class Row:
 
     @property
     def tolerances(self) -> dict[str, tuple[float, bool]]:
-        """Of each figure that is compared: the tolerance, and whether it is relative."""
+        """Tolerances of the figures that are compared, and whether each is relative."""
         if not self.periodic:
             return {
                 "accepted_load": (0.01, False),
@@ -89,7 +89,7 @@ class Row:
         return {**accepted, "latency_mean_ns": (0.06, True), "latency_p99_ns": (0.12, True)}
 
     def config(self, seed: int) -> dfe.SimulationConfig:
-        """The same run with our simulator."""
+        """Make the published run with our simulator."""
         return dfe.SimulationConfig(
             topology=dfe.Dragonfly.preset(
                 str(self.hosts), arrangement="absolute" if self.periodic else "palmtree"
@@ -114,7 +114,7 @@ def read_rows() -> list[Row]:
         for line in csv.DictReader(file):
             network = line["network"].split()[0]
             small = line["hosts"] == "72"
-            # Where the published run is short we run longer: below saturation that only takes noise away.
+            # If the published run is short, ours is longer: below saturation that only takes noise away.
             times = (
                 (line["warmup_ns"], line["stop_ns"])
                 if network == "q-adaptive"

@@ -1,4 +1,4 @@
-"""What the parity tests run: configurations, and a run of the core to compare with."""
+"""Cases of the parity tests: configurations, and a run of the core to compare with."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def native(config: dfe.SimulationConfig, policy: dfe.Policy, duration_ns: float)
 
 
 def play(env: dfe.BatchedRoutingEnv, reference: Any) -> None:
-    """One episode, decided by a reference implementation."""
+    """Run an episode with the decisions of a reference implementation."""
     batch = env.reset()
     while not env.done:
         batch = env.step(reference.act(batch))

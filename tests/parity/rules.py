@@ -191,7 +191,7 @@ class _Ruled:
 
 
 def in_numpy(policy: dfe.Policy, env: dfe.BatchedRoutingEnv | None = None) -> BatchPolicy:
-    """What decides as the core's policy does; of a learner for this environment."""
+    """Return the reference implementation of a policy; of a learner for this environment."""
     if policy.name in _RULES:
         assert not policy.has_reference
         return _Ruled(policy)

@@ -24,7 +24,7 @@ REFERENCES = dfe.policies()  # test_learners.py has more about those that learn
 def answered(
     config: dfe.SimulationConfig, policy: dfe.Policy, duration_ns: float, **options: Any
 ) -> dfe.BatchedRoutingEnv:
-    """The same policy from Python, at the end of the episode."""
+    """Results of the policy in Python, at the end of the episode."""
     env = dfe.BatchedRoutingEnv.for_policy(config, policy, duration_ns=duration_ns, **options)
     play(env, in_numpy(policy, env))
     return env
@@ -42,7 +42,7 @@ def check_equal(
 
 
 def counted(metrics: dfe.Metrics) -> dict[str, Any]:
-    """What both ways count: environments go from batch to batch, and know nothing of the halves of a window."""
+    """Counts that both have: environments go from batch to batch, without halves of a window."""
     return {
         name: value for name, value in metrics.to_dict().items() if name not in ("saturated", "stationary")
     }

@@ -1,4 +1,4 @@
-"""The same policy in the same episode measures the same through every view, whatever the defaults are."""
+"""A policy has the same measurements in an episode of every view, whatever the defaults are."""
 
 from __future__ import annotations
 

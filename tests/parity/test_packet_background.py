@@ -50,7 +50,7 @@ def played(env: PacketRouting, episodes: int) -> list[Any]:
 
 
 def expected(policy: dfe.Policy, like: PacketRouting, episodes: int) -> list[Any]:
-    """The same, where the batches have the decisions of all packets."""
+    """Reference results, from batches with the decisions of all packets."""
     options = {field.name: getattr(like.core.options, field.name) for field in dataclasses.fields(EnvOptions)}
     env = dfe.BatchedRoutingEnv(like.core.config, **options)
     rng, tags = np.random.default_rng(SEED), seeding.np_random(SEED)[0]

@@ -27,7 +27,7 @@ REFERENCES = [name for name in dfe.policies() if not ready(name).learns]
 
 
 def answer(policy: dfe.Policy, layout: Layout, observations: list[dict[str, np.ndarray]]) -> list[int]:
-    """What a policy does about observations, as it would have to be deployed behind a standard API."""
+    """Decide from observations, as a policy would have to be deployed behind a standard API."""
     batch = DecisionBatch.from_observations(
         layout,
         np.stack([observation["observation"] for observation in observations]),

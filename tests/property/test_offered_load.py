@@ -37,7 +37,7 @@ def network_of(gbytes_per_s: float, packet_bytes: int, preset: str = "default") 
 
 
 def offered(network: dfe.NetworkConfig, load: float, message_packets: int = 1) -> float:
-    """What a host's generator offers over 400 intervals, however little of it the network can carry."""
+    """Load that a host's generator offers over 400 intervals, however little of it the network can carry."""
     config = dfe.SimulationConfig(
         topology=dfe.Dragonfly(p=1, a=2, h=1, g=2),
         network=network,

@@ -1,4 +1,4 @@
-"""What holds for every Dragonfly, whatever its shape, number of groups, trunking and arrangement."""
+"""Facts of every Dragonfly, whatever its shape, number of groups, trunking and arrangement."""
 
 from __future__ import annotations
 

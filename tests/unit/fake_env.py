@@ -75,7 +75,7 @@ class FakeWorld:
         return FakeBatch(self.layout, self.obs(states), mask, self.rng.random((len(states), 2)))
 
     def obs(self, states: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
-        """One-hot observations; all zero after the end."""
+        """Observations are one-hot; all zero after the end."""
         return np.eye(self.length + 1, dtype=np.float32)[states][:, : self.length]
 
     def step(

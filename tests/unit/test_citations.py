@@ -1,4 +1,4 @@
-"""What code, comments and pages cite is public: a paper, a simulator, a page of this repository."""
+"""Citations in code, comments and pages are public: a paper, a simulator, a page of this repository."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def texts() -> dict[Path, str]:
 
 
 def missing(text: str, pages: set[str]) -> list[str]:
-    """What a text cites as a page and the repository does not have."""
+    """Pages that a text cites and the repository lacks."""
     named = [match[1] for match in _PAGE.finditer(text) if match[1] not in pages]
     cited = [next(filter(None, match.groups())) for match in _CITED.finditer(text)]
     return named + [word for word in cited if word not in WORDS and f"{word}.md" not in pages]

@@ -20,7 +20,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 @pytest.fixture(scope="module")
 def docs() -> Any:
-    """What the documentation's build adds to Sphinx, as far as it needs no Sphinx."""
+    """Additions of the documentation's build to Sphinx, as far as they need no Sphinx."""
     folder = str(ROOT / "docs" / "_ext")
     sys.path.insert(0, folder)
     try:
@@ -48,7 +48,7 @@ def test_every_public_name_is_in_the_api_reference(pages: dict[str, str]) -> Non
     names = documented(pages)
     for module in (agents, baselines, bounds, jobs, traffic):
         assert [name for name in module.__all__ if f"{module.__name__}.{name}" not in names] == []
-    # What is exported twice stands once, in the reference of its own module.
+    # A name that is exported twice appears once, in the reference of its own module.
     twice = {name for module in (bounds, traffic) for name in module.__all__ if name in dfe.__all__}
     elsewhere = {"Job", "agents", "baselines", "bounds", *twice}
     assert {name for name in dfe.__all__ if f"dragonfly_env.{name}" not in names} == elsewhere

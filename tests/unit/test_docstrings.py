@@ -57,7 +57,7 @@ def text_of(thing: Any) -> str:
 
 
 def inherited(thing: type[Any], method: str) -> str:
-    """What the class and its bases say of a method."""
+    """Docstrings of a method in the class and its bases."""
     return "\n".join(getattr(vars(base).get(method), "__doc__", None) or "" for base in thing.__mro__)
 
 

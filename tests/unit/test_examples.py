@@ -20,7 +20,7 @@ EXAMPLES = sorted(
     path.name for path in (ROOT / "examples").glob("*.py") if not path.name.startswith(FRAMEWORKS)
 )
 
-# What the output must hold; a file of examples/ that is not named here fails.
+# Texts that the output must contain; a file of examples/ that is not named here fails.
 PROMISES = {
     "custom_policy.py": r"shortest-delay: +[\d.]+ ns",
     "deep_q_against_heuristics.py": r"deep-q: +[\d.]+ ns at an accepted load of",
@@ -44,7 +44,7 @@ SHORT = {
     "mappo_batched.py": ("--decisions", "40000"),
     "masked_ppo_sb3.py": ("--steps", "160000"),
 }
-# They train: slow, and the learners have tests of their own.
+# Examples that train: slow, and the learners have tests of their own.
 NEED_EXTRA = (
     *SHORT,
     "deep_q_against_heuristics.py",

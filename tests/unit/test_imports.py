@@ -79,7 +79,7 @@ def test_a_module_knows_only_those_below_it(module: str) -> None:
 
 
 def test_only_commands_start_the_lab_and_when_they_are_called() -> None:
-    """What an import of the library gives needs nothing of ``lab``."""
+    """The names of the library need nothing of ``lab``."""
     commands = {"cli.reproduce", "cli.benchmark", "cli.train"}
     for module in MODULES:
         if module.split(".")[0] == "lab":

@@ -48,7 +48,7 @@ NEEDS = {
 }
 
 
-# What each prints, or the error that it ends with; nothing of the extra can be left by an earlier one.
+# Expected output, or the final error; nothing of the extra can be left by an earlier command.
 EACH = """
 import json, sys
 for use in json.loads(sys.argv[1]):

@@ -1,4 +1,4 @@
-"""What pyproject.toml promises is what CI tests: one list of Pythons, a tested lower bound for every requirement."""
+"""CI tests the promises of pyproject.toml: one list of Pythons, a tested lower bound for every requirement."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def run(*command: str | Path, **settings: Any) -> subprocess.CompletedProcess[st
 
 
 def pythons() -> list[str]:
-    """What the scripts of CI take for the Pythons of this project."""
+    """Pythons of this project in the scripts of CI."""
     done = run(ROOT / ".ci" / "pythons")
     assert done.returncode == 0
     return done.stdout.split()

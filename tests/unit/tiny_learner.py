@@ -16,7 +16,7 @@ from dragonfly_env.errors import StateError
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class TinySettings:
-    """What can be set."""
+    """Settings of the learner."""
 
     exploration: float = real(0.25, 0.0, 1.0, doc="Share of random actions while it learns.")
     sizes: tuple[int, ...] = dataclasses.field(default=(1, 2), metadata={"unit": "", "doc": "Not used."})

@@ -1,4 +1,4 @@
-"""What the documentation's build adds to Sphinx: pages written from the registries, and snippets that are run.
+"""Additions of the documentation's build to Sphinx: pages written from the registries, and snippets that are run.
 
 ``generated_pages()`` needs no Sphinx, so that tests can look at it.
 """

@@ -174,7 +174,7 @@ PAGES = {
     ),
 }
 
-# What several modules export is in the reference of its own.
+# A name that several modules export is in the reference of its own module.
 _HOMES = (agents, baselines, bounds, envs, jobs, plots, sweeps, traffic, view)
 
 

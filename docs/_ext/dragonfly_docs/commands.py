@@ -50,7 +50,7 @@ def _help(text: str | None) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-# Where a default depends on something else, the help says it in its last words.
+# If a default depends on something else, the last words of the help describe it.
 _SAID_IN_HELP = re.compile(r"\s*\[default: ([^\]]*)\]$")
 
 

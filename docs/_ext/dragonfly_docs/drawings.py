@@ -54,7 +54,7 @@ def _circle(centre: Point, radius: float, kind: str) -> str:
 
 
 class _Map:
-    """Where the groups, routers and hosts of a small network are drawn."""
+    """Positions of the groups, routers and hosts in the drawing of a small network."""
 
     def __init__(self, topology: dfe.Dragonfly) -> None:
         self.topology = topology

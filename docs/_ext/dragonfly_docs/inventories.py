@@ -1,4 +1,4 @@
-"""Where other projects document what the reference names: small inventories, so that a build needs no network.
+"""Pages of other projects on names in the reference: small inventories, so that a build needs no network.
 
 Sphinx reads inventories as files of its own format; ``write_inventories`` makes them from the tables here.
 """

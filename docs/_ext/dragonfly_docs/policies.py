@@ -71,7 +71,7 @@ def _parameters(name: str) -> str:
 
 
 def _reference(kind: type[Policy]) -> str:
-    """Where the API reference has the class: in the package that exports it."""
+    """Name of the class in the API reference: in the package that exports it."""
     package = "agents" if hasattr(dfe.agents, kind.__name__) else "baselines"
     return f"{{py:class}}`dragonfly_env.{package}.{kind.__name__}`"
 

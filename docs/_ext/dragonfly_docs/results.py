@@ -50,7 +50,7 @@ class Result:
     stated: tuple[str, ...] = ()
 
     def patterns(self, text: str) -> Iterator[re.Pattern[str]]:
-        """What finds statements of this figure in a text, whatever their value; a line break is a space."""
+        """Pattern of statements of this figure in a text, whatever their value; a line break is a space."""
         for stated in self.stated:
             parts = stated.split("{}")
             if max(" ".join(parts).split(), key=len) not in text:  # quick: most texts state nothing
@@ -83,7 +83,7 @@ def results(path: Path = FILE) -> list[Result]:
 
 
 def texts(root: Path = ROOT) -> Iterator[Path]:
-    """Where figures are stated: README, pages, and the package's docstrings and help texts; not reports."""
+    """Texts that state figures: README, pages, and the package's docstrings and help texts; not reports."""
     yield root / "README.md"
     for path in sorted((root / "docs").rglob("*.md")):
         if "reports" not in path.relative_to(root).parts:

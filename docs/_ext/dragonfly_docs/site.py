@@ -54,7 +54,7 @@ def _on_docstring(app: Sphinx, what: str, name: str, thing: Any, options: Any, l
 
 
 def _on_fields(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
-    """What is in brackets behind a parameter is a range or a choice: emphasis, no names of classes to look up."""
+    """Render the range or choice in brackets behind a parameter: emphasis, no names of classes to look up."""
     lines[:] = [re.sub(r"^(\s*:type [^:]+:) ([^*`]+)$", r"\1 *\2*", line) for line in lines]
 
 

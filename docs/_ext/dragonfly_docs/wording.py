@@ -57,7 +57,7 @@ _SENTENCE = re.compile(r"(?<=[.:;!?])\s+|\n\s*\n|\n\s*(?=[-*|#\d]\s?)")
 
 
 def faults(text: str, retired: Iterable[tuple[re.Pattern[str], str]] = _RETIRED) -> Iterator[str]:
-    """What is wrong with a text of Markdown, one line each; long sentences in tables are not counted."""
+    """Faults of a text of Markdown, one line each; long sentences in tables are not counted."""
     words_of = list(retired)
     prose = _CODE.sub(lambda found: re.sub(r"[^\n]+", " x ", found.group()), text)
     for number, line in enumerate(prose.splitlines(), 1):
@@ -94,7 +94,7 @@ def texts_of(source: str) -> Iterator[tuple[int, str]]:
 
 
 def check(path: Path) -> list[str]:
-    """What is wrong with a file."""
+    """Faults of a file."""
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".md":
         return list(faults(text))

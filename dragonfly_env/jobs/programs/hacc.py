@@ -24,9 +24,10 @@ _AXES = (0, 1, 2, 1, 0)  # of the five redistributions from boxes to pencils and
 @documented
 @dataclasses.dataclass(frozen=True, slots=True)
 class Hacc(Motif):
-    """One step: a forward transform of five redistributions, each an exchange of 1.2 MB with every rank of the line
-    along an axis of a 3-D grid, all non-blocking; three gradients of five each; an exchange with the neighbours around;
-    an all-reduce of 1 KB before and after the tree force. A fifth of the gap is spread over the redistributions.
+    """Step of the solver: a forward transform of five redistributions, each an exchange of 1.2 MB with every rank of
+    the line along an axis of a 3-D grid, all non-blocking; three gradients of five each; an exchange with the
+    neighbours around; an all-reduce of 1 KB before and after the tree force. A fifth of the gap is spread over the
+    redistributions.
 
     Ranks are in a random but fixed order. ``short=true``: the forward transform alone, with the whole gap.
 

@@ -26,7 +26,7 @@ _BLOCK = (2, 2, 1, 1)
 @documented
 @dataclasses.dataclass(frozen=True, slots=True)
 class Milc(Motif):
-    """One iteration of the solver: for even and for odd sites, gathers from the eight neighbours on a 4-D torus of
+    """Iteration of the solver: for even and for odd sites, gathers from the eight neighbours on a 4-D torus of
     ranks, the forward half, a fifth of the gap, the backward half, a fifth; then two all-reduces of 8 bytes with a
     fifth between them.
 
@@ -76,7 +76,7 @@ class Milc(Motif):
         return even_lengths(ranks, (1.0, 1.0, 1.0, 1.0))
 
     def plane_bytes(self, ranks: int) -> tuple[int, ...]:
-        """What goes to a neighbour along each axis, per parity.
+        """Bytes to a neighbour along each axis, per parity.
 
         Args:
             ranks: How many ranks the job has.

@@ -23,7 +23,7 @@ _VALUE_BYTES = 8
 @documented
 @dataclasses.dataclass(frozen=True, slots=True)
 class Nek5000(Motif):
-    """One iteration of the solver: all-reduce of 16 bytes, half of the gap, exchange with the 26 ranks around on a 3-D
+    """Iteration of the solver: all-reduce of 16 bytes, half of the gap, exchange with the 26 ranks around on a 3-D
     grid that ends at its faces, all-reduce, the other half, all-reduce.
 
     16 x 16 x 8 elements of order 7 a host: faces of 102 and 52 KB, edges below 1 KB, corners of one value.
@@ -50,7 +50,7 @@ class Nek5000(Motif):
         return even_lengths(ranks, (1.0, 1.0, 1.0))
 
     def halo_bytes(self, move: tuple[int, ...]) -> int:
-        """What goes to the neighbour in a direction: the points of a face, an edge or a corner.
+        """Bytes to the neighbour in a direction: the points of a face, an edge or a corner.
 
         Args:
             move: The direction: a step of -1, 0 or 1 along each axis.

@@ -1,4 +1,4 @@
-"""What every agent with a neural network promises: its seed decides, and its file is all of it."""
+"""Promises of every agent with a neural network: its seed decides, and its file is complete."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def weights(agent: PpoAgent) -> list[Any]:
 
 
 def test_collecting_in_the_core_learns_what_acting_from_python_learns() -> None:
-    """The same decisions and returns, up to rounding, and so almost the same network after one improvement."""
+    """Equal decisions and returns, up to rounding, give almost the same network after one improvement."""
     several = [TINY, TINY.replace(load=0.6, seed=9), TINY.replace(traffic="uniform")]
     settings = PpoSettings(
         **{**QUICK, "rollout_transitions": 10**6, "batch_transitions": 10**6, "epoch_share": 1.0}

@@ -51,7 +51,7 @@ SMALL_BUFFERS = SMALL.replace(
 
 
 def test_the_unit_of_the_training_is_saved_and_packets_are_converted(trained: Any, tmp_path: Path) -> None:
-    """The same queues in another unit: the same answers, and so the same run."""
+    """Equal queues in another unit give the same actions, and so the same run."""
     hashes = set()
     for unit in ("buffers", "packets"):
         env = dfe.BatchedRoutingEnv(

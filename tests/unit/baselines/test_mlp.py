@@ -95,7 +95,7 @@ def test_another_network_may_take_over_in_the_middle_of_a_run(tmp_path: Path) ->
 
 
 def test_a_scale_makes_up_for_buffers_of_another_size(tmp_path: Path) -> None:
-    """What was learnt in packets is meant in packets."""
+    """Weights that were learnt in packets read packets."""
     weights = (np.array([[-1.0], [-4.0]], np.float32), np.zeros(1, np.float32))
     seen = {}
     for scale in (None, (1.0, 0.0)):

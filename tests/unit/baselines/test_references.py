@@ -17,7 +17,7 @@ from dragonfly_env.policies import Policy
 from tests.parity.rules import act
 from tests.ready import ready
 
-# Those of policies that learn are other objects: tests/unit/agents/test_reference_learners.py.
+# References of policies that learn are other objects: tests/unit/agents/test_reference_learners.py.
 IN_NUMPY = (Lia, Minimal, Mlp, Neural, Ugal, Valiant)
 NAMES = [name for name in dfe.policies() if not ready(name).learns]
 REFERENCES = [name for name in NAMES if ready(name).has_reference]

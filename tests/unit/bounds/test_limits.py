@@ -25,8 +25,8 @@ CHECKED_TIMES = 188.3, np.array([0.0, 159.4, 459.4])
 @pytest.mark.parametrize(
     ("hosts", "traffic", "expected"),
     [
-        # Of the g - 1 global links of a group one leads straight to the destination, packets by the others cross two:
-        # (1 + (g - 2) / 2) / (g - 1) of a load of 1.
+        # Among the g - 1 global links of a group one leads straight to the destination, packets by the others cross
+        # two: (1 + (g - 2) / 2) / (g - 1) of a load of 1.
         ("72", "adv+1", (1 + 7 / 2) / 8),
         ("342", "adv+1", (1 + 17 / 2) / 18),
         ("342", "adv+4", (1 + 17 / 2) / 18),
@@ -83,7 +83,7 @@ def test_below_the_capacity_of_the_direct_link_the_floor_is_minimal_routing() ->
 def test_the_floor_of_light_uniform_traffic_is_the_mean_of_shortest_paths() -> None:
     constant, (_, local, far) = least_times(dfe.NetworkConfig.preset("lia"), SMALL)
     config = dfe.SimulationConfig(topology=SMALL, network="lia", traffic="uniform", load=0.2)
-    # Of 71 other hosts one is at the own router, 6 in the own group; of 64 a path crosses 2 * 3/4 local links.
+    # Among 71 other hosts one is at the own router, 6 in the own group; of 64 a path crosses 2 * 3/4 local links.
     expected = constant + (6 * local + 64 * (2 * 3 / 4 * local + far)) / 71
     assert dfe.latency_floor(config) == pytest.approx(expected)
 

@@ -8,7 +8,7 @@ import dragonfly_env as dfe
 from dragonfly_env.traffic import Trace
 
 SMALL = dfe.Dragonfly.preset("72")
-# One long message over a slow link: it takes longer than a series of 1 ns may reach.
+# A long message over a slow link takes longer than a series of 1 ns may reach.
 SLOW = dfe.SimulationConfig(
     topology=SMALL,
     network=dfe.NetworkConfig(host_bandwidth_gbytes_per_s=0.128),

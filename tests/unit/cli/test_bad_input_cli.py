@@ -9,7 +9,7 @@ import pytest
 
 from dragonfly_env.cli import app
 
-# Of each kind of option one or two: what a setting may be is tested where the setting is.
+# A few options of each kind: the allowed values of a setting are tested where the setting is.
 MISTAKES = [
     ("simulate --load 0", r"load.* = 0\.0: must be a fraction of the host links' bandwidth, in \(0, 1\]"),
     ("simulate --load 45", r"load.* = 45\.0: must be .*, in \(0, 1\]; did you mean 0\.45\?$"),

@@ -11,7 +11,7 @@ TOPOLOGY = dfe.Dragonfly.preset("72")
 
 
 def share_of_own_hosts(arbitration: str) -> float:
-    """Of what leaves the groups by the one link that all packets want: the share of that router's own hosts."""
+    """Share of the router's own hosts in the traffic on the one link that all packets need."""
     network = dfe.NetworkConfig.preset("lia", arbitration=arbitration)
     simulation = dfe.Simulation(
         dfe.SimulationConfig(

@@ -33,8 +33,8 @@ def test_where_nothing_is_ever_refused_it_is_the_same_as_at_the_head(policy: str
 
 
 def test_a_blocked_head_finds_another_way_round() -> None:
-    """One in four non-minimal paths of a router starts with the port towards the congested minimal link; a head that
-    keeps such a non-minimal path keeps its host from all others. (So it is where credits in use count as queued.)
+    """A quarter of the non-minimal paths of a router starts with the port towards the congested minimal link; a head
+    that keeps such a non-minimal path keeps its host from all others. (So it is where credits in use count as queued.)
     """
     accepted = {}
     tpr = dfe.make_policy("tpr", weighed="occupancy")
@@ -60,7 +60,7 @@ def test_with_the_same_nonminimal_path_it_is_the_choice_that_is_made_anew() -> N
 
 
 def own_decision(policy: str) -> str:
-    """What ``by-policy`` is for this policy."""
+    """Rule of the policy for ``by-policy``."""
     if policy == "lia":
         return "attempt"
     once = policy in ("acor", "pb-acor", "mlp", "neural-v1", "neural-v2") or policy_class(policy).learns

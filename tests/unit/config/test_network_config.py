@@ -149,7 +149,7 @@ def test_a_dictionary_may_name_a_preset() -> None:
 
 @pytest.mark.parametrize("row", _core.network_rows(), ids=lambda row: row["name"])
 def test_python_allows_what_the_core_allows(row: _core.NetworkRow) -> None:
-    """Of fields that are numbers in the same unit or times; bandwidths and the watchdog have limits of their own."""
+    """Fields that are numbers in the same unit, or times; bandwidths and the watchdog have limits of their own."""
     name = row["name"]
     field = name.replace("_ps", "_ns")
     if field not in NetworkConfig.__dataclass_fields__ or row["low"] is None or row["high"] is None:

@@ -1,4 +1,4 @@
-"""What a wiring allows at most, derived by hand."""
+"""Upper bounds of a wiring, derived by hand."""
 
 from __future__ import annotations
 

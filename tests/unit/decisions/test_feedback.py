@@ -95,7 +95,7 @@ def test_a_batch_comes_with_every_report_that_reaches_its_routers_before(
     while not env.done:
         feedback = env.feedback()
         reports += len(feedback)
-        # What comes now must not have been missing when a router was asked before.
+        # A report that comes now must not have been missing at an earlier decision of its router.
         assert (feedback.time_ns > asked_ns[feedback.agents]).all()
         order = np.lexsort((feedback.ports, feedback.agents, feedback.time_ns))
         np.testing.assert_array_equal(order, np.arange(len(feedback)))

@@ -174,7 +174,7 @@ def test_the_warm_up_is_routed_by_the_configured_policy_and_not_counted() -> Non
             play(env, batch)
             assert env.time_ns == 4_000.0
             env.drain()
-            # What was under way when the statistics were reset was generated before.
+            # Packets under way at the reset of the statistics were generated before.
             assert env.metrics().packets_delivered >= env.metrics().packets_generated
             assert env.metrics().packets_in_flight == 0
 

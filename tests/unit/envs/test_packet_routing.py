@@ -96,7 +96,7 @@ def test_delivery_pays_the_same_sum_at_the_end() -> None:
 @pytest.mark.parametrize("background", ["min", "ugal-n", "par"])
 @pytest.mark.parametrize("decide_at", ["arrival", "head"])
 def test_a_tagged_packet_that_does_as_the_others_leaves_no_trace(background: str, decide_at: str) -> None:
-    """One packet after the other, the same history as the core's own run of the background policy."""
+    """Follow one packet after the other: the same history as the core's own run of the background policy."""
     config = dfe.SimulationConfig(
         topology=dfe.Dragonfly.preset("72"),
         network=dfe.NetworkConfig(decide_at=decide_at),

@@ -1,4 +1,4 @@
-"""What the views make of several scenarios, and of the options of a reset."""
+"""Views of several scenarios, and the options of a reset."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def test_a_job_has_a_run_time_and_its_operations_are_measured() -> None:
     assert milc.iterations.count == 16 * 3
     for one in milc.operations.values():
         assert 0 < one.mean_ns <= one.max_ns < milc.run_time_ns
-    # What is no operation is computation: 2000 ns an iteration, with jitter.
+    # The time between operations is computation: 2000 ns an iteration, with jitter.
     computing = milc.iterations.total_ns - sum(one.total_ns for one in milc.operations.values())
     assert computing / milc.iterations.count == pytest.approx(2000, rel=0.01)
     assert milc.mpi_share == pytest.approx(1 - computing / milc.iterations.total_ns)

@@ -27,7 +27,7 @@ def sent(program: jobs.Program, ranks: int) -> Counter[tuple[int, int]]:
 
 
 def knowledge(make: Callable[[int], Iterable[Operation]], ranks: int) -> list[set[int]]:
-    """Whose data each rank has at the end, if every message carries all that its sender has when it sends it."""
+    """Origins of the data that each rank has at the end, if every message carries all data of its sender."""
     left = [deque(make(rank)) for rank in range(ranks)]
     known = [{rank} for rank in range(ranks)]
     channels: dict[tuple[int, int, str], deque[set[int]]] = defaultdict(deque)

@@ -84,7 +84,8 @@ def test_who_finds_no_room_stalls_and_no_one_else() -> None:
         (int(router), kind): value
         for router, kind, value in zip(stalls["router"], stalls["kind"], stalls["stalls"], strict=True)
     }
-    # Of two senders' packets one half cannot leave: each waits for at least a quarter of the time, at most all of it.
+    # One half of the two senders' packets cannot leave: each waits for at least a quarter of the time, at most all
+    # of it.
     span = crowded.duration_ns / crowded.network.packet_time_ns
     assert 0.5 * span < where[0, "host-in"] <= 2 * span
     assert all(value == 0 for (router, kind), value in where.items() if router not in (0, 2))

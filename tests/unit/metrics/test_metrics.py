@@ -159,7 +159,7 @@ def test_tiles_receive_what_others_send() -> None:
         )
     }
     peer, port = TOPOLOGY.neighbor(0, 2)
-    # Of host 0: nothing sent; of router 1's port 1: packet counter 4; flits are 10 a packet.
+    # Host 0: nothing sent; router 1's port 1: packet counter 4; flits are 10 a packet.
     assert first == {
         "host-in": (0, 0, 0.0, 0.0),
         "local": (1, 40, pytest.approx(5 / 2), pytest.approx(10 / 2)),

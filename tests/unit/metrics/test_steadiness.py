@@ -40,7 +40,7 @@ def test_a_change_of_the_traffic_is_not_stationary() -> None:
 
 
 def hot(hosts: int, fraction: float) -> float:
-    """What the hot hosts of 72 receive at full load."""
+    """Load that the hot hosts of 72 receive at full load."""
     return fraction * 72 / hosts + 1 - fraction
 
 

@@ -11,7 +11,7 @@ import pytest
 import dragonfly_env as dfe
 from dragonfly_env.plots.style import looks
 
-# What is seen of linear RGB; severity 1 of Machado, Oliveira, Fernandes, IEEE TVCG 15(6), 2009, table 1.
+# Perceived linear RGB; severity 1 of Machado, Oliveira, Fernandes, IEEE TVCG 15(6), 2009, table 1.
 SEEN_WITH = {
     "normal": np.eye(3),
     "protanopia": np.array(

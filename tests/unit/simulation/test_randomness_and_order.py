@@ -70,7 +70,7 @@ def test_a_stalled_generator_changes_times_and_never_destinations(traffic: str) 
 
 
 def test_nonminimal_paths_differ_between_packets_and_between_seeds() -> None:
-    """What a policy draws comes from the packet's own stream: not the same non-minimal path for all, nor for all
+    """Draws of a policy come from the packet's own stream: not the same non-minimal path for all, nor for all
     seeds.
     """
     config = dfe.SimulationConfig(

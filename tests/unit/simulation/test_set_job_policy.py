@@ -91,7 +91,7 @@ def test_the_time_of_the_change_counts_and_threads_and_pieces_do_not() -> None:
 
 
 def test_what_waits_in_source_queues_is_routed_anew_and_what_is_on_its_way_is_not() -> None:
-    """One message of 400 packets to another group: those sent before the change go minimally, the others around."""
+    """Send a message of 400 packets to another group: those sent before the change go minimally, the others around."""
 
     def one_message(rank: int, _ranks: int) -> Any:
         from dragonfly_env.jobs import receive, send, wait

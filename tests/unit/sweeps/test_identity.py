@@ -1,4 +1,4 @@
-"""What a run is known by: files and classes by their content, wherever they are and whatever they are called."""
+"""Identity of a run: files and classes count by their content, wherever they are and whatever their names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What results say of jobs, and what hosts saw."""
+"""Columns of results on jobs and hosts."""
 
 from __future__ import annotations
 

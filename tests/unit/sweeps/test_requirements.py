@@ -1,4 +1,4 @@
-"""What runs need is known before the first of them, without building a network."""
+"""Requirements of runs are computed before the first run, without building a network."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def queries_by_level(scale: int, edge_factor: int = 16, root_degree: int = 3) ->
 
 
 def messages_of(queries: int, tasks: int, coalescing: int) -> int:
-    """What a task sends: to as many tasks as it expects to meet, as often as that takes."""
+    """Messages of a task: to as many tasks as it expects to meet, as often as that takes."""
     if not queries:
         return 0
     different = max(1, int((tasks - 1) * (1 - (1 - 1 / (tasks - 1)) ** queries)))

@@ -1,4 +1,4 @@
-"""What a pattern says that hosts receive is what its messages add up to."""
+"""The declared load of receivers is the sum of a pattern's messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where messages go: frequencies of every pattern against its definition, on the core itself."""
+"""Destinations of messages: frequencies of every pattern against its definition, on the core itself."""
 
 from __future__ import annotations
 

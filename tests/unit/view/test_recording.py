@@ -14,7 +14,7 @@ from tests.unit.view.view_runs import GRID, runs
 
 
 def whole_window(run: dfe.sweeps.Run) -> dfe.Metrics:  # type: ignore[name-defined]
-    """The same run, measured at once."""
+    """Measure the run without a recording."""
     config = run.config.replace(group_latency=True)
     return dfe.simulate(config, warmup_ns=run.warmup_ns, measure_ns=run.measure_ns)
 

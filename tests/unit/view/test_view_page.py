@@ -26,7 +26,7 @@ def recordings() -> list[Recording]:
 
 
 def element(page: str, name: str) -> str:
-    """What is in the script element of that id."""
+    """Return the contents of the script element of that id."""
     found = re.search(rf'<script type="[^"]+" id="{name}">(.*?)</script>', page, re.DOTALL)
     assert found
     return found[1]
