@@ -47,7 +47,8 @@ class Scenarios:
             self._draw = given
         else:
             self._made = as_configs("config", given)
-        self._seed = _FIRST_SEED  # of the present episode, where scenarios are drawn
+        # Of the present episode, where scenarios are drawn.
+        self._seed: int = getattr(given, "first_seed", _FIRST_SEED)
         self._begun = False  # the next episode has the seeds that follow on the present ones
         self.present = self._drawn(self._seed) if self._draw is not None else self._made
 
@@ -127,10 +128,14 @@ def as_configs(field: str, given: object) -> Configs:
 class DrawnForViews:
     """A function that makes configurations, with some of their fields changed. Views have one place per router, so each
     episode must have networks of as many routers.
+
+    Attributes:
+        first_seed: The seed of the first episode: the field ``seed``.
     """
 
     def __init__(self, draw: Draw, fields: dict[str, Any]) -> None:
         self._draw = draw
+        self.first_seed: int = fields["seed"]
         self._fields = fields
         self._routers: list[int] = []
 

@@ -45,12 +45,12 @@ def view_configs(config: Any, fields: Mapping[str, Any]) -> SimulationConfig | S
     Args:
         config: As ``view_config`` takes it, a list of such, or a function as ``BatchedRoutingEnv`` takes it.
         fields: Fields that replace those of each configuration. Without a seed, there or in a configuration, the seed
-            is drawn from the operating system.
+            is drawn from the operating system. With a function it is the seed of the first episode.
     """
     if isinstance(config, (list, tuple)):
         return [view_config(one).replace(**with_seed(one, fields)) for one in config]
     if callable(config):
-        return DrawnForViews(config, dict(fields))
+        return DrawnForViews(config, with_seed(config, fields))
     return view_config(config).replace(**with_seed(config, fields))
 
 

@@ -129,8 +129,9 @@ def test_drawn_scenarios_in_a_view_keep_their_places() -> None:
     assert {one.load for one in env.core.configs} == {0.3}
     assert len(env.possible_agents) == 72
     changing = dragonfly_v0.parallel_env(
-        config=growing, action="path", scope="source", features=["hops"], **SMALL
+        config=growing, action="path", scope="source", features=["hops"], seed=1, **SMALL
     )
+    assert changing.core.seed == 1
     changing.reset()
     with pytest.raises(dfe.ConfigError, match="a place for each"):
         changing.reset(seed=2)
@@ -162,3 +163,8 @@ def test_options_change_the_episode_that_begins(view: str) -> None:
     for options in ({"pattern": "uniform"}, {"load": 2.0}, {"traffic": "nothing"}):
         with pytest.raises(dfe.ConfigError):
             env.reset(options=options)
+
+
+def test_drawn_scenarios_begin_with_a_seed_of_the_operating_system() -> None:
+    first, other = (dragonfly_v0.parallel_env(config=drawn, **SMALL) for _ in range(2))
+    assert first.core.seed != other.core.seed
