@@ -11,9 +11,10 @@ from dragonfly_env.agents._trained_on import warn_elsewhere
 from dragonfly_env.agents.protocol import Learner
 from dragonfly_env.checks.values import check_time_ns, config_error
 from dragonfly_env.metrics import Metrics
-from dragonfly_env.policies import Policy, make_policy
+from dragonfly_env.policies import Policy, parse_policy
 from dragonfly_env.simulation import simulate
 from dragonfly_env.simulation.config import SimulationConfig
+from dragonfly_env.simulation.window import after_warmup
 
 if TYPE_CHECKING:
     from dragonfly_env.batch_policy import BatchPolicy
@@ -111,7 +112,8 @@ def evaluate_policy(
     """Let a policy route every packet from time 0 and measure a window after a warm-up.
 
     Args:
-        policy: Anything that acts, or the name of a built-in policy. Learners act greedily and do not learn.
+        policy: Anything that acts, or the name of a built-in policy, perhaps with parameters
+            (``"par:bias_packets=10"``). Learners act greedily and do not learn.
         config: What to simulate; its ``policy`` is not used.
         warmup_ns: Time that is not counted, at least 0.
         measure_ns: Length of the window, above 0.
@@ -133,7 +135,7 @@ def evaluate_policy(
         >>> core.latency_mean_ns == numpy.latency_mean_ns
         True
     """
-    chosen: Any = make_policy(policy) if isinstance(policy, str) else policy
+    chosen: Any = parse_policy(policy) if isinstance(policy, str) else policy
     if seed is not None:
         config = config.replace(seed=seed)
     check_time_ns("measure_ns", measure_ns, open_low=True)
@@ -141,7 +143,7 @@ def evaluate_policy(
     if native and isinstance(chosen, Policy):
         return simulate(config.replace(policy=chosen), warmup_ns=warmup_ns, measure_ns=measure_ns)
     # Only at the end of an episode are all parts of the network at the same time.
-    env, chosen = join(config, chosen, duration_ns=warmup_ns or measure_ns)
+    env, chosen = join(after_warmup(config, warmup_ns), chosen, duration_ns=warmup_ns or measure_ns)
     batch = env.reset(seed=config.seed)
     while not env.done:
         batch = env.step(chosen.act(batch))
