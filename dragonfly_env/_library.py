@@ -21,6 +21,7 @@ from dragonfly_env.traffic import AllToAll, traffic_patterns
 
 # Last: they register their policies, and use the modules above.
 from dragonfly_env import agents, baselines, bounds  # isort: skip
+from dragonfly_env.tasks import make_task, task, tasks  # isort: skip
 
 if TYPE_CHECKING:  # at their first use: ``dragonfly_env.__getattr__``
     from dragonfly_env.envs.vec import RouterVecEnv
@@ -55,8 +56,11 @@ __all__ = [
     "bounds",
     "latency_floor",
     "make_policy",
+    "make_task",
     "most_load",
     "policies",
     "simulate",
+    "task",
+    "tasks",
     "traffic_patterns",
 ]

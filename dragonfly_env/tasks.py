@@ -1,0 +1,429 @@
+"""Named tasks: each fixes what is simulated, what routers decide and are rewarded with, and how a policy is scored.
+
+A task has scenarios: kinds of traffic on a network. Environments of a shared policy (``"batched"``, ``"vec"``) hold
+all scenarios next to each other. In the PettingZoo views (``"parallel"``, ``"aec"``) an agent is a router of one
+network, so every episode has one scenario, which its seed chooses. ``"packet"`` (Gymnasium) has the first scenario.
+
+A policy is scored by a quantity of which less is better, per scenario and seed: packets in the system, source queues
+included, on average over a window; or with an application, the time of its iterations. By Little's law the first is
+latency times throughput, so it orders policies by latency where the network carries the load. Above saturation latency
+favors a policy that delivers only what is near, and packets in the system do not.
+"""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import functools
+import math
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from importlib import resources
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from dragonfly_env.agents.evaluation import evaluate_policy
+from dragonfly_env.batch_policy import BatchPolicy
+from dragonfly_env.checks.values import check_choice, check_integer, unknown_name
+from dragonfly_env.envs._scenarios import scenario_seed
+from dragonfly_env.envs.batched import BatchedRoutingEnv
+from dragonfly_env.envs.registration import register_task
+from dragonfly_env.jobs import Job
+from dragonfly_env.metrics import Metrics
+from dragonfly_env.simulation.config import SimulationConfig
+
+if TYPE_CHECKING:
+    from dragonfly_env.decisions.batch import DecisionBatch
+
+View = Literal["parallel", "aec", "vec", "batched", "packet"]
+VIEWS: tuple[View, ...] = ("parallel", "aec", "vec", "batched", "packet")
+PACKETS, ITERATION = "packets in the system", "ns per iteration"
+ZERO = "ugal-n"
+"""The policy whose score is 0."""
+REFERENCES = (
+    *("min", ZERO, "ugal-g:bias_packets=-10", "par:bias_packets=10"),
+    *("lia", "q-adaptive-fast", "neural-v1"),
+)
+"""The policies of which the best has the score 100. Their biases are, of -20, -10, -5, 5, 10 and 20 packets, those with
+the fewest packets in the system in Mixed-72 (geometric mean over the scenarios)."""
+BOUND = "bound"
+"""The name under which the references have the least that any routing can reach."""
+
+_CONFIG_FIELDS = frozenset(field.name for field in dataclasses.fields(SimulationConfig))
+_FILE = "task_references.csv"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class TaskScore:
+    """The score of a policy in a task.
+
+    Example:
+        >>> result = dfe.task("Adversarial-72").evaluate("ugal-n", seeds=[101])
+        >>> result.task, abs(result.score) < 5
+        ('Adversarial-72', True)
+    """
+
+    task: str
+    """The name of the task."""
+    score: float
+    """The mean over the scenarios of the normalised score: 0 is that of ``ugal-n``, 100 that of the best reference."""
+    low: float
+    """The score with the seed that has the lowest."""
+    high: float
+    """The score with the seed that has the highest."""
+    scores: Mapping[str, float]
+    """By scenario: the normalised score."""
+    values: Mapping[str, tuple[float, ...]]
+    """By scenario: the task's quantity for each seed."""
+    metrics: Mapping[str, tuple[Metrics, ...]] = dataclasses.field(repr=False)
+    """By scenario: what was measured with each seed."""
+
+    @property
+    def latency_mean_ns(self) -> float:
+        """Mean packet latency: the mean over scenarios and seeds."""
+        return fmean(run.latency_mean_ns for runs in self.metrics.values() for run in runs)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """A named task; ``dfe.task`` finds it.
+
+    Example:
+        >>> task = dfe.task("Mixed-72")
+        >>> list(task.train)[:2]
+        ['uniform 0.6', 'adv+1 0.35']
+        >>> task.options["scope"], task.options["duration_ns"], task.decisions
+        ('source', 50000.0, 2000000)
+    """
+
+    name: str
+    """The name."""
+    teaches: str
+    """What a policy that solves it has learned."""
+    train: Mapping[str, SimulationConfig]
+    """Scenarios to train on, by name."""
+    test: Mapping[str, SimulationConfig]
+    """Scenarios of the evaluation, by name: with other seeds, and in a zero-shot task other networks and traffic."""
+    options: Mapping[str, Any]
+    """The keyword arguments of the environment, see ``EnvOptions``."""
+    decisions: int = 2_000_000
+    """The budget of a training."""
+    quantity: str = PACKETS
+    """What is measured: ``"packets in the system"``, or ``"ns per iteration"`` of the application."""
+    seeds: tuple[int, ...] = (101, 102, 103, 104, 105)
+    """Seeds of the evaluation. A training must not use them."""
+    warmup_ns: float = 50_000.0
+    """Time before the measured window, in which the evaluated policy routes, too."""
+    measure_ns: float = 100_000.0
+    """Length of the measured window."""
+
+    def scenarios(self, split: str = "train") -> Mapping[str, SimulationConfig]:
+        """The scenarios of ``"train"`` or ``"test"``, by name."""
+        return self.train if check_choice("split", split, ("train", "test")) == "train" else self.test
+
+    def measure(self, policy: BatchPolicy | str, scenario: str, seed: int) -> Metrics:
+        """Measure a policy in one scenario of the evaluation, with one seed."""
+        states_options = isinstance(policy, str) or hasattr(policy, "env_options")
+        chosen = policy if states_options else _Trained(policy, self.options)
+        return evaluate_policy(
+            chosen, self.test[scenario], seed=seed, warmup_ns=self.warmup_ns, measure_ns=self.measure_ns
+        )
+
+    def value(self, metrics: Metrics) -> float:
+        """The quantity of this task in a run; NaN if no iteration of the application has ended."""
+        if self.quantity == PACKETS:
+            return metrics.packets_in_system_mean
+        return metrics.jobs[0].iterations.mean_ns
+
+    def evaluate(self, policy: BatchPolicy | str, *, seeds: Sequence[int] | None = None) -> TaskScore:
+        """Measure a policy in all scenarios of the evaluation.
+
+        Args:
+            policy: The name of a policy, or an object with ``act(batch)``. An object that says nothing of ``scope``,
+                ``action`` and ``features`` gets those of the task.
+            seeds: Seeds of the traffic; None: those of the task.
+
+        Raises:
+            ConfigError: For an unknown policy, or a learner that was trained on another layout.
+        """
+        chosen = self.seeds if seeds is None else tuple(seeds)
+        metrics = {name: tuple(self.measure(policy, name, seed) for seed in chosen) for name in self.test}
+        values = {name: tuple(map(self.value, runs)) for name, runs in metrics.items()}
+        scores = {name: self.normalised(name, fmean(some)) for name, some in values.items()}
+        by_seed = [
+            fmean(self.normalised(name, some[number]) for name, some in values.items())
+            for number in range(len(chosen))
+        ]
+        return TaskScore(
+            self.name, fmean(scores.values()), min(by_seed), max(by_seed), scores, values, metrics
+        )
+
+    def references(self) -> Mapping[str, Mapping[str, float]]:
+        """The quantity of the reference policies by scenario and policy, means over the seeds, as measured for this
+        release; ``"bound"`` is the least that any routing can reach, NaN where it is not known.
+        """
+        return _references()[self.name]
+
+    def normalised(self, scenario: str, value: float) -> float:
+        """The score of a value in a scenario: 0 is that of ``ugal-n``, 100 that of the best reference. In between and
+        beyond, equal factors count equally.
+        """
+        known = self.references()[scenario]
+        best = min(value for name, value in known.items() if name != BOUND)
+        return 100.0 * math.log(known[ZERO] / value) / math.log(known[ZERO] / best)
+
+    def reference_scores(self) -> dict[str, float]:
+        """The scores of the reference policies and of the bound: means over the scenarios."""
+        by_scenario = self.references()
+        return {
+            policy: fmean(self.normalised(name, known[policy]) for name, known in by_scenario.items())
+            for policy in (*REFERENCES, BOUND)
+        }
+
+
+class _Trained:
+    """A policy that decides the batches of a task's environment without saying which environment it needs."""
+
+    def __init__(self, policy: Any, options: Mapping[str, Any]) -> None:
+        own = {
+            name: getattr(policy, name) for name in ("scope", "action", "features") if hasattr(policy, name)
+        }
+        self._policy, self._options = policy, {**options, **own}
+        self.name = getattr(policy, "name", type(policy).__name__)
+        self.scope: str = self._options["scope"]
+        self.action: str = self._options["action"]
+
+    def env_options(self) -> dict[str, Any]:
+        return self._options
+
+    def act(self, batch: DecisionBatch) -> npt.NDArray[np.int64]:
+        actions: npt.NDArray[np.int64] = self._policy.act(batch)
+        return actions
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class DrawnScenario:
+    """The function that chooses one of several scenarios by the seed of an episode."""
+
+    scenarios: tuple[SimulationConfig, ...]
+
+    def __call__(self, seed: int) -> SimulationConfig:
+        """The scenario of an episode."""
+        return self.scenarios[seed % len(self.scenarios)]
+
+
+def tasks() -> tuple[str, ...]:
+    """The names of all tasks, the easiest first.
+
+    Example:
+        >>> dfe.tasks()[:3]
+        ('Adversarial-72', 'Ports-72', 'Mixed-72')
+    """
+    return tuple(_TASKS)
+
+
+@functools.cache
+def task(name: str) -> Task:
+    """The task of a name.
+
+    Raises:
+        ConfigError: For an unknown name.
+
+    Example:
+        >>> dfe.task("Overload-72").test["adv+1 0.6"].load
+        0.6
+    """
+    if name not in _TASKS:
+        raise unknown_name("task", name, tasks())
+    return _TASKS[name](name)
+
+
+def make_task(
+    name: str, view: View = "parallel", *, split: str = "train", seed: int | None = None, **changes: Any
+) -> Any:
+    """An environment of a task.
+
+    Args:
+        name: One of ``dfe.tasks()``.
+        view: ``"parallel"`` or ``"aec"`` (PettingZoo): one scenario per episode, which the seed of the episode
+            chooses. ``"batched"`` (``BatchedRoutingEnv``) or ``"vec"`` (``RouterVecEnv``): all scenarios next to each
+            other. ``"packet"`` (``PacketRouting``): the first scenario.
+        split: ``"train"`` or ``"test"``: which scenarios.
+        seed: Seed of the first episode; None: drawn from the operating system.
+        **changes: Settings of the view that differ from those of the task: options of the environment, or fields of
+            ``SimulationConfig``.
+
+    Raises:
+        ConfigError: For an unknown name, view or setting.
+
+    Example:
+        >>> env = dfe.make_task("Mixed-72", "parallel", seed=1)
+        >>> observations, infos = env.reset()
+        >>> len(env.agents), dfe.make_task("Mixed-72", "batched").num_scenarios
+        (36, 4)
+    """
+    chosen, view = task(name), check_choice("view", view, VIEWS)  # type: ignore[assignment]
+    first = secrets.randbits(48) if seed is None else check_integer("seed", seed, 0, 2**64 - 1)
+    fields = {key: changes[key] for key in changes if key in _CONFIG_FIELDS}
+    options = {**chosen.options, **{key: changes[key] for key in changes if key not in fields}}
+    configs = tuple(
+        config.replace(**fields, seed=scenario_seed(first, number))
+        for number, config in enumerate(chosen.scenarios(split).values())
+    )
+    several: Any = configs if len(configs) > 1 else configs[0]
+    if view == "batched":
+        return BatchedRoutingEnv(several, **options)
+    if view == "vec":
+        from dragonfly_env.envs.vec import RouterVecEnv
+
+        return RouterVecEnv(several, **options)
+    if view == "packet":
+        from dragonfly_env.envs.packet import PacketRouting
+
+        return PacketRouting(configs[0], **options)
+    from dragonfly_env import dragonfly_v0
+
+    make = dragonfly_v0.parallel_env if view == "parallel" else dragonfly_v0.env
+    if len(configs) == 1:
+        return make(configs[0], **options)
+    return make(DrawnScenario(configs), seed=first, **options)
+
+
+# The tasks.
+
+_MIXED = (("uniform", 0.6), ("adv+1", 0.35), ("weighted:uniform=0.5,adv+1=0.5", 0.5), ("adv+3", 0.3))
+_CHANGE_NS = 10_000.0
+# Quantities per decision or per candidate path, in units that mean the same in every network.
+_SIZE_FREE = {
+    "features": (
+        *("candidate_kind", "candidate_hops", "candidate_time_packets", "candidate_packets"),
+        *("candidate_vc_packets", "candidate_link_packets", "destination_demand", "destination_group_demand"),
+    ),
+    "occupancy_unit": "packets",
+}
+
+
+def _scenario(hosts: int, traffic: Any, load: float, **fields: Any) -> SimulationConfig:
+    return SimulationConfig(topology=str(hosts), traffic=traffic, load=load, **fields)  # type: ignore[arg-type]
+
+
+def _scenarios(hosts: int, *offered: tuple[str, float]) -> dict[str, SimulationConfig]:
+    return {f"{traffic} {load:g}": _scenario(hosts, traffic, load) for traffic, load in offered}
+
+
+def _options(latency_credit_ns: float, **changes: Any) -> dict[str, Any]:
+    """The options of an environment; the credit is about the mean latency of a good policy in the task's episodes."""
+    return {
+        "scope": "source",
+        "action": "path",
+        "reward": "hop",
+        "share": "group",
+        "latency_credit_ns": latency_credit_ns,
+        "duration_ns": 50_000.0,
+        **changes,
+    }
+
+
+def _adversarial(name: str) -> Task:
+    own = _scenarios(72, ("adv+1", 0.35))
+    teaches = "to spread packets over non-minimal paths where every group sends to the next"
+    return Task(name=name, teaches=teaches, train=own, test=own, options=_options(1250.0))
+
+
+def _ports(name: str) -> Task:
+    own = _scenarios(72, ("adv+1", 0.35))
+    teaches = "the same hop by hop: every router chooses the next port, as in Q-routing"
+    options = _options(1250.0, scope="every", action="port")
+    return Task(name=name, teaches=teaches, train=own, test=own, options=options)
+
+
+def _mixed(name: str) -> Task:
+    own = _scenarios(72, *_MIXED)
+    teaches = "one policy for several kinds of traffic, which it has to recognize"
+    return Task(name=name, teaches=teaches, train=own, test=own, options=_options(1100.0))
+
+
+def _shifting(name: str) -> Task:
+    """The mixture one kind after the other, from the beginning of the run to the end of the measured window."""
+    steps = [(number * _CHANGE_NS, *_MIXED[number % len(_MIXED)]) for number in range(15)]
+    own = {"a change every 10 us": _scenario(72, steps, 0.5)}
+    teaches = "to notice within microseconds that the traffic has changed"
+    return Task(name=name, teaches=teaches, train=own, test=own, options=_options(1100.0))
+
+
+def _overload(name: str) -> Task:
+    own = _scenarios(72, ("adv+1", 0.6))  # any routing carries at most 0.5625
+    teaches = "to carry as much as possible where more is offered than any routing can carry"
+    return Task(name=name, teaches=teaches, train=own, test=own, options=_options(4000.0))
+
+
+def _jobs(name: str) -> Task:
+    # More iterations than any run has time for; an environment whose jobs are all endless has no decisions.
+    job = Job("milc:scale=0.001,gap_ns=2000", hosts=36, placement="random-routers", iterations=10_000)
+    own = {"milc next to adv+1 0.35": _scenario(72, "adv+1", 0.35, jobs=[job])}
+    return Task(
+        name=name,
+        teaches="to make an application fast whose ranks wait for one another, next to traffic that does not wait",
+        train=own,
+        test=own,
+        options=_options(4000.0),
+        quantity=ITERATION,
+        measure_ns=400_000.0,
+    )
+
+
+def _mixed_342(name: str) -> Task:
+    own = _scenarios(342, *_MIXED[:3], ("adv+4", 0.3))
+    return Task(
+        name=name,
+        teaches="the mixture in a larger network, where every router sends fewer of the packets",
+        train=own,
+        test=own,
+        options=_options(1200.0, duration_ns=20_000.0),
+        warmup_ns=30_000.0,
+        measure_ns=50_000.0,
+    )
+
+
+def _zero_shot(name: str) -> Task:
+    return Task(
+        name=name,
+        teaches="rules that hold in a network and under traffic that no training had",
+        train=_scenarios(72, *_MIXED),
+        test=_scenarios(
+            1056, ("adv+4", 0.3), ("permutation", 0.4), ("random-neighbors", 0.4), ("stencil3d", 0.3)
+        ),
+        options=_options(1100.0, **_SIZE_FREE),
+        warmup_ns=30_000.0,
+        measure_ns=50_000.0,
+    )
+
+
+_TASKS: dict[str, Callable[[str], Task]] = {
+    "Adversarial-72": _adversarial,
+    "Ports-72": _ports,
+    "Mixed-72": _mixed,
+    "Shifting-72": _shifting,
+    "Overload-72": _overload,
+    "Jobs-72": _jobs,
+    "Mixed-342": _mixed_342,
+    "ZeroShot-1056": _zero_shot,
+}
+
+
+@functools.cache
+def _references() -> dict[str, dict[str, dict[str, float]]]:
+    """The quantity by task, scenario and policy; an empty value is not known."""
+    found: dict[str, dict[str, dict[str, float]]] = {name: {} for name in _TASKS}
+    text = resources.files(__package__).joinpath(_FILE).read_text(encoding="utf-8")
+    for row in csv.DictReader(text.splitlines()):
+        value = float(row["value"]) if row["value"] else math.nan
+        found[row["task"]].setdefault(row["scenario"], {})[row["policy"]] = value
+    return found
+
+
+for _name in _TASKS:
+    register_task(_name)

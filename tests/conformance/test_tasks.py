@@ -1,0 +1,177 @@
+"""Every task can be made in every view, its ids pass the checkers of the ecosystems, and its rewards order policies as
+its score does.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pettingzoo
+import pytest
+from gymnasium.utils.env_checker import check_env
+from pettingzoo.test import api_test, parallel_api_test
+
+import dragonfly_env as dfe
+from dragonfly_env import dragonfly_v0
+from dragonfly_env.envs.registration import id_of
+from dragonfly_env.tasks import BOUND, ITERATION, REFERENCES, VIEWS, ZERO, View
+
+ROOT = Path(__file__).resolve().parents[2]
+SHORT = 2_000.0
+every_task = pytest.mark.parametrize("name", dfe.tasks())
+
+
+def core_of(env: Any) -> dfe.BatchedRoutingEnv:
+    core: dfe.BatchedRoutingEnv = env if isinstance(env, dfe.BatchedRoutingEnv) else env.unwrapped.core
+    return core
+
+
+def make(name: str, view: View, **changes: Any) -> Any:
+    if view == "vec":
+        pytest.importorskip("stable_baselines3", reason="needs the extra [sb3]")
+    return dfe.make_task(name, view, **changes)
+
+
+@every_task
+@pytest.mark.parametrize("view", ["parallel", "aec"])
+def test_an_agent_is_a_router_of_one_network(name: str, view: View) -> None:
+    env = make(name, view, duration_ns=SHORT, seed=1)
+    env.reset()
+    config = core_of(env).config
+    assert env.num_agents == config.topology.num_routers
+    assert core_of(env).num_scenarios == 1
+
+
+@every_task
+def test_batches_hold_all_scenarios_to_the_end_of_the_episode(name: str) -> None:
+    env = make(name, "batched", duration_ns=SHORT, seed=1)
+    batch = env.reset()
+    assert env.num_scenarios == len(dfe.task(name).train)
+    while not env.done:
+        batch = env.step(batch.minimal_actions())
+    assert env.time_ns == SHORT
+    assert env.rewards_by_router().sum() != 0.0
+
+
+@every_task
+def test_vectors_have_a_slot_per_router_of_all_scenarios(name: str) -> None:
+    env = make(name, "vec", duration_ns=SHORT, seed=1)
+    assert env.reset().shape[0] == env.num_envs == env.core.num_agents
+    for _ in range(3):
+        seen, rewards, _, _ = env.step(env.action_masks().argmax(axis=1))
+        assert np.isfinite(seen).all()
+        assert np.isfinite(rewards).all()
+
+
+@every_task
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_task_has_its_options_and_a_seed_of_its_own_in_every_view(name: str, view: View) -> None:
+    first, other = make(name, view), make(name, view)
+    assert core_of(first).seed != core_of(other).seed
+    assert core_of(make(name, view, seed=7)).seed == 7
+    fixed = dfe.task(name).options
+    assert {key: getattr(core_of(first).options, key) for key in fixed} == dict(fixed)
+
+
+@every_task
+def test_gymnasiums_checker(name: str) -> None:
+    env = gymnasium.make(id_of(name), seed=1)
+    check_env(env.unwrapped, skip_render_check=True)
+    assert env.spec is not None
+    gymnasium.make(gymnasium.envs.registration.EnvSpec.from_json(env.spec.to_json())).reset(seed=1)
+
+
+@every_task
+def test_pettingzoos_checkers(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """PettingZoo lists its own environments whose observations are dictionaries; it warns of all others."""
+    pytest.importorskip("pettingzoo.env_registry", reason="PettingZoo has a registry from version 1.27 on")
+    checker = importlib.import_module("pettingzoo.test.api_test")
+    for listed in ("env_obs_dicts", "env_obs_space"):
+        monkeypatch.setattr(checker, listed, [*getattr(checker, listed), "dragonfly_v0"])
+    parallel_api_test(pettingzoo.make("parallel", id_of(name), duration_ns=SHORT), num_cycles=5)
+    api_test(pettingzoo.make("aec", id_of(name), duration_ns=SHORT), num_cycles=5)
+
+
+def test_the_ids_are_known_without_an_import() -> None:
+    code = f"import gymnasium; gymnasium.make('dragonfly_env:{id_of('Adversarial-72')}').reset(seed=1)"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
+
+
+def test_adversarial_72_is_what_the_views_simulate_by_default() -> None:
+    own = make("Adversarial-72", "parallel", seed=1)
+    default = dragonfly_v0.parallel_env(scope="source", action="path", share="group", seed=1)
+    assert own.core.config == default.core.config
+    assert own.core.options == default.core.options
+
+
+def test_every_scenario_comes_in_some_episode() -> None:
+    env = make("Mixed-72", "parallel", duration_ns=500.0, seed=1)
+    seen = set()
+    for _ in range(40):
+        env.reset()
+        seen.add((env.core.config.traffic, env.core.config.load))
+    assert seen == {(config.traffic, config.load) for config in dfe.task("Mixed-72").train.values()}
+    again = pickle.loads(pickle.dumps(env))
+    again.reset(), env.reset()
+    assert again.core.config == env.core.config
+
+
+def test_a_policy_of_size_free_features_trained_on_72_hosts_acts_on_1056() -> None:
+    small, large = (make("ZeroShot-1056", "batched", split=split) for split in ("train", "test"))
+    assert small.layout.names == large.layout.names
+    assert small.num_actions == large.num_actions
+    assert large.num_agents == 4 * 264
+
+
+def test_changes_replace_settings_of_the_task() -> None:
+    env = make("Mixed-72", "batched", load=0.2, share="all", policy="ugal-n", warmup_ns=500.0)
+    assert {config.load for config in env.configs} == {0.2}
+    assert (env.options.share, env.config.policy) == ("all", "ugal-n")
+    with pytest.raises(dfe.ConfigError, match=r"view = 'grid': must be"):
+        dfe.make_task("Mixed-72", "grid")  # type: ignore[arg-type]
+    with pytest.raises(dfe.ConfigError, match="did you mean 'Mixed-72'"):
+        dfe.make_task("Mixed-71")
+
+
+# Scores.
+
+
+@every_task
+def test_every_scenario_has_references_of_which_ugal_n_is_not_the_best(name: str) -> None:
+    task = dfe.task(name)
+    assert list(task.references()) == list(task.test)
+    for scenario, known in task.references().items():
+        assert tuple(known) == (*REFERENCES, BOUND)
+        best = min(known[policy] for policy in REFERENCES)
+        assert best < 0.9 * known[ZERO], scenario
+        assert not known[BOUND] > best
+        assert task.normalised(scenario, known[ZERO]) == 0.0
+        assert task.normalised(scenario, best) == pytest.approx(100.0)
+
+
+def test_a_reference_has_the_score_that_comes_with_the_package() -> None:
+    task = dfe.task("Adversarial-72")
+    result = task.evaluate("neural-v1")
+    assert result.score == pytest.approx(task.reference_scores()["neural-v1"], abs=0.01)
+    assert result.low <= result.score <= result.high
+    assert len(result.values["adv+1 0.35"]) == len(task.seeds)
+
+
+def test_an_evaluation_is_the_same_in_python_and_in_the_core() -> None:
+    """With a job too, which starts after the warm-up in both."""
+
+    class Minimal:
+        def act(self, batch: dfe.DecisionBatch) -> Any:
+            return batch.minimal_actions()
+
+    task = dfe.task("Jobs-72")
+    assert task.quantity == ITERATION
+    native, own = (task.evaluate(policy, seeds=[101]) for policy in ("min", Minimal()))  # type: ignore[arg-type]
+    assert native.values == own.values
