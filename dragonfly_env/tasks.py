@@ -96,7 +96,7 @@ class Task:
         >>> list(task.train)[:2]
         ['uniform 0.6', 'adv+1 0.35']
         >>> task.options["scope"], task.options["duration_ns"], task.decisions
-        ('source', 50000.0, 2000000)
+        ('source', 20000.0, 2000000)
     """
 
     name: str
@@ -343,7 +343,9 @@ def _ports(name: str) -> Task:
 def _mixed(name: str) -> Task:
     own = _scenarios(72, *_MIXED)
     teaches = "one policy for several kinds of traffic, which it has to recognize"
-    return Task(name=name, teaches=teaches, train=own, test=own, options=_options(1100.0))
+    return Task(
+        name=name, teaches=teaches, train=own, test=own, options=_options(1100.0, duration_ns=20_000.0)
+    )
 
 
 def _shifting(name: str) -> Task:
@@ -396,7 +398,7 @@ def _zero_shot(name: str) -> Task:
         test=_scenarios(
             1056, ("adv+4", 0.3), ("permutation", 0.4), ("random-neighbors", 0.4), ("stencil3d", 0.3)
         ),
-        options=_options(1100.0, **_SIZE_FREE),
+        options=_options(1100.0, duration_ns=20_000.0, **_SIZE_FREE),
         warmup_ns=30_000.0,
         measure_ns=50_000.0,
     )
