@@ -27,14 +27,14 @@ TASK = "Adversarial-72"
 def make_env(task: str, **settings: Any) -> dfe.BatchedRoutingEnv:
     """The environment of a task."""
     config = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), traffic="adv+1", load=0.35)
-    given = {"scope": "source", "action": "path", "duration_ns": 20_000.0, **settings}
+    given = {"scope": "source", "action": "path", **settings}
     return dfe.BatchedRoutingEnv(config, **given)
 
 
 class QNetworks(nn.Module):
     """A network of one hidden layer per router."""
 
-    def __init__(self, networks: int, inputs: int, actions: int, hidden: int) -> None:
+    def __init__(self, networks: int, inputs: int, actions: int, hidden: int = 32) -> None:
         super().__init__()
         self.weights = nn.Parameter(torch.randn(networks, inputs, hidden) * (2 / inputs) ** 0.5)
         self.bias = nn.Parameter(torch.zeros(networks, 1, hidden))
@@ -55,15 +55,15 @@ class QNetworks(nn.Module):
 
 
 class Idqn:
-    """The trained policy: takes the path with the highest value; in training a share ``epsilon`` is random."""
+    """The trained policy: takes the action with the highest value; in training a share ``epsilon`` is random."""
 
     name = "idqn"
 
-    def __init__(self, env: dfe.BatchedRoutingEnv, networks: int, hidden: int) -> None:
-        names = ("scope", "action", "features", "occupancy_unit")
-        self.options = {name: getattr(env.options, name) for name in names}
+    def __init__(self, env: dfe.BatchedRoutingEnv, networks: int) -> None:
+        shown = ("scope", "action", "features", "occupancy_unit")
+        self.options = {name: getattr(env.options, name) for name in shown}
         self.scope, self.action = env.scope, env.action
-        self.values = QNetworks(networks, env.num_features, env.num_actions, hidden)
+        self.values = QNetworks(networks, env.num_features, env.num_actions)
         self.epsilon = 0.0
 
     def env_options(self) -> dict[str, Any]:
@@ -75,7 +75,7 @@ class Idqn:
         return torch.from_numpy(agents.astype(np.int64)) % len(self.values.weights)
 
     def act(self, batch: DecisionBatch) -> IntArray:
-        """Choose a path for every packet."""
+        """Choose an action for every packet."""
         with torch.no_grad():
             values = self.values.rows(torch.tensor(batch.obs), self.owners(batch.agents)).numpy()
         actions: IntArray = np.where(batch.mask, values, -np.inf).argmax(axis=1)
@@ -128,7 +128,6 @@ def train(
     decisions: int = 1_000_000,
     report: Callable[[int, float], None] | None = None,
     shared: bool = False,
-    hidden: int = 32,
     learning_rate: float = 1e-3,
     discount: float = 1.0,
     exploration: float = 0.3,
@@ -139,7 +138,7 @@ def train(
     target_steps: int = 100,
     **settings: Any,
 ) -> Idqn:
-    """Train from random paths.
+    """Train from random actions.
 
     Args:
         task: What to learn.
@@ -147,7 +146,6 @@ def train(
         decisions: Packets to decide about.
         report: Called after every episode with the decisions so far, and the mean latency of the last episodes in ns.
         shared: One network and one buffer for all routers.
-        hidden: Units of the hidden layer.
         learning_rate: Of Adam.
         discount: From one decision about a packet to the next.
         exploration: The share of the training in which random actions become fewer.
@@ -164,12 +162,12 @@ def train(
     env = make_env(task, **settings)
     env.reset(seed=seed)
     networks = 1 if shared else max(config.topology.num_routers for config in env.configs)
-    policy = Idqn(env, networks, hidden)
-    target = QNetworks(networks, env.num_features, env.num_actions, hidden)
+    policy = Idqn(env, networks)
+    target = QNetworks(networks, env.num_features, env.num_actions)
     target.load_state_dict(policy.values.state_dict())
     optimizer = torch.optim.Adam(policy.values.parameters(), lr=learning_rate)
     buffer = Replay(networks, replay // networks, env.num_features, env.num_actions)
-    latencies: deque[float] = deque(maxlen=5)
+    latencies: deque[float] = deque(maxlen=2)
     made = new = steps = 0
     while made < decisions:
         batch = env.reset()

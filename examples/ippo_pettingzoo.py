@@ -25,7 +25,7 @@ TASK = "Adversarial-72"
 
 def make_env(task: str, **settings: Any) -> Any:
     """The environment of a task."""
-    given = {"scope": "source", "action": "path", "share": "group", "duration_ns": 20_000.0, **settings}
+    given = {"scope": "source", "action": "path", "share": "group", **settings}
     return dragonfly_v0.parallel_env(**given)
 
 
@@ -40,22 +40,29 @@ class Networks(nn.Module):
         self.last_bias = nn.Parameter(torch.zeros(networks, 1, outputs))
 
     def forward(self, seen: torch.Tensor, owners: torch.Tensor) -> torch.Tensor:
-        """(R, N, outputs) from N observations (R, N, inputs) of each of R routers, whose networks are ``owners``."""
+        """(R, N, outputs) of N observations (R, N, inputs) of each of R routers, whose networks are ``owners`` (R,)."""
         parameters = [self.weights, self.bias, self.last_weights, self.last_bias]
         rows = seen
         if len(self.weights) == 1:
             rows = seen.reshape(1, -1, seen.shape[-1])
-        else:
+        else:  # a larger system than that of the training has several routers per network
             parameters = [each[owners % len(each)] for each in parameters]
         weights, bias, last_weights, last_bias = parameters
         out = torch.baddbmm(last_bias, torch.baddbmm(bias, rows, weights).tanh(), last_weights)
         return out.reshape(*seen.shape[:-1], -1)
 
 
-class Ippo:
-    """The trained policy: draws paths with the random numbers of the batch; or the most probable ones, if greedy."""
+def log_probabilities(scores: torch.Tensor, masks: torch.Tensor) -> torch.Tensor:
+    """Logarithms of the actions' probabilities; those of illegal actions are very low."""
+    return scores.masked_fill(~masks, -1e9).log_softmax(dim=-1)
 
-    name, greedy = "ippo", False
+
+class Ippo:
+    """The trained policy. It draws actions, with the random numbers of the batch: the most probable path alone would be
+    the same for all packets of a router, which would meet there.
+    """
+
+    name = "ippo"
 
     def __init__(self, actor: Networks, options: dict[str, Any]) -> None:
         self.actor, self.options = actor, options
@@ -66,14 +73,12 @@ class Ippo:
         return self.options
 
     def act(self, batch: DecisionBatch) -> IntArray:
-        """Choose a path for every packet."""
-        seen, legal = torch.tensor(batch.obs)[:, None], torch.tensor(batch.mask)
+        """Choose an action for every packet."""
+        seen, owners = torch.tensor(batch.obs)[:, None], torch.tensor(batch.agents, dtype=torch.long)
         with torch.no_grad():
-            scores = self.actor(seen, torch.tensor(batch.agents.astype(np.int64)))[:, 0, :-1]  # without idle
-        chances = scores.masked_fill(~legal, -torch.inf).softmax(dim=1).numpy()
-        if self.greedy:
-            return np.asarray(chances.argmax(axis=1))
-        actions: IntArray = (chances.cumsum(axis=1) > batch.draws[:, :1] * 0.9999).argmax(axis=1)
+            scores = self.actor(seen, owners)[:, 0, :-1]  # without idle
+            chances = log_probabilities(scores, torch.tensor(batch.mask)).exp().numpy()
+        actions: IntArray = (chances.cumsum(axis=1) > 0.9999 * batch.draws[:, :1]).argmax(axis=1)
         return actions
 
 
@@ -86,28 +91,28 @@ def train(
     independent: bool = False,
     learning_rate: float = 5e-4,
     critic_rate: float = 2e-3,
-    gamma: float = 0.98,
+    gamma: float = 0.99,
     lam: float = 0.99,
-    rounds: int = 768,
-    batch_rounds: int = 128,
+    rollout: int = 24_000,
+    minibatches: int = 6,
     epochs: int = 3,
     clip: float = 0.2,
     **settings: Any,
 ) -> Ippo:
-    """Train from random paths.
+    """Train from random actions.
 
     Args:
         task: What to learn.
         seed: Of weights, actions and traffic.
         decisions: Packets to decide about.
         report: Called after every rollout with the decisions so far, and the mean latency of the last episodes in ns.
-        independent: One network per router; in several networks, routers with equal numbers have the same one.
+        independent: One network per router. Routers with equal numbers in different networks have the same one.
         learning_rate: Of the actor, at the beginning; it falls to nearly 0.
         critic_rate: Learning rate of the critic.
-        gamma: Discount per round.
+        gamma: Discount per round; a packet is on its way for about 30 rounds.
         lam: Of generalised advantage estimation.
-        rounds: Length of a rollout.
-        batch_rounds: Rounds per gradient step.
+        rollout: Decisions per rollout.
+        minibatches: Gradient steps per pass over a rollout.
         epochs: Passes over a rollout.
         clip: How far PPO lets probabilities change.
         **settings: Settings of the environment that replace those of the task.
@@ -116,46 +121,44 @@ def train(
     torch.set_num_threads(1)  # faster for networks this small
     env = make_env(task, **settings)
     names = env.possible_agents
-    owners = torch.cat([torch.arange(config.topology.num_routers) for config in env.core.configs])
-    networks = int(owners.max()) + 1 if independent else 1
-    inputs = env.observation_space(names[0])["observation"].shape[0]
-    actor = Networks(networks, inputs, int(env.action_space(names[0]).n))
-    critic = Networks(networks, inputs, 1)
-    actor_optimizer = torch.optim.Adam(actor.parameters(), lr=learning_rate)
-    critic_optimizer = torch.optim.Adam(critic.parameters(), lr=critic_rate)
-    mean, spread = 0.0, 1.0  # of returns: the critic's outputs are relative to them
-    latencies: deque[float] = deque(maxlen=5)
 
     def stack(observations: dict[str, Any]) -> tuple[torch.Tensor, torch.Tensor]:
         seen = np.stack([observations[name]["observation"] for name in names])
         masks = np.stack([observations[name]["action_mask"] for name in names])
         return torch.from_numpy(seen), torch.from_numpy(masks).bool()
 
-    made = rollout = 0
     seen, masks = stack(env.reset(seed=seed)[0])
+    owners = torch.cat([torch.arange(config.topology.num_routers) for config in env.core.configs])
+    networks = int(owners.max()) + 1 if independent else 1
+    actor = Networks(networks, seen.shape[1], masks.shape[1])
+    critic = Networks(networks, seen.shape[1], 1)
+    actor_optimizer = torch.optim.Adam(actor.parameters(), lr=learning_rate)
+    critic_optimizer = torch.optim.Adam(critic.parameters(), lr=critic_rate)
+    mean, spread = 0.0, 0.0  # of returns: the critic's outputs are relative to them
+    latencies: deque[float] = deque(maxlen=3)
+    made = 0
     while made < decisions:
         actor_optimizer.param_groups[0]["lr"] = learning_rate * max(0.05, 1 - made / decisions)
 
-        # Collect a rollout: tensors (R, rounds, ...) of R routers.
-        steps, ends = [], []
-        for _ in range(rounds):
+        # Collect a rollout: tensors (R, T, ...) of R routers in T rounds.
+        steps, ends, goal = [], [], made + rollout
+        while made < goal:
             with torch.no_grad():
                 logs = log_probabilities(actor(seen[:, None], owners)[:, 0], masks)
             actions = torch.multinomial(logs.exp(), 1)
-            observations, rewards, _, _, infos = env.step(
-                dict(zip(names, actions[:, 0].tolist(), strict=True))
-            )
+            made += int((~masks[:, -1]).sum())
+            chosen = dict(zip(names, actions[:, 0].tolist(), strict=True))
+            observations, rewards, _, _, infos = env.step(chosen)
             next_seen, next_masks = stack(observations)
-            ends.append(not env.agents)
             gained = torch.tensor([rewards[name] for name in names])
             steps.append((seen, masks, actions, logs.gather(1, actions), gained, next_seen))
-            made += int((~masks[:, -1]).sum())
+            ends.append(not env.agents)
             if ends[-1]:
-                firsts = [infos[names[first]]["metrics"] for first in env.core.first_agents]
-                latencies.append(float(np.mean([metrics.latency_mean_ns for metrics in firsts])))
+                metrics = {id(info["metrics"]): info["metrics"] for info in infos.values()}  # one per network
+                latencies.append(float(np.mean([one.latency_mean_ns for one in metrics.values()])))
                 next_seen, next_masks = stack(env.reset()[0])
             seen, masks = next_seen, next_masks
-        all_seen, all_masks, chosen, before, gained, after = (
+        all_seen, all_masks, actions, before, gained, after = (
             torch.stack(column, dim=1) for column in zip(*steps, strict=True)
         )
 
@@ -163,52 +166,41 @@ def train(
         with torch.no_grad():
             values = critic(all_seen, owners)[..., 0] * spread + mean
             next_values = critic(after, owners)[..., 0] * spread + mean
-        advantages = torch.zeros_like(values)
-        advantage = torch.zeros(len(names))
-        for step in reversed(range(rounds)):
-            carried = 0.0 if ends[step] else gamma * lam * advantage
-            advantage = gained[:, step] + gamma * next_values[:, step] - values[:, step] + carried
+        advantages, advantage = torch.zeros_like(values), torch.zeros(len(names))
+        for step in reversed(range(len(ends))):
+            later = 0.0 if ends[step] else gamma * lam * advantage
+            advantage = gained[:, step] + gamma * next_values[:, step] - values[:, step] + later
             advantages[:, step] = advantage
         returns = advantages + values
-        keep = 0.9 if rollout else 0.0
-        mean = keep * mean + (1 - keep) * float(returns.mean())
-        spread = keep * spread + (1 - keep) * float(returns.std() + 1e-6)
+        share = 0.1 if spread else 1.0
+        mean += share * (float(returns.mean()) - mean)
+        spread += share * (float(returns.std()) + 1e-6 - spread)
         acts = (~all_masks[..., -1]).float()  # an idle router has nothing to learn from its round
         count = acts.sum(dim=1, keepdim=True).clamp(min=1)
         advantages = advantages - (advantages * acts).sum(dim=1, keepdim=True) / count
         advantages /= ((advantages**2 * acts).sum(dim=1, keepdim=True) / count).sqrt() + 1e-6
 
         for _ in range(epochs):
-            for at in torch.randperm(rounds).split(batch_rounds):
+            for at in torch.randperm(len(ends)).tensor_split(minibatches):
                 logs = log_probabilities(actor(all_seen[:, at], owners), all_masks[:, at])
-                ratio = (logs.gather(2, chosen[:, at]) - before[:, at])[..., 0].exp()
-                gain = torch.min(
-                    ratio * advantages[:, at], ratio.clamp(1 - clip, 1 + clip) * advantages[:, at]
-                )
-                weights = acts[:, at] / acts[:, at].sum(dim=1, keepdim=True).clamp(min=1)
-                objective = (gain * weights).sum(dim=1)
-                errors = (critic(all_seen[:, at], owners)[..., 0] - (returns[:, at] - mean) / spread) ** 2
-                # Independent networks have a loss each; their sum has the gradients of all.
+                ratio = (logs.gather(2, actions[:, at]) - before[:, at])[..., 0].exp()
+                gains = advantages[:, at]
+                objective = torch.min(ratio * gains, ratio.clamp(1 - clip, 1 + clip) * gains) * acts[:, at]
+                objective = objective.sum(dim=1) / acts[:, at].sum(dim=1).clamp(min=1)
+                # Independent networks have a loss each: the sum has the gradients of all.
                 loss = -objective.sum() / (1 if independent else len(names))
                 actor_optimizer.zero_grad()
                 loss.backward()
                 actor_optimizer.step()
+                errors = (critic(all_seen[:, at], owners)[..., 0] - (returns[:, at] - mean) / spread) ** 2
                 critic_optimizer.zero_grad()
                 errors.mean(dim=1).sum().backward()
                 critic_optimizer.step()
-        rollout += 1
         if report is not None and latencies:
             report(made, float(np.mean(latencies)))
 
-    options = {
-        name: getattr(env.core.options, name) for name in ("scope", "action", "features", "occupancy_unit")
-    }
-    return Ippo(actor, options)
-
-
-def log_probabilities(scores: torch.Tensor, masks: torch.Tensor) -> torch.Tensor:
-    """Logarithms of the actions' probabilities; those of illegal actions are very low."""
-    return scores.masked_fill(~masks, -1e9).log_softmax(dim=-1)
+    shown = ("scope", "action", "features", "occupancy_unit")
+    return Ippo(actor, {name: getattr(env.core.options, name) for name in shown})
 
 
 def main() -> None:
@@ -222,8 +214,7 @@ def main() -> None:
     policy = train(
         **vars(given), report=lambda made, latency: print(f"{made:>9,} decisions: {latency:.0f} ns")
     )
-    config = make_env(given.task).core.config
-    measured = evaluate_over_seeds(policy, config, seeds=(101, 102))
+    measured = evaluate_over_seeds(policy, make_env(given.task).core.config, seeds=(101, 102))
     print(f"{policy.name} on new traffic: {measured.latency_mean_ns:.0f} ns")
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 from collections import deque
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -26,20 +26,30 @@ TASK = "Adversarial-72"
 def make_env(task: str, **settings: Any) -> dfe.BatchedRoutingEnv:
     """The environment of a task."""
     config = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), traffic="adv+1", load=0.35)
-    given = {"scope": "source", "action": "path", "share": "group", "duration_ns": 20_000.0, **settings}
+    given = {"scope": "source", "action": "path", "share": "group", **settings}
     return dfe.BatchedRoutingEnv(config, transitions=False, **given)
 
 
+def mlp(inputs: int, outputs: int, hidden: int = 32) -> nn.Sequential:
+    """One hidden layer; all outputs are 0 at first."""
+    last = nn.Linear(hidden, outputs)
+    nn.init.zeros_(last.weight)
+    nn.init.zeros_(last.bias)
+    return nn.Sequential(nn.Linear(inputs, hidden), nn.Tanh(), last)
+
+
 class Mappo:
-    """The trained policy: draws paths with the random numbers of the batch; or the most probable ones, if greedy."""
+    """The trained policy. It draws actions, with the random numbers of the batch: the most probable path alone would be
+    the same for all packets of a router, which would meet there.
+    """
 
-    name, greedy = "mappo", False
+    name = "mappo"
 
-    def __init__(self, env: dfe.BatchedRoutingEnv, hidden: int) -> None:
-        names = ("scope", "action", "features", "occupancy_unit")
-        self.options = {name: getattr(env.options, name) for name in names}
+    def __init__(self, env: dfe.BatchedRoutingEnv) -> None:
+        shown = ("scope", "action", "features", "occupancy_unit")
+        self.options = {name: getattr(env.options, name) for name in shown}
         self.scope, self.action = env.scope, env.action
-        self.actor = mlp(env.num_features, env.num_actions, hidden)
+        self.actor = mlp(env.num_features, env.num_actions)
 
     def env_options(self) -> dict[str, Any]:
         """What an environment must show to this policy."""
@@ -51,38 +61,15 @@ class Mappo:
         return scores.masked_fill(~legal, -1e9).log_softmax(dim=1)
 
     def act(self, batch: DecisionBatch) -> IntArray:
-        """Choose a path for every packet."""
+        """Choose an action for every packet."""
         with torch.no_grad():
             logs = self.log_probabilities(torch.tensor(batch.obs), torch.tensor(batch.mask)).numpy()
-        if self.greedy:
-            return np.asarray(logs.argmax(axis=1))
-        actions: IntArray = (np.exp(logs).cumsum(axis=1) > batch.draws[:, :1] * 0.9999).argmax(axis=1)
+        actions: IntArray = (np.exp(logs).cumsum(axis=1) > 0.9999 * batch.draws[:, :1]).argmax(axis=1)
         return actions
 
 
-class Episode(NamedTuple):
-    """T batches with N decisions of R routers."""
-
-    seen: torch.Tensor  # (N, F)
-    legal: torch.Tensor  # (N, A)
-    actions: torch.Tensor  # (N,)
-    steps: torch.Tensor  # (N,) the batch of each decision
-    routers: torch.Tensor  # (N,)
-    states: torch.Tensor  # (T + 1, R, S) what the critic sees
-    rewards: torch.Tensor  # (T, R)
-    latency_ns: float
-
-
-def mlp(inputs: int, outputs: int, hidden: int) -> nn.Sequential:
-    """One hidden layer; all outputs are 0 at first."""
-    last = nn.Linear(hidden, outputs)
-    nn.init.zeros_(last.weight)
-    nn.init.zeros_(last.bias)
-    return nn.Sequential(nn.Linear(inputs, hidden), nn.Tanh(), last)
-
-
 def central_state(env: dfe.BatchedRoutingEnv) -> torch.Tensor:
-    """(R, 3 * width) the router's row of ``state()``, and the means of its group and its network."""
+    """(R, 3 * width) a router's row of ``state()``, and the means of its group and of its network."""
     width = max(config.topology.radix + 3 + config.topology.num_groups for config in env.configs)
     parts = []
     for number, config in enumerate(env.configs):
@@ -94,23 +81,13 @@ def central_state(env: dfe.BatchedRoutingEnv) -> torch.Tensor:
     return torch.from_numpy(np.vstack(parts))
 
 
-def run_episode(env: dfe.BatchedRoutingEnv, policy: Mappo) -> Episode:
-    """Collect an episode."""
-    columns, states = [], [central_state(env)]
-    rewards: list[np.ndarray] = []
-    batch = env.reset()
-    while not env.done:
-        actions, step = policy.act(batch), np.full(len(batch), len(rewards))
-        columns.append((batch.obs.copy(), batch.mask.copy(), actions, step, env.slots(batch)))
-        batch = env.step(actions)
-        rewards.append(env.rewards_by_router())
-        states.append(central_state(env))
-    seen, legal, actions, steps, routers = (
-        torch.from_numpy(np.concatenate(column)) for column in zip(*columns, strict=True)
-    )
-    gained = torch.from_numpy(np.array(rewards, np.float32))
-    latency = np.mean([env.metrics(number).latency_mean_ns for number in range(env.num_scenarios)])
-    return Episode(seen, legal, actions, steps, routers, torch.stack(states), gained, float(latency))
+def normalise(advantages: torch.Tensor, routers: torch.Tensor, count: int) -> torch.Tensor:
+    """Advantages with mean 0 and variance 1 for each router, so that the busiest network does not decide alone."""
+    decisions = torch.bincount(routers, minlength=count).clamp(min=1)
+    means = torch.zeros(count).index_add(0, routers, advantages) / decisions
+    centered = advantages - means[routers]
+    variances = torch.zeros(count).index_add(0, routers, centered**2) / decisions
+    return centered / (variances.sqrt()[routers] + 1e-6)
 
 
 def train(
@@ -119,31 +96,29 @@ def train(
     seed: int = 1,
     decisions: int = 1_200_000,
     report: Callable[[int, float], None] | None = None,
-    hidden: int = 32,
     learning_rate: float = 2e-3,
     critic_rate: float = 2e-3,
     gamma: float = 0.98,
     lam: float = 0.99,
     rollout: int = 24_000,
-    batch_decisions: int = 4096,
+    minibatches: int = 6,
     epochs: int = 3,
     clip: float = 0.2,
     **settings: Any,
 ) -> Mappo:
-    """Train from random paths.
+    """Train from random actions.
 
     Args:
         task: What to learn.
         seed: Of weights and traffic; actions are drawn with the random numbers of the traffic.
         decisions: Packets to decide about.
         report: Called after every rollout with the decisions so far, and the mean latency of the last episodes in ns.
-        hidden: Units of the hidden layers.
         learning_rate: Of the actor, at the beginning; it falls to nearly 0.
         critic_rate: Learning rate of the critic.
-        gamma: Discount per batch.
+        gamma: Discount per batch; a packet is on its way for about 13 batches.
         lam: Of generalised advantage estimation.
-        rollout: Decisions per rollout, at least; a rollout has whole episodes.
-        batch_decisions: Decisions per gradient step.
+        rollout: Decisions per rollout.
+        minibatches: Gradient steps per pass over a rollout.
         epochs: Passes over a rollout.
         clip: How far PPO lets probabilities change.
         **settings: Settings of the environment that replace those of the task.
@@ -151,70 +126,69 @@ def train(
     torch.manual_seed(seed)
     torch.set_num_threads(1)  # faster for networks this small
     env = make_env(task, **settings)
-    env.reset(seed=seed)
-    policy = Mappo(env, hidden)
-    critic = mlp(central_state(env).shape[1], 1, hidden)
+    batch, state = env.reset(seed=seed), central_state(env)
+    policy, critic = Mappo(env), mlp(state.shape[1], 1)
     actor_optimizer = torch.optim.Adam(policy.actor.parameters(), lr=learning_rate)
     critic_optimizer = torch.optim.Adam(critic.parameters(), lr=critic_rate)
-    mean, spread = 0.0, 1.0  # of returns: the critic's outputs are relative to them
-    latencies: deque[float] = deque(maxlen=5)
+    mean, spread = 0.0, 0.0  # of returns: the critic's outputs are relative to them
+    latencies: deque[float] = deque(maxlen=3)
     made = 0
     while made < decisions:
         actor_optimizer.param_groups[0]["lr"] = learning_rate * max(0.05, 1 - made / decisions)
-        episodes: list[Episode] = []
-        while sum(len(one.actions) for one in episodes) < rollout:
-            episodes.append(run_episode(env, policy))
-            latencies.append(episodes[-1].latency_ns)
+
+        # Collect a rollout: N decisions in T batches, and what R routers are rewarded with after each batch.
+        columns, ends, goal = [], [], made + rollout
+        steps: list[tuple[torch.Tensor, ...]] = []
+        while made < goal:
+            actions, step = policy.act(batch), np.full(len(batch), len(steps))
+            columns.append((batch.obs.copy(), batch.mask.copy(), actions, step, env.slots(batch)))
+            made += len(batch)
+            batch, before_step = env.step(actions), state
+            state = central_state(env)
+            gained = torch.tensor(env.rewards_by_router(), dtype=torch.float32)
+            steps.append((before_step, state, gained))
+            ends.append(env.done)
+            if env.done:
+                metrics = [env.metrics(number) for number in range(env.num_scenarios)]
+                latencies.append(float(np.mean([one.latency_mean_ns for one in metrics])))
+                batch, state = env.reset(), central_state(env)
+        seen, legal, chosen, at_step, routers = (
+            torch.from_numpy(np.concatenate(column)) for column in zip(*columns, strict=True)
+        )
+        states, next_states, rewards = (torch.stack(column) for column in zip(*steps, strict=True))
 
         # Generalised advantage estimation. An episode is cut off, not over: the critic says what would come.
-        of_decisions, of_steps = [], []
-        for one in episodes:
-            with torch.no_grad():
-                values = critic(one.states)[..., 0] * spread + mean
-            advantages = torch.zeros_like(one.rewards)
-            advantage = torch.zeros(env.num_agents)
-            for step in reversed(range(len(one.rewards))):
-                error = one.rewards[step] + gamma * values[step + 1] - values[step]
-                advantage = advantages[step] = error + gamma * lam * advantage
-            of_decisions.append(advantages[one.steps, one.routers])
-            of_steps.append(advantages + values[:-1])
-        seen, legal, actions, routers = (
-            torch.cat([one[column] for one in episodes]) for column in (0, 1, 2, 4)
-        )
-        states, returns = torch.cat([one.states[:-1] for one in episodes]), torch.cat(of_steps)
-        keep = 0.9 if made else 0.0
-        mean = keep * mean + (1 - keep) * float(returns.mean())
-        spread = keep * spread + (1 - keep) * float(returns.std() + 1e-6)
-        gains = normalise(torch.cat(of_decisions), routers, env.num_agents)
-        made += len(actions)
-
         with torch.no_grad():
-            before = policy.log_probabilities(seen, legal).gather(1, actions[:, None])[:, 0]
+            values = critic(states)[..., 0] * spread + mean
+            next_values = critic(next_states)[..., 0] * spread + mean
+            before = policy.log_probabilities(seen, legal).gather(1, chosen[:, None])[:, 0]
+        advantages, advantage = torch.zeros_like(values), torch.zeros(env.num_agents)
+        for number in reversed(range(len(ends))):
+            later = 0.0 if ends[number] else gamma * lam * advantage
+            advantage = rewards[number] + gamma * next_values[number] - values[number] + later
+            advantages[number] = advantage
+        returns = advantages + values
+        share = 0.1 if spread else 1.0
+        mean += share * (float(returns.mean()) - mean)
+        spread += share * (float(returns.std()) + 1e-6 - spread)
+        gains = normalise(advantages[at_step, routers], routers, env.num_agents)
+
         for _ in range(epochs):
-            for at in torch.randperm(len(actions)).split(batch_decisions):
+            for at in torch.randperm(len(chosen)).tensor_split(minibatches):
                 logs = policy.log_probabilities(seen[at], legal[at])
-                ratio = (logs.gather(1, actions[at, None])[:, 0] - before[at]).exp()
-                objective = torch.min(ratio * gains[at], ratio.clamp(1 - clip, 1 + clip) * gains[at]).mean()
+                ratio = (logs.gather(1, chosen[at, None])[:, 0] - before[at]).exp()
+                objective = torch.min(ratio * gains[at], ratio.clamp(1 - clip, 1 + clip) * gains[at])
                 actor_optimizer.zero_grad()
-                (-objective).backward()
+                (-objective.mean()).backward()
                 actor_optimizer.step()
-            for at in torch.randperm(len(states)).split(128):
+            for at in torch.randperm(len(ends)).tensor_split(minibatches):
                 errors = (critic(states[at])[..., 0] - (returns[at] - mean) / spread) ** 2
                 critic_optimizer.zero_grad()
                 errors.mean().backward()
                 critic_optimizer.step()
-        if report is not None:
+        if report is not None and latencies:
             report(made, float(np.mean(latencies)))
     return policy
-
-
-def normalise(advantages: torch.Tensor, routers: torch.Tensor, count: int) -> torch.Tensor:
-    """Advantages of decisions, of mean 0 and variance 1 for each router, so that busy networks do not decide alone."""
-    decisions = torch.bincount(routers, minlength=count).clamp(min=1)
-    means = torch.zeros(count).index_add(0, routers, advantages) / decisions
-    centred = advantages - means[routers]
-    variances = torch.zeros(count).index_add(0, routers, centred**2) / decisions
-    return centred / (variances.sqrt()[routers] + 1e-6)
 
 
 def main() -> None:
