@@ -16,17 +16,11 @@ import numpy as np
 import torch
 from torch import nn
 
-from dragonfly_env import dragonfly_v0
-from dragonfly_env.agents import IntArray, evaluate_over_seeds
+import dragonfly_env as dfe
+from dragonfly_env.agents import IntArray
 from dragonfly_env.decisions.batch import DecisionBatch
 
 TASK = "Adversarial-72"
-
-
-def make_env(task: str, **settings: Any) -> Any:
-    """The environment of a task."""
-    given = {"scope": "source", "action": "path", "share": "group", **settings}
-    return dragonfly_v0.parallel_env(**given)
 
 
 class Networks(nn.Module):
@@ -119,7 +113,7 @@ def train(
     """
     torch.manual_seed(seed)
     torch.set_num_threads(1)  # faster for networks this small
-    env = make_env(task, **settings)
+    env = dfe.make_task(task, "parallel", seed=seed, **settings)
     names = env.possible_agents
 
     def stack(observations: dict[str, Any]) -> tuple[torch.Tensor, torch.Tensor]:
@@ -127,11 +121,23 @@ def train(
         masks = np.stack([observations[name]["action_mask"] for name in names])
         return torch.from_numpy(seen), torch.from_numpy(masks).bool()
 
-    seen, masks = stack(env.reset(seed=seed)[0])
     owners = torch.cat([torch.arange(config.topology.num_routers) for config in env.core.configs])
+    groups = torch.cat(
+        [torch.arange(one.topology.num_groups).repeat_interleave(one.topology.a) for one in env.core.configs]
+    )
+    groups += (owners == 0).cumsum(0) * (int(groups.max()) + 1)  # each network has groups of its own
+
+    def value_inputs(seen: torch.Tensor, waiting: torch.Tensor) -> torch.Tensor:
+        """What the critic sees: the observation, and how many packets of the router and its group are on their way."""
+        of_group = torch.zeros(int(groups.max()) + 1).index_add(0, groups, waiting)[groups]
+        counts = torch.stack([waiting, of_group], dim=1)
+        return torch.cat([seen, counts / (counts + 16)], dim=1)
+
+    seen, masks = stack(env.reset(seed=seed)[0])
+    waiting = torch.zeros(len(names))
     networks = int(owners.max()) + 1 if independent else 1
     actor = Networks(networks, seen.shape[1], masks.shape[1])
-    critic = Networks(networks, seen.shape[1], 1)
+    critic = Networks(networks, seen.shape[1] + 2, 1)
     actor_optimizer = torch.optim.Adam(actor.parameters(), lr=learning_rate)
     critic_optimizer = torch.optim.Adam(critic.parameters(), lr=critic_rate)
     mean, spread = 0.0, 0.0  # of returns: the critic's outputs are relative to them
@@ -151,20 +157,24 @@ def train(
             observations, rewards, _, _, infos = env.step(chosen)
             next_seen, next_masks = stack(observations)
             gained = torch.tensor([rewards[name] for name in names])
-            steps.append((seen, masks, actions, logs.gather(1, actions), gained, next_seen))
+            here = value_inputs(seen, waiting)
+            waiting = waiting + torch.tensor([one["generated"] - one["delivered"] for one in infos.values()])
+            after = value_inputs(next_seen, waiting)
+            steps.append((seen, masks, actions, logs.gather(1, actions), gained, here, after))
             ends.append(not env.agents)
             if ends[-1]:
                 metrics = {id(info["metrics"]): info["metrics"] for info in infos.values()}  # one per network
                 latencies.append(float(np.mean([one.latency_mean_ns for one in metrics.values()])))
                 next_seen, next_masks = stack(env.reset()[0])
+                waiting = torch.zeros(len(names))
             seen, masks = next_seen, next_masks
-        all_seen, all_masks, actions, before, gained, after = (
+        all_seen, all_masks, actions, before, gained, here, after = (
             torch.stack(column, dim=1) for column in zip(*steps, strict=True)
         )
 
         # Generalised advantage estimation. An episode is cut off, not over: the critic says what would come.
         with torch.no_grad():
-            values = critic(all_seen, owners)[..., 0] * spread + mean
+            values = critic(here, owners)[..., 0] * spread + mean
             next_values = critic(after, owners)[..., 0] * spread + mean
         advantages, advantage = torch.zeros_like(values), torch.zeros(len(names))
         for step in reversed(range(len(ends))):
@@ -192,7 +202,7 @@ def train(
                 actor_optimizer.zero_grad()
                 loss.backward()
                 actor_optimizer.step()
-                errors = (critic(all_seen[:, at], owners)[..., 0] - (returns[:, at] - mean) / spread) ** 2
+                errors = (critic(here[:, at], owners)[..., 0] - (returns[:, at] - mean) / spread) ** 2
                 critic_optimizer.zero_grad()
                 errors.mean(dim=1).sum().backward()
                 critic_optimizer.step()
@@ -214,8 +224,8 @@ def main() -> None:
     policy = train(
         **vars(given), report=lambda made, latency: print(f"{made:>9,} decisions: {latency:.0f} ns")
     )
-    measured = evaluate_over_seeds(policy, make_env(given.task).core.config, seeds=(101, 102))
-    print(f"{policy.name} on new traffic: {measured.latency_mean_ns:.0f} ns")
+    result = dfe.task(given.task).evaluate(policy, seeds=(101, 102))
+    print(f"{policy.name} on new traffic: {result.latency_mean_ns:.0f} ns, score {result.score:.0f}")
 
 
 if __name__ == "__main__":

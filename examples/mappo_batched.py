@@ -17,17 +17,10 @@ import torch
 from torch import nn
 
 import dragonfly_env as dfe
-from dragonfly_env.agents import IntArray, evaluate_over_seeds
+from dragonfly_env.agents import IntArray
 from dragonfly_env.decisions.batch import DecisionBatch
 
 TASK = "Adversarial-72"
-
-
-def make_env(task: str, **settings: Any) -> dfe.BatchedRoutingEnv:
-    """The environment of a task."""
-    config = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), traffic="adv+1", load=0.35)
-    given = {"scope": "source", "action": "path", "share": "group", **settings}
-    return dfe.BatchedRoutingEnv(config, transitions=False, **given)
 
 
 def mlp(inputs: int, outputs: int, hidden: int = 32) -> nn.Sequential:
@@ -125,7 +118,7 @@ def train(
     """
     torch.manual_seed(seed)
     torch.set_num_threads(1)  # faster for networks this small
-    env = make_env(task, **settings)
+    env = dfe.make_task(task, "batched", seed=seed, transitions=False, **settings)
     batch, state = env.reset(seed=seed), central_state(env)
     policy, critic = Mappo(env), mlp(state.shape[1], 1)
     actor_optimizer = torch.optim.Adam(policy.actor.parameters(), lr=learning_rate)
@@ -201,8 +194,8 @@ def main() -> None:
     policy = train(
         **vars(given), report=lambda made, latency: print(f"{made:>9,} decisions: {latency:.0f} ns")
     )
-    measured = evaluate_over_seeds(policy, make_env(given.task).config, seeds=(101, 102))
-    print(f"{policy.name} on new traffic: {measured.latency_mean_ns:.0f} ns")
+    result = dfe.task(given.task).evaluate(policy, seeds=(101, 102))
+    print(f"{policy.name} on new traffic: {result.latency_mean_ns:.0f} ns, score {result.score:.0f}")
 
 
 if __name__ == "__main__":
