@@ -1,19 +1,42 @@
-"""``python -m benchmarks.tasks``: measure the references of the tasks."""
+"""``python -m benchmarks.tasks``: train the baselines of ``examples/`` in the tasks, and keep their learning curves.
+
+A run is a task, an algorithm and a seed; its points are one file in ``--out``, written when the run has ended, and a
+run whose file exists is not repeated. ``--merge`` puts all files into the table of the documentation and draws its
+figure. ``--references`` measures the reference policies and writes the table of the package.
+"""
 
 from __future__ import annotations
 
 import argparse
 import csv
+import importlib.util
 import math
+import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 import joblib
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
 
 import dragonfly_env as dfe
 from dragonfly_env.bounds.demands import demand_of
-from dragonfly_env.tasks import BOUND, PACKETS, REFERENCES, Task
+from dragonfly_env.lab.benchmark.scores import interquartile_mean
+from dragonfly_env.simulation.window import after_warmup
+from dragonfly_env.tasks import BOUND, PACKETS, REFERENCES, Task, TaskScore
 
+TOP = Path(__file__).parents[1]
+EXAMPLES = TOP / "examples"
+CURVES_FILE = TOP / "docs" / "task_curves.csv"
+CURVES_FIGURE = TOP / "docs" / "images" / "task-curves.png"
+POINTS = (
+    "task", "algorithm", "seed", "decisions", "latency_mean_ns", "cpu_s", "score", "evaluated_latency_mean_ns"
+)  # fmt: skip
+Report = Callable[[int, float], None]
 REFERENCES_FILE = Path(dfe.__file__).with_name("task_references.csv")
 _COLUMNS = ("task", "scenario", "policy", "value", "latency_mean_ns", "accepted_load")
 
@@ -69,14 +92,169 @@ def write_references(workers: int) -> None:
             print(*(f"{row[0]}, {row[1]}: {row[2]}: {row[3]}" for row in rows), sep="\n", flush=True)
 
 
+# Learning curves.
+
+
+def of_example(name: str, task: str, seed: int, decisions: int, report: Report, **settings: Any) -> TaskScore:
+    """Train with the function ``train`` of an example, and evaluate the policy."""
+    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    policy = module.train(task, seed=seed, decisions=decisions, report=report, **settings)
+    return dfe.task(task).evaluate(policy)
+
+
+def of_q_adaptive(name: str, seed: int, decisions: int, report: Report) -> TaskScore:
+    """Let Q-adaptive learn in the core; its tables go on from episode to episode, and learn in the evaluation, too. A
+    packet counts as a decision.
+    """
+    task = dfe.task(name)
+    env = dfe.make_task(name, "parallel", seed=seed)  # for the scenarios and seeds of its episodes
+    table, packets = None, 0
+    while packets < decisions:
+        env.reset()
+        learner = with_table(env.core.config, table)
+        learner.run(env.core.options.duration_ns)
+        table, metrics = learner.q_table(), learner.metrics()
+        packets += metrics.packets_injected
+        report(packets, metrics.latency_mean_ns)
+    runs: dict[str, tuple[dfe.Metrics, ...]] = {}
+    for scenario, config in task.test.items():
+        for seed in task.seeds:
+            learner = with_table(after_warmup(config, task.warmup_ns).replace(seed=seed), table)
+            learner.run(task.warmup_ns)
+            learner.reset_statistics()
+            learner.run(task.measure_ns)
+            runs[scenario] = (*runs.get(scenario, ()), learner.metrics())
+    return task.score(runs)
+
+
+def with_table(config: dfe.SimulationConfig, table: Any) -> dfe.Simulation:
+    """A simulation with Q-adaptive that starts from tables; None: from its own beginning."""
+    learner = dfe.Simulation(config.replace(policy="q-adaptive"))
+    if table is not None:
+        learner.load_q_table(table)
+    return learner
+
+
+ALGORITHMS: dict[str, Callable[..., TaskScore]] = {
+    "ippo": partial(of_example, "ippo_pettingzoo", independent=True),
+    "ppo": partial(of_example, "ippo_pettingzoo"),
+    "mappo": partial(of_example, "mappo_batched"),
+    "idqn": partial(of_example, "idqn_batched"),
+    "q-adaptive": of_q_adaptive,
+}
+SHARED = ("ppo", "mappo")
+"""Algorithms whose policy is the same in every router, so that it acts in other networks, too."""
+
+
+def run(task: str, algorithm: str, seed: int, decisions: int, folder: Path) -> str:
+    """Train once, and write the points; the last has the score of the evaluation."""
+    file = folder / task / f"{algorithm}-{seed}.csv"
+    started, rows = time.process_time(), []
+
+    def report(made: int, latency_ns: float) -> None:
+        rows.append(
+            [task, algorithm, seed, made, f"{latency_ns:.6g}", f"{time.process_time() - started:.1f}"]
+        )
+
+    result = ALGORITHMS[algorithm](task, seed, decisions, report)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    part = file.with_suffix(".part")
+    with part.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(POINTS)
+        writer.writerows([*row, "", ""] for row in rows[:-1])
+        writer.writerow([*rows[-1], f"{result.score:.6g}", f"{result.latency_mean_ns:.6g}"])
+    part.replace(file)
+    return f"{task}, {algorithm}, seed {seed}: score {result.score:.1f} after {rows[-1][5]} CPU s"
+
+
+def run_all(given: argparse.Namespace) -> None:
+    """Train what is missing."""
+    todo = [
+        (task, algorithm, seed)
+        for task in given.task or dfe.tasks()
+        for algorithm in given.algorithm or ALGORITHMS
+        for seed in range(1, 1 + given.seeds)
+        if not (given.out / task / f"{algorithm}-{seed}.csv").exists()
+        and (algorithm in SHARED or dfe.task(task).train.keys() == dfe.task(task).test.keys())
+    ]
+    parallel = joblib.Parallel(n_jobs=given.workers, return_as="generator_unordered")
+    jobs = (
+        joblib.delayed(run)(*one, given.decisions or dfe.task(one[0]).decisions, given.out) for one in todo
+    )
+    for line in parallel(jobs):
+        print(line, flush=True)
+
+
+def merge(folder: Path) -> None:
+    """Write the table of the documentation, at most 40 points of a run, and draw its figure."""
+    files = sorted(folder.glob("*/*.csv"))
+    runs = [pd.read_csv(file) for file in files]
+    thinned = [one.iloc[sorted({*range(0, len(one), len(one) // 40 + 1), len(one) - 1})] for one in runs]
+    table = pd.concat(thinned)
+    table.to_csv(CURVES_FILE, index=False, lineterminator="\n")
+    figure(table).savefig(CURVES_FIGURE, dpi=110)
+    finals = table.dropna(subset="score").groupby(["task", "algorithm"])
+    for (task, algorithm), some in finals:
+        mean, low, high = interquartile_mean(some["score"].to_numpy(float))
+        cpu = some["cpu_s"].median()
+        print(
+            f"| `{task}` | `{algorithm}` | {mean:.0f} ({low:.0f} to {high:.0f}) | {len(some)} | {cpu:.0f} |"
+        )
+
+
+def figure(table: pd.DataFrame) -> Figure:
+    """A panel per task: training latency against decisions, interquartile mean and interval over the seeds."""
+    names = [name for name in dfe.tasks() if name in set(table["task"])]
+    rows = math.ceil(len(names) / 2)
+    drawn = Figure(figsize=(11, 3.2 * rows), layout="constrained")
+    panels = drawn.subplots(rows, 2, squeeze=False).ravel()
+    for panel, name in zip(panels, names, strict=False):
+        for number, algorithm in enumerate(ALGORITHMS):
+            own = table[(table["task"] == name) & (table["algorithm"] == algorithm)]
+            if own.empty:
+                continue
+            at = np.linspace(own["decisions"].min(), own["decisions"].max(), 40)
+            curves = [
+                np.interp(at, one["decisions"], one["latency_mean_ns"]) for _, one in own.groupby("seed")
+            ]
+            points = [interquartile_mean(column) for column in np.array(curves).T]
+            means, lows, highs = np.array(points).T
+            panel.plot(at / 1e6, means, color=f"C{number}", label=algorithm)
+            panel.fill_between(at / 1e6, lows, highs, color=f"C{number}", alpha=0.2, linewidth=0)
+        panel.set(title=name, xlabel="million decisions", ylabel="latency in training (ns)", yscale="log")
+        panel.legend(fontsize="small")
+    for panel in panels[len(names) :]:
+        panel.axis("off")
+    return drawn
+
+
 def main() -> None:
     """Do what the command line says."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.tasks", description=__doc__)
-    parser.add_argument("--references", action="store_true", help="measure the references of all tasks")
+    parser.add_argument(
+        "--task", action="append", choices=dfe.tasks(), help="may be repeated; all by default"
+    )
+    parser.add_argument("--algorithm", action="append", choices=list(ALGORITHMS), help="may be repeated")
+    parser.add_argument("--seeds", type=int, default=5, help="runs of each: seeds 1 to so many")
+    parser.add_argument("--decisions", type=int, help="in place of the budget of the task")
+    parser.add_argument("--out", type=Path, default=Path("results/tasks"), help="folder of the runs")
     parser.add_argument("--workers", type=int, default=1, help="processes")
+    parser.add_argument(
+        "--merge", action="store_true", help="only write table and figure of the runs in --out"
+    )
+    parser.add_argument("--references", action="store_true", help="only measure the references of all tasks")
     given = parser.parse_args()
     if given.references:
         write_references(given.workers)
+    elif given.merge:
+        merge(given.out)
+    else:
+        run_all(given)
 
 
 if __name__ == "__main__":

@@ -150,12 +150,16 @@ class Task:
             ConfigError: For an unknown policy, or a learner that was trained on another layout.
         """
         chosen = self.seeds if seeds is None else tuple(seeds)
-        metrics = {name: tuple(self.measure(policy, name, seed) for seed in chosen) for name in self.test}
+        return self.score(
+            {name: tuple(self.measure(policy, name, seed) for seed in chosen) for name in self.test}
+        )
+
+    def score(self, metrics: Mapping[str, tuple[Metrics, ...]]) -> TaskScore:
+        """The score of runs, by scenario, with as many seeds in each."""
         values = {name: tuple(map(self.value, runs)) for name, runs in metrics.items()}
         scores = {name: self.normalised(name, fmean(some)) for name, some in values.items()}
         by_seed = [
-            fmean(self.normalised(name, some[number]) for name, some in values.items())
-            for number in range(len(chosen))
+            fmean(map(self.normalised, values, column)) for column in zip(*values.values(), strict=True)
         ]
         return TaskScore(
             self.name, fmean(scores.values()), min(by_seed), max(by_seed), scores, values, metrics

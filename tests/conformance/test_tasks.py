@@ -5,11 +5,12 @@ its score does.
 from __future__ import annotations
 
 import importlib
+import itertools
 import pickle
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import gymnasium
 import numpy as np
@@ -21,7 +22,7 @@ from pettingzoo.test import api_test, parallel_api_test
 import dragonfly_env as dfe
 from dragonfly_env import dragonfly_v0
 from dragonfly_env.envs.registration import id_of
-from dragonfly_env.tasks import BOUND, ITERATION, REFERENCES, VIEWS, ZERO, View
+from dragonfly_env.tasks import BOUND, ITERATION, PACKETS, REFERENCES, VIEWS, ZERO, View
 
 ROOT = Path(__file__).resolve().parents[2]
 SHORT = 2_000.0
@@ -175,3 +176,90 @@ def test_an_evaluation_is_the_same_in_python_and_in_the_core() -> None:
     assert task.quantity == ITERATION
     native, own = (task.evaluate(policy, seeds=[101]) for policy in ("min", Minimal()))  # type: ignore[arg-type]
     assert native.values == own.values
+
+
+# Order: returns under the rewards of a task, over episodes that begin with an empty network.
+
+POLICIES = ("min", "random", "ugal-n", "lia", "q-adaptive-fast", "neural-v1")
+SCENARIOS = [(name, scenario) for name in dfe.tasks() for scenario in dfe.task(name).train]
+SMALL = [(name, scenario) for name, scenario in SCENARIOS if name.endswith("-72")]
+every_scenario = pytest.mark.parametrize(("name", "scenario"), SCENARIOS)
+
+
+class Episode(NamedTuple):
+    """What came of an episode."""
+
+    returned: float
+    metrics: dfe.Metrics
+
+    @property
+    def packets(self) -> float:
+        return self.metrics.packets_in_system_mean
+
+
+def play(name: str, scenario: str, policy: str, duration_ns: float) -> Episode:
+    task = dfe.task(name)
+    options = {**task.options, "duration_ns": duration_ns, "transitions": False}
+    config = task.train[scenario].replace(seed=5)
+    if policy == "random":
+        env = dfe.BatchedRoutingEnv(config, **options)
+        act = dfe.agents.RandomPolicy(action=env.action, scope=env.scope).act
+    else:
+        own = dfe.make_policy(policy)
+        for fixed in ("scope", "action", "features", "occupancy_unit"):
+            options.pop(fixed, None)
+        env = dfe.BatchedRoutingEnv.for_policy(config, own, **options)
+        act = own.reference(env).act
+    batch = env.reset()
+    while not env.done:
+        batch = env.step(act(batch))
+    return Episode(float(env.rewards_by_router().sum()), env.metrics())
+
+
+def play_all(name: str, scenario: str, duration_ns: float) -> dict[str, Episode]:
+    return {policy: play(name, scenario, policy, duration_ns) for policy in POLICIES}
+
+
+def is_worse(one: Episode, other: Episode) -> bool:
+    """Whether an episode has delivered fewer packets, with a higher latency."""
+    mine, others = one.metrics, other.metrics
+    return mine.packets_delivered < others.packets_delivered and mine.latency_mean_ns > others.latency_mean_ns
+
+
+def check_order(name: str, episodes: dict[str, Episode]) -> None:
+    for (policy, one), (better, other) in itertools.permutations(episodes.items(), 2):
+        if name.endswith("-72"):
+            assert not (is_worse(one, other) and one.returned > other.returned), (policy, better)
+        # With an application the number of packets depends on the policy, and so do the credits.
+        if dfe.task(name).quantity == PACKETS and one.packets > 1.01 * other.packets:
+            assert one.returned < other.returned, (policy, better)
+
+
+@pytest.mark.parametrize("duration_ns", [5_000.0, 20_000.0])
+@pytest.mark.parametrize(("name", "scenario"), SMALL)
+def test_no_policy_with_more_packets_in_the_system_has_the_higher_return(
+    name: str, scenario: str, duration_ns: float
+) -> None:
+    """And none that delivers less with a higher latency."""
+    check_order(name, play_all(name, scenario, duration_ns))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("duration_ns", [5_000.0, 20_000.0, 50_000.0])
+@every_scenario
+def test_returns_are_ordered_by_packets_in_the_system_in_large_networks_and_long_episodes(
+    name: str, scenario: str, duration_ns: float
+) -> None:
+    check_order(name, play_all(name, scenario, duration_ns))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "scenario"), [one for one in SMALL if one[0] != "Overload-72"])
+def test_returns_are_ordered_like_long_runs(name: str, scenario: str) -> None:
+    """Of policies that do not learn meanwhile. Above saturation a long run has another order: queues go on growing."""
+    known = dfe.task(name).references()[scenario]
+    fixed = ("min", "ugal-n", "lia", "neural-v1")
+    returned = {policy: play(name, scenario, policy, 50_000.0).returned for policy in fixed}
+    for one, other in itertools.permutations(fixed, 2):
+        if known[one] > 1.03 * known[other]:
+            assert returned[one] < returned[other], (one, other)
