@@ -14,7 +14,7 @@ import warnings
 from pathlib import Path
 
 import dragonfly_env as dfe
-from dragonfly_env.policies import policy_class
+from dragonfly_env.policies import needs_weights
 
 FOLDER = tempfile.TemporaryDirectory()
 KINDS = (
@@ -35,7 +35,7 @@ KINDS = (
 
 def ready(name: str) -> dfe.Policy:
     """A policy of the registry; what needs weights gets some."""
-    if not policy_class(name).needs:
+    if not needs_weights(name):
         return dfe.make_policy(name)
     network = dfe.baselines.MlpNetwork.random(seed=3, scope="every", activation="tanh", output="softmax")
     return dfe.make_policy(name, weights=network.save(Path(FOLDER.name) / name))

@@ -1,9 +1,8 @@
 """Learning routing agents (installed as ``dragonfly_env.agents``).
 
-``Policy`` is what decides batches of decisions; ``protocol`` says what else one that learns can do; ``training`` and
-``evaluation`` treat all of them alike; ``registry`` finds them by kind, file or class. ``deep_q`` and
-``ppo`` need PyTorch and Stable-Baselines3 (``pip install '.[sb3]'`` in a checkout) and are imported only when they
-are used.
+``BatchPolicy`` is what decides batches of decisions; ``protocol`` says what else one that learns can do; ``training``
+and ``evaluation`` treat all of them alike; ``registry`` finds them by kind, file or class. ``deep_q`` and ``ppo`` need
+PyTorch and Stable-Baselines3 (``pip install '.[sb3]'`` in a checkout) and are imported only when they are used.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ from dragonfly_env.agents._choice import RandomPolicy
 from dragonfly_env.agents._trained_on import OtherNetworkWarning
 from dragonfly_env.agents.evaluation import Evaluation, evaluate_over_seeds, evaluate_policy, make_env
 from dragonfly_env.agents.protocol import Learner
-from dragonfly_env.agents.q_learners import QAdaptive, QAdaptiveFast, QAdaptiveQueue, QRouting
 from dragonfly_env.agents.q_tables import load_q_table, save_q_table
 from dragonfly_env.agents.registry import (
     AGENTS,
@@ -27,9 +25,8 @@ from dragonfly_env.agents.registry import (
 )
 from dragonfly_env.agents.settings import DeepQSettings, PpoSettings
 from dragonfly_env.agents.training import Progress, fit, train
-from dragonfly_env.batch_policy import BatchPolicy as Policy
+from dragonfly_env.batch_policy import BatchPolicy
 from dragonfly_env.decisions.batch import IntArray
-from dragonfly_env.policies import register_policies
 
 if TYPE_CHECKING:
     from dragonfly_env.agents.deep_q import DeepQAgent
@@ -37,20 +34,16 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AGENTS",
+    "BatchPolicy",
     "DeepQAgent",
     "DeepQSettings",
     "Evaluation",
     "IntArray",
     "Learner",
     "OtherNetworkWarning",
-    "Policy",
     "PpoAgent",
     "PpoSettings",
     "Progress",
-    "QAdaptive",
-    "QAdaptiveFast",
-    "QAdaptiveQueue",
-    "QRouting",
     "RandomPolicy",
     "agent_class",
     "agent_settings",
@@ -65,8 +58,6 @@ __all__ = [
     "save_q_table",
     "train",
 ]
-
-register_policies((QAdaptive, QAdaptiveQueue, QAdaptiveFast, QRouting))
 
 _LAZY = {path.rpartition(":")[2]: path for path in AGENTS.values()}
 

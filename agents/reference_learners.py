@@ -23,11 +23,10 @@ from dragonfly_env.decisions.batch import IntArray
 from dragonfly_env.simulation.q_values import as_q_table
 
 if TYPE_CHECKING:
-    from dragonfly_env.agents.q_learners import CoreLearner, QAdaptive, QRouting
-    from dragonfly_env.config.topology import Dragonfly
     from dragonfly_env.decisions.batch import DecisionBatch
     from dragonfly_env.decisions.feedback import HopFeedback
     from dragonfly_env.envs.batched import BatchedRoutingEnv
+    from dragonfly_env.policies import Policy
     from dragonfly_env.simulation.config import SimulationConfig
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
@@ -164,12 +163,13 @@ class ReferenceLearner(ABC):
     itself: what others have collected it cannot learn from.
 
     Args:
-        learner: Its parameters.
-        env: An environment of one scenario that ``BatchedRoutingEnv.for_policy`` made for the learner.
+        policy: Its name and parameters.
+        env: An environment of one scenario that ``BatchedRoutingEnv.for_policy`` made for the policy.
     """
 
-    def __init__(self, learner: CoreLearner, env: BatchedRoutingEnv) -> None:
-        self._learner = learner
+    def __init__(self, policy: Policy, env: BatchedRoutingEnv) -> None:
+        self._policy = policy
+        self._given: Any = policy.parameters
         self._env = env
         self._wiring = Wiring(env.config)
         self._table = np.array(self._initial_table(), dtype=np.float32, order="C")
@@ -183,25 +183,17 @@ class ReferenceLearner(ABC):
     @property
     def name(self) -> str:
         """The name of the learner."""
-        return self._learner.name
+        return self._policy.name
 
     @property
     def scope(self) -> str:
         """``"all"``: learners also hear from routers that had no choice."""
-        return self._learner.scope
+        return self._policy.scope
 
     @property
     def action(self) -> str:
         """``"port"``."""
-        return self._learner.action
-
-    def env_options_on(self, topology: Dragonfly) -> dict[str, Any]:
-        """See ``CoreLearner.env_options_on``."""
-        return self._learner.env_options_on(topology)
-
-    def env_options(self) -> dict[str, Any]:
-        """The keyword arguments of the environment that it needs."""
-        return self._learner.env_options()
+        return self._policy.action
 
     @property
     def table(self) -> npt.NDArray[np.float32]:
@@ -363,12 +355,11 @@ class ReferenceLearner(ABC):
 
 
 class QRoutingReference(ReferenceLearner):
-    """See ``QRouting`` for the rules, and ``ReferenceLearner`` for the use.
+    """Every router sends a packet where its table expects the shortest time to the destination router, until the
+    packet has made ``max_hops`` hops; from then on, and inside the destination group, it goes minimally.
 
     Source: Boyan and Littman, NIPS 1993; Kang, Wang, Lan, HPDC 2021, section 2.3, equation 1.
     """
-
-    _learner: QRouting
 
     def _initial_table(self) -> npt.NDArray[np.floating]:
         """A row per destination router: the latencies of the links on the shortest path through each port."""
@@ -392,24 +383,31 @@ class QRoutingReference(ReferenceLearner):
         rows, is_open = np.arange(len(values)), np.isfinite(values)
         best = values.argmin(axis=1)
         port = (visits.draws[:, 1] * values.shape[1]).astype(np.int64)
-        explores = visits.draws[:, 0] < self._learner.epsilon
+        explores = visits.draws[:, 0] < self._given["epsilon"]
         taken = np.where(is_open[rows, best], best, visits.minimal)
         taken = np.where(explores & is_open[rows, port], port, taken)
-        free = visits.leaves & (visits.hops < self._learner.max_hops)
+        free = visits.leaves & (visits.hops < self._given["max_hops"])
         return np.where(free, taken, visits.minimal), values[rows, best]
 
     def _updated(self, values: FloatArray, targets: FloatArray) -> FloatArray:
         """Equation 1."""
-        return values + self._learner.alpha * (targets - values)
+        updated: FloatArray = values + self._given["alpha"] * (targets - values)
+        return updated
 
 
 class QAdaptiveReference(ReferenceLearner):
-    """See ``QAdaptive`` for the rules, and ``ReferenceLearner`` for the use.
+    """The source router and the first router of an intermediate group leave the minimal port when their table promises
+    a gain above a threshold; a packet makes at most five hops, on five VCs.
+
+    A router's table has a row per destination group and slot of the source host on its router, (g-1) * p rows, and a
+    column per port between routers; a value is the time in ns that a packet is expected to need to the destination
+    group. The next router reports the travel time plus its own best value; the report travels back with the credit.
+    Good news count with ``alpha``, bad news with ``beta`` (hysteretic Q-learning).
+
+    The parameters of ``q-adaptive-queue`` and ``q-adaptive-fast`` differ in their defaults alone (docs/learning.md).
 
     Source: Kang, Wang, Lan, HPDC 2021, section 4, figure 4, equations 2 and 3.
     """
-
-    _learner: QAdaptive
 
     def _initial_table(self) -> npt.NDArray[np.floating]:
         """A row per other group and slot, per other group, or per router. A router's own group has no rows, but
@@ -417,7 +415,7 @@ class QAdaptiveReference(ReferenceLearner):
         """
         by_group = self._initial_by_group()
         m, g, ports = by_group.shape
-        if self._learner.rows == "router":
+        if self._given["rows"] == "router":
             return by_group[:, self._wiring.groups]
         if g == 1:
             return np.full((m, 1, ports), np.inf)
@@ -429,11 +427,11 @@ class QAdaptiveReference(ReferenceLearner):
         """(m, g, ports) where estimates start, in ns."""
         wiring, m = self._wiring, len(self._wiring.groups)
         peers, groups = wiring.peers[:, None, :], np.arange(wiring.topology.num_groups)[None, :, None]
-        if self._learner.initial_values == "latency" and wiring.topology.group == ALL_TO_ALL:  # as published
+        if self._given["initial_values"] == "latency" and wiring.topology.group == ALL_TO_ALL:  # as published
             direct = wiring.is_global & (wiring.groups[peers] == groups)
             ps = wiring.global_latency_ps + np.where(direct, 0, wiring.local_latency_ps)
         else:  # through the port, and on from the router behind it
-            each = wiring.latency_ps if self._learner.initial_values == "latency" else wiring.hop_ps
+            each = wiring.latency_ps if self._given["initial_values"] == "latency" else wiring.hop_ps
             ps = each + wiring.time_to_group(each)[peers, groups]
         ns = self._rounded(ps / PS_PER_NS)
         ns = np.where(groups == wiring.groups[:, None, None], 0.0, ns)
@@ -441,16 +439,16 @@ class QAdaptiveReference(ReferenceLearner):
 
     @property
     def _looks_at_queues(self) -> bool:
-        return self._learner.exploration != "uniform" or self._sees_queues
+        return self._given["exploration"] != "uniform" or self._sees_queues
 
     @property
     def _sees_queues(self) -> bool:
-        return self._learner.queue_weight > 0 or self._learner.occupancy_weight > 0
+        return bool(self._given["queue_weight"] > 0 or self._given["occupancy_weight"] > 0)
 
     @property
     def _slots(self) -> int:
         """Rows per destination group: by the source host's place on its router."""
-        return self._wiring.topology.p if self._learner.rows == "group-slot" else 1
+        return self._wiring.topology.p if self._given["rows"] == "group-slot" else 1
 
     def _estimates(self, batch: DecisionBatch) -> BoolArray:
         """Outside the destination group; there, a value is the time to get to it."""
@@ -460,7 +458,7 @@ class QAdaptiveReference(ReferenceLearner):
 
     def _rows(self, batch: DecisionBatch) -> IntArray:
         packets, slots = batch.packets, self._slots
-        if self._learner.rows == "router":
+        if self._given["rows"] == "router":
             return packets["destination_router"].astype(np.int64)
         group, own = packets["destination_group"].astype(np.int64), self._wiring.groups[batch.agents]
         rows: IntArray = (group - (group > own)) * slots + packets["source_host"] % slots
@@ -473,19 +471,20 @@ class QAdaptiveReference(ReferenceLearner):
         promised = values  # what waits in front of a port now is no news for others
         if self._sees_queues:
             waiting = (
-                self._learner.queue_weight * visits.queued + self._learner.occupancy_weight * visits.occupancy
+                self._given["queue_weight"] * visits.queued
+                + self._given["occupancy_weight"] * visits.occupancy
             )
             promised = values + self._wiring.packet_ps / PS_PER_NS * waiting
         locals_ = self._wiring.topology.num_local_ports
-        first = locals_ if self._learner.source_ports == "global" else 0
+        first = locals_ if self._given["source_ports"] == "global" else 0
         others = first + promised[:, first:].argmin(axis=1)
         any_local = (visits.draws[:, 2] * locals_).astype(np.int64)
         at_source = visits.hops == 0
         between = (visits.hops == 1) & visits.by_global & (visits.minimal < locals_)
         taken = visits.minimal
-        taken = np.where(at_source, self._choose(visits, promised, others, self._learner.q_thld1), taken)
-        taken = np.where(between, self._choose(visits, promised, any_local, self._learner.q_thld2), taken)
-        reported = taken if self._learner.next_value == "taken" else best
+        taken = np.where(at_source, self._choose(visits, promised, others, self._given["q_thld1"]), taken)
+        taken = np.where(between, self._choose(visits, promised, any_local, self._given["q_thld2"]), taken)
+        reported = taken if self._given["next_value"] == "taken" else best
         return taken, values[np.arange(len(taken)), reported]
 
     def _choose(self, visits: Visits, values: FloatArray, other: IntArray, threshold: float) -> IntArray:
@@ -497,14 +496,14 @@ class QAdaptiveReference(ReferenceLearner):
         is_open = np.isfinite(values)
         greedy = np.where(stays | ~is_open[rows, other], visits.minimal, other)
         port = self._unknown_port(visits, is_open)
-        explores = (visits.draws[:, 0] < self._learner.epsilon) & self._learns(visits.time_ps)
+        explores = (visits.draws[:, 0] < self._given["epsilon"]) & self._learns(visits.time_ps)
         return np.where(explores & is_open[rows, port], port, greedy)
 
     def _unknown_port(self, visits: Visits, is_open: BoolArray) -> IntArray:
         """The drawn port, or from there on round the router the first open one with the fewest packets."""
         ports = is_open.shape[1]
         drawn: IntArray = (visits.draws[:, 1] * ports).astype(np.int64)
-        if self._learner.exploration == "uniform":
+        if self._given["exploration"] == "uniform":
             return drawn
         round_the_router = (drawn[:, None] + np.arange(ports)) % ports
         packets = np.where(is_open, visits.occupancy, np.inf)
@@ -514,10 +513,10 @@ class QAdaptiveReference(ReferenceLearner):
     def _updated(self, values: FloatArray, targets: FloatArray) -> FloatArray:
         """Equation 3: good news count alpha, bad news beta."""
         delta = targets - values
-        return self._rounded(values + np.where(delta < 0, self._learner.alpha, self._learner.beta) * delta)
+        return self._rounded(values + np.where(delta < 0, self._given["alpha"], self._given["beta"]) * delta)
 
     def _rounded(self, ns: FloatArray) -> FloatArray:
-        return np.trunc(ns) if self._learner.integer_values else ns
+        return np.trunc(ns) if self._given["integer_values"] else ns
 
     def _congestion(self, batch: DecisionBatch) -> tuple[FloatArray, FloatArray]:
         if not self._looks_at_queues:
@@ -526,7 +525,7 @@ class QAdaptiveReference(ReferenceLearner):
         return queued, queued + in_use
 
     def _learns(self, time_ps: IntArray) -> BoolArray:
-        until = self._learner.learn_until_ns
+        until = self._given["learn_until_ns"]
         return (time_ps < int(until * PS_PER_NS)) | (int(until * PS_PER_NS) == 0)
 
 

@@ -1,62 +1,29 @@
-"""The routing heuristics (installed as ``dragonfly_env.baselines``), and policies that are neural networks.
+"""Routing policies in NumPy, to be read: a short file each, equal to the core bit for bit
+(installed as ``dragonfly_env.baselines``).
 
-A class explains a policy and has its parameters. The C++ core runs the policy, and says which parameters it has;
-``dragonfly_env.policies()`` names them all, and ``dragonfly_env.make_policy(name)`` finds the class here.
+``dfe.make_policy(name).act(batch)`` calls the function here with the policy's parameters. ``MlpNetwork`` is the network
+of the policy ``mlp``.
 """
 
 from __future__ import annotations
 
-from dragonfly_env.baselines.heuristics import (
-    Acor,
-    Aries,
-    AriesMode,
-    Lia,
-    Minimal,
-    Par,
-    Piggyback,
-    PiggybackAcor,
-    Tpr,
-    Ugal,
-    UgalIdeal,
-    Valiant,
-)
-from dragonfly_env.baselines.mlp import Mlp, Neural
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from dragonfly_env.baselines import lia, minimal, mlp, par, ugal, valiant
 from dragonfly_env.baselines.mlp_network import MlpNetwork
-from dragonfly_env.policies import register_policies
+from dragonfly_env.decisions.batch import IntArray
 
-__all__ = [
-    "Acor",
-    "Aries",
-    "AriesMode",
-    "Lia",
-    "Minimal",
-    "Mlp",
-    "MlpNetwork",
-    "Neural",
-    "Par",
-    "Piggyback",
-    "PiggybackAcor",
-    "Tpr",
-    "Ugal",
-    "UgalIdeal",
-    "Valiant",
-]
+__all__ = ["RULES", "MlpNetwork"]
 
-register_policies(
-    (
-        Minimal,
-        Valiant,
-        Ugal,
-        UgalIdeal,
-        Par,
-        Piggyback,
-        Acor,
-        PiggybackAcor,
-        Tpr,
-        Lia,
-        Aries,
-        AriesMode,
-        Mlp,
-        Neural,
-    )
-)
+RULES: Mapping[str, Callable[..., IntArray]] = {
+    "min": minimal.act,
+    **{name: partial(valiant.act, kind=kind) for name, kind in valiant.KINDS.items()},
+    "ugal-g": partial(ugal.act, kind="lg"),
+    "ugal-n": partial(ugal.act, kind="lgl"),
+    "par": par.act,
+    "lia": lia.act,
+    "mlp": mlp.act,
+    **{name: partial(mlp.act, weights=file) for name, file in mlp.SHIPPED.items()},
+}
+"""The functions by the name of the policy: ``RULES[name](batch, **parameters)`` returns (N,) actions."""

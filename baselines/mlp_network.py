@@ -7,12 +7,12 @@ unpickled, and sizes are checked before memory is taken.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import itertools
 import json
-import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,32 +22,21 @@ from dragonfly_env.checks.files import parse_json, read_arrays, refusing, write_
 from dragonfly_env.checks.values import (
     as_numbers,
     check_choice,
-    check_integer,
     check_items,
     check_real,
     config_error,
     refuse_first,
-    unknown_name,
 )
 from dragonfly_env.config.help import documented
-from dragonfly_env.config.rows import boolean, choice, integer, normalise, real, reject_unknown, setting
+from dragonfly_env.config.rows import boolean, choice, integer, normalise, real, setting
 from dragonfly_env.decisions.layout import ALL_FEATURES, PER_ACTION, check_nonminimal_kinds
 from dragonfly_env.errors import ConfigError
-from dragonfly_env.policies import highest
-
-if TYPE_CHECKING:
-    from dragonfly_env.envs.batched import BatchedRoutingEnv
 
 _FORMAT = 1
 _KIND = "mlp"
 FIELD = "weights"
 _FILE = "must be a file of MlpNetwork.save or export_mlp"
-_MOST_LAYERS = 9
-_MOST_WEIGHTS = 2**24
-_MOST_UNITS = 2**16
-_MOST_CANDIDATES = int(highest("ugal-n", "minimal_candidates"))
 _LEAST_SCALE, _MOST_SCALE = 1e-9, 1e9
-_LEAST_TEMPERATURE, _MOST_TEMPERATURE = 1e-6, 1e6
 _OF_PATHS = ("source-all", "minimal-path", "progressive")
 SCOPES = ("source", "every", *_OF_PATHS)
 """Which routers may decide by a network of the core; the last three with paths only."""
@@ -75,14 +64,7 @@ def check_scope(scope: str, action: str) -> None:
 
 def _names(field: str, value: object) -> tuple[str, ...]:
     names = check_items(field, value, "must be a list of names of features")
-    if not names:
-        raise config_error(field, names, "must name at least one feature")
-    for i, name in enumerate(names):
-        if name not in ALL_FEATURES:
-            raise unknown_name(field, name, ALL_FEATURES)
-        if name in names[:i]:
-            raise config_error(field, name, "must be named once")
-    return tuple(names)
+    return tuple(check_choice(field, name, ALL_FEATURES) for name in names)
 
 
 def _scales(field: str, value: object) -> tuple[float, ...]:
@@ -91,38 +73,24 @@ def _scales(field: str, value: object) -> tuple[float, ...]:
 
 
 def _layers(field: str, value: object) -> tuple[Layer, ...]:
-    layers = check_items(field, value, "must be a list of pairs of arrays")
-    if not 1 <= len(layers) <= _MOST_LAYERS:
-        raise config_error(field, f"{len(layers)} layers", f"must be 1 to {_MOST_LAYERS}")
-    checked: list[Layer] = []
-    for i, layer in enumerate(layers):
-        pair = check_items(field, layer, "must be pairs of arrays")
-        if len(pair) != 2:
-            raise config_error(field, f"{len(pair)} arrays", "must be two per layer: weights and bias")
-        weights, bias = _finite(f"weights_{i}", pair[0], 2), _finite(f"bias_{i}", pair[1], 1)
-        rows, columns = weights.shape
-        if not (1 <= rows <= _MOST_UNITS and 1 <= columns <= _MOST_UNITS):
-            raise config_error(
-                f"weights_{i}", weights.shape, f"must have 1 to {_MOST_UNITS} inputs and outputs"
-            )
-        if checked and rows != checked[-1][1].size:
-            raise config_error(
-                f"weights_{i}",
-                weights.shape,
-                f"must have {checked[-1][1].size} rows, one per output of the layer before",
-            )
-        if bias.size != columns:
-            raise config_error(f"bias_{i}", bias.shape, f"must have {columns} numbers, one per output")
-        checked.append((weights, bias))
-    if sum(weights.size for weights, _ in checked) > _MOST_WEIGHTS:
-        raise config_error(
-            field, "too many weights", f"must be at most {_MOST_WEIGHTS} in all layers together"
-        )
-    return tuple(checked)
+    """The layers as read-only arrays of their own; the core reads them without another look at their shapes."""
+    pairs = check_items(field, value, "must be a list of pairs of arrays")
+    layers = tuple(
+        (_finite(f"weights_{i}", weights, 2), _finite(f"bias_{i}", bias, 1))
+        for i, (weights, bias) in enumerate(pairs)
+    )
+    rows = len(layers[0][0]) if layers else 0
+    for i, (weights, bias) in enumerate(layers):
+        if weights.shape != (rows, bias.size) or weights.size == 0:
+            allowed = f"must be ({rows}, {bias.size}): outputs of the layer before, numbers of bias_{i}"
+            raise config_error(f"weights_{i}", weights.shape, allowed)
+        rows = bias.size
+    if not layers:
+        raise config_error(field, value, "must have at least one layer")
+    return layers
 
 
 def _finite(name: str, value: object, ndim: int) -> npt.NDArray[np.float32]:
-    """A read-only array of its own."""
     array = as_numbers(name, value, ndim=ndim).astype(np.float32)
     refuse_first(
         lambda index: f"{name}[{', '.join(map(str, index))}]", array, ~np.isfinite(array), "must be finite"
@@ -172,12 +140,7 @@ class MlpNetwork:
     scoring: str = choice("candidate", ("candidate", "all"), doc="One pass per action, or one per decision.")
     activation: str = choice("relu", ("relu", "tanh"), doc="Of the hidden layers.")
     output: str = choice("greedy", ("greedy", "softmax"), doc="The best score, or a draw among all.")
-    temperature: float = real(
-        1.0,
-        _LEAST_TEMPERATURE,
-        _MOST_TEMPERATURE,
-        doc="Of the softmax: scores are divided by it.",
-    )
+    temperature: float = real(1.0, 1e-6, 1e6, doc="Of the softmax: scores are divided by it.")
     scale: tuple[float, ...] | None = setting(
         None,
         _scales,
@@ -189,12 +152,8 @@ class MlpNetwork:
     nonminimal_kinds: tuple[str, ...] = setting(
         ("lgl",), check_nonminimal_kinds, "", "Kinds of non-minimal path among the candidate paths.", False
     )
-    minimal_candidates: int = integer(
-        1, 1, _MOST_CANDIDATES, unit="paths", doc="Shortest paths that are drawn."
-    )
-    nonminimal_candidates: int = integer(
-        1, 1, _MOST_CANDIDATES, unit="paths", doc="Non-minimal paths drawn of each kind."
-    )
+    minimal_candidates: int = integer(1, 1, 16, unit="paths", doc="Shortest paths that are drawn.")
+    nonminimal_candidates: int = integer(1, 1, 16, unit="paths", doc="Non-minimal paths drawn of each kind.")
     second_stage: bool = boolean(
         False,
         doc="Whether non-minimal paths behind the first of each kind count only where the best of the first ones and "
@@ -206,10 +165,9 @@ class MlpNetwork:
 
     def __post_init__(self) -> None:
         normalise(self)
-        if self.scale is not None and len(self.scale) != len(self.features):
-            raise config_error(
-                "scale", self.scale, f"must have {len(self.features)} numbers, one per feature"
-            )
+        count = len(self.features)
+        if self.scale is not None and len(self.scale) != count:
+            raise config_error("scale", self.scale, f"must have {count} numbers, one per feature")
         check_scope(self.scope, self.action)
         greedy_paths = (self.action, self.scoring, self.output) == ("path", "candidate", "greedy")
         if self.second_stage and not (greedy_paths and self.nonminimal_candidates > 1):
@@ -218,31 +176,16 @@ class MlpNetwork:
                 "nonminimal_candidates 2 or more"
             )
             raise config_error("second_stage", True, allowed)
-        for name in self.features:
-            self._check_feature(name)
-        if self.scoring == "all":
-            return
-        (weights, _), (_, bias) = self.layers[0], self.layers[-1]
-        if len(weights) != len(self.features):
-            raise config_error(
-                "weights_0", weights.shape, f"must have {len(self.features)} rows, one per feature"
-            )
-        if bias.size != 1:
-            raise config_error(
-                f"bias_{len(self.layers) - 1}",
-                bias.shape,
-                "must be one number: the last layer gives the score",
-            )
-
-    def _check_feature(self, name: str) -> None:
-        per, own = _PER[name], PER_ACTION[self.action]
+        own = PER_ACTION[self.action]
         readable = ("decision", own) if self.scoring == "candidate" else (*_SHARED, own)
-        if per not in readable:
-            raise config_error(
-                "features",
-                name,
-                f"is per {per}; with these actions and scoring it must be per {' or '.join(readable)}",
-            )
+        for name in self.features:
+            if _PER[name] not in readable:
+                allowed = f"with these actions and scoring features are per {' or '.join(readable)}"
+                raise config_error("features", name, f"is per {_PER[name]}; {allowed}")
+        (weights, _), (_, bias) = self.layers[0], self.layers[-1]
+        if self.scoring == "candidate" and (len(weights), bias.size) != (count, 1):
+            allowed = f"must be {count} inputs, one per feature, and 1 output, the score"
+            raise config_error("layers", f"{len(weights)} inputs, {bias.size} outputs", allowed)
 
     def __repr__(self) -> str:
         sizes = " x ".join(str(bias.size) for _, bias in self.layers)
@@ -305,10 +248,16 @@ class MlpNetwork:
             >>> dfe.baselines.MlpNetwork.load(file).features[0]
             'candidate_kind'
         """
-        fields, layers = _read_network(path)
-        reject_unknown(cls, fields, f"a file of {FIELD}")
+        text = str(read_arrays(path, ["header"], field=FIELD, allowed=_FILE)["header"])
+        for before, now in _RENAMED.items():
+            text = text.replace(f'"{before}"', f'"{now}"')
+        header = parse_json(text, FIELD, file=path, allowed=_FILE)
+        if (header.pop("kind", None), header.pop("format", None)) != (_KIND, _FORMAT):
+            raise config_error(FIELD, str(path), f"{_FILE}, of format {_FORMAT}")
+        names = _array_names(header.pop("layers"))
+        arrays = read_arrays(path, [name for pair in names for name in pair], field=FIELD, allowed=_FILE)
         try:
-            return cls(**{**fields, "layers": layers})
+            return cls(layers=tuple((arrays[weights], arrays[bias]) for weights, bias in names), **header)
         except (TypeError, ConfigError) as error:
             raise config_error(FIELD, str(path), f"{_FILE} ({error})") from None
 
@@ -318,7 +267,7 @@ class MlpNetwork:
         *,
         seed: int = 0,
         hidden_units: tuple[int, ...] = (32, 32),
-        env: BatchedRoutingEnv | None = None,
+        env: Any = None,
         **fields: Any,
     ) -> MlpNetwork:
         """An untrained network: something to start from, and to test with.
@@ -326,41 +275,30 @@ class MlpNetwork:
         Args:
             seed: Of the weights.
             hidden_units: Sizes of the hidden layers.
-            env: With ``scoring="all"``: where it shall run; its layout says how many columns and actions there are.
+            env: The ``BatchedRoutingEnv`` where it shall run, with ``scoring="all"``; its layout says how many columns
+                and actions there are.
             **fields: Of the class, but ``layers``.
-
-        Raises:
-            ConfigError: For a field out of range.
 
         Example:
             >>> network = dfe.baselines.MlpNetwork.random(seed=1, hidden_units=(8,))
             >>> [bias.size for _, bias in network.layers]
             [8, 1]
         """
-        generator = np.random.default_rng(check_integer("seed", seed, 0, 2**63 - 1))
-        action = check_choice("action", fields.get("action", "path"), PER_ACTION)
-        given: dict[str, Any] = {"features": _EXAMPLE_FEATURES[action], **fields}
-        inputs, outputs = len(_names("features", given["features"])), 1
+        generator = np.random.default_rng(seed)
+        given: dict[str, Any] = {"features": _EXAMPLE_FEATURES[fields.get("action", "path")], **fields}
+        inputs, outputs = len(given["features"]), 1
         if given.get("scoring") == "all":
             if env is None:
                 raise config_error("env", None, "must be an environment of the system if scoring is 'all'")
             blocks = [env.layout[name].columns for name in given["features"]]
             inputs = sum(columns.stop - columns.start for columns in blocks)
             outputs = env.num_actions
-        sizes = (
-            inputs,
-            *(
-                check_integer("hidden_units", size, 1, _MOST_UNITS)
-                for size in check_items("hidden_units", hidden_units, "must be a list of whole numbers")
-            ),
-            outputs,
-        )
-        layers = tuple(
+        layers: Any = tuple(
             (
-                (generator.standard_normal((rows, columns)) * np.sqrt(2.0 / rows)).astype(np.float32),
-                (generator.standard_normal(columns) * 0.1).astype(np.float32),
+                generator.standard_normal((rows, columns)) * np.sqrt(2.0 / rows),
+                generator.standard_normal(columns) * 0.1,
             )
-            for rows, columns in itertools.pairwise(sizes)
+            for rows, columns in itertools.pairwise((inputs, *hidden_units, outputs))
         )
         return cls(layers=layers, **given)
 
@@ -386,6 +324,29 @@ class MlpNetwork:
         )
 
 
+def load_network(path: str, sha256: str | None = None) -> tuple[MlpNetwork, str]:
+    """The network in a file, and the file's SHA-256.
+
+    Args:
+        path: The file.
+        sha256: The digest that the file must have; None: any. A file is read once per path and digest.
+    """
+    if sha256 is None:
+        with refusing(FIELD, Path(path), _FILE):
+            sha256 = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    return _load(path, sha256), sha256
+
+
+@functools.lru_cache(maxsize=64)
+def _load(path: str, sha256: str) -> MlpNetwork:
+    with refusing(FIELD, Path(path), _FILE):
+        found = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    if found != sha256:
+        allowed = f"must be the digest of {path!r}, which is {found}: another file?"
+        raise config_error("sha256", sha256, allowed)
+    return MlpNetwork.load(path)
+
+
 _RENAMED = {
     "detours": "nonminimal_kinds",
     "detour_candidates": "nonminimal_candidates",
@@ -397,34 +358,3 @@ _RENAMED = {
 
 def _array_names(count: int) -> list[tuple[str, str]]:
     return [(f"weights_{i}", f"bias_{i}") for i in range(count)]
-
-
-def _read_network(path: str | Path) -> tuple[dict[str, Any], list[tuple[Any, Any]]]:
-    """The fields and the arrays in a file, as they are there."""
-    text = read_arrays(path, ["header"], field=FIELD, allowed=_FILE)["header"]
-    fields = _parse_header(text, str(path))
-    count = check_integer(f"{FIELD}: layers", fields.pop("layers", None), 1, _MOST_LAYERS)
-    names = _array_names(count)
-    arrays = read_arrays(path, [name for pair in names for name in pair], field=FIELD, allowed=_FILE)
-    for name, array in arrays.items():
-        if array.dtype != np.float32:
-            raise config_error(f"{FIELD}: {name}", str(array.dtype), "must be float32")
-    return fields, [(arrays[weights], arrays[bias]) for weights, bias in names]
-
-
-def digest(path: str | Path) -> str:
-    """SHA-256 of a file."""
-    with refusing(FIELD, Path(path), _FILE):
-        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
-
-
-def _parse_header(array: npt.NDArray[Any], shown: str) -> dict[str, Any]:
-    text = re.sub(r'"(\w+)"', lambda name: f'"{_RENAMED.get(name[1], name[1])}"', str(array))
-    header = parse_json(text, FIELD, file=shown, allowed=_FILE)
-    if (
-        not isinstance(header, dict)
-        or header.pop("kind", None) != _KIND
-        or header.pop("format", None) != _FORMAT
-    ):
-        raise config_error(FIELD, shown, f"{_FILE}, of format {_FORMAT}")
-    return header

@@ -19,7 +19,7 @@ from dragonfly_env.simulation import Simulation, Snapshot, simulate
 from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.traffic import AllToAll, traffic_patterns
 
-# Last: they register their policies, and use the modules above.
+# Last: they use the modules above.
 from dragonfly_env import agents, baselines, bounds  # isort: skip
 from dragonfly_env.tasks import make_task, task, tasks  # isort: skip
 

@@ -74,7 +74,7 @@ class BatchPolicy(Protocol):
 
         Example:
             >>> config = dfe.SimulationConfig(topology="72")
-            >>> policy = dfe.baselines.Minimal()
+            >>> policy = dfe.make_policy("min")
             >>> env = dfe.BatchedRoutingEnv.for_policy(config, policy)
             >>> policy.act(env.reset(seed=1)).dtype
             dtype('int64')

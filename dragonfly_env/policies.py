@@ -1,127 +1,251 @@
-"""Routing policies by name: what a policy object is, and the registry that ``make_policy`` uses.
+"""``Policy``, the only form of a routing policy in Python: a name of the core's registry, and parameters.
 
 The registry of the C++ core says which policies exist and which parameters they have, with default, range, unit and
-meaning. A class in ``dragonfly_env.baselines`` or ``dragonfly_env.agents`` explains the rule of a policy and takes its
-parameters from there; ``make_policy`` finds it by name.
+meaning. ``dragonfly_env.baselines`` has some of them in NumPy, ``agents/reference_learners.py`` those that learn.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import functools
-from abc import ABC
+import pkgutil
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env import _core
+from dragonfly_env.baselines import RULES, mlp, valiant
+from dragonfly_env.baselines.mlp_network import MlpNetwork, load_network
 from dragonfly_env.checks.values import (
     check_mapping,
+    check_text,
     config_error,
     no_such_setting,
     parse_assignments,
     unknown_name,
 )
-from dragonfly_env.config.help import documented
-from dragonfly_env.config.rows import SettingInfo, describe, normalise, of_row, reject_unknown
-from dragonfly_env.decisions.layout import FEATURES
+from dragonfly_env.config.rows import SettingInfo, info_of, of_row, setting
+from dragonfly_env.decisions.layout import FEATURES, VC_QUEUES
 from dragonfly_env.errors import StateError
 
 if TYPE_CHECKING:
     from dragonfly_env.batch_policy import BatchPolicy
+    from dragonfly_env.config.topology import Dragonfly
     from dragonfly_env.decisions.batch import DecisionBatch
 
 ParameterValue: TypeAlias = float | str | bool
-PARAMETER_TYPES = {
-    "real": "float",
-    "whole": "int",
-    "flag": "bool",
-    "name": "str",
-    "network": "bool | None",
-    "network-real": "float | None",
+
+_ALIASES = {"vlb-lgl": "val-n"}
+"""Further names that papers use, and the names in the registry."""
+
+_REFERENCE_LEARNERS = {
+    "q-routing": "dragonfly_env.agents.reference_learners:QRoutingReference",
+    **dict.fromkeys(
+        ("q-adaptive", "q-adaptive-queue", "q-adaptive-fast"),
+        "dragonfly_env.agents.reference_learners:QAdaptiveReference",
+    ),
 }
-"""The types of parameters as the core calls them, and as Python does."""
+"""The learners in NumPy, which need environments and so are imported at their first use."""
+
+_MESH_DIAMETER = 3
+
 _CANDIDATES = ("minimal_candidates", "nonminimal_candidates", "gateways", "avoid_destination_group")
 """Parameters that are options of an environment, too."""
 
+_OBSERVES = {
+    "ugal-ideal": ("candidate_link_packets",),
+    "pb": ("candidate_congested",),
+    "acor": ("nonminimal_level",),
+    "pb-acor": ("candidate_congested", "nonminimal_level"),
+    "tpr": ("destination_traffic_level",),
+    "lia": ("destination_traffic_level", "saturated_links", "own_links", "destination_remote_packets"),
+    **dict.fromkeys(("ad", "ad0", "ad1", "ad2", "ad3"), ("load_level",)),
+}
+"""The features that show what a policy weighs, besides the usual ones."""
 
-def check_gateways(gateways: str, minimal_candidates: int) -> None:
-    """Any gateway is drawn where there is a choice: where there is one path alone nothing is drawn."""
-    if gateways == "any" and minimal_candidates < 2:
-        raise config_error("gateways", gateways, "must be 'nearest' with minimal_candidates=1")
+_ARIES_SCOPES = {
+    ("progressive", True): "progressive",
+    ("progressive", False): "minimal-path",
+    ("source", True): "source-all",
+    ("source", False): "source",
+}
+"""Where the modes of Aries decide, by their parameters ``decide`` and ``in_group``."""
 
 
-# The names that a class answers to, each with the fields that the name fixes.
-NamedVariants: TypeAlias = Mapping[str, Mapping[str, ParameterValue]]
+def _check_weights(field: str, value: object) -> str:
+    if isinstance(value, (str, Path)):
+        return str(value)
+    allowed = (
+        "must be the path of a file of weights: a trained deep-q agent writes one by export_mlp(path), "
+        "baselines.MlpNetwork(...).save(path) writes any network"
+    )
+    raise config_error(field, value, allowed)
 
 
-class Policy(ABC):
-    """A routing policy with its parameters: a frozen dataclass, comparable and hashable.
+_OF_MLP = {
+    "weights": setting(None, _check_weights, "", "The file of the network: its path."),
+    "sha256": setting(
+        None,
+        check_text,
+        "",
+        "The digest of the file, so that no other file is taken for it; None: any file.",
+        optional=True,
+    ),
+}
+"""What Python gives the core as one network."""
 
-    A subclass names its names in the registry in ``variants``. The parameters of the core's policy become
-    its fields by themselves; it declares only what it has in addition, as checked fields. For type checkers it
-    derives from the class of its parameters in ``policy_parameters.pyi``.
+
+@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+class Policy:
+    """A routing policy: a name of ``policies()`` and its parameters. Policies are comparable and hashable.
+
+    Args:
+        name: The name, to which parameters may be appended: ``"par:bias_packets=10"``.
+        parameters: Parameters by name, the rows of ``dragonfly-env info NAME``. The others take their defaults.
+
+    Attributes:
+        name: The name in the registry, e.g. ``"ugal-n"``.
+        parameters: All parameters by name; those that are unset and so follow the network are left out.
+
+    Raises:
+        ConfigError: For an unknown name or parameter (the nearest one is named), or a value out of range.
 
     Example:
-        >>> policy = dfe.make_policy("ugal-n", bias_packets=2)
-        >>> policy.name, policy.scope, policy.action
-        ('ugal-n', 'source', 'path')
-        >>> policy.parameters()["bias_packets"], policy.has_reference, policy.learns
-        (2.0, True, False)
+        >>> policy = dfe.Policy("ugal-n", {"bias_packets": 2})
+        >>> policy
+        Policy('ugal-n', {'bias_packets': 2.0})
+        >>> policy == dfe.Policy("ugal-n:bias_packets=2")
+        True
+        >>> policy.scope, policy.action, policy.has_reference, policy.learns
+        ('source', 'path', True, False)
     """
 
-    __slots__ = ()
-
-    variants: ClassVar[NamedVariants]
-    """Registry names of this class and the fields that each of them fixes."""
-
-    aliases: ClassVar[Mapping[str, str]] = {}
-    """Further names that ``make_policy`` understands, and the registry names that they stand for."""
-
-    learns: ClassVar[bool] = False
-    """Whether it keeps tables in the core and changes them during a run."""
-
-    needs: ClassVar[tuple[str, ...]] = ()
-    """Parameters without a default: the name alone is not enough."""
-
-    observes: ClassVar[tuple[str, ...]] = ()
-    """The features that show what it weighs, besides the usual ones."""
-
-    def __init_subclass__(cls) -> None:
-        """Add the parameters of the core as fields: all that the class does not declare itself, but networks."""
-        super().__init_subclass__()
-        for name in vars(cls).get("variants", ()):
-            for row in _registry()[name]["parameters"]:
-                if row["name"] not in cls.__annotations__ and row["type"] in PARAMETER_TYPES:
-                    cls.__annotations__[row["name"]] = PARAMETER_TYPES[row["type"]]
-                    setattr(cls, row["name"], of_row(row))
+    name: str
+    parameters: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        normalise(self)
-
-    @property
-    def name(self) -> str:
-        """The name in the registry, e.g. ``"ugal-n"``."""
-        return next(
-            name
-            for name, fixed in self.variants.items()
-            if all(getattr(self, field) == value for field, value in fixed.items())
+        name, _, text = self.name.partition(":")
+        name = name.strip()
+        name = _ALIASES.get(name, name)
+        given = {**parse_assignments(text, "policy parameter"), **self.parameters}
+        fields = _fields(name)
+        for parameter, value in given.items():
+            if parameter not in fields:
+                raise config_error(parameter, value, no_such_setting(f"policy {name!r}", parameter, fields))
+        values = {
+            parameter: field.metadata["check"](parameter, given.get(parameter, field.default))
+            for parameter, field in fields.items()
+        }
+        _check_together(values)
+        if "weights" in values:
+            values["sha256"] = load_network(values["weights"], values["sha256"])[1]
+        object.__setattr__(self, "name", name)
+        object.__setattr__(
+            self, "parameters", {key: value for key, value in values.items() if value is not None}
         )
 
+    def __hash__(self) -> int:
+        return hash((self.name, *self.parameters.items()))
+
+    def __repr__(self) -> str:
+        changed = self._changed()
+        return f"Policy({self.name!r}{f', {changed}' if changed else ''})"
+
+    def _changed(self) -> dict[str, ParameterValue]:
+        """The parameters that differ from their defaults."""
+        fields = _fields(self.name)
+        return {key: value for key, value in self.parameters.items() if value != fields[key].default}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Name and parameters as plain values; ``from_dict`` is the inverse.
+
+        Example:
+            >>> dfe.make_policy("min").to_dict()
+            {'name': 'min'}
+        """
+        return {"name": self.name, **self.parameters}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Policy:
+        """The policy that ``to_dict`` described as ``values``."""
+        parameters = check_mapping("policy", values)
+        if "name" not in parameters:
+            raise config_error("policy", parameters, "must have a 'name'")
+        return cls(parameters.pop("name"), parameters)
+
+    def to_core(self) -> _core.PolicyRecord:
+        """Name and parameters as the core receives them: the network itself instead of its file."""
+        parameters = dict(self.parameters)
+        if network := self.network:
+            parameters.pop("sha256", None)
+            parameters["weights"] = network.to_core()
+        return {"name": self.name, "parameters": parameters}
+
+    @property
+    def is_usual(self) -> bool:
+        """Whether all parameters have their defaults, so that the name says it all."""
+        return not self._changed()
+
+    @property
+    def scope(self) -> str:
+        """Which decisions the policy takes, as ``BatchedRoutingEnv`` has it, e.g. ``"source"`` or ``"every"``."""
+        given = self.parameters
+        if network := self.network:
+            return network.scope
+        if given.get("own_group", "minimal") != "minimal":
+            return "source-around"
+        if "decide" in given:
+            return _ARIES_SCOPES[given["decide"], given["in_group"]]
+        return registry()[self.name]["scope"]
+
+    @property
+    def action(self) -> str:
+        """What the policy chooses: a ``"path"`` or a ``"port"``."""
+        if network := self.network:
+            return network.action
+        return registry()[self.name]["action"]
+
+    @property
+    def summary(self) -> str:
+        """One sentence on what the policy does."""
+        return registry()[self.name]["summary"]
+
+    @property
+    def source(self) -> str:
+        """Where the policy is described: paper and section."""
+        return registry()[self.name]["source"]
+
+    @property
+    def learns(self) -> bool:
+        """Whether the policy keeps tables in the core and changes them during a run."""
+        return registry()[self.name]["scope"] == "all"  # a learner also receives reports from every router
+
+    @property
+    def network(self) -> MlpNetwork | None:
+        """The neural network whose decisions these are; None: the policy is no network."""
+        file = mlp.SHIPPED.get(self.name) or self.parameters.get("weights")
+        return None if file is None else load_network(file, self.parameters.get("sha256"))[0]
+
+    @property
+    def has_reference(self) -> bool:
+        """Whether NumPy can run the policy, too: ``reference`` returns the implementation."""
+        return self.name in RULES or self.name in _REFERENCE_LEARNERS
+
     def act(self, batch: DecisionBatch) -> npt.NDArray[np.int64]:
-        """Decide as the core's policy does, in NumPy: its reference implementation, with the same ``trace_hash()``.
+        """Decide in NumPy as the core's policy does, with the same ``trace_hash()``.
 
         Args:
-            batch: N decisions of a batched environment with this policy's ``scope`` and ``action``.
+            batch: N decisions of an environment with ``env_options()``.
 
         Returns:
             (N,) actions.
 
         Raises:
             ConfigError: If the environment lacks what the parameters need.
-            StateError: If there is no reference implementation: the core alone runs this policy.
+            StateError: If there is no reference implementation, or if it has tables: see ``reference``.
 
         Example:
             >>> config = dfe.SimulationConfig(topology="72", traffic="adv+1")
@@ -130,20 +254,20 @@ class Policy(ABC):
             >>> policy.act(env.reset(seed=1)).dtype
             dtype('int64')
         """
-        raise self._only_in_the_core("act()")
-
-    @property
-    def has_reference(self) -> bool:
-        """Whether there is a reference implementation in NumPy, which ``reference`` gives; the core runs every
-        policy.
-        """
-        return type(self).act is not Policy.act
+        if self.learns:
+            raise StateError(
+                f"act(): policy {self.name!r} learns inside the core: run it with Simulation, or let its "
+                "reference(env) decide the batches of an environment"
+            )
+        if self.name not in RULES:
+            raise self._only_in_the_core("act()")
+        return RULES[self.name](batch, **self.parameters)
 
     def reference(self, env: Any) -> BatchPolicy:
-        """What decides the batches of a ``BatchedRoutingEnv`` as the core's policy decides.
+        """The object that decides the batches of a ``BatchedRoutingEnv`` as the core's policy decides.
 
-        A policy without tables does so itself, for any environment that has what it needs; of one that learns it
-        is another object, for this environment.
+        A policy without tables does so itself, in any environment that has what it needs. The reference of a learner is
+        another object, for this environment.
 
         Raises:
             ConfigError: If the environment lacks what the reference implementation of a learner needs.
@@ -159,7 +283,10 @@ class Policy(ABC):
         """
         if not self.has_reference:
             raise self._only_in_the_core("reference()")
-        return self
+        if not self.learns:
+            return self
+        learner: BatchPolicy = pkgutil.resolve_name(_REFERENCE_LEARNERS[self.name])(self, env)
+        return learner
 
     def _only_in_the_core(self, call: str) -> StateError:
         return StateError(
@@ -167,27 +294,58 @@ class Policy(ABC):
             f"it by SimulationConfig(policy={self.name!r}), or measure it with dragonfly_env.agents.evaluate_policy"
         )
 
-    def env_options(self) -> dict[str, Any]:
+    def env_options(self, topology: Dragonfly | None = None) -> dict[str, Any]:
         """The keyword arguments of ``BatchedRoutingEnv`` that show what the policy sees: where it decides, the
         candidates that its parameters need, and its features by its own parameters, whatever ``config.policy`` is.
+
+        Args:
+            topology: The system, for learners: routes are as much longer as its minimal paths are; None: groups are
+                all-to-all.
 
         Example:
             >>> options = dfe.make_policy("val-g").env_options()
             >>> options["scope"], options["action"]
             ('source', 'path')
         """
+        given = self.parameters
         needed: dict[str, Any] = {"scope": self.scope, "action": self.action}
-        for option in _CANDIDATES:
-            if (value := getattr(self, option, None)) is not None:
-                needed[option] = value
-        if self.observes:
-            needed["features"] = (*FEATURES, *self.observes)
-            needed["trackers"] = self._trackers(self.observes)
+        if self.learns:  # five hops of Q-adaptive: Kang, Wang, Lan, HPDC 2021, section 4.2
+            hops, draws = (given["max_hops"] + 3, 2) if self.name == "q-routing" else (5, 3)
+            longer = 0 if topology is None else topology.diameter - _MESH_DIAMETER
+            return {**needed, "feedback": True, "max_hops": hops + longer, "num_random": draws}
+        if network := self.network:
+            return {
+                **needed,
+                "features": network.features,
+                "trackers": {name: {} for name in self._trackers(network.features)},
+                "max_hops": network.max_hops,
+                "nonminimal_kinds": network.nonminimal_kinds,
+                "minimal_candidates": network.minimal_candidates,
+                "nonminimal_candidates": network.nonminimal_candidates,
+                "avoid_destination_group": given.get("avoid_destination_group"),
+            }
+        needed |= {option: given[option] for option in _CANDIDATES if option in given}
+        if kinds := self._nonminimal_kinds():
+            needed["nonminimal_kinds"] = kinds
+        if observes := _OBSERVES.get(self.name, ()):
+            queues = (VC_QUEUES,) if given.get("weighed") == "queued" else ()
+            needed["features"] = (*FEATURES, *queues, *observes)
+            needed["trackers"] = self._trackers(observes)
         return needed
+
+    def _nonminimal_kinds(self) -> tuple[str, ...]:
+        """The kinds of non-minimal path that an environment must show; empty: its default ones."""
+        given = self.parameters
+        if given.get("own_group") == "local":
+            return (valiant.KINDS[self.name], "l")
+        if "decide" in given:
+            by_own_links = given["decide"] == "progressive" and given["later_nonminimal"] == "own-links"
+            return ("lg", *(("l",) if given["in_group"] else ()), *(("g",) if by_own_links else ()))
+        return ()
 
     def _trackers(self, features: Iterable[str]) -> dict[str, dict[str, Any]]:
         """The trackers that show some features, each with those of this policy's parameters that are its own."""
-        shown, given = set(features), self.parameters()
+        shown, given = set(features), self.parameters
         return {
             tracker["name"]: {
                 row["name"]: given[row["name"]] for row in tracker["parameters"] if row["name"] in given
@@ -196,135 +354,43 @@ class Policy(ABC):
             if not shown.isdisjoint(tracker["features"])
         }
 
-    def parameters(self) -> dict[str, ParameterValue]:
-        """What the core is told next to the name: every field that the name does not fix and that is not
-        None.
 
-        Example:
-            >>> sorted(dfe.make_policy("ugal-n").parameters())[:2]
-            ['bias_packets', 'minimal_candidates']
-        """
-        fixed = self.variants.get(self.name, {})
-        values = {field.name: getattr(self, field.name) for field in _fields(self)}
-        return {name: value for name, value in values.items() if name not in fixed and value is not None}
-
-    def core_parameters(self) -> dict[str, Any]:
-        """``parameters()`` as the core takes them: what is in a file as what was read from it."""
-        return self.parameters()
-
-    def to_core(self) -> _core.PolicyRecord:
-        """Name and parameters as the core takes them."""
-        return {"name": self.name, "parameters": self.core_parameters()}
-
-    def to_dict(self) -> dict[str, Any]:
-        """Name and parameters as plain values; ``policy_from_dict`` is the inverse.
-
-        Example:
-            >>> dfe.make_policy("min").to_dict()
-            {'name': 'min'}
-        """
-        return {"name": self.name, **self.parameters()}
-
-    @property
-    def scope(self) -> str:
-        """Which decisions the policy takes: ``"source"``, ``"every"`` or ``"all"``."""
-        return _registry()[self.name]["scope"]
-
-    @property
-    def action(self) -> str:
-        """What the policy chooses: a ``"path"`` or a ``"port"``."""
-        return _registry()[self.name]["action"]
-
-    @property
-    def summary(self) -> str:
-        """One sentence on what the policy does."""
-        return _registry()[self.name]["summary"]
-
-    @property
-    def source(self) -> str:
-        """Where the policy is described: paper and section."""
-        return _registry()[self.name]["source"]
-
-    @classmethod
-    def describe(cls) -> tuple[SettingInfo, ...]:
-        """The parameters with default, unit and meaning.
-
-        Example:
-            >>> row = dfe.baselines.Ugal.describe()[-1]
-            >>> row.name, row.default, row.unit
-            ('bias_packets', 0.0, 'packets')
-        """
-        return describe(cls)
-
-    @classmethod
-    def settings_names(cls) -> tuple[str, ...]:
-        """The names of the parameters.
-
-        Example:
-            >>> "bias_packets" in dfe.baselines.Ugal.settings_names()
-            True
-        """
-        return tuple(field.name for field in _fields(cls))
-
-
-def _fields(policy: Policy | type[Policy]) -> tuple[dataclasses.Field[Any], ...]:
-    return dataclasses.fields(policy)  # type: ignore[arg-type]  # every concrete policy is a dataclass
+@functools.cache
+def registry() -> dict[str, _core.PolicyInfo]:
+    """The rows of the core's registry by name."""
+    return {info["name"]: info for info in _core.policies()}
 
 
 @functools.cache
-def _registry() -> dict[str, _core.PolicyInfo]:
-    return {info["name"]: info for info in _core.policies()}
+def _fields(name: str) -> dict[str, dataclasses.Field[Any]]:
+    """The parameters of a policy, each with default, check and meaning."""
+    if name not in registry():
+        raise unknown_name("policy", name, policies())
+    rows = registry()[name]["parameters"]
+    if name == "mlp":
+        return {row["name"]: _OF_MLP.get(row["name"]) or of_row(row) for row in rows}
+    return {row["name"]: of_row(row) for row in rows if row["type"] != "object"}  # a network of the package
+
+
+def check_gateways(gateways: str, minimal_candidates: int) -> None:
+    """Any gateway is drawn where there is a choice: where there is one path alone nothing is drawn."""
+    if gateways == "any" and minimal_candidates < 2:
+        raise config_error("gateways", gateways, "must be 'nearest' with minimal_candidates=1")
+
+
+def _check_together(values: Mapping[str, Any]) -> None:
+    check_gateways(values.get("gateways", "nearest"), values.get("minimal_candidates", 1))
+    low, high = values.get("low_packets"), values.get("high_packets")
+    if low is not None and high is not None and low > high:
+        raise config_error("low_packets", low, f"must be at most high_packets, {high:g}")
 
 
 def highest(policy: str, name: str) -> float:
     """The highest value that a parameter of the core's policy may have."""
-    for row in _registry()[policy]["parameters"]:
+    for row in registry()[policy]["parameters"]:
         if row["name"] == name and row["high"] is not None:
             return row["high"]
     raise KeyError(name)
-
-
-_classes: dict[str, type[Policy]] = {}
-_aliases: dict[str, str] = {}
-
-
-def register_policies(classes: Iterable[type[Policy]]) -> None:
-    """Make classes known under their names, and list their parameters in their docstrings. Called once by each package
-    that brings policies.
-    """
-    for cls in classes:
-        for name in cls.variants:
-            if _classes.setdefault(name, cls) is not cls:
-                raise ValueError(
-                    f"policy name {name!r} is claimed by {_classes[name].__name__} and {cls.__name__}"
-                )
-        _aliases.update(cls.aliases)
-        documented(cls)
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class CorePolicy(Policy):
-    """A policy that the core has and that no class describes yet: one C++ file and one registry line.
-
-    Its parameters are those that the registry lists; the core checks their values.
-    """
-
-    variants: ClassVar[NamedVariants] = {}
-
-    name: str
-    settings: tuple[tuple[str, ParameterValue], ...] = ()
-
-    def __post_init__(self) -> None:
-        known = [parameter["name"] for parameter in _registry()[self.name]["parameters"]]
-        for name, value in self.settings:
-            if name not in known:
-                raise config_error(name, value, no_such_setting(f"policy {self.name!r}", name, known))
-            if not isinstance(value, (bool, int, float, str)):
-                raise config_error(name, value, "must be a number, a string, True or False")
-
-    def parameters(self) -> dict[str, ParameterValue]:
-        """The given parameters; for others the registry's defaults hold."""
-        return dict(self.settings)
 
 
 def policies() -> tuple[str, ...]:
@@ -334,42 +400,31 @@ def policies() -> tuple[str, ...]:
         >>> len(dfe.policies()) > 20, "ugal-n" in dfe.policies()
         (True, True)
     """
-    return tuple(_registry())
-
-
-def policy_class(name: str) -> type[Policy]:
-    """The settings class of a policy's name; ``CorePolicy`` if there is none of its own."""
-    known = _aliases.get(name, name) if isinstance(name, str) else ""
-    if known in _classes:
-        return _classes[known]
-    if known in _registry():
-        return CorePolicy
-    raise unknown_name("policy", name, policies())
+    return tuple(registry())
 
 
 def describe_policy(name: str) -> tuple[SettingInfo, ...]:
-    """The parameters that may be given with a policy's name, whether a class describes it or only the core's rows."""
-    cls = policy_class(name)
-    if cls is not CorePolicy:
-        fixed = cls.variants[_aliases.get(name, name)]
-        return tuple(row for row in cls.describe() if row.name not in fixed)
-    rows = _registry()[name]["parameters"]
-    return describe(dataclasses.make_dataclass(name, [(row["name"], Any, of_row(row)) for row in rows]))
+    """The parameters that may be given with a policy's name: default, unit, range and meaning."""
+    return tuple(info_of(parameter, field) for parameter, field in _fields(name).items())
+
+
+def needs_weights(name: str) -> bool:
+    """Whether the name alone is not enough: the policy is a network from a file."""
+    return "weights" in _fields(name)
 
 
 def make_policy(name: str, **parameters: Any) -> Policy:
     """A policy by name.
 
     Args:
-        name: One of ``policies()``.
-        **parameters: Fields of its class, e.g. ``bias_packets=2`` for ``"ugal-n"``.
+        name: One of ``policies()``, to which parameters may be appended: ``"ugal-n:bias_packets=2"``.
+        **parameters: Parameters by name, e.g. ``bias_packets=2`` for ``"ugal-n"``.
 
     Raises:
-        ConfigError: For an unknown name or parameter (the nearest one is named), a value out of range, or a
-            parameter that contradicts the name (``make_policy("ugal-n", detour="lg")``).
+        ConfigError: For an unknown name or parameter (the nearest one is named), or a value out of range.
 
     Example:
-        >>> dfe.make_policy("ugal-n", bias_packets=2).bias_packets
+        >>> dfe.make_policy("ugal-n", bias_packets=2).parameters["bias_packets"]
         2.0
         >>> try:
         ...     dfe.make_policy("ugal")
@@ -377,25 +432,7 @@ def make_policy(name: str, **parameters: Any) -> Policy:
         ...     print(str(error)[:39])
         policy = 'ugal': did you mean 'ugal-n'?
     """
-    cls = policy_class(name)
-    name = _aliases.get(name, name)
-    if cls is CorePolicy:
-        return CorePolicy(name, tuple(sorted(parameters.items())))
-    fixed = cls.variants[name]
-    reject_unknown(cls, parameters, f"policy {name!r}", fixed=fixed)
-    for parameter, value in fixed.items():
-        given = parameters.get(parameter, value)
-        if not isinstance(given, type(value)) or given != value:
-            raise config_error(parameter, given, f"is {value!r} in policy {name!r}")
-    return cls(**{**fixed, **parameters})
-
-
-def policy_from_dict(values: Mapping[str, Any]) -> Policy:
-    """The policy that ``Policy.to_dict`` described."""
-    parameters = check_mapping("policy", values)
-    if "name" not in parameters:
-        raise config_error("policy", parameters, "must have a 'name'")
-    return make_policy(parameters.pop("name"), **parameters)
+    return Policy(name, parameters)
 
 
 def parse_policy(policy: object) -> Policy:
@@ -405,8 +442,7 @@ def parse_policy(policy: object) -> Policy:
     if isinstance(policy, Policy):
         return policy
     if isinstance(policy, str):
-        name, _, parameters = policy.partition(":")
-        return policy_from_dict({**parse_assignments(parameters, "policy parameter"), "name": name})
+        return Policy(policy)
     if isinstance(policy, Mapping):
-        return policy_from_dict(policy)
+        return Policy.from_dict(policy)
     raise config_error("policy", policy, f"must be a policy object or one of {', '.join(policies())}")

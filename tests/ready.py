@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import dragonfly_env as dfe
-from dragonfly_env.policies import policy_class
+from dragonfly_env.policies import needs_weights
 
 _folder = tempfile.TemporaryDirectory(prefix="dragonfly-env-tests-")
 
@@ -23,7 +23,7 @@ def weights_file(**fields: Any) -> str:
 @functools.cache
 def ready(name: str) -> dfe.Policy:
     """The policy of that name, with its defaults where it has them."""
-    if "weights" not in policy_class(name).needs:
+    if not needs_weights(name):
         return dfe.make_policy(name)
     # Both kinds of actions occur: neither all minimal, nor all on a non-minimal path.
     return dfe.make_policy(name, weights=weights_file(seed=3, scope="every", nonminimal_kinds=("lgl", "lg")))

@@ -139,10 +139,10 @@ for wrong in (-1, 1e7, "1", math.nan, 0.0001):
         dfe.NetworkConfig(retimer_latency_ns=wrong)
 
 # A parameter of a policy: with links that are never congested, pb is ugal-n.
-quiet = dfe.baselines.Piggyback(congestion_least_packets=1e6)
+quiet = dfe.make_policy("pb", congestion_least_packets=1e6)
 hashes = [run(policy=policy).trace_hash() for policy in ("pb", quiet, "ugal-n")]
 assert hashes[0] != hashes[1] == hashes[2]
-assert dfe.make_policy("pb") == dfe.baselines.Piggyback(congestion_least_packets=0)
+assert dfe.make_policy("pb") == dfe.make_policy("pb", congestion_least_packets=0)
 middle = dfe.make_policy("pb", congestion_least_packets=20)
 config = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), traffic="adv+1", load=0.4, policy=middle)
 assert run(policy=middle).trace_hash() not in hashes

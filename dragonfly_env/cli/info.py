@@ -29,7 +29,7 @@ from dragonfly_env.config.throughput import dark_ports, is_balanced, links_per_p
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.envs.batched import BatchedRoutingEnv
 from dragonfly_env.jobs import Motif
-from dragonfly_env.policies import describe_policy, make_policy, policies, policy_class
+from dragonfly_env.policies import describe_policy, make_policy, needs_weights, policies
 from dragonfly_env.simulation.config import SimulationConfig
 
 _VC_SCHEMES = next(item.allowed for item in describe(NetworkConfig) if item.name == "vc_scheme").split(", ")
@@ -317,12 +317,12 @@ def _policy(name: str, made: Dragonfly) -> RenderableType:
 
 def _channels(name: str, made: Dragonfly) -> RenderableType:
     """The virtual channels that the paths of a policy need, by the rule that numbers them."""
-    if policy_class(name).needs:
+    if needs_weights(name):
         return Text("How many virtual channels it needs depends on its parameters.", style="dim")
-    chosen = make_policy(name)
+    chosen = make_policy(name).to_core()
     table = _new_table("network.vc_scheme", "local_vcs", "global_vcs")
     for scheme in _VC_SCHEMES:
-        needed = _core.required_vcs(made.to_core(), chosen.name, chosen.core_parameters(), scheme)
+        needed = _core.required_vcs(made.to_core(), name, chosen["parameters"], scheme)
         table.add_row(scheme, *map(str, needed))
     table.columns[1].justify = table.columns[2].justify = "right"
     where = f"p={made.p}, a={made.a}, h={made.h}, g={made.num_groups}, {made.group}"

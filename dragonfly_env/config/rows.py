@@ -40,9 +40,9 @@ class SettingInfo:
     """Row of a settings class.
 
     Example:
-        >>> row = dfe.baselines.Ugal.describe()[-1]
-        >>> row.name, row.unit, row.default
-        ('bias_packets', 'packets', 0.0)
+        >>> row = dfe.agents.agent_settings("ppo")[0]
+        >>> row.name, row.default
+        ('action', 'path')
     """
 
     name: str
@@ -203,16 +203,14 @@ def normalise(settings: Any) -> None:
 def describe(settings: Any) -> tuple[SettingInfo, ...]:
     """Every documented field of a settings class, in order of declaration."""
     return tuple(
-        SettingInfo(
-            field.name,
-            field.default,
-            field.metadata["unit"],
-            field.metadata["doc"],
-            field.metadata["allowed"],
-        )
-        for field in dataclasses.fields(settings)
-        if "doc" in field.metadata
+        info_of(field.name, field) for field in dataclasses.fields(settings) if "doc" in field.metadata
     )
+
+
+def info_of(name: str, field: dataclasses.Field[Any]) -> SettingInfo:
+    """The row of a field that one of the functions above made."""
+    about = field.metadata
+    return SettingInfo(name, field.default, about["unit"], about["doc"], about["allowed"])
 
 
 def core_values(settings: Any, by_unit: Mapping[str, Callable[[Any], Any]] | None = None) -> dict[str, Any]:

@@ -30,7 +30,7 @@ from dragonfly_env.decisions.layout import (
     select_features,
 )
 from dragonfly_env.envs import defaults
-from dragonfly_env.policies import check_gateways, highest
+from dragonfly_env.policies import Policy, check_gateways, highest, parse_policy
 from dragonfly_env.simulation.config import SimulationConfig
 
 _OF_PATHS = ("source-all", "source-around", "minimal-path", "progressive")
@@ -117,7 +117,7 @@ class EnvOptions:
         "Names of the features to observe; None: all of ``dragonfly_env.decisions.layout.FEATURES``. Those of "
         "``TRACKED_FEATURES`` show what routers remember and tell each other, and only if they are named: "
         "``congested_links`` (1 for each global link of the group that is congested, as the deciding router has heard; "
-        "see ``baselines.Piggyback``) and ``candidate_congested`` (path actions: the same of each path's first global "
+        "see the policy ``pb``) and ``candidate_congested`` (path actions: the same of each path's first global "
         "link).",
     )
     occupancy_unit: str = choice(
@@ -281,8 +281,8 @@ def needed_options(policy: Any, topology: Dragonfly) -> dict[str, Any]:
     """The keyword arguments of ``BatchedRoutingEnv`` with which a policy can decide its batches.
 
     Args:
-        policy: An object with ``env_options_on(topology)`` or ``env_options()``, which return them, or with ``scope``
-            and ``action`` only: then these are all.
+        policy: A policy of the core, or its name; an object with ``env_options()``, which returns them; or an object
+            with ``scope`` and ``action`` only: then these are all.
         topology: Where it is to route: routes of ports are longer on some.
 
     Raises:
@@ -290,8 +290,8 @@ def needed_options(policy: Any, topology: Dragonfly) -> dict[str, Any]:
     """
     needed: dict[str, Any] = {}
     if not isinstance(policy, type):
-        if hasattr(policy, "env_options_on"):
-            needed = dict(policy.env_options_on(topology))
+        if isinstance(policy, (str, Policy)):
+            needed = parse_policy(policy).env_options(topology)
         elif hasattr(policy, "env_options"):
             needed = dict(policy.env_options())
     for asked in ("scope", "action"):

@@ -28,7 +28,7 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
     Example:
         >>> from dragonfly_env import dragonfly_v0
         >>> env = dragonfly_v0.parallel_env(traffic="adv+1", duration_ns=2_000)
-        >>> policy = dfe.baselines.Minimal()
+        >>> policy = dfe.make_policy("min")
         >>> seen, infos = env.reset(seed=1)
         >>> while env.agents:
         ...     actions = dict(zip(env.acting, policy.act(env.round_batch)))

@@ -18,7 +18,6 @@ from dragonfly_env.envs.options import EnvOptions, Several
 from dragonfly_env.envs.render import RENDER_MODES, Renderer
 from dragonfly_env.envs.rounds import IntArray, Rounds
 from dragonfly_env.errors import IllegalActionError, IllegalActionWarning, StateError
-from dragonfly_env.policies import make_policy
 from dragonfly_env.simulation.config import SimulationConfig
 
 GivenConfig: TypeAlias = "SimulationConfig | Several | Mapping[str, Any] | Sequence[Mapping[str, Any]] | None"
@@ -59,8 +58,7 @@ def make_core(config: GivenConfig, settings: Mapping[str, Any], for_policy: Any 
         )
     if for_policy is None:
         return BatchedRoutingEnv(configs, **options)
-    policy = make_policy(for_policy) if isinstance(for_policy, str) else for_policy
-    return BatchedRoutingEnv.for_policy(configs, policy, **options)
+    return BatchedRoutingEnv.for_policy(configs, for_policy, **options)
 
 
 def last_infos(core: BatchedRoutingEnv) -> list[Info]:

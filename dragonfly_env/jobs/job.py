@@ -13,7 +13,7 @@ from dragonfly_env.jobs.parse import RegisteredJob, parse_program
 from dragonfly_env.jobs.placement import check_placement
 from dragonfly_env.jobs.program import Program
 from dragonfly_env.jobs.recorded import RecordedProgram
-from dragonfly_env.policies import Policy, make_policy, parse_policy
+from dragonfly_env.policies import Policy, parse_policy
 
 ENDLESS: Final = "endless"
 """As a number of iterations: for as long as the run lasts, which is complete without such a job."""
@@ -34,7 +34,7 @@ def as_policy(value: object) -> Policy | str:
     settings are equal.
     """
     policy = parse_policy(value)
-    return policy.name if not policy.needs and policy == make_policy(policy.name) else policy
+    return policy.name if policy.is_usual else policy
 
 
 def _spelled(name: str, value: str) -> Any:

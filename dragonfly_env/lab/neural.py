@@ -224,7 +224,7 @@ def train_network(recipe: Recipe, folder: Path, workers: int = 1) -> Path:
 
     def validate(stage: str, network: MlpNetwork) -> None:
         with tempfile.TemporaryDirectory() as place:
-            policy = dfe.baselines.Mlp(weights=str(network.save(Path(place) / "network")))
+            policy = dfe.make_policy("mlp", weights=str(network.save(Path(place) / "network")))
             costs = parallel(joblib.delayed(one.cost)(policy, _VALIDATION) for one in recipe.validation)
         ratios = np.array(costs) / best
         mean, worst = float(np.exp(np.log(ratios).mean())), int(ratios.argmax())

@@ -92,7 +92,7 @@ class SimulationConfig:
         >>> config.policy, config.injection, config.seed
         ('min', 'periodic', 1)
         >>> config.policy_object, config.traffic_object
-        (Minimal(), Adversarial(offset=1))
+        (Policy('min'), Adversarial(offset=1))
         >>> config.ends, config.loses_when_full
         (False, False)
     """

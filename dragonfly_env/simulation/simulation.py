@@ -359,9 +359,9 @@ class Simulation(CoreOwner):
         Example:
             >>> config = dfe.SimulationConfig(topology="72", policy="ugal-n")
             >>> sim = dfe.Simulation(config)
-            >>> sim.set_policy(dfe.baselines.Ugal(bias_packets=5))
-            >>> sim.config.policy.bias_packets
-            5.0
+            >>> sim.set_policy("ugal-n:bias_packets=5")
+            >>> sim.config.policy
+            Policy('ugal-n', {'bias_packets': 5.0})
         """
         config = self._config.replace(policy=policy)
         self._core.set_policy(config.policy_object.to_core())

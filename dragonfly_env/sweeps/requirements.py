@@ -148,7 +148,7 @@ def _channels_of(config: SimulationConfig) -> str:
     if config.jobs:  # may have others
         return ""
     local, glob = _core.required_vcs(
-        config.topology.to_core(), policy.name, policy.core_parameters(), config.network.vc_scheme
+        config.topology.to_core(), policy.name, policy.to_core()["parameters"], config.network.vc_scheme
     )
     return f"; {policy.name} needs local_vcs={local} and global_vcs={glob} here"
 

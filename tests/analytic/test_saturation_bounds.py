@@ -22,7 +22,6 @@ import numpy as np
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.baselines import Valiant
 
 ROOMY = {
     "q-adaptive": dfe.NetworkConfig.preset(
@@ -98,7 +97,7 @@ def test_valiant_over_groups_carries_one_half_of_adv(system: str, network: str) 
     second. 2*x = 1, x = 1/2.
     """
     t = SYSTEMS[system]
-    policy = Valiant(detour="lg", avoid_destination_group=False)
+    policy = dfe.make_policy("val-g", avoid_destination_group=False)
     load = accepted(t, ROOMY[network], 0.52, traffic="adv+1", policy=policy)
     assert load == pytest.approx(1 / 2, rel=0.03)
 
@@ -110,21 +109,19 @@ def test_valiant_over_routers_carries_a_little_less_than_half_as_local_links_fil
     from random router to random router there, 1 of a*a on each local link: x/(a*a) more. x = 1 / (2 + 1/a^2).
     """
     t = SYSTEMS[system]
-    policy = Valiant(detour="lgl", avoid_destination_group=False)
+    policy = dfe.make_policy("val-n", avoid_destination_group=False)
     load = accepted(t, ROOMY["q-adaptive"], 0.52, traffic="adv+1", policy=policy)
     assert load == pytest.approx(1 / (2 + 1 / t.a**2), rel=0.03)
 
 
 @systems("72", "342")
-@pytest.mark.parametrize("detour", ["lgl", "lg"])
-def test_valiant_that_avoids_the_destination_group_loads_the_other_links_more(
-    system: str, detour: str
-) -> None:
+@pytest.mark.parametrize("name", ["val-n", "val-g"])
+def test_valiant_that_avoids_the_destination_group_loads_the_other_links_more(system: str, name: str) -> None:
     """Compare with the rule of the published network: only g-2 groups to choose from, so 2*a*p*x/(g-2) = 1 on every
     link but G -> G+1, which is empty.
     """
     t = SYSTEMS[system]
-    policy = Valiant(detour=detour, avoid_destination_group=True)
+    policy = dfe.make_policy(name, avoid_destination_group=True)
     load = accepted(t, ROOMY["q-adaptive"], 0.5, traffic="adv+1", policy=policy)
     assert load == pytest.approx((t.num_groups - 2) / (2 * t.a * t.p), rel=0.03)
 
@@ -150,7 +147,7 @@ def to_the_entry_router(topology: dfe.Dragonfly) -> np.ndarray[Any, np.dtype[np.
 def test_vlb_g_under_adv_h_carries_what_one_local_link_per_router_carries(system: str) -> None:
     """p*x = 1 on the local link behind each entry router, see above: x = 1/p = 1/h, if no other packets use it."""
     t = SYSTEMS[system]
-    policy = Valiant(detour="g", avoid_destination_group=False)
+    policy = dfe.make_policy("vlb-g", avoid_destination_group=False)
     load = accepted(t, ROOMY["q-adaptive"], 1.05 / t.h, traffic=to_the_entry_router(t), policy=policy)
     assert load == pytest.approx(1 / t.h, rel=0.03)
 
@@ -163,7 +160,7 @@ def test_vlb_g_under_adv_h_shares_that_link_with_last_hops(system: str, network:
     """
     t = SYSTEMS[system]
     bound = 1 / (t.h * (1 + 1 / t.a))
-    policy = Valiant(detour="g", avoid_destination_group=False)
+    policy = dfe.make_policy("vlb-g", avoid_destination_group=False)
     load = accepted(t, ROOMY[network], 1.05 * bound, traffic=f"adv+{t.h}", policy=policy)
     assert load == pytest.approx(bound, rel=0.03)
 

@@ -52,7 +52,9 @@ def dependencies(shape: str, arrangement: str, policy: str, scheme: str) -> tupl
     """The channel-dependency graph, and the hops of the longest path. Not to be kept: all of them are gigabytes."""
     topology = topology_of(EVERY_SHAPE[shape], arrangement)
     made = policy_of(policy)
-    rows, longest = _core.channel_dependencies(topology.to_core(), made.name, made.core_parameters(), scheme)
+    rows, longest = _core.channel_dependencies(
+        topology.to_core(), made.name, made.to_core()["parameters"], scheme
+    )
     graph: nx.DiGraph[Channel] = nx.DiGraph()
     graph.add_edges_from(((row[0], row[1], row[2]), (row[3], row[4], row[5])) for row in rows.tolist())
     return graph, longest

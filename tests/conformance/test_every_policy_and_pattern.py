@@ -73,7 +73,9 @@ def check_sane(m: dfe.Metrics) -> None:
 def longest_path(topology: dfe.Dragonfly, policy: str) -> int:
     """The most hops that the policy's paths have there."""
     return int(
-        _core.channel_dependencies(topology.to_core(), policy, ready(policy).core_parameters(), "stage")[1]
+        _core.channel_dependencies(
+            topology.to_core(), policy, ready(policy).to_core()["parameters"], "stage"
+        )[1]
     )
 
 

@@ -3,21 +3,21 @@ from __future__ import annotations
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.policies import policy_class
+from dragonfly_env.policies import needs_weights
 from tests.ready import ready
 
 TOPOLOGY = dfe.Dragonfly(p=2, a=4, h=2)
 BESIDE = ("min", "ugal-n", "par", "pb")
 
 
-@pytest.mark.parametrize("policy", [name for name in dfe.policies() if not policy_class(name).needs])
+@pytest.mark.parametrize("policy", [name for name in dfe.policies() if not needs_weights(name)])
 def test_a_policy_runs_next_to_others_or_is_refused(policy: str) -> None:
     jobs = [
         dfe.Job("all-to-all:message_bytes=700,in_flight=3", hosts=16, placement="random", policy=ready(name))
         for name in (policy, *(one for one in BESIDE if one != policy))
     ]
     config = dfe.SimulationConfig(topology=TOPOLOGY, network="q-adaptive", policy="min", jobs=jobs[:4])
-    if policy_class(policy).learns:
+    if dfe.make_policy(policy).learns:
         with pytest.raises(dfe.ConfigError, match=r"jobs\[0\].policy = .*must learn nothing"):
             dfe.Simulation(config)
         return

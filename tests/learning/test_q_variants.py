@@ -7,7 +7,6 @@ from collections.abc import Callable
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.agents import QAdaptive, QAdaptiveFast, QAdaptiveQueue
 
 pytestmark = pytest.mark.learning
 
@@ -37,8 +36,8 @@ def mean(runs: list[dfe.Metrics], quantity: Callable[[dfe.Metrics], float]) -> f
 
 
 def test_seeing_queues_helps_most_where_tables_lag_behind() -> None:
-    published = measured(QAdaptive(), "adv+4", 0.45, 300_000.0)
-    with_queues = measured(QAdaptiveQueue(), "adv+4", 0.45, 300_000.0)
+    published = measured(dfe.make_policy("q-adaptive"), "adv+4", 0.45, 300_000.0)
+    with_queues = measured(dfe.make_policy("q-adaptive-queue"), "adv+4", 0.45, 300_000.0)
     assert mean(with_queues, lambda m: m.latency_mean_ns) < 0.85 * mean(
         published, lambda m: m.latency_mean_ns
     )
@@ -46,25 +45,31 @@ def test_seeing_queues_helps_most_where_tables_lag_behind() -> None:
 
 
 def test_seeing_queues_costs_nothing_where_the_minimal_path_is_best() -> None:
-    published = measured(QAdaptive(), "uniform", 0.8, 300_000.0)
-    with_queues = measured(QAdaptiveQueue(), "uniform", 0.8, 300_000.0)
+    published = measured(dfe.make_policy("q-adaptive"), "uniform", 0.8, 300_000.0)
+    with_queues = measured(dfe.make_policy("q-adaptive-queue"), "uniform", 0.8, 300_000.0)
     assert mean(with_queues, lambda m: m.latency_mean_ns) < 1.01 * mean(
         published, lambda m: m.latency_mean_ns
     )
 
 
 def test_path_times_spare_uniform_traffic_the_search() -> None:
-    published = measured(QAdaptive(), "uniform", 0.8, 0.0)
-    informed = measured(QAdaptive(initial_values="path-time"), "uniform", 0.8, 0.0)
+    published = measured(dfe.make_policy("q-adaptive"), "uniform", 0.8, 0.0)
+    informed = measured(dfe.make_policy("q-adaptive", initial_values="path-time"), "uniform", 0.8, 0.0)
     assert mean(informed, lambda m: m.latency_mean_ns) < 0.9 * mean(published, lambda m: m.latency_mean_ns)
 
 
 def test_weighing_only_ports_that_lead_elsewhere_spares_the_collapse_of_an_empty_table() -> None:
-    early = {kind: measured(kind(), "adv+2", 0.45, 0.0) for kind in (QAdaptiveQueue, QAdaptiveFast)}
-    late = {kind: measured(kind(), "adv+2", 0.45, 200_000.0) for kind in (QAdaptiveQueue, QAdaptiveFast)}
+    early = {
+        kind: measured(dfe.make_policy(kind), "adv+2", 0.45, 0.0)
+        for kind in ("q-adaptive-queue", "q-adaptive-fast")
+    }
+    late = {
+        kind: measured(dfe.make_policy(kind), "adv+2", 0.45, 200_000.0)
+        for kind in ("q-adaptive-queue", "q-adaptive-fast")
+    }
 
     def latency_ns(runs: list[dfe.Metrics]) -> float:
         return mean(runs, lambda m: m.latency_mean_ns)
 
-    assert latency_ns(early[QAdaptiveFast]) < 0.65 * latency_ns(early[QAdaptiveQueue])
-    assert latency_ns(late[QAdaptiveFast]) < latency_ns(late[QAdaptiveQueue])
+    assert latency_ns(early["q-adaptive-fast"]) < 0.65 * latency_ns(early["q-adaptive-queue"])
+    assert latency_ns(late["q-adaptive-fast"]) < latency_ns(late["q-adaptive-queue"])

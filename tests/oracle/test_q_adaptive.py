@@ -44,7 +44,7 @@ def test_q_adaptive_learns_what_the_published_one_learns(row: dict[str, str]) ->
             network="q-adaptive",
             traffic=row["traffic"],
             load=load,
-            policy=dfe.agents.QAdaptive(integer_values=True),
+            policy=dfe.make_policy("q-adaptive", integer_values=True),
             source_queue_packets=20,
             seed=seed,
         )
@@ -76,7 +76,7 @@ def test_the_transient_under_adversarial_traffic_collapses_and_recovers() -> Non
         network="q-adaptive",
         traffic="adv+1",
         load=0.45,
-        policy=dfe.agents.QAdaptive(integer_values=True),
+        policy=dfe.make_policy("q-adaptive", integer_values=True),
         source_queue_packets=20,
         series_bin_ns=20_000.0,
     )

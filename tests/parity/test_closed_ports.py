@@ -8,17 +8,16 @@ import numpy as np
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.agents import QAdaptive, QAdaptiveFast, QAdaptiveQueue, QRouting
 from tests.parity.cases import play
 
 # Groups fewer than there could be: some global ports lead nowhere.
 TOPOLOGY = dfe.Dragonfly(2, 4, 2, g=5)
 LEARNERS = [
-    QRouting(epsilon=0.2),
-    QAdaptive(epsilon=0.2),
-    QAdaptive(epsilon=0.5, exploration="least-occupied", next_value="taken"),
-    QAdaptiveQueue(epsilon=0.2),
-    QAdaptiveFast(epsilon=0.2),
+    dfe.make_policy("q-routing", epsilon=0.2),
+    dfe.make_policy("q-adaptive", epsilon=0.2),
+    dfe.make_policy("q-adaptive", epsilon=0.5, exploration="least-occupied", next_value="taken"),
+    dfe.make_policy("q-adaptive-queue", epsilon=0.2),
+    dfe.make_policy("q-adaptive-fast", epsilon=0.2),
 ]
 CLOSED = ["some", "all", "all of a router", "none"]
 
@@ -35,7 +34,9 @@ def tables(simulation: dfe.Simulation, closed: str) -> np.ndarray[Any, Any]:
 
 
 @pytest.mark.parametrize("closed", CLOSED)
-@pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: f"{learner.name}-{learner.epsilon}")
+@pytest.mark.parametrize(
+    "learner", LEARNERS, ids=lambda learner: f"{learner.name}-{learner.parameters['epsilon']}"
+)
 def test_core_and_reference_treat_closed_ports_alike(learner: Any, closed: str) -> None:
     config = dfe.SimulationConfig(topology=TOPOLOGY, policy=learner, load=0.8, traffic="adv+1")
     alone = dfe.Simulation(config)

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.agents import QAdaptive, QAdaptiveFast, QRouting, evaluate_policy
+from dragonfly_env.agents import evaluate_policy
 from dragonfly_env.agents.reference_learners import ReferenceLearner
 from tests.parity.cases import PRESETS, config_of, play
 from tests.products import in_turn
 
-LEARNERS = [QAdaptive, QAdaptiveFast, QRouting]
+LEARNERS = ["q-adaptive", "q-adaptive-fast", "q-routing"]
 
 
 def played(config: dfe.SimulationConfig, learner: Any, duration_ns: float) -> tuple[Any, ReferenceLearner]:
@@ -45,7 +45,7 @@ def test_a_learner_learns_the_same_from_python(
     learner: Any, preset: str, decide_at: str, epsilon: float
 ) -> None:
     network = dfe.NetworkConfig.preset(preset, decide_at=decide_at)
-    check_equal(config_of(network=network), learner(epsilon=epsilon))
+    check_equal(config_of(network=network), dfe.make_policy(learner, epsilon=epsilon))
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_a_learner_learns_the_same_from_python(
     ),
 )
 def test_parameters_of_q_adaptive_do_not_matter(parameters: dict[str, Any], network: str) -> None:
-    check_equal(config_of(network=network), QAdaptive(**{"epsilon": 0.1, **parameters}))
+    check_equal(config_of(network=network), dfe.make_policy("q-adaptive", **{"epsilon": 0.1, **parameters}))
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,9 @@ def test_parameters_of_q_adaptive_do_not_matter(parameters: dict[str, Any], netw
 )
 @pytest.mark.parametrize("network", ["default", "lia"])
 def test_parameters_of_q_routing_do_not_matter(parameters: dict[str, Any], network: str) -> None:
-    check_equal(config_of(network=network), QRouting(**{"epsilon": 0.1, **parameters}), 2000.0)
+    check_equal(
+        config_of(network=network), dfe.make_policy("q-routing", **{"epsilon": 0.1, **parameters}), 2000.0
+    )
 
 
 @pytest.mark.parametrize("initial_values", ["latency", "path-time"])
@@ -97,7 +99,9 @@ def test_initial_values_follow_the_network(changes: dict[str, str], initial_valu
         global_bandwidth_gbytes_per_s=2.0,
         **changes,
     )
-    check_equal(config_of(network=network), QAdaptive(epsilon=0.1, initial_values=initial_values))
+    check_equal(
+        config_of(network=network), dfe.make_policy("q-adaptive", epsilon=0.1, initial_values=initial_values)
+    )
 
 
 @pytest.mark.parametrize("preset", ["default", "q-adaptive"])
@@ -106,13 +110,13 @@ def test_the_number_of_threads_does_not_matter(learner: Any, preset: str) -> Non
     topology = dfe.Dragonfly.preset("1056", arrangement="absolute")
     config = config_of(topology=topology, network=preset, traffic="uniform", threads=2)
     assert dfe.Simulation(config).num_partitions > 1
-    check_equal(config, learner(epsilon=0.1), 1000.0)
+    check_equal(config, dfe.make_policy(learner, epsilon=0.1), 1000.0)
 
 
 @pytest.mark.parametrize("preset", ["default", "q-adaptive"])
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_tables_stay_equal_until_the_network_is_empty(learner: Any, preset: str) -> None:
-    config, policy = config_of(network=preset, load=0.3), learner(epsilon=0.1)
+    config, policy = config_of(network=preset, load=0.3), dfe.make_policy(learner, epsilon=0.1)
     alone = dfe.Simulation(config.replace(policy=policy))
     alone.run(1500.0)
     env, reference = played(config, policy, 1500.0)
@@ -137,7 +141,11 @@ def test_tables_stay_equal_until_the_network_is_empty(learner: Any, preset: str)
 def test_an_evaluation_does_not_depend_on_who_answers(learner: Any) -> None:
     inside, outside = (
         evaluate_policy(
-            learner(epsilon=0.05), config_of(), warmup_ns=1000.0, measure_ns=1000.0, native=native
+            dfe.make_policy(learner, epsilon=0.05),
+            config_of(),
+            warmup_ns=1000.0,
+            measure_ns=1000.0,
+            native=native,
         ).to_dict()
         for native in (True, False)
     )

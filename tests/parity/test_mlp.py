@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.baselines import Mlp, MlpNetwork
+from dragonfly_env.baselines import MlpNetwork
 from tests.parity.cases import PRESETS, config_of, native, play
 from tests.products import in_turn
 from tests.ready import weights_file
@@ -36,10 +36,10 @@ CROSSINGS_AND_WAITS = (
 )
 
 
-def policy_of(config: dfe.SimulationConfig, **fields: Any) -> Mlp:
+def policy_of(config: dfe.SimulationConfig, **fields: Any) -> dfe.Policy:
     """A random network that fits."""
     if fields.get("scoring") != "all":
-        return Mlp(weights=weights_file(**fields))
+        return dfe.make_policy("mlp", weights=weights_file(**fields))
     fields = {"features": EVERYTHING[fields["action"]][:6], **fields}
     env = dfe.BatchedRoutingEnv(
         config,
@@ -47,10 +47,10 @@ def policy_of(config: dfe.SimulationConfig, **fields: Any) -> Mlp:
         features=fields["features"],
         nonminimal_kinds=fields.get("nonminimal_kinds", ("lgl",)),
     )
-    return Mlp(weights=weights_file(env=env, **fields))
+    return dfe.make_policy("mlp", weights=weights_file(env=env, **fields))
 
 
-def check_equal(config: dfe.SimulationConfig, policy: Mlp, duration_ns: float = 2000.0) -> dfe.Metrics:
+def check_equal(config: dfe.SimulationConfig, policy: dfe.Policy, duration_ns: float = 2000.0) -> dfe.Metrics:
     """Run both ways, from Python with one thread and with two."""
     alone = native(config, policy, duration_ns)
     for threads in (1, 2):
@@ -213,8 +213,8 @@ def test_what_comes_back_from_other_partitions_is_the_same_for_threads_slices_an
 
 def test_nonminimal_paths_may_be_kept_out_of_the_destination_group_or_not() -> None:
     for avoid in (True, False):
-        policy = Mlp(
-            weights=weights_file(nonminimal_kinds=("lgl", "lg"), seed=4), avoid_destination_group=avoid
+        policy = dfe.make_policy(
+            "mlp", weights=weights_file(nonminimal_kinds=("lgl", "lg"), seed=4), avoid_destination_group=avoid
         )
         check_equal(config_of(topology=dfe.Dragonfly(p=2, a=4, h=2, g=3)), policy)
 
@@ -232,7 +232,7 @@ def test_a_linear_network_that_copies_the_rule_of_ugal_decides_as_ugal() -> None
         layers=((first, np.array([0, -wide], dtype=np.float32)), (-np.ones((2, 1)), np.zeros(1))),
         scale=(1.0, 0.0),
     )
-    policy = Mlp(weights=str(network.save(weights_file(seed=98) + ".ugal")))
+    policy = dfe.make_policy("mlp", weights=str(network.save(weights_file(seed=98) + ".ugal")))
     config = config_of(load=0.5)
     ours = native(config, policy, 10_000.0).metrics()
     ugal = native(config, dfe.make_policy("ugal-n"), 10_000.0).metrics()

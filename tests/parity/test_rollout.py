@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.baselines import Mlp, MlpNetwork
+from dragonfly_env.baselines import MlpNetwork
 from dragonfly_env.baselines._mlp_arithmetic import log_probabilities, tamed
+from dragonfly_env.baselines.mlp import scores as scores_of
 from dragonfly_env.decisions.batch import Rollout, Transitions
 from tests.parity.cases import config_of, native
 from tests.parity.test_mlp import ACTIONS, ACTIVATIONS, CROSSINGS_AND_WAITS, OUTPUTS, SCORINGS, policy_of
@@ -37,7 +38,7 @@ def keys_of(transitions: Transitions) -> list[Key]:
     return list(zip(transitions.scenario.tolist(), transitions.decision_ids.tolist(), strict=True))
 
 
-def from_python(env: dfe.BatchedRoutingEnv, policy: Mlp) -> tuple[Transitions, dict[Key, np.float32]]:
+def from_python(env: dfe.BatchedRoutingEnv, policy: dfe.Policy) -> tuple[Transitions, dict[Key, np.float32]]:
     """An episode by ``step``: its transitions, and the log-probability of each decision by the NumPy reference."""
     parts, logs = [], {}
     batch = env.reset(seed=7)
@@ -45,7 +46,7 @@ def from_python(env: dfe.BatchedRoutingEnv, policy: Mlp) -> tuple[Transitions, d
         actions = policy.act(batch)
         of_actions = np.zeros(len(batch), np.float32)
         if policy.network.output == "softmax":
-            scores = tamed(policy.scores(batch))
+            scores = tamed(scores_of(policy.network, batch))
             all_logs = log_probabilities(scores, batch.mask, policy.network.temperature)
             of_actions = all_logs[np.arange(len(batch)), actions]
         keys = zip(batch.scenario.tolist(), batch.decision_ids.tolist(), strict=True)
@@ -66,7 +67,10 @@ def collected(env: dfe.BatchedRoutingEnv, policy: Any, count: int) -> list[Rollo
 
 
 def check_equal(
-    config: dfe.SimulationConfig | list[dfe.SimulationConfig], policy: Mlp, count: int = 50, **options: Any
+    config: dfe.SimulationConfig | list[dfe.SimulationConfig],
+    policy: dfe.Policy,
+    count: int = 50,
+    **options: Any,
 ) -> list[Rollout]:
     """Every bit of an episode of rollouts is that of an episode by ``step``."""
     env = dfe.BatchedRoutingEnv.for_policy(config, policy, duration_ns=2_000.0, **options)

@@ -17,8 +17,8 @@ PACKAGE = Path(dragonfly_env.__file__).parent
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("_core", "_version"),
     *(("errors",), ("checks",), ("config",), ("traffic",), ("metrics",), ("decisions",)),
-    *(("batch_policy",), ("policies",), ("policy_parameters",), ("jobs",), ("simulation",), ("bounds",)),
-    *(("envs",), ("dragonfly_v0",), ("baselines",), ("agents",), ("tasks",)),
+    *(("batch_policy",), ("baselines",), ("policies",), ("jobs",), ("simulation",), ("bounds",)),
+    *(("envs",), ("dragonfly_v0",), ("agents",), ("tasks",)),
     ("_library",),
     ("",),  # the package itself, which only hands out names
     *(("sweeps", "training"), ("plots",), ("view",), ("lab.work",), ("lab.papers",), ("lab.benchmark",)),

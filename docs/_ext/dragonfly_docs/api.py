@@ -30,27 +30,23 @@ _VALUES = {
     "FIGURES": "Every kind of figure by its name: what it shows, and the function that draws it.",
     "FORMATS": "The formats of figures.",
     "IntArray": "An array of integers: actions.",
+    "RULES": "The functions by the name of the policy: ``RULES[name](batch, **parameters)`` returns (N,) actions.",
     "PATH_KINDS": "What the column ``path_kind`` of ``Simulation.packet_log`` counts.",
-    "Policy": "What decides batches of decisions: ``dragonfly_env.batch_policy.BatchPolicy``, below.",
     "__version__": "The version of the package.",
 }
 
 # Members of public classes that are not in the reference: how the layers of the package talk to each other.
 _INTERNAL = frozenset(
     {
-        "aliases",
         "build",
         "build_source",
         "check_invariants",
         "classes",
-        "core_parameters",
         "core_spec",
         "duration_in_ps",
         "duration_ps",
         "end_mark",
         "from_statistics",
-        "needs",
-        "observes",
         "of",
         "sealed",
         "to_core",
@@ -76,8 +72,6 @@ class Page:
     text: str
     names: tuple[tuple[str, tuple[str, ...] | None], ...]
 
-
-_LEARNERS_OF_THE_CORE = ("QAdaptive", "QAdaptiveQueue", "QAdaptiveFast", "QRouting")
 
 PAGES = {
     "simulation": Page(
@@ -137,11 +131,11 @@ PAGES = {
     ),
     "routing": Page(
         "Routing policies",
-        "`dfe.make_policy(name, ...)` makes one of the classes below; [](../routing/index.md) explains each name.",
+        "`dfe.make_policy(name, ...)` makes a `Policy`; [](../routing/index.md) explains each name.",
         (
             ("dragonfly_env", ("Policy", "make_policy", "policies")),
             ("dragonfly_env.baselines", None),
-            ("dragonfly_env.agents", _LEARNERS_OF_THE_CORE),
+            ("dragonfly_env.agents.reference_learners", ("QRoutingReference", "QAdaptiveReference")),
         ),
     ),
     "traffic": Page(
@@ -161,7 +155,7 @@ PAGES = {
     "agents": Page(
         "Agents",
         "`dragonfly_env.agents`: learners, their training and their evaluation.",
-        (("dragonfly_env.agents", None), ("dragonfly_env.batch_policy", ("BatchPolicy",))),
+        (("dragonfly_env.agents", None),),
     ),
     "sweeps": Page(
         "Sweeps, figures and views",

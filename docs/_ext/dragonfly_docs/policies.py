@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
+import re
+from collections.abc import Callable
+from pathlib import Path
+
 import dragonfly_env as dfe
 from dragonfly_docs.markdown import GENERATED, code, prose, spelled, table
 from dragonfly_docs.systems import smallest_preset
 from dragonfly_env import _core
-from dragonfly_env.policies import CorePolicy, Policy, describe_policy, policy_class
+from dragonfly_env.agents.reference_learners import QAdaptiveReference, QRoutingReference
+from dragonfly_env.baselines import RULES
+from dragonfly_env.policies import describe_policy
 
 FOLDER = "routing/policies"
+_RULES = Path(__file__).parents[2] / "routing" / "rules.md"
+_LEARNERS = {
+    "q-routing": QRoutingReference,
+    **dict.fromkeys(("q-adaptive", "q-adaptive-queue", "q-adaptive-fast"), QAdaptiveReference),
+}
 _MOST_VCS = 16
 _DECIDES = {
     "source": "the source router only",
@@ -70,42 +83,45 @@ def _parameters(name: str) -> str:
     return table(("parameter", "default", "unit", "meaning"), rows)
 
 
-def _reference(kind: type[Policy]) -> str:
-    """Name of the class in the API reference: in the package that exports it."""
-    package = "agents" if hasattr(dfe.agents, kind.__name__) else "baselines"
-    return f"{{py:class}}`dragonfly_env.{package}.{kind.__name__}`"
+def _rule(name: str) -> str:
+    """How a policy decides: the docstring of its reference implementation, or its section in ``routing/rules.md``."""
+    for heading in re.findall(r"^## (.*)$", _RULES.read_text(encoding="utf-8"), flags=re.MULTILINE):
+        if name in heading.split(", "):
+            return f"[{heading}](../rules.md#{heading.replace(', ', '-')})\n"
+    if name in RULES:
+        return prose(inspect.getmodule(_function(name)))
+    return prose(_LEARNERS[name]) if name in _LEARNERS else ""
 
 
-def _reference_use(kind: type[Policy]) -> str:
-    if kind is CorePolicy:
-        return "None: the core alone knows how it decides.\n"
-    folder = "agents" if hasattr(dfe.agents, kind.__name__) else "baselines"
-    file = f"`{folder}/{kind.__module__.rpartition('.')[2]}.py`"
-    if kind.learns:
+def _function(name: str) -> Callable[..., object]:
+    rule = RULES[name]
+    return rule.func if isinstance(rule, functools.partial) else rule
+
+
+def _reference_use(name: str) -> str:
+    if name in RULES:
+        file = f"`baselines/{Path(inspect.getfile(_function(name))).name}`"
+        return f"{file}: `act(batch)` decides the same in NumPy, with the same `trace_hash()`.\n"
+    if name in _LEARNERS:
         return (
-            f"{_reference(kind)} ({file}): `reference(env)` learns the same tables in NumPy, bit for bit; see "
+            "`agents/reference_learners.py`: `reference(env)` learns the same tables in NumPy, bit for bit; see "
             "[](../../learning.md).\n"
         )
-    if kind.act is Policy.act:
-        return f"{_reference(kind)} ({file}); the core alone decides.\n"
-    return f"{_reference(kind)} ({file}): `act(batch)` decides the same in NumPy, with the same `trace_hash()`.\n"
+    return "The core alone decides.\n"
 
 
 def _page(info: _core.PolicyInfo) -> str:
-    name, kind = info["name"], policy_class(info["name"])
+    name = info["name"]
     parts = [GENERATED, f"# {name}\n", f"{info['summary'][:1].upper()}{info['summary'][1:]}.\n"]
     facts = [
         ("Source", info["source"]),
         ("Decides at", _DECIDES[info["scope"]] + f' (`scope="{info["scope"]}"`)'),
         ("Chooses", f'a {info["action"]} (`action="{info["action"]}"`)'),
-        ("Learns", "yes, in the core" if kind.learns else "no"),
+        ("Learns", "yes, in the core" if name in _LEARNERS else "no"),
     ]
-    if kind is not CorePolicy and kind.variants[name]:
-        fixed = ", ".join(f"`{field}={value!r}`" for field, value in kind.variants[name].items())
-        facts.append(("The name fixes", fixed))
     parts.append(table(("", ""), facts))
-    if kind is not CorePolicy:
-        parts += ["## Rule\n", prose(kind)]
+    if rule := _rule(name):
+        parts += ["## Rule\n", rule]
     parameters = _parameters(name)
     parts += ["## Parameters\n", parameters or "None.\n"]
     if parameters:
@@ -113,7 +129,7 @@ def _page(info: _core.PolicyInfo) -> str:
             f'`dfe.make_policy("{name}", ...)` takes them by name, `--policy {name}:PARAMETER=VALUE` on the '
             "command line.\n"
         )
-    parts += ["## Virtual channels\n", _vcs(name), "## In Python\n", _reference_use(kind)]
+    parts += ["## Virtual channels\n", _vcs(name), "## In Python\n", _reference_use(name)]
     topology = smallest_preset(policy=name)
     if topology is not None:
         parts += ["## A run\n", _SNIPPET.format(name=name, topology=topology)]

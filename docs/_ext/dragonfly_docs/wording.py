@@ -19,7 +19,7 @@ MOST_WORDS = 40
 """In a sentence: far more than one should have (25), so that only what nobody reads in one go is refused."""
 
 RETIRED = {
-    r"detours?(?!: )": "non-minimal path",  # but for the argument of baselines
+    r"detours?": "non-minimal path",
     r"twins?": "reference implementation",
     r"unseen": "test split",
     r"whoever|nobody": "name the actor",

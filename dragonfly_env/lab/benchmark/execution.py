@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from dragonfly_env.baselines import Mlp
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.lab.benchmark.bounds import CaseBounds
@@ -231,7 +230,7 @@ class Benchmark(Work):
 
 def _is_trained(choice: PolicyChoice) -> bool:
     """Whether several of them may be trainings of one policy."""
-    return choice.agent is not None or isinstance(choice.policy, Mlp)
+    return choice.agent is not None or choice.policy.name == "mlp"
 
 
 def _why_not(run: Run) -> str:

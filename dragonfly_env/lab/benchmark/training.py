@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dragonfly_env.baselines import Neural
+from dragonfly_env.baselines import mlp
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.config.topology import Dragonfly
@@ -160,6 +160,6 @@ def training_cost(choice: PolicyChoice) -> TrainingCost:
     if choice.agent is not None:
         took = choice.agent.metadata().get("training", {}) if choice.agent.is_file else {}
         return TrainingCost(took.get("decisions", math.nan), took.get("wall_s", math.nan))
-    if isinstance(choice.policy, Neural):
-        return TrainingCost(cpu_s=choice.policy.training_cpu_s)
+    if choice.policy.name in mlp.SHIPPED:
+        return TrainingCost(cpu_s=mlp.training_cpu_s(choice.policy.name))
     return TrainingCost()

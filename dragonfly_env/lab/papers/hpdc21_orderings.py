@@ -196,7 +196,7 @@ def table_memory(seen: Evidence) -> Measured:
 
 def hop_limit(point: Point) -> int | None:
     """The limit of Q-routing; None for another policy."""
-    value = getattr(point.config.policy_object, "max_hops", None)
+    value = point.config.policy_object.parameters.get("max_hops")
     return None if value is None else int(value)
 
 

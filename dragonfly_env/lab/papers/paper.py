@@ -15,7 +15,7 @@ from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.lab.papers.claims import Claim, read_claims
 from dragonfly_env.lab.papers.findings import Findings, read_rows_of
 from dragonfly_env.lab.work import Work
-from dragonfly_env.policies import Policy, make_policy, policy_class
+from dragonfly_env.policies import Policy, make_policy
 from dragonfly_env.sweeps.run import Point, Run
 
 Settings = tuple[tuple[str, Any], ...]
@@ -64,7 +64,7 @@ class Routing:
     @property
     def learns(self) -> bool:
         """Whether it needs the long warm-up."""
-        return policy_class(self.name or self.label).learns
+        return make_policy(self.name or self.label).learns
 
     def policy(self, effort: Effort) -> Policy:
         """The policy, with what the effort changes in learners."""

@@ -14,7 +14,7 @@ pytest.importorskip("stable_baselines3")
 
 from dragonfly_env.agents.deep_q import DeepQAgent
 from dragonfly_env.agents.settings import DeepQSettings
-from dragonfly_env.baselines import Mlp
+from dragonfly_env.baselines.mlp import scores as scores_of
 
 CONFIG = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), traffic="adv+1", load=0.35, seed=2)
 ROUNDING = 1e-4
@@ -59,7 +59,7 @@ def trained(**settings: Any) -> DeepQAgent:
 @pytest.mark.parametrize("case", CASES)
 def test_the_core_decides_as_the_agent_that_was_exported(case: str, tmp_path: Path) -> None:
     agent = trained(**CASES[case])
-    policy = Mlp(weights=str(agent.export_mlp(tmp_path / "agent")))
+    policy = dfe.make_policy("mlp", weights=agent.export_mlp(tmp_path / "agent"))
     env = dfe.BatchedRoutingEnv.for_policy(CONFIG, policy, duration_ns=4_000.0)
     asked = dfe.BatchedRoutingEnv(CONFIG, duration_ns=4_000.0, **agent.env_options())
     assert env.layout == asked.layout
@@ -67,7 +67,7 @@ def test_the_core_decides_as_the_agent_that_was_exported(case: str, tmp_path: Pa
     batch = env.reset(seed=CONFIG.seed)
     while not env.done:
         actions, theirs = policy.act(batch), agent.act(batch)
-        scores = np.sort(np.where(batch.mask, policy.scores(batch), -np.inf), axis=1)
+        scores = np.sort(np.where(batch.mask, scores_of(policy.network, batch), -np.inf), axis=1)
         clear = scores[:, -1] - scores[:, -2] > ROUNDING
         np.testing.assert_array_equal(actions[clear], theirs[clear])
         decisions, close = decisions + len(batch), close + int((~clear).sum())

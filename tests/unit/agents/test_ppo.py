@@ -17,7 +17,6 @@ pytest.importorskip("stable_baselines3")
 
 from dragonfly_env.agents._sb3 import torch
 from dragonfly_env.agents.ppo import ActionScores, PpoAgent
-from dragonfly_env.baselines import Mlp
 
 TINY = dfe.SimulationConfig(topology=dfe.Dragonfly(p=1, a=3, h=1), traffic="adv+1", load=0.4)
 SYSTEM = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), traffic="adv+1", load=0.35, seed=2)
@@ -129,7 +128,7 @@ def test_a_saved_agent_is_the_one_that_was_saved_and_goes_on_learning(tmp_path: 
 )
 def test_the_core_decides_as_the_agent_that_was_exported(settings: dict[str, Any], tmp_path: Path) -> None:
     agent = trained(config=SYSTEM, **settings)
-    policy = Mlp(weights=str(agent.export_mlp(tmp_path / "agent")))
+    policy = dfe.make_policy("mlp", weights=agent.export_mlp(tmp_path / "agent"))
     env = dfe.BatchedRoutingEnv.for_policy(SYSTEM, policy, duration_ns=2_000.0)
     asked = dfe.BatchedRoutingEnv(SYSTEM, **agent.env_options())
     assert env.layout == asked.layout

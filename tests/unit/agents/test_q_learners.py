@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.agents import QAdaptive, load_q_table, save_q_table
+from dragonfly_env.agents import load_q_table, save_q_table
 from dragonfly_env.traffic import Trace
 
 TOPOLOGY = dfe.Dragonfly.preset("72", arrangement="absolute")
@@ -59,7 +59,7 @@ def test_values_start_with_the_latencies_of_the_links() -> None:
 
 
 def test_values_may_start_with_the_time_of_the_whole_way() -> None:
-    table = simulate(QAdaptive(initial_values="path-time")).q_table()
+    table = simulate(dfe.make_policy("q-adaptive", initial_values="path-time")).q_table()
     local_ns, global_ns = 32.0 + 10.0 + 30.0 + 10.0, 32.0 + 10.0 + 300.0 + 10.0
     for router in (0, 17, 35):
         own = TOPOLOGY.group_of(router)
@@ -84,7 +84,9 @@ def test_one_packet_changes_one_value_by_beta_times_the_error() -> None:
         if TOPOLOGY.minimal_hops(0, r) == 2
         and TOPOLOGY.group_of(TOPOLOGY.neighbor(0, TOPOLOGY.minimal_port(0, r))[0]) == 0
     )
-    simulation = simulate(QAdaptive(**config_of), traffic=one_packet(0, target_router * TOPOLOGY.p))
+    simulation = simulate(
+        dfe.make_policy("q-adaptive", **config_of), traffic=one_packet(0, target_router * TOPOLOGY.p)
+    )
     before = simulation.q_table().copy()
     simulation.run(50_000)
     after = simulation.q_table()
@@ -102,7 +104,7 @@ def test_one_packet_changes_one_value_by_beta_times_the_error() -> None:
 
 
 def test_tables_freeze_when_learning_ends() -> None:
-    simulation = simulate(QAdaptive(learn_until_ns=10_000.0))
+    simulation = simulate(dfe.make_policy("q-adaptive", learn_until_ns=10_000.0))
     simulation.run(5_000)
     early = simulation.q_table().copy()
     simulation.run(5_000)
@@ -117,14 +119,14 @@ def test_tables_are_saved_and_loaded_with_their_topology_and_policy(tmp_path: Pa
     first.run(30_000)
     path = save_q_table(first, tmp_path / "table")
     assert path.suffix == ".npz"
-    second = simulate(QAdaptive(alpha=0.1), seed=9)
+    second = simulate(dfe.make_policy("q-adaptive", alpha=0.1), seed=9)
     about = load_q_table(second, path)
     assert about["policy"]["name"] == "q-adaptive"
     np.testing.assert_array_equal(second.q_table(), first.q_table())
     for other in (
         simulate("q-adaptive", topology=dfe.Dragonfly.preset("72")),
         simulate("q-routing"),
-        simulate(QAdaptive(rows="group")),
+        simulate(dfe.make_policy("q-adaptive", rows="group")),
     ):
         with pytest.raises(dfe.ConfigError, match="was learnt"):
             load_q_table(other, path)

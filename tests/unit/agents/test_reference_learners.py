@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.agents import QAdaptive, QRouting
 
 CONFIG = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), traffic="adv+1", load=0.5, seed=7)
-LEARNERS = [QAdaptive(epsilon=0.1), QRouting(epsilon=0.1)]
+LEARNERS = [dfe.make_policy("q-adaptive", epsilon=0.1), dfe.make_policy("q-routing", epsilon=0.1)]
 
 
 def make(learner: Any, duration_ns: float = 2_000.0, **options: Any) -> dfe.BatchedRoutingEnv:

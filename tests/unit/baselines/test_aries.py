@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.baselines import Aries, AriesMode
 from tests.parity.rules import act
 from tests.routes import routes_of
 
@@ -20,7 +19,8 @@ MODES = ("ad0", "ad1", "ad2", "ad3")
 def test_a_mode_is_ad_with_these_numbers(mode: str) -> None:
     shifts = {"ad1": (0, 1, 2), "ad3": (2, 2, 2)}.get(mode, (0, 0, 0))
     adds = (4, 4, 4) if mode == "ad2" else (0, 0, 0)
-    own = Aries(
+    own = dfe.make_policy(
+        "ad",
         **{
             f"nonminimal_shift_{hops}": n
             for hops, n in zip(("first", "second", "later"), shifts, strict=True)
@@ -65,7 +65,7 @@ def is_long(stay: list[int]) -> bool:
 
 def test_no_path_is_longer_than_ten_hops() -> None:
     """2 + 1 + 4 + 1 + 2, as on Cray XC; of minimal ones 2 + 1 + 2."""
-    taken = routes(AriesMode(mode="ad0"), "uniform", 0.8)
+    taken = routes(dfe.make_policy("ad0"), "uniform", 0.8)
     around = [stays(route) for route in taken if len(groups_of(route)) == 3]
     straight = [stays(route) for route in taken if len(groups_of(route)) == 2]
     assert len(around) > 500 < len(straight)
@@ -79,7 +79,7 @@ def test_no_path_is_longer_than_ten_hops() -> None:
 
 
 def test_where_all_is_allowed_packets_go_around_in_the_source_the_intermediate_and_the_last_group() -> None:
-    policy = AriesMode(mode="ad0", later_nonminimal="any", in_destination_group=True)
+    policy = dfe.make_policy("ad0", later_nonminimal="any", in_destination_group=True)
     taken = routes(policy, "uniform", 0.8)
     around = [route for route in taken if len(groups_of(route)) == 3]
     straight = [route for route in taken if len(groups_of(route)) <= 2]
@@ -97,7 +97,7 @@ def test_where_all_is_allowed_packets_go_around_in_the_source_the_intermediate_a
 
 def test_without_in_group_a_packet_goes_the_shortest_way_inside_its_groups() -> None:
     for decide in ("progressive", "source"):
-        taken = routes(AriesMode(mode="ad0", in_group=False, decide=decide), "uniform", 0.8)
+        taken = routes(dfe.make_policy("ad0", in_group=False, decide=decide), "uniform", 0.8)
         assert any(len(groups_of(route)) == 3 for route in taken)
         assert not any(is_long(stay) for route in taken for stay in stays(route)[1:])
 
@@ -106,7 +106,7 @@ def test_behind_the_first_hop_a_packet_leaves_the_minimal_path_where_it_stands()
     """Its next hop is global, so local dimensions are never crossed twice in the source group."""
     reached = {}
     for later in ("own-links", "any"):
-        taken = routes(AriesMode(mode="ad0", later_nonminimal=later), "uniform", 0.8)
+        taken = routes(dfe.make_policy("ad0", later_nonminimal=later), "uniform", 0.8)
         reached[later] = max(len(stays(route)[0]) for route in taken if len(groups_of(route)) > 1)
     assert reached == {"own-links": 2, "any": 3}
 
@@ -115,7 +115,7 @@ def test_with_any_gateway_all_links_to_a_group_are_used_alike() -> None:
     """By the nearest, a router that has a link to the group takes it; by any, all three rows of the group do."""
     shares = {}
     for gateways in ("nearest", "any"):
-        taken = routes(AriesMode(mode="ad3", gateways=gateways), "uniform", 0.05, run_ns=8_000.0)
+        taken = routes(dfe.make_policy("ad3", gateways=gateways), "uniform", 0.05, run_ns=8_000.0)
         straight = [stays(route) for route in taken if len(groups_of(route)) == 2]
         assert len(straight) > 2000
         assert max(len(one) - 1 for route in straight for one in route) == 2
@@ -135,7 +135,7 @@ def test_with_any_gateway_all_links_to_a_group_are_used_alike() -> None:
     ],
 )
 def test_an_environment_asks_where_the_policy_is_asked(decide: str, in_group: bool, scope: str) -> None:
-    policy = AriesMode(mode="ad3", decide=decide, in_group=in_group)
+    policy = dfe.make_policy("ad3", decide=decide, in_group=in_group)
     assert policy.scope == policy.env_options()["scope"] == scope
     config = dfe.SimulationConfig(topology=GRID, network="aries", traffic="uniform", load=0.5, seed=1)
     env = dfe.BatchedRoutingEnv.for_policy(config, policy, duration_ns=1500.0)
@@ -158,7 +158,7 @@ def test_an_environment_asks_where_the_policy_is_asked(decide: str, in_group: bo
 
 def test_any_gateway_is_one_of_several_candidates() -> None:
     for call in (
-        lambda: AriesMode(mode="ad3", gateways="any", minimal_candidates=1),
+        lambda: dfe.make_policy("ad3", gateways="any", minimal_candidates=1),
         lambda: dfe.BatchedRoutingEnv(
             dfe.SimulationConfig(topology=GRID, network="aries"), action="path", gateways="any"
         ),

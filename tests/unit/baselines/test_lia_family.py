@@ -10,7 +10,6 @@ import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env import _core
-from dragonfly_env.baselines import Lia
 from dragonfly_env.decisions.layout import FEATURES, KINDS, VC_QUEUES, Layout
 
 TOPOLOGY = dfe.Dragonfly.preset("72")
@@ -110,7 +109,7 @@ def test_lia_adds_each_local_hop_only_where_its_counters_say_so() -> None:
         lia_row(saturated_links=2, own_links=2),  # fewer links than "several"
         lia_row(own_links=0),
     ]
-    assert chosen(Lia(), rows) == ["g", "g", "lg", "g", "gl", "lgl", "lg", "lg"]
+    assert chosen(dfe.make_policy("lia"), rows) == ["g", "g", "lg", "g", "gl", "lgl", "lg", "lg"]
 
 
 def test_lia_weighs_the_nonminimal_path_that_it_would_take() -> None:
@@ -121,18 +120,20 @@ def test_lia_weighs_the_nonminimal_path_that_it_would_take() -> None:
         lia_row(q_minimal=36, destination_traffic_level=0),
         lia_row(q_minimal=35, destination_traffic_level=0),
     ]
-    assert chosen(Lia(), rows) == ["g", "gl", "minimal", "g", "minimal"]
+    assert chosen(dfe.make_policy("lia"), rows) == ["g", "gl", "minimal", "g", "minimal"]
 
 
 def test_where_no_own_link_will_do_the_nonminimal_path_begins_with_a_local_hop() -> None:
-    assert chosen(Lia(), [lia_row(), lia_row(destination_remote_packets=21)], ("g", "gl")) == ["lg", "lgl"]
-    assert chosen(Lia(), [lia_row()], ("g", "gl", "lg", "lgl")) == ["minimal"]
+    assert chosen(
+        dfe.make_policy("lia"), [lia_row(), lia_row(destination_remote_packets=21)], ("g", "gl")
+    ) == ["lg", "lgl"]
+    assert chosen(dfe.make_policy("lia"), [lia_row()], ("g", "gl", "lg", "lgl")) == ["minimal"]
 
 
 def test_an_environment_without_the_counters_is_refused() -> None:
     env = dfe.BatchedRoutingEnv(CONFIG, scope="source", action="path", duration_ns=1000.0)
     with pytest.raises(dfe.ConfigError, match="observes only"):
-        Lia().act(env.reset())
+        dfe.make_policy("lia").act(env.reset())
 
 
 @pytest.mark.parametrize("name", ["tpr", "lia"])
@@ -169,6 +170,6 @@ def test_counters_go_on_while_another_policy_routes() -> None:
     simulation.run(2000)
     simulation.set_policy("ugal-n")
     simulation.run(1000)
-    simulation.set_policy(Lia(remote_packets=5))
+    simulation.set_policy(dfe.make_policy("lia", remote_packets=5))
     with pytest.raises(dfe.ConfigError, match="must need no tracker"):
-        simulation.set_policy(Lia(window_ns=100))
+        simulation.set_policy(dfe.make_policy("lia", window_ns=100))

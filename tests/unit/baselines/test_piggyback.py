@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.baselines import Piggyback
 from dragonfly_env.decisions.layout import FEATURES
 
 TOPOLOGY = dfe.Dragonfly.preset("72")
@@ -93,11 +92,11 @@ def test_the_parameters_of_a_tracker_are_those_given_then_those_of_the_policy() 
     eager = {"congestion_factor": 1.0, "congestion_offset_packets": 0.0}
     by_default, by_hand = flags("min"), flags("min", {"congested-links": eager})
     assert by_hand > by_default > 0
-    assert flags(Piggyback(**eager)) == by_hand
-    assert flags(Piggyback(), {"congested-links": eager}) == by_hand
-    assert flags(Piggyback(**eager), {"congested-links": eager}, 500.0) > 0
+    assert flags(dfe.make_policy("pb", **eager)) == by_hand
+    assert flags(dfe.make_policy("pb"), {"congested-links": eager}) == by_hand
+    assert flags(dfe.make_policy("pb", **eager), {"congested-links": eager}, 500.0) > 0
     with pytest.raises(dfe.ConfigError, match=r"^trackers = 'congested-links': .*warm-up"):
-        flags(Piggyback(), {"congested-links": eager}, 500.0)
+        flags(dfe.make_policy("pb"), {"congested-links": eager}, 500.0)
 
 
 @pytest.mark.parametrize(

@@ -12,15 +12,11 @@ import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env import _core
-from dragonfly_env.baselines import Lia, Minimal, Mlp, Neural, Par, Ugal, Valiant
-from dragonfly_env.policies import Policy
-from tests.parity.rules import act
+from dragonfly_env.baselines import RULES
 from tests.ready import ready
 
 # References of policies that learn are other objects: tests/unit/agents/test_reference_learners.py.
-IN_NUMPY = (Lia, Minimal, Mlp, Neural, Ugal, Valiant)
 NAMES = [name for name in dfe.policies() if not ready(name).learns]
-REFERENCES = [name for name in NAMES if ready(name).has_reference]
 
 KINDS = {"minimal": 0, "lgl": 1, "lg": 2, "gl": 3, "g": 4}
 CONFIG = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), traffic="adv+1", load=0.4)
@@ -53,15 +49,7 @@ def batch_of(kinds: tuple[str, ...], *rows: tuple[Path, ...]) -> dfe.DecisionBat
     )
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_policies_that_teach_or_prove_something_have_a_reference_implementation(name: str) -> None:
-    cls = type(ready(name))
-    assert ready(name).has_reference == (cls in IN_NUMPY)
-    if cls in IN_NUMPY:
-        assert (cls.act.__doc__ or "").count("Source:") == 1
-
-
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in REFERENCES])
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in RULES])
 def test_the_others_say_who_runs_them(name: str) -> None:
     policy = ready(name)
     batch = dfe.BatchedRoutingEnv.for_policy(CONFIG, policy, duration_ns=500.0).reset()
@@ -76,8 +64,8 @@ def test_the_others_say_who_runs_them(name: str) -> None:
             call()
 
 
-@pytest.mark.parametrize("policy", [Ugal(detour="lgl"), Par()])
-def test_a_nonminimal_path_needs_more_than_twice_its_queue_and_ties_stay_minimal(policy: Policy) -> None:
+@pytest.mark.parametrize("policy", ["ugal-n", "par"])
+def test_a_nonminimal_path_needs_more_than_twice_its_queue_and_ties_stay_minimal(policy: str) -> None:
     batch = batch_of(
         ("minimal", "lgl"),
         ((5, 6, 0), (6, 3, 0)),  # 6 > 2 * 3 is false
@@ -85,16 +73,16 @@ def test_a_nonminimal_path_needs_more_than_twice_its_queue_and_ties_stay_minimal
         ((5, 0, 0), (6, 0, 0)),
         ((5, 1, 0), (6, 0, 0)),
     )
-    assert act(policy, batch).tolist() == [0, 1, 0, 1]
+    assert dfe.make_policy(policy).act(batch).tolist() == [0, 1, 0, 1]
 
 
 def test_the_bias_is_added_on_the_side_of_the_nonminimal_path() -> None:
     batch = batch_of(
         ("minimal", "lgl"), ((5, 7, 0), (6, 3, 0)), ((5, 8, 0), (6, 3, 0)), ((5, 0, 0), (6, 0, 0))
     )
-    assert Ugal(bias_packets=1).act(batch).tolist() == [0, 1, 0]
-    assert Ugal(bias_packets=1.5).act(batch).tolist() == [0, 1, 0]
-    assert Ugal(bias_packets=-0.5).act(batch).tolist() == [1, 1, 1]
+    assert dfe.make_policy("ugal-n", bias_packets=1).act(batch).tolist() == [0, 1, 0]
+    assert dfe.make_policy("ugal-n", bias_packets=1.5).act(batch).tolist() == [0, 1, 0]
+    assert dfe.make_policy("ugal-n", bias_packets=-0.5).act(batch).tolist() == [1, 1, 1]
 
 
 def test_paths_through_one_port_are_compared_by_their_vcs() -> None:
@@ -104,57 +92,49 @@ def test_paths_through_one_port_are_compared_by_their_vcs() -> None:
         ((5, 9, 2), (5, 9, 1)),
         ((5, 9, 0), (6, 1, 9)),  # other ports: the VCs say nothing
     )
-    assert Ugal().act(batch).tolist() == [1, 0, 1]
+    assert dfe.make_policy("ugal-n").act(batch).tolist() == [1, 0, 1]
 
 
 def test_the_least_occupied_candidate_of_a_kind_stands_for_all_and_the_first_of_equals() -> None:
     kinds = ("minimal", "minimal", "lgl", "lgl", "lgl")
-    policy = Ugal(minimal_candidates=2, nonminimal_candidates=3)
+    policy = dfe.make_policy("ugal-n", minimal_candidates=2, nonminimal_candidates=3)
     batch = batch_of(
         kinds,
         ((5, 9, 0), (6, 8, 0), (7, 4, 0), (8, 3, 0), (9, 3, 0)),
         ((5, 8, 0), (6, 8, 0), (7, 4, 0), (8, 4, 0), (9, 4, 0)),
         ((5, 9, 0), (6, 8, 0), (7, 4, 0), (8, 5, 0), (9, 6, 0)),
     )
-    assert act(policy, batch).tolist() == [3, 0, 1]
-    two = Ugal(minimal_candidates=2, nonminimal_candidates=2)
+    assert policy.act(batch).tolist() == [3, 0, 1]
+    two = dfe.make_policy("ugal-n", minimal_candidates=2, nonminimal_candidates=2)
     assert two.act(batch_of(kinds, ((5, 9, 0), (6, 9, 0), (7, 5, 0), (8, 5, 0), (9, 0, 0)))).tolist() == [0]
 
 
 def test_without_a_nonminimal_path_packets_stay_minimal() -> None:
     batch = batch_of(("minimal", "lgl"), ((5, 99, 0), None))
-    for policy in (Minimal(), Valiant(), Ugal(), Par(), Ugal(bias_packets=-1e9)):
-        assert act(policy, batch).tolist() == [0]
-
-
-@pytest.mark.parametrize(("detour", "column"), [("lgl", 1), ("lg", 2), ("gl", 3), ("g", 4)])
-def test_valiant_takes_the_first_draw_of_its_kind(detour: str, column: int) -> None:
-    kinds = ("minimal", "lgl", "lg", "gl", "g", "lgl", "lg")
-    batch = batch_of(kinds, tuple((5, 0, 0) for _ in kinds))
-    assert Valiant(detour=detour).act(batch).tolist() == [column]
+    for policy in ("min", "val-n", "ugal-n", "par", "ugal-n:bias_packets=-1e9"):
+        assert dfe.make_policy(policy).act(batch).tolist() == [0]
 
 
 @pytest.mark.parametrize(
-    ("policy", "kinds", "message"),
+    ("name", "column"), [("val-n", 1), ("val-g", 2), ("vlb-lg", 2), ("vlb-gl", 3), ("vlb-g", 4)]
+)
+def test_valiant_takes_the_first_draw_of_its_kind(name: str, column: int) -> None:
+    kinds = ("minimal", "lgl", "lg", "gl", "g", "lgl", "lg")
+    batch = batch_of(kinds, tuple((5, 0, 0) for _ in kinds))
+    assert dfe.make_policy(name).act(batch).tolist() == [column]
+
+
+@pytest.mark.parametrize(
+    ("policy", "kinds"),
     [
-        (
-            Valiant(),
-            ("minimal", "lg"),
-            r"^nonminimal_kinds = \('lg',\): must contain 'lgl' in the environment",
-        ),
-        (Ugal(detour="lg"), ("minimal",), r"^nonminimal_kinds = \(\): must contain 'lg'"),
-        (
-            Ugal(nonminimal_candidates=3),
-            ("minimal", "lgl", "lgl"),
-            r"^nonminimal_candidates = 2: must be at least 3 .*nonminimal_candidates=3",
-        ),
-        (Par(minimal_candidates=2), ("minimal", "lgl"), r"^minimal_candidates = 1: must be at least 2"),
-        (Minimal(), ("minimal", "minimal"), r"^minimal_candidates = 2: must be 1 in the environment"),
-        (Ugal(), ("minimal", "minimal", "lgl"), r"^minimal_candidates = 2: must be 1 in the environment"),
+        ("val-n", ("minimal", "lg")),
+        ("ugal-g", ("minimal",)),
+        ("ugal-n:nonminimal_candidates=3", ("minimal", "lgl", "lgl")),
+        ("par:minimal_candidates=2", ("minimal", "lgl")),
+        ("min", ("minimal", "minimal")),
+        ("ugal-n", ("minimal", "minimal", "lgl")),
     ],
 )
-def test_an_environment_without_the_candidates_is_refused(
-    policy: Policy, kinds: tuple[str, ...], message: str
-) -> None:
-    with pytest.raises(dfe.ConfigError, match=message):
-        act(policy, batch_of(kinds, tuple((5, 0, 0) for _ in kinds)))
+def test_an_environment_without_the_candidates_is_refused(policy: str, kinds: tuple[str, ...]) -> None:
+    with pytest.raises(dfe.ConfigError, match=r"^candidates = .*must have \d '.*for_policy"):
+        dfe.make_policy(policy).act(batch_of(kinds, tuple((5, 0, 0) for _ in kinds)))

@@ -12,7 +12,7 @@ import dragonfly_env as dfe
 from dragonfly_env.agents.registry import agent_settings
 from dragonfly_env.cli import COMMANDS
 from dragonfly_env.config.rows import describe
-from dragonfly_env.policies import policy_class
+from dragonfly_env.policies import describe_policy
 from tests.unit.cli_arguments import SHORT, SWEEP, run
 
 pytestmark = pytest.mark.usefixtures("undrawn")
@@ -44,8 +44,7 @@ def test_info_has_the_numbers_of_a_topology() -> None:
 def test_info_shows_the_row_of_every_setting(name: str) -> None:
     rows = describe(dfe.NetworkConfig) if name in dfe.NetworkConfig.presets() else ()
     if name in dfe.policies():
-        fixed = policy_class(name).variants[name]
-        rows = tuple(row for row in policy_class(name).describe() if row.name not in fixed)
+        rows = describe_policy(name)
     elif name == "deep-q":
         rows = agent_settings(name)
     shown = " ".join(run("info", name).stdout.split())

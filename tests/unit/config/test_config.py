@@ -14,7 +14,6 @@ import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env import dragonfly_v0
-from dragonfly_env.baselines import Ugal
 from dragonfly_env.jobs import program_names
 
 TOPOLOGY = dfe.Dragonfly.preset("72")
@@ -29,7 +28,7 @@ BAD: dict[str, tuple[Any, ...]] = {
     "topology": (None, "73", 73, "", True, (2, 4, 2), 72.0),
     "network": (None, 3, "q_adaptive"),
     "demand_unit": ("", "MB/s", 1, True, "GB/s"),  # without a demand matrix no unit fits
-    "policy": (None, 3, "ugl-n", [], Ugal),
+    "policy": (None, 3, "ugl-n", [], dfe.Policy),
     "load": (0, 0.0, -0.1, 1.0001, NAN, INF, -INF, "0.5", None, True, 10**400),
     "jobs": ("milc", 3, {"program": "milc"}, dfe.Job("milc", 2)),
     "injection": ("", "poison", None, 1),
@@ -110,11 +109,15 @@ def test_the_watchdog_is_more_patient_than_the_slowest_link() -> None:
 
 
 def test_a_policy_may_be_a_name_an_object_or_a_table() -> None:
-    by_object = config(policy=Ugal(bias_packets=2))
-    assert by_object.policy_object == Ugal(bias_packets=2)
+    by_object = config(policy=dfe.make_policy("ugal-n", bias_packets=2))
+    assert by_object.policy_object == dfe.make_policy("ugal-n", bias_packets=2)
     assert config(policy={"name": "ugal-n", "bias_packets": 2}) == by_object
     assert config(policy="ugal-n:bias_packets=2") == by_object
-    assert config(policy=Ugal()) == config(policy="ugal-n") == config(policy={"name": "ugal-n"})
+    assert (
+        config(policy=dfe.make_policy("ugal-n"))
+        == config(policy="ugal-n")
+        == config(policy={"name": "ugal-n"})
+    )
     assert config(policy="vlb-lgl").policy == "val-n"
 
 
@@ -124,7 +127,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "network": dfe.NetworkConfig.preset("lia", global_latency_ns=100),
         "traffic": "adv+1",
         "load": 0.45,
-        "policy": Ugal(detour="lg", bias_packets=2.5, avoid_destination_group=False),
+        "policy": dfe.make_policy("ugal-g", bias_packets=2.5, avoid_destination_group=False),
         "injection": "bernoulli",
         "source_queue_packets": 20,
         "source_queue_full": "stall",
@@ -204,7 +207,7 @@ def test_toml_may_be_short() -> None:
         network=dfe.NetworkConfig.preset("q-adaptive", routing_delay_ns=5),
         traffic="adv+1",
         load=0.45,
-        policy=Ugal(bias_packets=2),
+        policy=dfe.make_policy("ugal-n", bias_packets=2),
     )
 
 

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.policies import policy_class
 from tests.ready import ready
 
 
@@ -63,7 +62,7 @@ def own_decision(policy: str) -> str:
     """Rule of the policy for ``by-policy``."""
     if policy == "lia":
         return "attempt"
-    once = policy in ("acor", "pb-acor", "mlp", "neural-v1", "neural-v2") or policy_class(policy).learns
+    once = policy in ("acor", "pb-acor", "mlp", "neural-v1", "neural-v2") or ready(policy).learns
     return "head" if once else "attempt-same-path"
 
 

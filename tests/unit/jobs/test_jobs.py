@@ -107,7 +107,7 @@ def test_jobs_go_to_toml_and_json_and_back() -> None:
         dfe.Job("milc:scale=0.5", hosts=8, placement="groups=2", policy="par", iterations=4, start_ns=1.5),
         dfe.Job(jobs.Hacc(short=True, gap_ns=10), hosts=4, placement="random", seed=3, name="mine"),
         dfe.Job(lambda rank, ranks: jobs.barrier(rank, range(ranks)), hosts=3, placement=[70, 71, 60]),
-        dfe.Job("all-to-all:message_bytes=99", hosts=4, policy=dfe.baselines.Ugal(bias_packets=2)),
+        dfe.Job("all-to-all:message_bytes=99", hosts=4, policy=dfe.make_policy("ugal-n", bias_packets=2)),
         dfe.Job(lambda rank, ranks: [jobs.compute(5)], hosts=2, iterations="endless"),
         policy="ugal-n",
     )

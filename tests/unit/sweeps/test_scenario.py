@@ -79,7 +79,7 @@ def test_a_policy_with_parameters_is_labelled_by_them() -> None:
     )
     labels = [choice.label for choice in scenario.policies]
     assert labels == ["ugal-n", "ugal-n:bias_packets=2", "ugal-n:bias_packets=4"]
-    assert [choice.policy.parameters()["bias_packets"] for choice in scenario.policies] == [0.0, 2.0, 4.0]
+    assert [choice.policy.parameters["bias_packets"] for choice in scenario.policies] == [0.0, 2.0, 4.0]
 
 
 def test_a_traffic_may_have_loads_and_times_of_its_own() -> None:

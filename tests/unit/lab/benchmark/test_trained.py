@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 
-import dragonfly_env as dfe
+from dragonfly_env.baselines import mlp
 from dragonfly_env.lab.benchmark.report import BOARD, of_policy
 from dragonfly_env.lab.benchmark.scores import score
 from dragonfly_env.lab.benchmark.suite import Suite
@@ -19,7 +19,7 @@ def test_heuristics_have_no_training_and_the_shipped_networks_have_one() -> None
     assert training_cost(PolicyChoice.parse("ugal-n")).describe() == "-"
     for name in ("neural-v1", "neural-v2"):
         shipped = training_cost(PolicyChoice.parse(name))
-        assert shipped.cpu_s == dfe.make_policy(name).training_cpu_s > 0
+        assert shipped.cpu_s == mlp.training_cpu_s(name) > 0
         assert math.isnan(shipped.decisions)
 
 

@@ -101,7 +101,7 @@ def test_another_variant_changes_ties_levels_and_all_to_all_of_every_run() -> No
             config = read.run(1).config
             for job in (one.job for one in config.placed_jobs()):
                 modes = {job.policy or config.policy_object, job.all_to_all_policy or config.policy_object}
-                assert {mode.ties for mode in modes} == {"random"}
+                assert {mode.parameters["ties"] for mode in modes} == {"random"}
             assert config.jobs[0].all_to_all_policy.name == "ad1"
             assert config.jobs[0].policy.name == point.policy_label
             assert read.run(1).id != point.run(1).id
