@@ -172,9 +172,9 @@ class Policy:
     def from_dict(cls, values: Mapping[str, Any]) -> Policy:
         """The policy that ``to_dict`` described as ``values``."""
         parameters = check_mapping("policy", values)
-        if "name" not in parameters:
-            raise config_error("policy", parameters, "must have a 'name'")
-        return cls(parameters.pop("name"), parameters)
+        if not isinstance(name := parameters.pop("name", None), str):
+            raise config_error("policy", values, "must have a 'name'")
+        return cls(name, parameters)
 
     def to_core(self) -> _core.PolicyRecord:
         """Name and parameters as the core receives them: the network itself instead of its file."""
