@@ -45,11 +45,11 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
         """Begin an episode.
 
         Args:
-            seed: Seed of the traffic; None: the generator goes on.
-            options: What is different in this episode: ``traffic``, ``load``, ``seed``. None: nothing.
+            seed: Seed of the traffic; None: the next one of a fixed sequence.
+            options: Settings of this episode alone: ``traffic``, ``load``, ``seed``.
 
         Raises:
-            ConfigError: For an unknown option or an impossible value; the present episode goes on.
+            ConfigError: For an unknown option or an impossible value; the running episode is as before.
         """
         rounds = self._begin(seed, options)
         names = self.possible_agents
@@ -58,7 +58,7 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
         self._rewarded: list[str] = []
         self.terminations: dict[str, bool] = dict.fromkeys(names, False)
         self.truncations: dict[str, bool] = dict.fromkeys(names, False)
-        self.infos: dict[str, Info] = dict(zip(names, map(dict.copy, self._idle_infos), strict=True))
+        self.infos: dict[str, Info] = dict(zip(names, map(dict.copy, self._base_infos), strict=True))
         self._cycle = 0
         self._actions: list[int] = []
         self._select_first(rounds)
@@ -87,7 +87,7 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
             self._clear_rewards()
         self._cumulative_rewards[agent] = 0.0
         self._masks[number] = self._idle_mask
-        self.infos[agent] = self._idle_infos[number].copy()
+        self.infos[agent] = self._base_infos[number].copy()
         self._turn = turn = turn + 1
         if turn < self._turns:
             self.agent_selection = self.possible_agents[self._acting[turn]]
@@ -165,7 +165,7 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
         self._illegal_actions.found(
             self.agent_selection, action, legal, instead, f" (decision {batch.decision_ids[0]})"
         )
-        self._idle_infos[number]["illegal_actions"] += 1
+        self._base_infos[number]["illegal_actions"] += 1
         return int(instead)
 
     def _remove_truncated(self, action: int | None) -> None:

@@ -1,4 +1,4 @@
-"""The PettingZoo parallel view: in every step each router with pending packets decides about its earliest one."""
+"""The PettingZoo parallel view: in every step each router that has packets to route decides about the earliest."""
 
 from __future__ import annotations
 
@@ -18,14 +18,17 @@ Infos = dict[str, Info]
 
 
 class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
-    """All routers act at once; ``dragonfly_env.dragonfly_v0`` lists settings and spaces.
+    """All routers act at once; ``dragonfly_env.dragonfly_v0`` lists settings, spaces and rewards.
 
-    A step is a round. Simulated time stops until all decisions of the batch are made, which takes as many rounds
-    as the busiest router has packets. Rewards are given in the last of these rounds, in which time goes on.
+    Simulated time stops when packets need routes. All decisions that wait then are a *batch*. A step is a *round*: each
+    router makes at most one decision, so a batch takes as many steps as its busiest router has packets. The last
+    round of a batch lets time go on to the next batch, and returns the rewards for that time; the rewards of all other
+    rounds are zero.
 
-    Arrays that are handed out are never changed later. A router without a packet is handed the same arrays again.
+    Arrays that are handed out are never changed later. A router without a packet is shown its last observation again.
 
     Example:
+        >>> import dragonfly_env as dfe
         >>> from dragonfly_env import dragonfly_v0
         >>> env = dragonfly_v0.parallel_env(traffic="adv+1", duration_ns=2_000)
         >>> policy = dfe.make_policy("min")
@@ -45,14 +48,14 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
         """Begin an episode.
 
         Args:
-            seed: Seed of the traffic; None: the generator goes on.
-            options: What is different in this episode: ``traffic``, ``load``, ``seed``. None: nothing.
+            seed: Seed of the traffic; None: the next one of a fixed sequence.
+            options: Settings of this episode alone: ``traffic``, ``load``, ``seed``.
 
         Returns:
             Observations and infos of all routers.
 
         Raises:
-            ConfigError: For an unknown option or an impossible value; the present episode goes on.
+            ConfigError: For an unknown option or an impossible value; the running episode is as before.
         """
         rounds = self._begin(seed, options)
         self._cycle = 0
@@ -63,15 +66,16 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
     def step(
         self, actions: Mapping[str, int]
     ) -> tuple[Observations, dict[str, float], dict[str, bool], dict[str, bool], Infos]:
-        """One round.
+        """Make one decision per router: one round.
 
         Args:
-            actions: An integer per router. A router without a pending packet may be left out.
+            actions: One integer per router, by name. A router without a pending packet may be left out.
 
         Returns:
-            Observations, rewards, terminations (never), truncations (all at once) and infos, by router. An info has
-            ``action_mask``, ``illegal_actions`` (of the episode so far), and the packets ``generated`` by the router's
-            hosts and ``delivered`` from them in this step; the last one of an episode also has ``metrics``.
+            Observations, rewards, terminations (never), truncations (all at once) and infos, by router. The keys of an
+            info: ``action_mask``; ``illegal_actions`` of the episode so far; ``generated``, packets that the router's
+            hosts created in this step; ``delivered``, packets from these hosts that arrived in this step. The infos of
+            the last step of an episode also have ``metrics``.
 
         Raises:
             IllegalActionError: For a missing action, an unknown router, or an integer out of range; with
@@ -80,19 +84,21 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
         """
         rounds = self._check_running()
         chosen = self._read(actions, rounds)
-        for number in self._illegal_actions.replace(chosen, rounds):
-            self._idle_infos[number]["illegal_actions"] += 1
+        for router in self._illegal_actions.replace(chosen, rounds):  # changes `chosen`
+            self._base_infos[router]["illegal_actions"] += 1
         self._cycle += 1
-        time_went_on = not rounds.over and rounds.act(chosen[rounds.acting])
+        time_went_on = False
+        if not rounds.over:  # over at once: an episode without any decision
+            time_went_on = rounds.act(chosen[rounds.acting])
         if time_went_on:
-            self._open_batch(rounds)
+            self._open_batch(rounds)  # takes observations and masks of its first round
             rewards = dict(zip(self.possible_agents, rounds.rewards.tolist(), strict=True))
         else:
-            self._open_round(rounds)
+            self._open_round(rounds)  # takes those of the next round
             rewards = self._no_rewards.copy()
         over = rounds.over or self._cycle == self.max_cycles
         if over:
-            rounds.stop()
+            rounds.stop()  # no decision is pending from here on
             self._open_round(rounds)
         observations, infos = self._observations(), self._infos(rounds, time_went_on)
         truncations = terminations = self._all_false
@@ -112,8 +118,7 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
     def round_batch(self) -> DecisionBatch:
         """The decisions of this round, one row per router in ``acting``. A copy.
 
-        For policies that act on batches: ``dict(zip(env.acting, policy.act(env.round_batch)))`` is an argument of
-        ``step``.
+        For policies that act on batches: pass ``dict(zip(env.acting, policy.act(env.round_batch)))`` to ``step``.
 
         Raises:
             StateError: Before the first reset, or after close.
@@ -121,23 +126,23 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
         return self._check_open("round_batch").batch
 
     def _observations(self) -> Observations:
-        columns = zip(self.possible_agents, self._seen, self._masks, strict=True)
-        return {name: {"observation": seen, "action_mask": mask} for name, seen, mask in columns}
+        rows = zip(self.possible_agents, self._seen, self._masks, strict=True)
+        return {name: {"observation": seen, "action_mask": mask} for name, seen, mask in rows}
 
     def _infos(self, rounds: Rounds, time_went_on: bool) -> Infos:
-        infos, masks = list(map(dict.copy, self._idle_infos)), self._masks
-        for number in self._acting:
-            infos[number]["action_mask"] = masks[number]
+        infos, masks = list(map(dict.copy, self._base_infos)), self._masks
+        for router in self._acting:
+            infos[router]["action_mask"] = masks[router]
         if time_went_on:
-            generated, delivered = rounds.generated.tolist(), rounds.delivered.tolist()
-            for info, new, done in zip(infos, generated, delivered, strict=True):
-                info["generated"], info["delivered"] = new, done
+            packets = zip(rounds.generated.tolist(), rounds.delivered.tolist(), strict=True)
+            for info, (generated, delivered) in zip(infos, packets, strict=True):
+                info["generated"], info["delivered"] = generated, delivered
         return dict(zip(self.possible_agents, infos, strict=True))
 
     def _read(self, actions: Mapping[str, int], rounds: Rounds) -> IntArray:
-        """(num_agents,) the actions; idle where an idle router was left out."""
+        """(num_agents,) the actions; a router that has no packet and was left out idles."""
         names = self.possible_agents
-        try:
+        try:  # the usual case: an action for every router
             chosen = np.fromiter(map(actions.__getitem__, names), np.int64, len(names))
         except KeyError:
             self._check_names(actions)
@@ -152,7 +157,7 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
         for name in actions:
             if name not in self._index:
                 raise IllegalActionError(
-                    f"actions[{name!r}]: there is no such agent; they are {names[0]!r} to {names[-1]!r}"
+                    f"actions[{name!r}]: no such agent; agents are {names[0]!r} to {names[-1]!r}"
                 )
         for name in self.acting:
             if name not in actions:

@@ -154,7 +154,8 @@ class RouterView:
             without a pending packet) and is counted; the first one is warned about (``IllegalActionWarning``).
             ``"raise"``: ``IllegalActionError``, and nothing has changed.
         render_mode: ``"ansi"``, ``"rgb_array"``, ``"human"`` (prints the text) or None.
-        max_cycles: Rounds after which the episode is truncated, or None.
+        max_cycles: Rounds after which the episode is truncated, or None. Packets that are open then are not charged,
+            as they are at the end of ``duration_ns``, which is what training should use.
         **settings: Fields of ``SimulationConfig`` and options of ``BatchedRoutingEnv``.
 
     Attributes:
@@ -263,11 +264,11 @@ class RouterView:
         """Start an episode."""
         rounds = self._rounds = Rounds(self.core, seed, options)
         self.agents = self.possible_agents[:]
-        # By router: the observation of its last packet, its mask in this round, its info as long as it idles.
+        # By router: the observation of its last packet, its mask in this round, its info without a packet.
         blank = np.zeros(self.core.num_features, np.float32)
         self._seen = [blank.copy() for _ in self.agents]
         self._masks = [self._idle_mask] * len(self.agents)
-        self._idle_infos: list[Info] = [
+        self._base_infos: list[Info] = [
             {"action_mask": self._idle_mask, "illegal_actions": 0, "generated": 0, "delivered": 0}
             for _ in self.agents
         ]
