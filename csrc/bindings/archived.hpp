@@ -17,9 +17,7 @@ ArchivedState archived(Owner& owner) {
   auto bytes = std::make_unique<ArchiveBytes>();
   {
     const pybind11::gil_scoped_release release;
-    Archive archive;
-    archive(owner);
-    *bytes = archive.take();
+    *bytes = Archive::of(owner);
   }
   const auto size = static_cast<pybind11::ssize_t>(bytes->all().size());
   const auto* const memory = reinterpret_cast<const std::uint8_t*>(bytes->all().data());
@@ -33,7 +31,7 @@ ArchivedState archived(Owner& owner) {
 // Reads a state into an owner that was just made of the same configuration. If the call throws, the owner is
 // of no use any more.
 template <class Owner>
-void load_archived(Owner& owner, const ArchivedState& state, bool /*trusted*/) {
+void load_archived(Owner& owner, const ArchivedState& state) {
   const std::span<const std::byte> bytes{reinterpret_cast<const std::byte*>(state.data()),
                                          static_cast<std::size_t>(state.size())};
   const pybind11::gil_scoped_release release;

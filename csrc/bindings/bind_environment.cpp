@@ -244,8 +244,7 @@ void bind_environment(py::module_& module) {
                   py::arg("threads"))
       .def("advance", &advance)
       .def("save", &archived<RoutingEnvironment>)
-      .def("load", &load_archived<RoutingEnvironment>, py::arg("state").noconvert(),
-           py::arg("trusted") = true)
+      .def("load", &load_archived<RoutingEnvironment>, py::arg("state").noconvert())
       .def("step", &step, py::arg("actions").noconvert())
       .def("rollout", &rollout, py::arg("policy"), py::arg("transitions"))
       .def("log_probabilities", &log_probabilities, py::arg("decision_ids").noconvert(),

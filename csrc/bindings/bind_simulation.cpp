@@ -243,7 +243,7 @@ void bind_simulation(py::module_& module) {
       .def("q_table", &q_table)
       .def("load_q_table", &load_q_table, py::arg("values").noconvert())
       .def("save", &archived<Simulation>)
-      .def("load", &load_archived<Simulation>, py::arg("state").noconvert(), py::arg("trusted") = true)
+      .def("load", &load_archived<Simulation>, py::arg("state").noconvert())
       .def("rejoin_source", &Simulation::rejoin_source)
       .def_property_readonly("clock_ps", &Simulation::clock_ps)
       .def("reset_statistics", &Simulation::reset_statistics, py::arg("ends_warmup") = false)

@@ -32,33 +32,22 @@ static_assert(std::endian::native == std::endian::little, "archives are little e
 // The number of the format: raise the number whenever archived fields, or their order, change.
 inline constexpr std::uint32_t kArchiveFormat = 10;
 
-// Memory that grows without being cleared.
+// Memory that is not cleared.
 class ArchiveBytes {
  public:
-  [[nodiscard]] std::byte* extend(std::size_t more) {
-    if (more > capacity() - size_) grow(size_ + more);
-    std::byte* const place = data_.get() + size_;
-    size_ += more;
-    return place;
-  }
-  [[nodiscard]] std::span<const std::byte> all() const noexcept { return {data_.get(), size_}; }
+  ArchiveBytes() = default;
+  explicit ArchiveBytes(std::size_t size) : data_{Memory{}.allocate(size), {size}} {}
+
+  [[nodiscard]] std::span<std::byte> all() const noexcept { return {data_.get(), data_.get_deleter().size}; }
 
  private:
   using Memory = LargePages<std::byte>;
   struct Free {
-    void operator()(std::byte* memory) const noexcept { Memory{}.deallocate(memory, bytes); }
-    std::size_t bytes;
+    void operator()(std::byte* memory) const noexcept { Memory{}.deallocate(memory, size); }
+    std::size_t size;
   };
-  [[nodiscard]] std::size_t capacity() const noexcept { return data_.get_deleter().bytes; }
-  void grow(std::size_t needed) {
-    const std::size_t bytes = std::max({needed, capacity() * 2, std::size_t{1} << 16U});
-    std::unique_ptr<std::byte[], Free> larger{Memory{}.allocate(bytes), {bytes}};
-    std::ranges::copy(all(), larger.get());
-    data_ = std::move(larger);
-  }
 
   std::unique_ptr<std::byte[], Free> data_;
-  std::size_t size_ = 0;
 };
 
 // Structs with `static constexpr bool kArchivedWhole = true` are copied as bytes: they have no padding and no
@@ -68,13 +57,21 @@ concept ArchivedWhole = requires { requires T::kArchivedWhole; };
 
 class Archive {
  public:
-  // A new archive, to be written.
-  Archive() = default;
   // Reads these bytes, which must outlive the archive.
   explicit Archive(std::span<const std::byte> from) : from_{from}, reads_{true} {}
+  // The state of an owner. It is measured first: memory that grew would be touched and copied twice.
+  template <class Owner>
+  [[nodiscard]] static ArchiveBytes of(Owner& owner) {
+    Archive measures;
+    measures(owner);
+    ArchiveBytes bytes{measures.at_};
+    Archive writes;
+    writes.into_ = bytes.all().data();
+    writes(owner);
+    return bytes;
+  }
 
   [[nodiscard]] bool reads() const noexcept { return reads_; }
-  [[nodiscard]] ArchiveBytes take() noexcept { return std::move(into_); }
 
   template <class... Fields>
   void operator()(Fields&... fields) {
@@ -102,6 +99,8 @@ class Archive {
   void require_end() const { require(from_.size() == at_); }
 
  private:
+  Archive() = default;
+
   template <class T>
   static constexpr bool kNumber = (std::is_integral_v<T> && !std::is_same_v<T, bool>) ||
                                   std::is_floating_point_v<T> || std::is_same_v<T, std::byte>;
@@ -132,10 +131,10 @@ class Archive {
     if (reads_) {
       require(size <= from_.size() - at_);
       std::memcpy(memory, from_.data() + at_, size);
-      at_ += size;
-    } else {
-      std::memcpy(into_.extend(size), memory, size);
+    } else if (into_ != nullptr) {
+      std::memcpy(into_ + at_, memory, size);
     }
+    at_ += size;
   }
   template <class T>
   void raw(T& value) {
@@ -188,7 +187,7 @@ class Archive {
     }
   }
 
-  ArchiveBytes into_;
+  std::byte* into_ = nullptr;  // where it writes; nothing while it measures
   std::span<const std::byte> from_;
   std::size_t at_ = 0;
   bool reads_ = false;

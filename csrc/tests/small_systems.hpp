@@ -50,6 +50,7 @@ inline NetworkParams usual_network() {
 inline DecisionSpec usual_questions() {
   DecisionSpec spec;
   spec.options = {{"reward_scale_ps", 1e6},
+                  {"latency_credit_ps", 1.4e6},
                   {"keep_transitions", 1},
                   {"keep_feedback", 0},
                   {"most_uncollected_bytes", 1 << 28}};

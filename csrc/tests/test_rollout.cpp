@@ -104,9 +104,7 @@ TEST(log_probabilities_are_taken_once_and_kept_until_then) {
   CHECK(std::isnan(taken[1]));
   CHECK_EQ(taken[2], -0.5F);
   logs.add(4, -3.0F);
-  Archive written;
-  written(logs);
-  const ArchiveBytes bytes = written.take();
+  const ArchiveBytes bytes = Archive::of(logs);
   Archive read{bytes.all()};
   LogProbabilities again;
   read(again);
