@@ -50,9 +50,7 @@ def test_a_parallel_step_needs_an_action_of_each_router_with_a_packet_and_of_no_
     env = dragonfly_v0.parallel_env(**SHORT)
     env.reset(seed=1)
     good = dict(zip(env.acting, map(first_legal, env.round_batch.mask), strict=True))
-    with pytest.raises(
-        dfe.IllegalActionError, match="no such agent; agents are 'router_0' to 'router_35'"
-    ):
+    with pytest.raises(dfe.IllegalActionError, match="no such agent; agents are 'router_0' to 'router_35'"):
         env.step({**good, "router_36": 0})
     left_out = env.acting[-1]
     with pytest.raises(dfe.IllegalActionError, match=f"{left_out} has a pending packet but no action"):
