@@ -2,7 +2,8 @@
 
 A step is a round: every router with a packet chooses the packet's path, the others idle. The reward is the default one,
 ``reward="hop"``, summed over the routers of a group. All routers share one small network, or each router has its own
-(``--independent``). Needs PyTorch, from the extra [sb3].
+(``--independent``). In training the critic also sees how many packets of its router and its group are on their way, as
+infos say: with the observation alone some trainings end in congestion. Needs PyTorch, from the extra [sb3].
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ def train(
     decisions: int = 1_200_000,
     report: Callable[[int, float], None] | None = None,
     independent: bool = False,
-    learning_rate: float = 5e-4,
+    learning_rate: float | None = None,
     critic_rate: float = 2e-3,
     gamma: float = 0.99,
     lam: float = 0.99,
@@ -100,8 +101,10 @@ def train(
         seed: Of weights, actions and traffic.
         decisions: Packets to decide about.
         report: Called after every rollout with the decisions so far, and the mean latency of the last episodes in ns.
-        independent: One network per router. Routers with equal numbers in different networks have the same one.
-        learning_rate: Of the actor, at the beginning; it falls to nearly 0.
+        independent: One network per router, and episodes of 20 us, which end before congestion has grown. Routers with
+            equal numbers in different systems have the same network.
+        learning_rate: Of the actor, at the beginning; it falls to nearly 0. None: 0.0005, or 0.001 for networks of
+            their own, which learn from fewer decisions each.
         critic_rate: Learning rate of the critic.
         gamma: Discount per round; a packet is on its way for about 30 rounds.
         lam: Of generalised advantage estimation.
@@ -113,6 +116,8 @@ def train(
     """
     torch.manual_seed(seed)
     torch.set_num_threads(1)  # faster for networks this small
+    if independent:
+        settings = {"duration_ns": 20_000.0, **settings}
     env = dfe.make_task(task, "parallel", seed=seed, **settings)
     names = env.possible_agents
 
@@ -138,13 +143,14 @@ def train(
     networks = int(owners.max()) + 1 if independent else 1
     actor = Networks(networks, seen.shape[1], masks.shape[1])
     critic = Networks(networks, seen.shape[1] + 2, 1)
-    actor_optimizer = torch.optim.Adam(actor.parameters(), lr=learning_rate)
+    rate = learning_rate or (1e-3 if independent else 5e-4)
+    actor_optimizer = torch.optim.Adam(actor.parameters(), lr=rate)
     critic_optimizer = torch.optim.Adam(critic.parameters(), lr=critic_rate)
     mean, spread = 0.0, 0.0  # of returns: the critic's outputs are relative to them
     latencies: deque[float] = deque(maxlen=3)
     made = 0
     while made < decisions:
-        actor_optimizer.param_groups[0]["lr"] = learning_rate * max(0.05, 1 - made / decisions)
+        actor_optimizer.param_groups[0]["lr"] = rate * max(0.05, 1 - made / decisions)
 
         # Collect a rollout: tensors (R, T, ...) of R routers in T rounds.
         steps, ends, goal = [], [], made + rollout

@@ -30,7 +30,7 @@ PROMISES = {
     "ippo_pettingzoo.py": r"( +[\d,]+ decisions: \d+ ns\n)+ippo on new traffic: 1[34]\d\d ns",
     "mappo_batched.py": r"( +[\d,]+ decisions: \d+ ns\n)+mappo on new traffic: 1[34]\d\d ns",
     "masked_ppo_sb3.py": r" +[\d,]+ decisions: \d+ ns\nmasked-ppo on new traffic: 1[34]\d\d ns",
-    "sb3_dqn.py": r"DQN: +-[\d.]+ us",
+    "dqn_sb3.py": r"DQN: +-[\d.]+ us",
     # Trained on smaller systems it beats both heuristics, and in the core it decides as in Python.
     "write_a_learner.py": r"small-ppo, 1,056 hosts: 1[34]\d\d ns\n.*: ([\d.]+) ns \1 ns",
 }
@@ -44,7 +44,7 @@ SHORT = {
 # Examples that train: slow, and the learners have tests of their own.
 NEED_EXTRA = (
     *SHORT,
-    "sb3_dqn.py",
+    "dqn_sb3.py",
     "write_a_learner.py",
 )
 

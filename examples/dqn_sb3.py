@@ -1,7 +1,7 @@
 """Stable-Baselines3's own DQN, unchanged, on the Gymnasium view: one packet's journey is one episode.
 
 The other packets follow UGAL. Needs the extra [sb3]. DQN knows no masks: an illegal action becomes the
-minimal one. For agents that learn from every packet see ``deep_q_against_heuristics.py``.
+minimal one. ``idqn_batched.py`` learns from every packet.
 """
 
 from __future__ import annotations
