@@ -27,6 +27,7 @@ from dragonfly_env.agents.settings import DeepQSettings, PpoSettings
 from dragonfly_env.agents.training import Progress, fit, train
 from dragonfly_env.batch_policy import BatchPolicy
 from dragonfly_env.decisions.batch import IntArray
+from dragonfly_env.policies import Policy
 
 if TYPE_CHECKING:
     from dragonfly_env.agents.deep_q import DeepQAgent
@@ -44,6 +45,8 @@ __all__ = [
     "PpoAgent",
     "PpoSettings",
     "Progress",
+    "QAdaptive",
+    "QRouting",
     "RandomPolicy",
     "agent_class",
     "agent_settings",
@@ -58,6 +61,27 @@ __all__ = [
     "save_q_table",
     "train",
 ]
+
+
+def QAdaptive(**parameters: Any) -> Policy:  # noqa: N802  # named as in papers
+    """The policy ``q-adaptive``, a learner of the core.
+
+    Example:
+        >>> dfe.agents.QAdaptive(alpha=0.3)
+        Policy('q-adaptive', {'alpha': 0.3})
+    """
+    return Policy("q-adaptive", parameters)
+
+
+def QRouting(**parameters: Any) -> Policy:  # noqa: N802
+    """The policy ``q-routing``, a learner of the core.
+
+    Example:
+        >>> dfe.agents.QRouting()
+        Policy('q-routing')
+    """
+    return Policy("q-routing", parameters)
+
 
 _LAZY = {path.rpartition(":")[2]: path for path in AGENTS.values()}
 
