@@ -257,6 +257,8 @@ void bind_simulation(py::module_& module) {
       .def_property_readonly("num_partitions", &Simulation::num_partitions);
   module.def("policies", &policy_list);
   module.def("network_rows", &network_rows);
+  module.def("network_horizon", &network_horizon, py::arg("network"));
+  module.attr("longest_horizon") = kLongestHorizon;
   module.attr("most_threads") = kMostThreads;
   module.attr("archive_format") = kArchiveFormat;
   module.def("trackers", &tracker_list);

@@ -147,24 +147,23 @@ py::array_t<double> received(const PatternHandle& handle) {
   return to_array<double>(result);
 }
 
-// [source router, destination router] the load between their hosts in the long run if every host sends its
-// share of a load of 1.
-py::array_t<double> demand(const PatternHandle& handle) {
+// [source host or router, destination router] the load between their hosts in the long run if every host
+// sends its share of a load of 1.
+py::array_t<double> demand(const PatternHandle& handle, bool by_host) {
   const Dragonfly& topology = *handle.topology;
-  const std::uint32_t routers = topology.num_routers();
   const std::uint32_t p = topology.p();
-  py::array_t<double> result({routers, routers});
+  const std::uint32_t senders = by_host ? 1 : p;  // per row
+  py::array_t<double> result({topology.num_hosts() / senders, topology.num_routers()});
   double* at = result.mutable_data();
   const py::gil_scoped_release release;
   std::vector<double> sent(topology.num_hosts(), 0.0);
   std::vector<double> received(topology.num_hosts());
-  for (std::uint32_t router = 0; router < routers; ++router) {
-    const std::uint32_t first = router * p;
-    for (std::uint32_t host = first; host < first + p; ++host)
+  for (std::uint32_t first = 0; first < topology.num_hosts(); first += senders) {
+    for (std::uint32_t host = first; host < first + senders; ++host)
       sent[host] = handle.pattern->share(HostId{host});
     std::ranges::fill(received, 0.0);
     handle.pattern->add_received(sent, received);
-    std::fill_n(sent.begin() + first, p, 0.0);
+    std::fill_n(sent.begin() + first, senders, 0.0);
     for (auto host = received.cbegin(); host != received.cend(); host += p)
       *at++ = std::accumulate(host, host + p, 0.0);
   }
@@ -279,7 +278,7 @@ void bind_traffic(py::module_& module) {
           [](const PatternHandle& handle, std::uint32_t host) { return handle.pattern->share(HostId{host}); },
           py::arg("host"))
       .def("received", &received)
-      .def("demand", &demand);
+      .def("demand", &demand, py::arg("by_host") = false);
   py::classh<SourceHandle>(module, "Source");
   module.def("make_pattern", &make, py::arg("topology"), py::arg("seed"), py::arg("name"),
              py::arg("arguments"), py::arg("uniform_excludes_sender") = false);

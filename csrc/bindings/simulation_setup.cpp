@@ -66,6 +66,12 @@ NetworkParams network_params(const py::dict& given) {
   return params;
 }
 
+}  // namespace
+
+Tick network_horizon(const py::dict& given) { return horizon_of(network_params(given)); }
+
+namespace {
+
 RecordOptions record_options(const py::dict& given) {
   RecordOptions record;
 #define DRAGONFLY_READ(type, name) record.name = member<type>(given, #name);

@@ -15,6 +15,8 @@ namespace dragonfly {
 inline constexpr std::uint32_t kMostThreads = 1024;
 // The rows of NetworkParams with the allowed values.
 [[nodiscard]] pybind11::list network_rows();
+// The longest delay of any event in a network, in its unit of time (network/params.hpp).
+[[nodiscard]] Tick network_horizon(const pybind11::dict& given);
 // All throw ConfigError.
 [[nodiscard]] Parameters parameters_of(const std::string& owner, const pybind11::dict& given);
 // Reads `name` and `parameters`; messages of errors name `field`.

@@ -11,7 +11,8 @@ inline constexpr TimePs kPsPerNs = 1000;
 // Later than anything that happens; sums of it and a delay do not overflow.
 inline constexpr TimePs kNever = INT64_MAX / 4;
 
-// Time in quanta: the greatest common divisor of all delays, so that every event falls exactly on a tick.
+// Time in quanta: a common divisor of all delays (network/params.hpp), so that every event falls exactly on a
+// tick.
 using Tick = std::int64_t;
 
 // Events, and packets, keep the low bits of a time. That is enough for all times that are less than 2^32

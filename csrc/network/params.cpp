@@ -10,41 +10,29 @@ namespace dragonfly {
 
 namespace {
 
-constexpr Tick kLongestWheel = 1 << 18;
-
-}  // namespace
-
-Arbitration parse_arbitration(std::string_view name) {
-  if (name.starts_with(kTransitFirst)) name.remove_prefix(kTransitFirst.size());
-  if (name == "round-robin") return Arbitration::kRoundRobin;
-  return name == "age" ? Arbitration::kAge : Arbitration::kLeastRecentlyServed;
-}
-
-std::vector<LinkParams> link_params(const NetworkParams& p, const Dragonfly& topology) {
+// By link class, hosts first; `locals`: classes of local links, if all of them are alike.
+std::vector<LinkParams> all_links(const NetworkParams& p, std::size_t locals) {
   std::vector<LinkParams> links{{p.host_packet_ps, 0, p.host_buffer_packets, 1}};
-  if (!p.links.empty()) {
-    if (p.links.size() + 1 != topology.num_link_classes()) {
-      throw ConfigError{"network.links", std::to_string(p.links.size()) + " classes",
-                        "one for each of the " + std::to_string(topology.num_link_classes() - 1) +
-                            " classes of links between routers"};
-    }
-    links.insert(links.end(), p.links.begin(), p.links.end());
-    return links;
-  }
-  const LinkParams local{p.local_packet_ps, p.local_latency_ps, p.local_buffer_packets, p.local_vcs};
-  links.resize(topology.num_link_classes() - 1, local);
+  links.insert(links.end(), p.links.begin(), p.links.end());
+  if (!p.links.empty()) return links;
+  links.resize(1 + locals, {p.local_packet_ps, p.local_latency_ps, p.local_buffer_packets, p.local_vcs});
   links.push_back({p.global_packet_ps, p.global_latency_ps, p.global_buffer_packets, p.global_vcs});
   return links;
 }
 
-Timing make_timing(const NetworkParams& p, const std::vector<LinkParams>& links) {
-  TimePs quantum = kPsPerNs;  // generation times of whole nanoseconds are exact, too
-  each_param(p, [&quantum](const char*, const auto& value, const AllowedParam& allowed) {
+TimePs common_divisor(const NetworkParams& p, const std::vector<LinkParams>& links) {
+  TimePs divisor = kPsPerNs;  // generation times of whole nanoseconds are exact, too
+  each_param(p, [&divisor](const char*, const auto& value, const AllowedParam& allowed) {
     if constexpr (std::is_same_v<std::decay_t<decltype(value)>, TimePs>) {
-      if (allowed.delay) quantum = std::gcd(quantum, value);
+      if (allowed.delay) divisor = std::gcd(divisor, value);
     }
   });
-  for (const LinkParams& link : links) quantum = std::gcd(quantum, std::gcd(link.packet_ps, link.latency_ps));
+  for (const LinkParams& link : links) divisor = std::gcd(divisor, std::gcd(link.packet_ps, link.latency_ps));
+  return divisor;
+}
+
+// Precondition: `quantum` divides all delays.
+Timing timing_in(TimePs quantum, const NetworkParams& p, const std::vector<LinkParams>& links) {
   const auto quanta = [quantum](TimePs ps) { return static_cast<Tick>(ps / quantum); };
   const bool timer = p.link_start == "timer";
   const bool cut_through = p.switching == "cut-through";
@@ -84,13 +72,42 @@ Timing make_timing(const NetworkParams& p, const std::vector<LinkParams>& links)
     longest = std::max({longest, t.hop_delay[i], t.credit_delay[i], t.crossbar_latency + 2 * t.packet[i]});
   }
   t.horizon = longest + t.lookahead + 2;
-  if (t.horizon > kLongestWheel) {
-    throw ConfigError{"network", "the common divisor of all delays is " + std::to_string(quantum) + " ps",
-                      "delays whose common divisor is at least " +
-                          std::to_string((longest + t.lookahead) * quantum / kLongestWheel + 1) +
-                          " ps (round them, or shorten the longest)"};
-  }
   return t;
+}
+
+}  // namespace
+
+Arbitration parse_arbitration(std::string_view name) {
+  if (name.starts_with(kTransitFirst)) name.remove_prefix(kTransitFirst.size());
+  if (name == "round-robin") return Arbitration::kRoundRobin;
+  return name == "age" ? Arbitration::kAge : Arbitration::kLeastRecentlyServed;
+}
+
+std::vector<LinkParams> link_params(const NetworkParams& p, const Dragonfly& topology) {
+  const std::size_t between_routers = topology.num_link_classes() - 1;
+  if (!p.links.empty() && p.links.size() != between_routers) {
+    throw ConfigError{
+        "network.links", std::to_string(p.links.size()) + " classes",
+        "one for each of the " + std::to_string(between_routers) + " classes of links between routers"};
+  }
+  return all_links(p, between_routers - 1);
+}
+
+Tick horizon_of(const NetworkParams& params) {
+  const std::vector<LinkParams> links = all_links(params, 1);
+  return timing_in(common_divisor(params, links), params, links).horizon;
+}
+
+Timing make_timing(const NetworkParams& params, const std::vector<LinkParams>& links, TimePs generated_ps) {
+  const TimePs delays = common_divisor(params, links);
+  const Timing finer = timing_in(std::gcd(delays, generated_ps), params, links);
+  if (finer.horizon <= kLongestHorizon) return finer;
+  const Timing timing = timing_in(delays, params, links);
+  if (timing.horizon > kLongestHorizon) {
+    throw ConfigError{"network", "delays of " + std::to_string(timing.horizon) + " units of time",
+                      "at most " + std::to_string(kLongestHorizon)};
+  }
+  return timing;
 }
 
 }  // namespace dragonfly

@@ -130,9 +130,20 @@ struct Timing {
   Tick horizon = 0;    // the longest delay of any event
 };
 
+// The most quanta that the queues of events span: 64 MB for the slots of hosts, as much again for mail. All
+// delays of whole nanoseconds fit, since each is at most 1 ms.
+inline constexpr Tick kLongestHorizon = 1 << 24;
+
 // By link class, hosts first. Throws ConfigError if `params.links` are none for this topology.
 [[nodiscard]] std::vector<LinkParams> link_params(const NetworkParams& params, const Dragonfly& topology);
-[[nodiscard]] Timing make_timing(const NetworkParams& params, const std::vector<LinkParams>& links);
+// The horizon of a network whose quantum is the greatest common divisor of all delays and of 1 ns.
+[[nodiscard]] Tick horizon_of(const NetworkParams& params);
+// The quantum is this divisor. It divides `generated_ps`, too (TrafficSource::step_ps), if the horizon
+// allows: hosts then generate messages at exactly the given times, else at the next quantum. Throws
+// ConfigError beyond kLongestHorizon: `dragonfly_env/config/time_unit.py` rounds the times of packets so that
+// this does not happen.
+[[nodiscard]] Timing make_timing(const NetworkParams& params, const std::vector<LinkParams>& links,
+                                 TimePs generated_ps = 0);
 [[nodiscard]] Arbitration parse_arbitration(std::string_view name);
 
 }  // namespace dragonfly

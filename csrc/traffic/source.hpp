@@ -49,6 +49,12 @@ class TrafficSource {
   // The cursor was that of another source, which this one goes on with (traffic/spliced_source.hpp): a
   // message that the other one has not generated yet is this one's.
   virtual void rejoin(HostId /*host*/, SourceCursor& /*cursor*/) const {}
+  // The first number from `message` on with which a burst begins in the step of `cursor`: messages that are
+  // generated together (TrafficPattern::round_messages) are numbered together.
+  [[nodiscard]] virtual std::uint64_t burst_from(HostId /*host*/, const SourceCursor& /*cursor*/,
+                                                 std::uint64_t message) const {
+    return message;
+  }
   // Whether the generator keeps its own time, so that a message which finds the source queue full
   // can be generated at a later regular time. Otherwise (a trace) it can only wait, or be lost.
   [[nodiscard]] virtual bool regenerates() const { return true; }
@@ -66,6 +72,8 @@ class TrafficSource {
   // up to its message on. Precondition: drawn_packets() > 0.
   virtual void draw_ahead(HostId /*host*/, const SourceCursor& /*cursor*/,
                           std::span<std::uint32_t, kDrawnAhead> /*destinations*/) const {}
+  // A common divisor of all message times, where the times are given exactly (a trace); else 0.
+  [[nodiscard]] virtual TimePs step_ps() const { return 0; }
   // The table that all prescribed routes (Message::route) point into; empty without any.
   [[nodiscard]] virtual std::span<const std::uint32_t> routes() const { return {}; }
   // The mean offered load from one time to another. Unknown for traces and silence.

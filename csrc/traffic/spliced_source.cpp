@@ -26,6 +26,8 @@ class SplicedSource final : public TrafficSource {
     with_own(cursor, [](const TrafficSource&) {}, host);
   }
   [[nodiscard]] bool regenerates() const override { return parts_[0].source->regenerates(); }
+  // The first part alone decides: the others go on with a state that counts in its unit of time.
+  [[nodiscard]] TimePs step_ps() const override { return parts_[0].source->step_ps(); }
   void skip(HostId host, SourceCursor& cursor) const override {
     with_own(cursor, [&](const TrafficSource& source) { source.skip(host, cursor); }, host);
   }
@@ -84,7 +86,9 @@ class SplicedSource final : public TrafficSource {
       const TrafficSource& next = *parts_[part].source;
       next.start(host, cursor);
       while (cursor.time_ps <= after) next.advance(host, cursor);
-      if (next.drawn_packets() > 0 && next.regenerates()) cursor.message = std::max(cursor.message, message);
+      if (next.drawn_packets() > 0 && next.regenerates()) {
+        cursor.message = next.burst_from(host, cursor, std::max(cursor.message, message));
+      }
     }
     cursor.step |= part << kPartShift;
   }

@@ -215,6 +215,13 @@ class SyntheticSource final : public TrafficSource {
     move_to(cursor.time_ps + params_.packet_ps, host, step, cursor);
   }
 
+  [[nodiscard]] std::uint64_t burst_from(HostId host, const SourceCursor& cursor,
+                                         std::uint64_t message) const override {
+    if (cursor.time_ps >= kNever) return message;
+    const std::uint64_t burst = steps_[cursor.step].pattern->round_messages(host);
+    return (message + burst - 1) / burst * burst;
+  }
+
   Message describe(HostId host, const SourceCursor& cursor) const override {
     RandomStream random{params_.seed, Purpose::kDestination, host.value, cursor.message};
     return {.destination = steps_[cursor.step].pattern->destination(host, cursor.message, random),
@@ -308,6 +315,7 @@ class SyntheticSource final : public TrafficSource {
       ArrivalKey arrival = key(host, cursor);
       cursor.time_ps = process.first(arrival, step.start_ps);
       cursor.trial = arrival.arrival;
+      cursor.message = burst_from(host, cursor, cursor.message);
       if (cursor.time_ps < step.end_ps) return;
     }
     cursor.step = static_cast<std::uint32_t>(steps_.size()) - 1;

@@ -1,6 +1,7 @@
 #include "traffic/trace_source.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -117,6 +118,7 @@ class TraceSource final : public TrafficSource {
         time_ps_(columns.time_ps.size()),
         entries_(columns.time_ps.size()),
         routes_(columns.routes.begin(), columns.routes.end()) {
+    for (const TimePs time : columns.time_ps) step_ps_ = std::gcd(step_ps_, time);
     for (const std::uint32_t host : columns.source) ++first_[host + 1];
     for (std::uint32_t host = 0; host < topology.num_hosts(); ++host) first_[host + 1] += first_[host];
     std::vector<std::uint64_t> next(first_.begin(), first_.end() - 1);
@@ -149,6 +151,7 @@ class TraceSource final : public TrafficSource {
   }
 
   [[nodiscard]] bool regenerates() const override { return false; }
+  [[nodiscard]] TimePs step_ps() const override { return step_ps_; }
   void skip(HostId host, SourceCursor& cursor) const override { advance(host, cursor); }
 
   Message describe(HostId host, const SourceCursor& cursor) const override {
@@ -178,6 +181,7 @@ class TraceSource final : public TrafficSource {
   std::vector<TimePs> time_ps_;
   std::vector<Entry> entries_;
   std::vector<std::uint32_t> routes_;
+  TimePs step_ps_ = 0;
   std::uint32_t longest_route_ = 0;
   bool late_exits_ = false;
 };

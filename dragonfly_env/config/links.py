@@ -32,7 +32,6 @@ MAX_BUFFER = int(ROWS["local_buffer_packets"]["high"] or 0)
 MAX_VCS = int(ROWS["local_vcs"]["high"] or 0)
 MAX_LATENCY_NS = (ROWS["local_latency_ps"]["high"] or 0) / PS_PER_NS
 
-_BUNDLE_STEP_PS = 10
 _OF_GRIDS = ("rank-1", "rank-2", "rank-3")
 
 
@@ -74,7 +73,7 @@ class LinkConfig:
     """Settings of a class of link. A field that is None takes the network's value for local or global links.
 
     Figures are those of a single link; a port that stands for n parallel ones (``Dragonfly.port_links``) has n times
-    the bandwidth and the buffer. The time of a packet on such a port is rounded to 10 ps.
+    the bandwidth and the buffer.
 
     Raises:
         ConfigError: If a field is out of range.
@@ -122,28 +121,30 @@ def check_links(field: str, value: object) -> tuple[tuple[str, LinkConfig], ...]
     return tuple(sorted(links.items()))
 
 
-def link_rows(network: NetworkConfig, topology: Dragonfly) -> list[_core.LinkParams]:
-    """The classes of links between routers, local ones first, as the core takes them."""
+def link_rows(network: NetworkConfig, topology: Dragonfly) -> list[dict[str, Any]]:
+    """The classes of links between routers, local ones first, as the core takes them once times are rounded."""
     given = dict(network.links)
     classes = topology.link_classes[1:]
     for name in given:
         if name not in classes and not (name in _OF_GRIDS and topology.group == ALL_TO_ALL):
             allowed = f"this topology has {', '.join(classes)}{did_you_mean(name, classes)}"
             raise config_error("network.links", name, allowed)
-    bundled: dict[str, int] = {
-        topology.port_kind(port): topology.port_links(port) for port in range(topology.radix)
-    }
+    bundled = bundled_links(topology)
     return [
-        _row(
-            network, name, given.get(name, LinkConfig()), bundled.get(name, 1), is_global=name == classes[-1]
-        )
-        for name in classes
+        _row(network, name, given.get(name, LinkConfig()), links, is_global=name == classes[-1])
+        for name, links in zip(classes, bundled, strict=True)
     ]
+
+
+def bundled_links(topology: Dragonfly) -> list[int]:
+    """How many links a port stands for, by class of links between routers."""
+    links = {topology.port_kind(port): topology.port_links(port) for port in range(topology.radix)}
+    return [links.get(name, 1) for name in topology.link_classes[1:]]
 
 
 def _row(
     network: NetworkConfig, name: str, given: LinkConfig, bundled: int, *, is_global: bool
-) -> _core.LinkParams:
+) -> dict[str, Any]:
     """Settings of a class: its own, else those of local or global links."""
     kind = "global" if is_global else "local"
 
@@ -158,9 +159,6 @@ def _row(
     if network.flit_bytes * PS_PER_NS < bandwidth or exact_ps > MAX_LATENCY_NS * PS_PER_NS + 0.5:
         low, high = network.packet_bytes / MAX_LATENCY_NS, network.flit_bytes * PS_PER_NS
         raise config_error(field, bandwidth, f"a port of {bundled} links must be in [{low:g}, {high:g}] GB/s")
-    packet_ps = round(exact_ps)
-    if bundled > 1:  # thirds of a link's time would leave the clock loop no common divisor of all delays
-        packet_ps = max(1, round(packet_ps / _BUNDLE_STEP_PS)) * _BUNDLE_STEP_PS
     if network.switching == "cut-through" and bandwidth > network.crossbar_bandwidth_gbytes_per_s:
         raise config_error(
             "crossbar_bandwidth_gbytes_per_s",
@@ -174,7 +172,7 @@ def _row(
             field, buffer_packets, f"a port of {bundled} links has room for at most {MAX_BUFFER} packets"
         )
     return {
-        "packet_ps": packet_ps,
+        "packet_ps": exact_ps,
         "latency_ps": ns_to_ps(f"{field}.latency_ns", latency_ns),
         "buffer_packets": buffer_packets,
         "vcs": pick(given.vcs, "vcs"),

@@ -29,6 +29,7 @@ from dragonfly_env.config.links import (
     MAX_LATENCY_NS,
     LinkConfig,
     bandwidth,
+    bundled_links,
     check_links,
     fastest_link,
     link_rows,
@@ -46,6 +47,7 @@ from dragonfly_env.config.rows import (
     reject_unknown,
     setting,
 )
+from dragonfly_env.config.time_unit import largest_error, rounded
 from dragonfly_env.config.topology import Dragonfly
 
 
@@ -302,7 +304,7 @@ class NetworkConfig:
         return self.flit_bytes * PS_PER_NS / gbytes_per_s
 
     def _packet_ps(self, gbytes_per_s: float) -> int:
-        return round(self.packet_bytes * PS_PER_NS / gbytes_per_s)
+        return round(self._exact_packet_ps(gbytes_per_s))
 
     @property
     def message_bytes_of_packet(self) -> int:
@@ -332,7 +334,7 @@ class NetworkConfig:
     @property
     def injection_packet_time_ns(self) -> float:
         """Time of a packet on the link from host to router, to the nearest ps; 0: whole at once."""
-        return self._serialisation_ps(self.injection_bandwidth_gbytes_per_s) / PS_PER_NS
+        return round(self._exact_packet_ps(self.injection_bandwidth_gbytes_per_s)) / PS_PER_NS
 
     @property
     def crossbar_packet_time_ns(self) -> float:
@@ -443,7 +445,7 @@ class NetworkConfig:
     def to_core(
         self, topology: Dragonfly | None = None, *, watchdog_ns: float = 1_000_000.0
     ) -> _core.NetworkParams:
-        """Convert the settings for the core: whole picoseconds, serialisation times to the nearest one.
+        """Convert the settings for the core: whole picoseconds, times of packets rounded (``time_unit``).
 
         Args:
             topology: Whose classes of links they are for; None: local and global ones, as all-to-all groups have.
@@ -451,18 +453,42 @@ class NetworkConfig:
 
         Raises:
             ConfigError: If ``topology`` is neither, ``watchdog_ns`` is no time above 0 or finer than a ps, or ``links``
-                do not fit the topology.
+                do not fit the topology, or a delay is too fine for the longest of them.
         """
+        exact = self._exact(topology, watchdog_ns)
+        bundled = bundled_links(topology) if topology is not None and exact["links"] else []
+        return rounded(exact, [links > 1 for links in bundled])
+
+    def rounding(self, topology: Dragonfly | None = None) -> float:
+        """The largest relative error of a rate, of links and the crossbar, in the simulation.
+
+        The simulator counts time in whole units, and rounds the time of a packet to them. The error is at most 0.001
+        for rates at which a packet takes 500 ps or more.
+
+        Args:
+            topology: Its classes of links are looked at; None: local and global ones, as all-to-all groups have.
+
+        Example:
+            >>> dfe.NetworkConfig().rounding()
+            0.0
+            >>> round(dfe.NetworkConfig(local_bandwidth_gbytes_per_s=12.0).rounding(), 6)
+            0.000625
+        """
+        return largest_error(self._exact(topology), self.to_core(topology))
+
+    def _exact(self, topology: Dragonfly | None, watchdog_ns: float = 1_000_000.0) -> dict[str, Any]:
+        """The parameters for the core, before times of packets are rounded."""
         apart = topology is not None and self._tells_links_apart(topology)
         return {
-            **core_values(self, {"GB/s": self._serialisation_ps}),
+            **core_values(self, {"GB/s": self._exact_packet_ps}),
             "watchdog_ps": ns_to_ps("watchdog_ns", watchdog_ns),
             "links": link_rows(self, topology) if topology is not None and apart else [],
         }
 
-    def _serialisation_ps(self, gbytes_per_s: float | None) -> int:
+    def _exact_packet_ps(self, gbytes_per_s: float | None) -> float:
         """Time per packet; None: as on the link from router to host."""
-        return self._packet_ps(self.host_bandwidth_gbytes_per_s if gbytes_per_s is None else gbytes_per_s)
+        rate = self.host_bandwidth_gbytes_per_s if gbytes_per_s is None else gbytes_per_s
+        return self.packet_bytes * PS_PER_NS / rate
 
     def _tells_links_apart(self, topology: Dragonfly) -> bool:
         return bool(self.links) or len(topology.link_classes) > len(_USUAL_CLASSES)

@@ -21,9 +21,7 @@ from dragonfly_env.checks.values import (
     config_error,
     ns_to_ps,
 )
-from dragonfly_env.config.groups import ALL_TO_ALL
 from dragonfly_env.config.help import documented
-from dragonfly_env.config.links import link_rows
 from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.config.rows import (
     boolean,
@@ -190,8 +188,9 @@ class SimulationConfig:
             object.__setattr__(self, "network", NetworkConfig.from_dict(self.network))
         if not isinstance(self.network, NetworkConfig):
             raise config_error("network", self.network, "must be a NetworkConfig or the name of a preset")
-        if self.network.links or self.topology.group != ALL_TO_ALL:
-            link_rows(self.network, self.topology)
+        self.network.to_core(
+            self.topology
+        )  # links that the topology does not have, and delays that do not fit
         object.__setattr__(self, "policy", as_policy(self.policy))
         object.__setattr__(self, "jobs", parse_jobs(self.jobs))
         if self.traffic is None:
@@ -536,7 +535,8 @@ class Made:
     def now(self) -> SimulationConfig:
         """Return the configuration that holds from now on."""
         config = self.changes[-1][1] if self.changes else self.config
-        return config if self.policy is None else config.replace(policy=as_policy(self.policy))
+        policy = self.config.policy_object if self.policy is None else as_policy(self.policy)
+        return config if config.policy_object == policy else config.replace(policy=policy)
 
     def to_core(self) -> dict[str, Any]:
         """The record that a core is made of."""

@@ -114,7 +114,8 @@ def test_cut_through_needs_a_crossbar_as_fast_as_a_bundle() -> None:
 
 
 def test_a_network_for_local_links_holds_for_all_of_them_and_bundles_multiply_it() -> None:
-    core = dfe.NetworkConfig(links={"rank-2": {"bandwidth_gbytes_per_s": 5.25}}).to_core(SMALL)
+    rates = {"links": {"rank-2": {"bandwidth_gbytes_per_s": 5.25}}, "crossbar_bandwidth_gbytes_per_s": 40.0}
+    core = dfe.NetworkConfig(**rates).to_core(SMALL)  # type: ignore[arg-type]
     # 128 bytes at 4 GB/s are 32 ns, at 3 x 5.25 GB/s 8.127 ns (to 10 ps), at 2 x 4 GB/s 16 ns.
     assert [row["packet_ps"] for row in core["links"]] == [32_000, 8_130, 16_000]
     assert [row["latency_ps"] for row in core["links"]] == [30_000, 30_000, 300_000]
