@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 
 import numpy as np
 import numpy.typing as npt
 
+from dragonfly_env import _core
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.config.topology import Dragonfly
@@ -16,7 +18,7 @@ from dragonfly_env.traffic import Pattern, Traffic, parse_traffic, traffic_patte
 Matrix = npt.NDArray[np.float64]
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Demand:
     """What hosts send at a load of 1, in units of the bandwidth of a host's link.
 
@@ -24,11 +26,18 @@ class Demand:
         between_routers: (R, R) from the hosts of a router (row) to those of another (column).
         sent: (H,) by each host.
         received: (H,) by each host.
+        pattern: Its expectation in the core.
     """
 
     between_routers: Matrix
     sent: Matrix
     received: Matrix
+    pattern: _core.Pattern
+
+    @functools.cached_property
+    def of_hosts(self) -> Matrix:
+        """(H, R) from each host (row) to the hosts of a router (column)."""
+        return self.pattern.demand(by_host=True)
 
 
 def demand_of(
@@ -40,7 +49,7 @@ def demand_of(
     excludes = network is not None and network.uniform_excludes_sender
     core = pattern.build(topology.to_core(), seed, uniform_excludes_sender=excludes)
     sent = np.array([core.share(host) for host in range(topology.num_hosts)])
-    return Demand(core.demand(), sent, core.received())
+    return Demand(core.demand(), sent, core.received(), core)
 
 
 def pattern_of(traffic: Traffic) -> Pattern:

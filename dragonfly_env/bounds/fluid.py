@@ -32,6 +32,7 @@ MOST_FLOWS = 400_000
 """Flows of the largest program that is solved. 1,056 hosts with a rotation by one group have 23,000."""
 
 _SAME = 1e-9  # of the largest demand: two demands that differ by less are the same
+_DIGITS = 9  # the same for demands of hosts
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -230,37 +231,67 @@ class FluidModel:
         mean = constant_ns + float(costs @ found) / self.offered
         return Flow(mean, self._utilisation(found) * load)
 
-    def most_accepted(self, load: float, most: float) -> float:
-        """Maximise the mean load that is accepted where each router may accept less than it is offered.
+    def most_accepted(self, load: float, of_hosts: Floats, injection: float, ejection: float) -> float:
+        """Maximise the mean load that is accepted where each host may get less through than it is offered.
 
-        Every router sends its demands in fixed proportions, as hosts with one queue do, but any share of them. The
-        links to the hosts of a router take together what they can.
+        Every host sends its demands in fixed proportions, as one queue does, but any share of them. Hosts of a router
+        with the same demands have one variable together. The links to the hosts of a router take together what they
+        can.
+
+        Args:
+            load: That is offered.
+            of_hosts: (H, R) what each host sends to each router at a load of 1.
+            injection: Bandwidth of the link from a host.
+            ejection: Bandwidth of the link to a host.
 
         Returns:
             What all hosts send on average, in the bandwidth of a host's link.
         """
         from scipy import sparse
 
-        step, routers = self.rotation.step, self.topology.num_routers
-        per_host = self.rotation.copies / self.topology.num_hosts
-        rows, sources = [np.zeros(0)], [np.zeros(0, dtype=np.int64)]
-        for destination in self.destinations:
-            others = np.flatnonzero(np.arange(routers) != destination)
-            rows.append(self._off[others, destination])
-            sources.append(others % step)
-        values, columns = np.concatenate(rows), np.concatenate(sources)
-        sent = sparse.csr_array((-values, (np.arange(len(values)), columns)), shape=(len(values), step))
-        flows = self._balance.shape[1]
-        costs = np.concatenate([np.zeros(flows), -self.demand[:step].sum(axis=1)])
-        equal = sparse.hstack([self._balance, sent], format="csr")
-        received = self.demand[:, :step].reshape(-1, step, step).sum(axis=0).T
+        step, routers, p = self.rotation.step, self.topology.num_routers, self.topology.p
+        demands, sent, router = self._senders(of_hosts)
+        rows, columns, values = [], [], []
+        for i, destination in enumerate(self.destinations):
+            # Conservation rows of a destination: one per router but itself, see _matrices.
+            for copy in range(self.rotation.copies):
+                source = copy * step + router
+                flow = demands[:, (destination - copy * step) % routers]
+                used = np.flatnonzero((flow > 0) & (source != destination))
+                rows.append(i * (routers - 1) + source[used] - (source[used] > destination))
+                columns.append(used)
+                values.append(-flow[used])
+        senders, flows = len(demands), self._balance.shape[1]
+        where = (np.concatenate([np.zeros(0, int), *rows]), np.concatenate([np.zeros(0, int), *columns]))
+        shape = (self._balance.shape[0], senders)
+        equal = sparse.hstack(
+            [self._balance, sparse.csr_array((np.concatenate([np.zeros(0), *values]), where), shape=shape)],
+            format="csr",
+        )
+        received = demands.reshape(senders, -1, step).sum(axis=1).T
         below = sparse.block_diag([self._shared, sparse.csr_array(received)], format="csr")
-        limits = np.concatenate([self._limits(), np.full(step, float(self.topology.p))])
-        upper = np.concatenate([np.full(flows, np.inf), np.full(step, min(load, most))])
+        limits = np.concatenate([self._limits(), np.full(step, p * ejection)])
+        costs = np.concatenate([np.zeros(flows), -demands.sum(axis=1)])
+        upper = np.concatenate([np.full(flows, np.inf), np.minimum(load, injection / sent)])
         found = _solve(costs, below, limits, equal, np.zeros(equal.shape[0]), upper)
         if found is None:
             raise AssertionError("to accept nothing is always possible")
-        return float(-costs @ found) * per_host
+        return float(-costs @ found) * self.rotation.copies / self.topology.num_hosts
+
+    def _senders(self, of_hosts: Floats) -> tuple[Floats, Floats, Ints]:
+        """Groups of hosts with the same demands at routers that the rotation maps to each other: what a group sends to
+        each router per copy of the rotation, what a host of it sends in all, and the router, of those that come first.
+        """
+        router = np.arange(len(of_hosts)) // self.topology.p
+        turns = router // self.rotation.step * self.rotation.step
+        ahead = (np.arange(self.topology.num_routers) + turns[:, None]) % self.topology.num_routers
+        turned = np.take_along_axis(of_hosts, ahead, axis=1)
+        keys = np.column_stack([router - turns, np.round(turned / turned.max(), _DIGITS)])
+        sends = np.flatnonzero(turned.any(axis=1))
+        _, first, count = np.unique(keys[sends], axis=0, return_index=True, return_counts=True)
+        one = turned[sends[first]]
+        total = one * count[:, None] / self.rotation.copies
+        return total, one.sum(axis=1), (router - turns)[sends[first]]
 
     def _utilisation(self, flows: Floats) -> Floats:
         by_orbit = self._shared @ flows
@@ -287,15 +318,14 @@ def _solve(
     wanted: Floats,
     upper: Floats | None = None,
 ) -> Floats | None:
-    """The minimiser of costs over flows of at least 0; None if there is none. Interior point, then a vertex."""
+    """The minimiser of costs over flows of at least 0; None if there is none. Interior point, or else simplex."""
     from scipy.optimize import linprog
 
     bounds: Any = (0, None) if upper is None else np.stack([np.zeros(len(upper)), upper], axis=1)
-    found = linprog(
-        costs, A_ub=below, b_ub=limits, A_eq=equal, b_eq=wanted, bounds=bounds, method="highs-ipm"
-    )
-    if found.status == 2:
-        return None
-    if found.status != 0:
-        raise RuntimeError(f"the linear program was not solved: {found.message}")
-    return np.asarray(found.x, dtype=np.float64)
+    for method in ("highs-ipm", "highs-ds"):  # programs without a solution may end the first with an error
+        found = linprog(costs, A_ub=below, b_ub=limits, A_eq=equal, b_eq=wanted, bounds=bounds, method=method)
+        if found.status == 0:
+            return np.asarray(found.x, dtype=np.float64)
+        if found.status == 2:
+            return None
+    raise RuntimeError(f"the linear program was not solved: {found.message}")

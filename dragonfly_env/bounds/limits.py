@@ -73,7 +73,7 @@ class Bounds:
         >>> round(bounds.most_load, 4), bounds.limited_by_hosts
         (0.5625, False)
         >>> round(bounds.latency_floor_ns(0.3), 1)
-        999.2
+        927.9
     """
 
     def __init__(
@@ -103,14 +103,16 @@ class Bounds:
         self.network = network
         self.demand = demand
         rates = np.ones(len(topology.link_classes))
-        injection = 1.0
+        self._injection = 1.0
         if rated:
             times = packet_times(network, topology)
             rates = _rates(network, topology)
             sent_ps = times.injection_packet_ps  # 0: at once
-            injection = times.packet_ps[0] / sent_ps if sent_ps else math.inf
-        self._most_sent = float(min(1.0, injection / demand.sent.max()))
-        self._most_by_hosts = float(min(self._most_sent, 1.0 / demand.received.max()))
+            self._injection = times.load_ps / sent_ps if sent_ps else math.inf
+        self._ejection = float(rates[0])
+        self._most_by_hosts = float(
+            min(1.0, self._injection / demand.sent.max(), self._ejection / demand.received.max())
+        )
         self.model = FluidModel(topology, demand.between_routers, rates, most_flows)
         self._most: Flow | None = None
 
@@ -153,10 +155,11 @@ class Bounds:
         return math.inf if found is None else found.value
 
     def most_accepted(self, load: float) -> float:
-        """The highest mean load that hosts can get through where routers may be served unequally.
+        """The highest mean load that hosts can get through where they may be served unequally.
 
-        Above the most load some routers may accept more than others, so that the mean is higher than what all of them
-        can accept alike. Every host sends its packets in order, so it accepts the same share of all its demands.
+        Above the most load some hosts may get more through than others, so that the mean is higher than what all of
+        them can get through alike. Every host sends its packets in order, so it sends the same share of all its
+        demands.
 
         Args:
             load: That is offered.
@@ -164,7 +167,7 @@ class Bounds:
         Returns:
             What is accepted, over all hosts, those that send less than others included.
         """
-        return self.model.most_accepted(load, self._most_sent)
+        return self.model.most_accepted(load, self.demand.of_hosts, self._injection, self._ejection)
 
     def classes_at_most_load(self) -> tuple[ClassUse, ...]:
         """How full links between routers are at the most load on the quickest paths, by class, the fullest first."""
@@ -184,10 +187,10 @@ class Bounds:
 
 
 def _rates(network: NetworkConfig, topology: Dragonfly) -> Floats:
-    """(classes,) bandwidth of a single link of each class, in that of the link to a host."""
-    packet_ps = packet_times(network, topology).packet_ps
-    links = [topology.port_links(_port_of(topology, kind)) for kind in range(len(packet_ps))]
-    rates: Floats = packet_ps[0] / (np.array(packet_ps) * np.array(links))
+    """(classes,) bandwidth of a single link of each class in the simulation, in that of a host's link as it is set."""
+    times = packet_times(network, topology)
+    links = [topology.port_links(_port_of(topology, kind)) for kind in range(len(times.packet_ps))]
+    rates: Floats = times.load_ps / (np.array(times.packet_ps) * np.array(links))
     return rates
 
 
@@ -249,7 +252,7 @@ def latency_floor(config: SimulationConfig) -> float:
     Example:
         >>> config = dfe.SimulationConfig(topology="72", traffic="adv+1", load=0.3)
         >>> round(dfe.latency_floor(config), 1)
-        999.2
+        927.9
     """
     demand, load = offered_by(config)
     try:
@@ -258,10 +261,11 @@ def latency_floor(config: SimulationConfig) -> float:
         if np.count_nonzero(demand.between_routers) > MOST_DEMANDS:
             raise
     topology, network = config.topology, config.network
-    if load * max(demand.sent.max(), demand.received.max()) > 1 + _ROUNDING:
+    rates = _rates(network, topology)
+    if load * max(demand.sent.max(), demand.received.max() / rates[0]) > 1 + _ROUNDING:
         return math.inf
     arcs = Arcs.of(topology)
-    limits = _rates(network, topology)[arcs.kind] * arcs.links / load
+    limits = rates[arcs.kind] * arcs.links / load
     constant_ns, hop_ns = least_times(network, topology)
     found = least_latency(topology, arcs, demand.between_routers, limits, hop_ns[arcs.kind])
     return math.inf if found is None else constant_ns + found / float(demand.between_routers.sum())

@@ -5,12 +5,11 @@ edge to edge: from the host to the first edge, one part per hop, and from the la
 
 * **A packet alone** (``alone_ns``) takes every part in full, and waits for the next edge after each of them. The
   simulator agrees to the picosecond.
-* **The least** (``least_times``) that packets take on average, which bounds need. Where a port sends at once
-  (``link_start="immediate"``) this is a packet alone: others can only delay it. Where an idle port first runs its
-  timer for one packet time (``link_start="timer"``, as SST/Merlin does), a packet that finds the timer running, because
-  another packet or a credit has started it, leaves when it ends. The wait is then anything between nothing and one
-  packet time: half of that on average, if packets do not arrive in step with the timer. So light traffic makes packets
-  faster than one alone, by some 2 percent in the networks ``default`` and ``q-adaptive``.
+* **The least** (``least_times``), which bounds need. Where a port sends at once (``link_start="immediate"``) this is a
+  packet alone: others can only delay it. Where an idle port first runs its timer for one packet time
+  (``link_start="timer"``, as SST/Merlin does), a packet that finds the timer running, because another packet or a
+  credit has started it, leaves when it ends. The wait is then anything between nothing and one packet time, and packets
+  that arrive in step with the timers never wait. So the least hop has no timer; it still ends at an edge of the clock.
 """
 
 from __future__ import annotations
@@ -22,7 +21,6 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env.checks.values import PS_PER_NS, config_error, ns_to_ps
-from dragonfly_env.config.links import link_rows
 from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.config.topology import Dragonfly
 
@@ -41,6 +39,7 @@ class PacketTimes:
         last_timer_ps: Of the port to the host.
         packet_ps: By class of link, the time of a packet on a port; of the link to the host first.
         injection_packet_ps: The same of the link from the host.
+        load_ps: Between packets that a host sends at a load of 1: the time of a packet at the rate that is set.
     """
 
     clock_ps: int
@@ -52,37 +51,35 @@ class PacketTimes:
     last_timer_ps: int
     packet_ps: tuple[int, ...]
     injection_packet_ps: int
+    load_ps: int
 
 
 def packet_times(network: NetworkConfig, topology: Dragonfly) -> PacketTimes:
     """The parts of a journey in a network."""
-
-    def ps(name: str) -> int:
-        return ns_to_ps(name, getattr(network, name))
-
+    ps = network.to_core(topology)
     timed = network.link_start == "timer"
-    tail_after = not timed and network.switching == "store-and-forward"
-    injection_ps = round(network.injection_packet_time_ns * PS_PER_NS)
-    host_ps = round(network.packet_time_ns * PS_PER_NS)
-    rows = link_rows(network, topology)
-    decision = ps("routing_delay_ns")
-    out, into, crossbar = ps("output_latency_ns"), ps("input_latency_ns"), ps("crossbar_latency_ns")
-    hops = [0]
-    for row in rows:
-        sending = row["packet_ps"] if timed or tail_after else 0
-        wire = out + row["latency_ps"] + into
-        hops.append(crossbar + sending + wire + decision)
-    sending = injection_ps if timed or tail_after else 0
+    sent_after = timed or network.switching == "store-and-forward"
+    rows = ps["links"] or [
+        {name: ps[f"{kind}_{name}"] for name in ("packet_ps", "latency_ps")} for kind in ("local", "global")
+    ]
+    packets = [ps["host_packet_ps"], *(row["packet_ps"] for row in rows)]
+    injection = ps["injection_packet_ps"]
+    out, into, decision = ps["output_latency_ps"], ps["input_latency_ps"], ps["routing_delay_ps"]
+    hops = [
+        ps["crossbar_latency_ps"] + sent_after * row["packet_ps"] + out + row["latency_ps"] + into + decision
+        for row in rows
+    ]
     return PacketTimes(
-        clock_ps=ps("router_clock_ns"),
-        first_ps=sending + ps("injection_latency_ns") + into + decision,
-        hop_ps=tuple(hops),
-        last_ps=crossbar + host_ps + out + ps("ejection_latency_ns"),
-        first_timer_ps=injection_ps if timed else 0,
-        hop_timer_ps=(0, *(row["packet_ps"] if timed else 0 for row in rows)),
-        last_timer_ps=host_ps if timed else 0,
-        packet_ps=(host_ps, *(row["packet_ps"] for row in rows)),
-        injection_packet_ps=injection_ps,
+        clock_ps=ps["router_clock_ps"],
+        first_ps=sent_after * injection + ps["injection_latency_ps"] + into + decision,
+        hop_ps=(0, *hops),
+        last_ps=ps["crossbar_latency_ps"] + packets[0] + out + ps["ejection_latency_ps"],
+        first_timer_ps=timed * injection,
+        hop_timer_ps=(0, *(timed * packet for packet in packets[1:])),
+        last_timer_ps=timed * packets[0],
+        packet_ps=tuple(packets),
+        injection_packet_ps=injection,
+        load_ps=ns_to_ps("packet_time_ns", network.packet_time_ns),
     )
 
 
@@ -120,23 +117,19 @@ def alone_ns(
 
 
 def least_times(network: NetworkConfig, topology: Dragonfly) -> tuple[float, npt.NDArray[np.float64]]:
-    """What packets take at least on average: without a hop, and more for every hop.
+    """The least that any packet takes: without a hop, and more for every hop.
 
     Returns:
         Of a packet to a host of its own router, in ns; and (classes,) more for a hop over a link of each class, in ns
         (0 for hosts, which come first).
     """
     times = packet_times(network, topology)
-    if (
-        network.link_start == "timer"
-    ):  # the timer ends at any time, so the next clock edge is half a clock away
-        wait = times.clock_ps / 2
-        constant = times.first_ps - times.first_timer_ps / 2 + wait + times.last_ps - times.last_timer_ps / 2
-        hops = [hop - timer / 2 + wait for hop, timer in zip(times.hop_ps, times.hop_timer_ps, strict=True)]
-    else:
-        constant = float(times.first_ps + times.last_ps)
-        hops = [float(_next_edge(hop, times.clock_ps)) for hop in times.hop_ps]
-    return constant / PS_PER_NS, np.array([0.0, *hops[1:]]) / PS_PER_NS
+    constant = times.first_ps - times.first_timer_ps + times.last_ps - times.last_timer_ps
+    hops = [
+        _next_edge(hop - timer, times.clock_ps)
+        for hop, timer in zip(times.hop_ps, times.hop_timer_ps, strict=True)
+    ]
+    return constant / PS_PER_NS, np.array([0, *hops[1:]]) / PS_PER_NS
 
 
 def _next_edge(time_ps: int, clock_ps: int) -> int:

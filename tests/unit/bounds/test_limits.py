@@ -187,6 +187,25 @@ def test_unequal_service_may_accept_more_than_the_most_load() -> None:
     assert bounds.most_accepted(0.2) == pytest.approx(0.2 * offered)
 
 
+def test_hosts_of_a_router_with_different_destinations_are_limited_apart() -> None:
+    """Of two hosts per router one sends within its group, the other over the only link to the other group."""
+    topology = dfe.Dragonfly(p=2, a=2, h=1, g=2)
+    demands = np.zeros((8, 8))
+    demands[[0, 2, 4, 6], [3, 1, 7, 5]] = 1.0
+    demands[[1, 3, 5, 7], [4, 6, 0, 2]] = 1.0
+    bounds = Bounds(topology, DemandMatrix(demands))
+    assert bounds.most_load == pytest.approx(1 / 2)
+    assert bounds.most_accepted(1.0) == pytest.approx((4 + 4 / 2) / 8)
+    assert bounds.most_accepted(0.4) == pytest.approx(0.4)
+
+
+def test_hosts_that_send_less_are_not_held_to_the_rate_of_the_others() -> None:
+    """Half of the hosts send half: a slow link from the host limits the others alone."""
+    slow = dfe.NetworkConfig(injection_bandwidth_gbytes_per_s=2.0)
+    demands = np.diag(np.tile([1.0, 0.5], 36))
+    assert Bounds(SMALL, DemandMatrix(demands), network=slow).most_accepted(1.0) == pytest.approx(0.5)
+
+
 def test_what_hosts_receive_limits_what_is_accepted() -> None:
     """All send to the two hosts of one router."""
     demands = np.zeros((36, 36))

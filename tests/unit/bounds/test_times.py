@@ -77,8 +77,8 @@ def _kind(topology: dfe.Dragonfly, router: int, other: int) -> str:
 
 
 def test_the_least_times_of_the_default_network_are_those_worked_out_by_hand() -> None:
-    # Per router: decision 100, half a clock 1.6, half the timer 16, output 10, input 10, and the wire: 30 or 300.
+    # Per hop: output 10, input 10, decision 100, and the wire: 30 or 300; then the next edge of the clock of 3.2 ns.
     constant, (_, local, far) = least_times(dfe.NetworkConfig(), TOPOLOGIES["72"])
-    assert local == pytest.approx(100 + 1.6 + 16 + 10 + 10 + 30)
-    assert far == pytest.approx(100 + 1.6 + 16 + 10 + 10 + 300)
-    assert constant == pytest.approx((16 + 10 + 10) + (100 + 1.6) + (16 + 10 + 10))
+    assert local == pytest.approx(47 * 3.2)
+    assert far == pytest.approx(132 * 3.2)
+    assert constant == pytest.approx((10 + 10) + 100 + (10 + 10))
