@@ -36,7 +36,7 @@ from dragonfly_env.jobs.mix import BackgroundMix
 from dragonfly_env.jobs.workload import parse_jobs
 from dragonfly_env.policies import Policy, make_policy, policies
 from dragonfly_env.simulation.config import SimulationConfig
-from dragonfly_env.simulation.window import start_after
+from dragonfly_env.simulation.window import after_warmup
 from dragonfly_env.sweeps.run import Point, Run, offers_itself
 from dragonfly_env.traffic import DemandMatrix, Traffic, parse_traffic, traffic_from_dict
 from dragonfly_env.training.agents import FORMS, AgentSource, means_file
@@ -545,19 +545,21 @@ class Scenario:
         combined = itertools.product(self.traffic, self._jobs_of_runs(), self.policies)
         for traffic, listed, policy in combined:
             warmup_ns = self._warmup_ns_of(traffic, policy, listed)
-            jobs = start_after(listed, warmup_ns)
             for load in self._loads_of(traffic):
                 yield Point(
-                    config=SimulationConfig(
-                        topology=self.topology,
-                        network=self.network,
-                        policy=policy.policy,
-                        traffic=traffic.traffic,
-                        load=load,
-                        jobs=jobs,
-                        seed=self.seeds[0],
-                        threads=self.threads,
-                        **self.options,
+                    config=after_warmup(
+                        SimulationConfig(
+                            topology=self.topology,
+                            network=self.network,
+                            policy=policy.policy,
+                            traffic=traffic.traffic,
+                            load=load,
+                            jobs=tuple(listed),
+                            seed=self.seeds[0],
+                            threads=self.threads,
+                            **self.options,
+                        ),
+                        warmup_ns,
                     ),
                     policy_label=policy.label,
                     traffic_label=traffic.label,

@@ -23,7 +23,9 @@ from dragonfly_env.checks.values import (
     PS_PER_NS,
     as_numbers,
     check_mapping,
+    check_time_ns,
     config_error,
+    ns_to_ps,
     refuse_first,
     unknown_name,
 )
@@ -55,6 +57,7 @@ class Trace(Traffic):
         routes: uint32 routers, the source's first, the destination's last; or None.
         path: The file that it was read from, or "".
         sha256: Of that file, or "".
+        delay_ns: By so much ``time_ps`` is later than the times in the file.
 
     Example:
         >>> trace = dfe.traffic.Trace.from_columns(
@@ -75,6 +78,7 @@ class Trace(Traffic):
     routes: npt.NDArray[np.uint32] | None = None
     path: str = ""
     sha256: str = ""
+    delay_ns: float = 0.0
 
     @classmethod
     def from_columns(
@@ -164,6 +168,12 @@ class Trace(Traffic):
     def is_trace(self) -> bool:
         return True
 
+    def delayed(self, delay_ns: float) -> Trace:
+        """The same messages, each of them later."""
+        whole_ps = ns_to_ps("delay_ns", self.delay_ns) + ns_to_ps("delay_ns", delay_ns)
+        time_ps = self.time_ps + ns_to_ps("delay_ns", delay_ns)
+        return dataclasses.replace(self, time_ps=time_ps, delay_ns=whole_ps / PS_PER_NS)
+
     def check(self, topology: Dragonfly) -> None:
         self.build_source(topology.to_core(), packet_bytes=_MAX_BYTES)
 
@@ -186,7 +196,8 @@ class Trace(Traffic):
     def to_dict(self) -> dict[str, Any]:
         """Path and SHA-256 of the file that it was read from, or else all columns as lists."""
         if self.path:
-            return {"trace": {"path": self.path, "sha256": self.sha256}}
+            delay = {"delay_ns": self.delay_ns} if self.delay_ns else {}
+            return {"trace": {"path": self.path, "sha256": self.sha256, **delay}}
         time_ns = [
             time // PS_PER_NS if time % PS_PER_NS == 0 else time / PS_PER_NS for time in self.time_ps.tolist()
         ]
@@ -209,14 +220,17 @@ class Trace(Traffic):
         """The inverse of ``to_dict``.
 
         Args:
-            values: A table with the key ``trace``: columns, or ``path`` and ``sha256``.
+            values: A table with the key ``trace``: columns, or ``path``, ``sha256`` and perhaps ``delay_ns``.
         """
         table = check_mapping("trace", check_mapping("traffic", values).get("trace"), "must be a table")
         if "path" in table:
-            reject = set(table) - {"path", "sha256"}
+            reject = set(table) - {"path", "sha256", "delay_ns"}
             if reject:
-                raise config_error("trace", sorted(reject), "must have path and sha256 and nothing else")
-            trace = cls.from_file(table["path"])
+                raise config_error(
+                    "trace", sorted(reject), "must have path, sha256, delay_ns and nothing else"
+                )
+            delay_ns = check_time_ns("trace delay_ns", table.get("delay_ns", 0.0), 0.0, MAX_RUN_NS)
+            trace = cls.from_file(table["path"]).delayed(delay_ns)
             wanted = table.get("sha256", trace.sha256)
             if trace.sha256 != wanted:
                 raise config_error("trace sha256", trace.sha256, f"the file must be the one with {wanted}")

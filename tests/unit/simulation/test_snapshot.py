@@ -7,6 +7,7 @@ import pickle
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import dragonfly_env as dfe
@@ -146,6 +147,35 @@ def test_a_fork_sends_other_traffic_from_then_on(injection: str, queue: int | No
     assert again.config.traffic == "adv+1"
 
 
+def burst_sizes(simulation: dfe.Simulation, after_ns: float) -> list[set[int]]:
+    """Per host: how many packets it generates at a time."""
+    log = simulation.packet_log()
+    sizes = []
+    for host in range(72):
+        created = log["created_ns"][(log["src"] == host) & (log["created_ns"] > after_ns)]
+        sizes.append(set(np.unique(created, return_counts=True)[1].tolist()))
+    return sizes
+
+
+@pytest.mark.parametrize("changes", [{"seed": 9}, {"traffic": "random-neighbors:min=7,max=7"}])
+def test_a_fork_sends_whole_bursts(changes: dict[str, Any]) -> None:
+    """A host of random-neighbors sends to all its targets at once, and their number follows from the seed."""
+    config = CONFIG.replace(traffic="random-neighbors", packet_log=True)
+    fork = begun(config, 500).fork(**changes)
+    fork.run(10_000)
+    fork.drain()
+    sizes = burst_sizes(fork, 500.0)
+    assert {len(one) for one in sizes} == {1}
+    assert set().union(*sizes) == ({7} if "traffic" in changes else set(range(6, 21)))
+
+
+def test_a_step_of_a_schedule_begins_with_whole_bursts() -> None:
+    steps = [(0.0, "uniform", 0.2), (3_000.0, "random-neighbors:min=7,max=7", 0.3)]
+    simulation = begun(CONFIG.replace(traffic=steps, packet_log=True), 10_000)
+    simulation.drain()
+    assert burst_sizes(simulation, 3_000.0) == [{7}] * 72
+
+
 def test_a_fork_of_a_schedule_counts_from_time_0() -> None:
     warm = begun(CONFIG.replace(traffic="uniform"))
     later = warm.fork(traffic=[(0.0, "adv+1", 0.2), (3_000.0, "uniform", 0.6)])
@@ -195,6 +225,19 @@ def test_what_cannot_change_is_refused_and_says_why() -> None:
         dfe.Simulation(CONFIG, forks_to=["q-adaptive"])
     with pytest.raises(dfe.ConfigError, match="no-such"):
         dfe.Simulation(CONFIG, forks_to=["no-such"])
+
+
+def test_a_fork_names_the_policy_that_decides() -> None:
+    """After a change of the seed, too, and back again."""
+    warm = begun(CONFIG.replace(policy="q-adaptive"))
+    first, second = warm.config.policy, dfe.make_policy("q-adaptive", alpha=0.0, beta=0.0)
+    other = warm.fork(seed=5).fork(policy=second)
+    assert (other.config.policy, other.config.seed) == (second, 5)
+    back = other.fork(policy=first)
+    assert back.config.policy == first
+    for one in (same := warm.fork(seed=5), other, back):
+        one.run(3_000)
+    assert back.trace_hash() == same.trace_hash() != other.trace_hash()
 
 
 def test_policies_that_were_named_may_take_over_in_forks() -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env.simulation.window import after_warmup
 from dragonfly_env.sweeps import Scenario
+from dragonfly_env.sweeps.measure import simulate_run
 from dragonfly_env.sweeps.run import Run
 
 JOB = {"program": "milc:scale=0.001,gap_ns=1000", "hosts": 8, "start_ns": 500.0}
@@ -38,6 +41,51 @@ def test_jobs_that_end_start_after_the_warm_up_and_endless_ones_run_in_it() -> N
     made = config(JOB, ENDLESS, "background-mix:fill=0.5,scale=0.001", traffic="uniform")
     assert starts(after_warmup(made, 1000.25)) == [1500.25, 500.0]
     assert after_warmup(made, 0.0) is made
+
+
+TRACE = dfe.traffic.Trace.from_columns(
+    time_ns=[10 * i for i in range(2_000)],
+    src=[i % 72 for i in range(2_000)],
+    dst=[(7 * i + 1) % 72 for i in range(2_000)],
+    bytes=[128] * 2_000,
+)
+
+
+@pytest.mark.parametrize("warmup_ns", [0.0, 10_000.25, 100_000.0])
+def test_a_trace_starts_after_the_warm_up(warmup_ns: float, tmp_path: Path) -> None:
+    """2,000 messages within 20 us are generated and delivered, whatever the warm-up."""
+    made = dfe.SimulationConfig(topology="72", traffic=TRACE)
+    metrics = dfe.simulate(made, warmup_ns=warmup_ns, measure_ns=100_000.0)
+    assert (metrics.packets_generated, metrics.packets_delivered) == (2_000, 2_000)
+    file = tmp_path / "short.csv"
+    time_ns = TRACE.time_ps / 1000
+    pd.DataFrame({"time_ns": time_ns, "src": TRACE.src, "dst": TRACE.dst, "bytes": TRACE.bytes}).to_csv(
+        file, index=False
+    )
+    settings = {"topology": "72", "policies": ["min"], "traffic": [f"trace:{file}"], "warmup_ns": warmup_ns}
+    (run,) = Scenario.from_dict(settings).runs()
+    assert simulate_run(run)[1].packets_delivered == 2_000
+    again = dfe.SimulationConfig.from_dict(run.config.to_dict())
+    assert (again.traffic_object, again.to_dict()) == (run.config.traffic_object, run.config.to_dict())
+
+
+def test_policies_from_outside_meet_a_trace_after_the_warm_up_too() -> None:
+    made = dfe.SimulationConfig(topology="72", traffic=TRACE)
+    times = {"warmup_ns": 30_000.0, "measure_ns": 40_000.0}
+    metrics = dfe.agents.evaluate_policy("min", made, **times, native=False)
+    assert metrics.packets_delivered == 2_000
+    assert metrics.latency_mean_ns == dfe.agents.evaluate_policy("min", made, **times).latency_mean_ns
+
+
+def test_a_trace_outside_the_window_is_refused_before_the_run() -> None:
+    made = dfe.SimulationConfig(topology="72", traffic=TRACE)
+    with pytest.raises(
+        dfe.ConfigError, match=r"^traffic = .* until 19990 ns': ends before the measured window"
+    ):
+        run_of(made, warmup_ns=20_000.0)
+    late = made.replace(traffic=TRACE.delayed(5_000.0))
+    with pytest.raises(dfe.ConfigError, match=r"^traffic = .* from 5000 ns': must begin before 4000 ns"):
+        dfe.simulate(late, measure_ns=4_000.0)
 
 
 @pytest.mark.parametrize(
