@@ -35,6 +35,10 @@ def test_usual_rates_are_off_by_less_than_a_thousandth(rate: float, packet_bytes
     assert core["crossbar_packet_ps"] == pytest.approx(exact_ps / 10, rel=1e-3)
     assert network.rounding() < 1e-3
     assert units_of(core) <= _core.longest_horizon
+    simulation = dfe.Simulation(dfe.SimulationConfig(topology="72", network=network, load=0.2))
+    simulation.run(2_000)
+    simulation.check_invariants()
+    assert simulation.metrics().packets_delivered > 0
 
 
 def test_the_unit_is_the_largest_that_divides_what_is_set_and_keeps_the_rates() -> None:
