@@ -1,4 +1,4 @@
-"""Reproducing papers: one description of each as data, one command for all of them.
+"""Reproducing papers: one module a paper, one command for all of them.
 
 from dragonfly_env.lab.papers import find_paper, Reproduction
 
@@ -11,13 +11,15 @@ verdicts = judge_all(paper.claims(), work.findings(), decides_all=work.effort.de
 from __future__ import annotations
 
 from dragonfly_env.checks.values import unknown_name
+from dragonfly_env.lab.papers.aries import aries
+from dragonfly_env.lab.papers.hpdc21 import hpdc21
 from dragonfly_env.lab.papers.paper import Effort, Paper, PaperFigure, Reproduction
-from dragonfly_env.lab.papers.reading import read_paper
+from dragonfly_env.lab.papers.taco25 import taco25
 from dragonfly_env.lab.papers.verdicts import Verdict, judge_all
 
 __all__ = ["PAPERS", "Effort", "Paper", "PaperFigure", "Reproduction", "Verdict", "find_paper", "judge_all"]
 
-PAPERS: tuple[Paper, ...] = tuple(map(read_paper, ("hpdc21", "taco25", "aries")))
+PAPERS: tuple[Paper, ...] = (hpdc21, taco25, aries)
 """Every paper that can be reproduced."""
 
 

@@ -44,9 +44,6 @@ def _small_buffers() -> Settings:
     return (("links", links),)
 
 
-_NETWORKS = {"": (), "packets of 64 bytes": _small_packets(), "small buffers": _small_buffers()}
-"""What differs from the usual network, by the name that a variant has for it."""
-
 DISPERSED = ("random-routers", "groups=6")
 """Where milc stands: on one group its messages have no way between groups to choose."""
 
@@ -63,9 +60,38 @@ _SHOWN = (
 )
 
 
-def open_points(effort: Effort, variants: Mapping[str, Mapping[str, Any]]) -> tuple[Point, ...]:
-    """Up to three experiments for every variant, with the sizes of a quick run."""
-    return tuple(point for name, one in variants.items() for point in _points(effort, name, **one))
+_TRIED: dict[str, dict[str, Any]] = {
+    "as in the preset": {},
+    "level_empty=0": {"modes": {"level_empty": 0}},
+    "levels=16": {"modes": {"levels_near": 16, "levels_far": 16}},
+    "levels=32": {"modes": {"levels_near": 32, "levels_far": 32}},
+    "levels=48": {"modes": {"levels_near": 48, "levels_far": 48}},
+    "wire_share=0": {"modes": {"wire_share": 0}},
+    "ties=random": {"modes": {"ties": "random"}},
+    "levels=32, ties=random": {"modes": {"levels_near": 32, "levels_far": 32, "ties": "random"}},
+    "gateways=any": {"modes": {"gateways": "any"}},
+    "gateways=any, levels=48": {"modes": {"gateways": "any", "levels_near": 48, "levels_far": 48}},
+    "gateways=any, level_empty=2": {"modes": {"gateways": "any", "level_empty": 2}},
+    "gateways=any, ties=random": {"modes": {"gateways": "any", "ties": "random"}},
+    "decide=source": {"modes": {"decide": "source"}},
+    "in_group=false": {"modes": {"in_group": False}},
+    "in_destination_group=true": {"modes": {"in_destination_group": True}},
+    "later_nonminimal=any": {"modes": {"later_nonminimal": "any"}},
+    "buffers / 4": {"network": _small_buffers()},
+    "packets of 64 bytes": {"network": _small_packets(), "only_milc": True},
+    "fill=0.6": {"fill": 0.6},
+    "fill=1": {"fill": 1.0},
+    "messages x 5": {"messages": 5.0, "only_milc": True},
+    "mix's messages x 5": {"mix_messages": 5.0, "only_milc": True},
+}
+"""Arguments of `_points`, by name."""
+
+
+def open_points(effort: Effort) -> tuple[Point, ...]:
+    """Up to three experiments for everything that is tried, with the sizes of a quick run; in a full run only."""
+    if effort.name == "quick":
+        return ()
+    return tuple(point for name, one in _TRIED.items() for point in _points(effort, name, **one))
 
 
 def _points(
@@ -76,7 +102,7 @@ def _points(
     fill: float | None = None,  # part of the machine that the mix fills
     messages: float = 1.0,  # messages of the watched job and the mix are so many times as large
     mix_messages: float = 1.0,  # messages of the mix, on top of that
-    network: str = "",  # key of ``_NETWORKS``
+    network: Settings = (),  # differences from the usual network
     only_milc: bool = False,  # leave out the other experiments: they lack what differs, or take too long
 ) -> tuple[Point, ...]:
     """The experiments of a variant."""
@@ -87,7 +113,7 @@ def _points(
     common: dict[str, Any] = {
         "sizing": size,
         "modes": [replace(mode, settings=tuple((modes or {}).items())) for mode in BOTH],
-        "network": dict(_NETWORKS[network]),
+        "network": dict(network),
     }
     mixed = {"mix": mix, "packet_log": False, **common}
     points = in_the_mix(effort, "milc", label=f"milc, {name}", placements=DISPERSED, **mixed)

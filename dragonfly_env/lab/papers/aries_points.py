@@ -45,7 +45,7 @@ _MILC_GAPS_NS = {(32, 0.001): 3718.0, (32, 0.02): 24_287.0, (64, 0.02): 18_834.0
 RANDOM_TIES_OF_MODES: Settings = (("levels_far", 32.0), ("levels_near", 32.0), ("ties", "random"))
 _EXCHANGES = "ad1"  # Cray's default for MPI_Alltoall[v]
 RANDOM_TIES = "random-ties"
-"""The name of a variant, see ``aries.toml``."""
+"""The name of a model variant."""
 
 
 @dataclass(frozen=True, slots=True)

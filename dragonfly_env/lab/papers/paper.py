@@ -1,22 +1,34 @@
-"""A paper as data: which simulations each of its figures needs, what draws it, and what its text claims."""
+"""A paper: which simulations each of its figures needs, what draws it, and what its text claims."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, TypeVar
 
 from matplotlib.figure import Figure
 
-from dragonfly_env.checks.values import check_choice, check_real, config_error, unknown_name
+from dragonfly_env.checks.values import (
+    check_choice,
+    check_real,
+    config_error,
+    parse_assignments,
+    unknown_name,
+)
+from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.lab.papers.claims import Claim, read_claims
 from dragonfly_env.lab.papers.findings import Findings, read_rows_of
 from dragonfly_env.lab.work import Work
 from dragonfly_env.policies import Policy, make_policy
+from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.sweeps.run import Point, Run
+from dragonfly_env.traffic import parse_traffic
+
+_T = TypeVar("_T")
 
 Settings = tuple[tuple[str, Any], ...]
 """(name, value) pairs."""
@@ -31,6 +43,7 @@ class Effort:
     # whether windows are as published and every claim can be decided; if not, only those that are marked for a quick
     # run
     decides: bool
+    hosts: int = 0  # size of the system, if all figures have the same
     warmup_ns: float = 0.0  # before measuring, for policies without memory
     learner_warmup_ns: float = 0.0  # before measuring, for policies that learn
     measure_ns: float = 0.0  # measured after that
@@ -39,6 +52,10 @@ class Effort:
     injection: str = ""  # how hosts generate packets; empty: as published
     learner_settings: Settings = ()  # parameters for every policy that learns, to see what they change
     variant: str = "usual"  # the name of the model variant: how what the paper leaves open is read
+
+    def either(self, quick: _T, full: _T) -> _T:
+        """The value of a quick or of a full run."""
+        return quick if self.name == "quick" else full
 
     def shortened(self, share: float, field: str = "share") -> Effort:
         """Shorten warm-ups and windows, for a machine that has no day for it."""
@@ -60,6 +77,12 @@ class Routing:
     label: str  # name in figures and claims
     name: str = ""  # name in the registry; empty: the label
     settings: Settings = ()  # parameters that differ from the defaults, as (name, value) pairs
+
+    @classmethod
+    def parse(cls, label: str) -> Routing:
+        """The policy of a label that says itself what it is: ``name`` or ``name:parameter=value``."""
+        name, _, parameters = label.partition(":")
+        return cls(label, name, tuple(parse_assignments(parameters, label).items()))
 
     @property
     def learns(self) -> bool:
@@ -140,18 +163,18 @@ PUBLISHED = PublishedSetting()
 """Of a paper that states nothing."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, eq=False)
 class Paper:
-    """A publication that one command reproduces."""
+    """A publication that one command reproduces. Its module adds the figures by `figure`."""
 
     name: str  # on the command line
     reference: str  # authors, title, venue
     setup: Setup
-    efforts: tuple[Effort, ...]  # ways to reproduce it, by name
-    figures: tuple[PaperFigure, ...]  # in the paper's order
-    variants: tuple[Variant, ...]  # model variants, the usual one first
+    efforts: tuple[Effort, ...]  # ways to reproduce it: quick and full
+    figures: tuple[PaperFigure, ...] = ()  # in the paper's order
+    variants: tuple[Variant, ...] = (USUAL,)  # model variants, the usual one first
     # kinds of runs (by their traffic's label, ``*`` for anything) for which fewer seeds than an effort's are enough
-    few_seeds: Mapping[str, int] = field(default_factory=dict, hash=False)
+    few_seeds: Mapping[str, int] = field(default_factory=dict)
     # how terms and gaps of the paper were read, one sentence each, for the report
     interpretations: tuple[str, ...] = ()
     published: PublishedSetting = PUBLISHED  # systems, windows and seeds of the paper
@@ -162,6 +185,70 @@ class Paper:
         'most" or "at least" or the claims table gives bounds; and where two policies are compared, the better one is '
         "the one that was published."
     )
+
+    def figure(
+        self, name: str, title: str, draw: Callable[..., Figure], **options: Any
+    ) -> Callable[[Callable[[Effort], Iterable[Point]]], Callable[[Effort], Iterable[Point]]]:
+        """Make a function from an effort to points a figure of the paper, which ``draw(findings, name, **options)``
+        draws.
+        """
+
+        def add(points: Callable[[Effort], Iterable[Point]]) -> Callable[[Effort], Iterable[Point]]:
+            self.figures += (
+                PaperFigure(
+                    name=name,
+                    title=title,
+                    # Worked out once: placing the jobs of a machine takes a while.
+                    points=functools.cache(lambda effort: tuple(points(effort))),
+                    draw=functools.partial(draw, figure=name, **options),
+                ),
+            )
+            return points
+
+        return add
+
+    def points(
+        self,
+        effort: Effort,
+        cases: Mapping[str, Iterable[float]],  # loads by traffic
+        policies: Iterable[str | Routing],
+        *,
+        hosts: int = 0,  # 0: that of the effort
+        network: Mapping[str, Any] | None = None,  # differences from the network of the paper
+        steps: Iterable[
+            tuple[float, str, float]
+        ] = (),  # of traffic that changes: times in ns, patterns, loads
+        warmup_ns: float | None = None,  # None: that of the effort
+        measure_ns: float | None = None,
+        **fields: Any,  # of the configuration
+    ) -> Iterator[Point]:
+        """Every combination of traffic, policies and loads."""
+        changed = dict(network or {})
+        if prefix := self.variant(effort.variant).arbitration_prefix:
+            usual = NetworkConfig.preset(self.setup.network).arbitration
+            changed["arbitration"] = prefix + changed.get("arbitration", usual)
+        traffic = [list(step) for step in steps]
+        shared: dict[str, Any] = {
+            "topology": self.setup.topology(hosts or effort.hosts),
+            "network": NetworkConfig.preset(self.setup.network, **changed),
+            "seed": 1,
+            **fields,
+        }
+        routings = [one if isinstance(one, Routing) else Routing.parse(one) for one in policies]
+        for (pattern, loads), routing in itertools.product(cases.items(), routings):
+            closed = not traffic and parse_traffic(pattern).is_closed_loop
+            usual_ns = effort.learner_warmup_ns if routing.learns else effort.warmup_ns
+            for load in loads:
+                offered: dict[str, Any] = {} if closed else {"load": load, **self.setup.sources(effort)}
+                yield Point(
+                    config=SimulationConfig(
+                        **shared, **offered, traffic=traffic or pattern, policy=routing.policy(effort)
+                    ),
+                    policy_label=routing.label,
+                    traffic_label=pattern,
+                    warmup_ns=usual_ns if warmup_ns is None else warmup_ns,
+                    measure_ns=effort.measure_ns if measure_ns is None else measure_ns,
+                )
 
     @property
     def usual(self) -> Variant:
