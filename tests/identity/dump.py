@@ -125,7 +125,7 @@ def _verdicts(name: str, work: Reproduction) -> Iterator[str]:
     points = {figure.name: figure.points(work.effort) for figure in work.paper.figures}
     every = dict.fromkeys(point for some in points.values() for point in some)
     rows = {point: _made_up_rows(work.paper, point, work.effort) for point in every}
-    claims = work.paper.claims()
+    claims = work.paper.claims
     findings = Findings(points=points, rows=rows, name=name, claims=claims)
     for verdict in judge_all(
         claims,

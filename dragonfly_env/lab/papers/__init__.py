@@ -5,7 +5,7 @@ from dragonfly_env.lab.papers import find_paper, Reproduction
 paper = find_paper("hpdc21")
 work = Reproduction(paper=paper, figures=paper.choose(("fig6",)), effort=paper.effort("quick"), ...)
 work.execute()
-verdicts = judge_all(paper.claims(), work.findings(), decides_all=work.effort.decides)
+verdicts = judge_all(paper.claims, work.findings(), decides_all=work.effort.decides)
 """
 
 from __future__ import annotations

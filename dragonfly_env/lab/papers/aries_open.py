@@ -14,9 +14,11 @@ from matplotlib.figure import Figure
 
 from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.lab.papers.aries_points import BOTH, JOB_HOSTS, SIZES, ensemble, in_the_mix, mix_of
+from dragonfly_env.lab.papers.claims import of_pair
 from dragonfly_env.lab.papers.figures.panels import COLOURS
 from dragonfly_env.lab.papers.findings import Findings, NotFoundYetError
-from dragonfly_env.lab.papers.paired import COMPARISONS, Comparison, of_pair
+from dragonfly_env.lab.papers.job_metrics import RUN_TIME, tile_metric
+from dragonfly_env.lab.papers.paired import Comparison, paired_ratio, reduction_of
 from dragonfly_env.lab.papers.paper import Effort, Settings
 from dragonfly_env.plots.style import grid
 from dragonfly_env.sweeps.run import Point
@@ -48,12 +50,12 @@ DISPERSED = ("random-routers", "groups=6")
 """Where milc stands: on one group its messages have no way between groups to choose."""
 
 _SHOWN = (
-    ("milc", "reduction", "run_time", "AR01: 1 - AD3 / AD0, milc in the mix", (0.05, 0.20)),
-    ("hacc", "reduction", "run_time", "AR04: the same, hacc on two groups", (-0.10, -0.005)),
+    ("milc", reduction_of, RUN_TIME, "AR01: 1 - AD3 / AD0, milc in the mix", (0.05, 0.20)),
+    ("hacc", reduction_of, RUN_TIME, "AR04: the same, hacc on two groups", (-0.10, -0.005)),
     (
         "stalls",
-        "paired-ratio",
-        "network_ratio",
+        paired_ratio,
+        tile_metric("network", "ratio"),
         "AR07: stalls per flit, AD3 / AD0, 8 milc of 64",
         (0.35, 0.8),
     ),
@@ -135,14 +137,14 @@ def _variants(findings: Findings, figure: str) -> list[str]:
 def sweep_of(findings: Findings, figure: str) -> dict[str, dict[str, Comparison]]:
     """By experiment and variant: what was simulated of them."""
     found: dict[str, dict[str, Comparison]] = {}
-    for experiment, relation, metric, *_ in _SHOWN:
+    for experiment, compare, metric, *_ in _SHOWN:
         found[experiment] = {}
         for name in _variants(findings, figure):
             try:
                 pair = of_pair(findings, figure, f"{experiment}, {name}", metric, ("ad3", "ad0"))
             except NotFoundYetError:
                 continue
-            found[experiment][name] = COMPARISONS[relation](*pair)
+            found[experiment][name] = compare(*pair)
     return found
 
 

@@ -1,20 +1,26 @@
-"""What a paper states in numbers: one row of a table each."""
+"""What a paper states in numbers, and how it is measured.
+
+A paper's module says ``hpdc21.claim("QA08", place, ratio(LATENCY_MEAN, "ugal-g", "q-adaptive"), 3.43)``: a name, the
+simulations that show it, what is measured, and the published number. What no such comparison says is measured by a
+function of its own (`Paper.states`).
+"""
 
 from __future__ import annotations
 
-import csv
-import functools
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import resources
-from typing import Any, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
+from dragonfly_env.lab.papers.findings import Findings, FloatArray, NotFoundYetError
+from dragonfly_env.lab.papers.paired import Comparison, paired_ratio, reduction_of, spread_ratio_of
+from dragonfly_env.sweeps.results import mean_and_ci95
 from dragonfly_env.sweeps.run import Point
 
-Relation: TypeAlias = Literal[
-    "value", "ratio", "ratio-at-most", "gap", "relative-gap", "at-most", "at-least", "ordering",
-    "saving", "reduction", "paired-ratio", "spread-ratio", "lower", "higher", "input", "excluded",
-]  # fmt: skip
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 THROUGHPUT_TOLERANCE = 0.02
 """Relative, for throughput, hops and their ratios."""
@@ -23,52 +29,161 @@ POINTS_TOLERANCE = 0.02
 LATENCY_TOLERANCE = 0.08
 """Relative, for latencies, their ratios, and times that a learner takes."""
 
-_OF_NAMED = (
-    "falls_past_saturation",
-    "minima_at_multiples",
-)  # orderings that look at the named policies alone
 EXPLANATIONS = ("experiment: ", "public simulator: ", "open: ")
 """How an explanation of a deviation begins."""
 NOTHING_TRIED = "open: nothing tried yet"
+UNCERTAIN = "uncertain: the 95 % interval reaches over the bound"
+TOO_FEW = "uncertain: too few runs for an interval"
 
-_NEUTRAL: dict[str, float] = {
-    **dict.fromkeys(("ratio", "ratio-at-most", "paired-ratio", "spread-ratio"), 1.0),
-    **dict.fromkeys(("gap", "relative-gap", "saving", "reduction"), 0.0),
-}
-_IN_POINTS = ("gap", "relative-gap", "saving", "reduction")
-_TEXTS = ("id", "section", "figure", "traffic", "policy", "reference", "metric", "unit", "note")
-_COARSE = ("latency", "fraction_below", "settling", "makespan", "knee", "mixture_knee")
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Metric:
+    """A quantity of one point."""
+
+    name: str
+    values: Callable[[Findings, Point], FloatArray]  # of every seed
+    unit: str = ""  # of the values
+    tolerance: float = THROUGHPUT_TOLERANCE  # relative deviation up to which a number is met
+    more_is_better: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Relation:
+    """What a claim says of a quantity of a policy, or of that and the same quantity of a reference."""
+
+    name: str
+    text: str  # the claim in a line for people
+    compare: Callable[[FloatArray, FloatArray], FloatArray] | None = (
+        None  # policy and reference, seed by seed
+    )
+    # the same of pairs of runs that differ in the policy alone
+    pairs: Callable[[FloatArray, FloatArray], Comparison] | None = None
+    neutral: float | None = None  # the value if policy and reference are alike; None: nothing is compared
+    in_points: bool = False  # whether deviations are absolute
+    unit: str = ""  # empty: that of the quantity
+    is_ordering: bool = False  # whether it says who is better, not by how much
+    at_most: bool = False  # whether the number is only not to be exceeded
+
+    def __call__(self, metrics: Metric | tuple[Metric, ...], policy: str, reference: str = "") -> Measure:
+        """What is measured: of several quantities all must be so."""
+        return Measure(self, metrics if isinstance(metrics, tuple) else (metrics,), policy, reference)
+
+
+class Measure(NamedTuple):
+    """What is measured for a claim."""
+
+    relation: Relation  # what is said of the quantity
+    metrics: tuple[Metric, ...] = ()  # the quantity; of several all must be so
+    policy: str = ""  # the policy that the claim is about
+    reference: str = ""  # the policy that it is compared with
+    statement: Callable[[Evidence], Measured] | None = (
+        None  # measures what no comparison of two policies does
+    )
+
+
+value = Relation("value", "{metric}: {policy}")
+at_most = Relation("at-most", "{metric}: {policy}", at_most=True)
+ratio = Relation(
+    "ratio", "{metric}: {policy} / {reference}", lambda own, other: own / other, neutral=1.0, unit="x"
+)
+gap = Relation(
+    "gap",
+    "{metric}: {reference} - {policy}",
+    lambda own, other: other - own,
+    neutral=0.0,
+    in_points=True,
+    unit="load",
+)
+relative_gap = Relation(
+    "relative-gap",
+    "{metric}: {reference} / {policy} - 1",
+    lambda own, other: other / own - 1.0,
+    neutral=0.0,
+    in_points=True,
+    unit="relative",
+)
+saving = Relation(
+    "saving",
+    "{metric}: 1 - {policy} / {reference}",
+    lambda own, other: 1.0 - own / other,
+    neutral=0.0,
+    in_points=True,
+    unit="relative",
+)
+reduction = Relation(
+    "reduction",
+    "{metric}: 1 - {policy} / {reference}",
+    pairs=reduction_of,
+    neutral=0.0,
+    in_points=True,
+    unit="relative",
+)
+pair_ratio = Relation(
+    "paired-ratio", "{metric}: {policy} / {reference}", pairs=paired_ratio, neutral=1.0, unit="x"
+)
+spread_ratio = Relation(
+    "spread-ratio",
+    "standard deviation of {metric}: {policy} / {reference}",
+    pairs=spread_ratio_of,
+    neutral=1.0,
+    unit="x",
+)
+lower = Relation("lower", "{metric}: {policy} lower than {reference}", pairs=paired_ratio, is_ordering=True)
+higher = Relation(
+    "higher", "{metric}: {policy} higher than {reference}", pairs=paired_ratio, is_ordering=True
+)
+ordering = Relation("ordering", "{note}", is_ordering=True)
+given = Relation("input", "{given}")
+"""What the reproduction starts from, or what follows without a simulation."""
+excluded = Relation("excluded", "{note}")
+"""What the reproduction cannot show, for the reason in the claim's note."""
+
+
+def shows(
+    statement: Callable[[Evidence], Measured],
+    policy: str = "",
+    reference: str = "",
+    relation: Relation = ordering,
+) -> Measure:
+    """What a function measures: whether an ordering holds, or a number."""
+    return Measure(relation, (), policy, reference, statement)
+
+
+class Place(NamedTuple):
+    """Where a paper makes claims, and which simulations show them."""
+
+    section: str  # where the paper says so
+    figure: str  # the figure whose simulations show it
+    traffic: str = ""  # label of the figure's cases; ``any``: the worst of them; empty: a claim about several
+    # load of the figure's cases; None: the largest value of all loads, or what the metric makes of them
+    load: float | None = None
+    hosts: int = 0  # size of the system; 0 if it does not matter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """A published number or ordering, and how it is measured."""
+    """A published number or ordering, where it stands (`Place`), and how it is measured (`Measure`)."""
 
     id: str  # Its name, e.g. ``QA01``.
-    section: str  # where the paper says so
-    figure: str  # the figure whose simulations show it
-    hosts: int  # size of the system; 0 if it does not matter
-    traffic: str  # label of the figure's cases; ``any``: the worst of them; empty: a claim about several
-    # load of the figure's cases; None: the largest value of all loads, or what the metric makes of them
+    section: str
+    figure: str
+    traffic: str
     load: float | None
-    policy: str  # policy that the claim is about
-    reference: str  # the policy that it is compared with, or an empty string
-    metric: str  # the quantity: a name of `measurements.METRICS`
+    hosts: int
+    relation: Relation
+    metrics: tuple[Metric, ...]
+    policy: str
+    reference: str
+    statement: Callable[[Evidence], Measured] | None
     published: float  # the number; 0 for an ordering
     unit: str
-    # ``value``: the policy's metric; ``ratio``: policy / reference; ``gap``: reference - policy; ``relative-gap``:
-    # reference / policy - 1; ``saving``: 1 - policy / reference; ``at-most``, ``at-least``: the metric does not exceed
-    # the number, or reaches it; ``ratio-at-most``: the ratio does not exceed it; ``ordering``: the metric is 1 if the
-    # ordering holds. Of pairs of runs that differ in the policy alone: ``reduction``: 1 - policy / reference;
-    # ``paired-ratio``; ``spread-ratio``: of the runs' standard deviations; ``lower``, ``higher``: whether the policy's
-    # is (metrics joined by ``+``: all of them). ``input``: what the reproduction starts from, or what follows without a
-    # simulation; ``excluded``: what it cannot show, for the reason in ``note``.
-    relation: Relation
-    rivals: tuple[str, ...]  # policies not better than ``policy``, if the paper ranks it ("second best")
-    quick: bool  # whether a quick run can decide it
-    note: str  # further statement of the paper, briefly
+    rivals: tuple[str, ...] = ()  # policies not better than the policy, if the paper ranks it ("second best")
+    quick: bool = False  # whether a quick run can decide it
+    note: str = ""  # further statement of the paper, briefly
     low: float | None = None  # the smallest value that counts as met, if the claim has bounds of its own
     high: float | None = None  # the largest one
+    tolerance: float = THROUGHPUT_TOLERANCE  # the relative deviation up to which a number is met
+    of_named: bool = False  # whether a statement looks at the named policies alone
     # names of the model variants that were chosen because they meet this claim: it does not test them
     fitted: tuple[str, ...] = ()
     # why it deviates: ``experiment: ...`` (what was run and what came of it), ``public simulator: ...`` (its figure,
@@ -83,7 +198,12 @@ class Claim:
     @property
     def neutral(self) -> float | None:
         """The value of a comparison in which policy and reference are alike; None where nothing is compared."""
-        return _NEUTRAL.get(self.relation)
+        return self.relation.neutral
+
+    @property
+    def is_ordering(self) -> bool:
+        """Whether it says who is better, not by how much."""
+        return self.relation.is_ordering
 
     @property
     def states_effect(self) -> bool:
@@ -101,17 +221,15 @@ class Claim:
     def accepted(self) -> tuple[float, float]:
         """The values that count as met: the claim's own bounds, or the published number and its tolerance.
 
-        What the paper states with "at most" or "at least" has one bound, every other number two. Where an effect is
-        stated and there are no bounds of its own, the values end at "no effect", which itself does not count.
+        What the paper states with "at most" has one bound, every other number two. Where an effect is stated and there
+        are no bounds of its own, the values end at "no effect", which itself does not count.
         """
         if self.low is not None or self.high is not None:
             return self.bounds
-        half = POINTS_TOLERANCE if self.relation in _IN_POINTS else self.tolerance * abs(self.published)
+        half = POINTS_TOLERANCE if self.relation.in_points else self.tolerance * abs(self.published)
         low, high = self.published - half, self.published + half
-        if self.relation in ("at-most", "ratio-at-most"):
+        if self.relation.at_most:
             low = -math.inf
-        elif self.relation == "at-least":
-            high = math.inf
         if self.states_effect and self.neutral is not None:
             if self.published > self.neutral:
                 low = max(low, self.neutral)
@@ -119,64 +237,175 @@ class Claim:
                 high = min(high, self.neutral)
         return low, high
 
-    @property
-    def is_ordering(self) -> bool:
-        """Whether it says who is better, not by how much."""
-        return self.relation in ("ordering", "lower", "higher")
-
-    @property
-    def tolerance(self) -> float:
-        """The relative deviation up to which a number is met."""
-        return LATENCY_TOLERANCE if self.metric.startswith(_COARSE) else THROUGHPUT_TOLERANCE
-
     def needs(self, figure: str, point: Point) -> bool:
         """Whether it cannot be decided without such a simulation. Of most orderings: all of the figure's policies."""
         hosts = point.config.topology.num_hosts
-        if self.relation == "excluded" or figure != self.figure or self.hosts not in (0, hosts):
+        if self.relation is excluded or figure != self.figure or self.hosts not in (0, hosts):
             return False
         if self.traffic not in ("", "any", point.traffic_label):
             return False
-        if not self.policy or (self.is_ordering and self.metric not in _OF_NAMED):
+        if not self.policy or (self.is_ordering and not self.of_named):
             return True
         known_load = self.load is None or math.isclose(self.load, point.load, abs_tol=1e-9)
         return known_load and point.policy_label in (self.policy, self.reference, *self.rivals)
 
     def describe(self) -> str:
         """One line for people: what is measured, and where."""
-        metric = self.metric.replace("_", " ")
-        ratio, saving = f"{self.policy} / {self.reference}", f"1 - {self.policy} / {self.reference}"
-        order = f"{metric.replace('+', ' and ')}: {self.policy} {self.relation} than {self.reference}"
-        what = {
-            **dict.fromkeys(("ratio", "ratio-at-most", "paired-ratio"), f"{metric}: {ratio}"),
-            "gap": f"{metric}: {self.reference} - {self.policy}",
-            "relative-gap": f"{metric}: {self.reference} / {self.policy} - 1",
-            **dict.fromkeys(("saving", "reduction"), f"{metric}: {saving}"),
-            "spread-ratio": f"standard deviation of {metric}: {ratio}",
-            **dict.fromkeys(("lower", "higher"), order),
-            **dict.fromkeys(("ordering", "excluded"), self.note),
-            "input": metric or self.note,
-        }.get(self.relation, f"{metric}: {self.policy}")
+        names = [metric.name for metric in self.metrics] or [getattr(self.statement, "__name__", "")]
+        metric = " and ".join(name.replace("_", " ") for name in names)
+        what = self.relation.text.format(
+            metric=metric,
+            given=metric or self.note,
+            note=self.note,
+            policy=self.policy,
+            reference=self.reference,
+        )
         load = "" if self.load is None else f" {self.load:g}"
         hosts = f", {self.hosts:,} hosts" if self.hosts else ""
         return f"{what}, {self.traffic}{load}{hosts}" if self.traffic else what
 
 
-@functools.cache
-def read_claims(package: str, name: str) -> tuple[Claim, ...]:
-    """Claims from a CSV file that is part of a package."""
-    text = resources.files(package).joinpath(name).read_text(encoding="utf-8")
-    return tuple(map(_claim, csv.DictReader(text.splitlines())))
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The measurement for a claim."""
+
+    mean: float  # over seeds; of an ordering 1 if it holds, else 0
+    ci95: float = math.nan  # half the width of its 95 % confidence interval; NaN with one seed
+    ordering: str = ""  # ``holds`` or ``reversed``, if the claim says who is better; else empty
+    details: str = ""  # more, for the report
+    uncertain: bool = False  # whether the interval reaches over a bound: more runs might turn the verdict
 
 
-def _claim(row: dict[str, str]) -> Claim:
-    own: dict[str, Any] = {name: row[name] for name in _TEXTS}
-    own |= {name: float(row[name]) if row.get(name) else None for name in ("load", "low", "high")}
-    own |= {name: tuple((row.get(name) or "").split()) for name in ("rivals", "fitted")}
-    return Claim(
-        **own,
-        hosts=int(row["hosts"]),
-        published=float(row["published"]),
-        relation=cast("Relation", row["relation"]),
-        quick=row["quick"] == "yes",
-        explanation=row.get("explanation") or "",
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What was simulated for a claim. Every question about something that was not raises `NotFoundYetError`."""
+
+    findings: Findings
+    claim: Claim
+
+    def points(
+        self, policy: str = "", *, traffic: str = "", load: float | None = None, hosts: int | None = None
+    ) -> tuple[Point, ...]:
+        """The points of the claim's figure, system and traffic, or another one: of a policy, at a load, or all."""
+        return self.findings.select(
+            self.claim.figure,
+            hosts=self.claim.hosts if hosts is None else hosts,
+            traffic=traffic or self.claim.traffic or "any",
+            load=load,
+            policy=policy,
+        )
+
+    def point(self, policy: str, *, traffic: str = "", load: float | None = None) -> Point:
+        """The only point that fits, at the claim's load unless there is another."""
+        points = self.points(policy, traffic=traffic, load=self.claim.load if load is None else load)
+        if len(points) != 1:
+            raise NotFoundYetError(f"{self.claim.figure} has several simulations of {policy} that fit")
+        return points[0]
+
+    def mean(self, point: Point, column: str) -> float:
+        """The mean of a column over seeds."""
+        return self.findings.mean(point, column)
+
+    def by_policy(self, column: str, *, load: float | None = None, per: float = 1.0) -> dict[str, float]:
+        """The means of all policies of the figure."""
+        return {point.policy_label: self.mean(point, column) / per for point in self.points(load=load)}
+
+    def pair(
+        self, metric: Metric, traffic: str = "", policies: tuple[str, str] | None = None
+    ) -> tuple[FloatArray, FloatArray]:
+        """A metric of the claim's policy and of its reference, or of two others, seed by seed."""
+        return of_pair(
+            self.findings,
+            self.claim.figure,
+            traffic or self.claim.traffic,
+            metric,
+            policies or (self.claim.policy, self.claim.reference),
+        )
+
+
+def of_pair(
+    findings: Findings, figure: str, traffic: str, metric: Metric, policies: tuple[str, str]
+) -> tuple[FloatArray, FloatArray]:
+    """A metric of two policies, seed by seed."""
+    own, other = (
+        metric.values(findings, findings.select(figure, traffic=traffic, policy=policy)[0])
+        for policy in policies
     )
+    runs = min(len(own), len(other))
+    return own[:runs], other[:runs]
+
+
+def stated(holds: bool, details: str, sure: bool = True) -> Measured:
+    """Of an ordering; ``sure``: more runs could not turn it."""
+    return Measured(float(holds), math.nan, "holds" if holds else "reversed", details, not sure)
+
+
+def listed(values: Mapping[str, Any], form: str = "", unit: str = "") -> str:
+    """Values by name, for the report."""
+    text = ", ".join(f"{name} {one:{form}}" for name, one in values.items())
+    return f"{text} {unit}" if unit else text
+
+
+def measure_claim(claim: Claim, findings: Findings) -> Measured:
+    """The quantity of a claim, over seeds."""
+    if claim.statement is not None:
+        return claim.statement(Evidence(findings, claim))
+    if claim.relation.pairs is not None:
+        return _measure_pairs(claim, findings)
+    own = _values(claim, findings, claim.policy)
+    if claim.relation.compare is None:
+        return Measured(*mean_and_ci95(own.tolist()))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        compared = claim.relation.compare(own, _values(claim, findings, claim.reference))
+    mean, half = mean_and_ci95(compared.tolist())
+    return Measured(mean, half, _ordering(claim, findings, mean))
+
+
+def _measure_pairs(claim: Claim, findings: Findings) -> Measured:
+    """Compare pairs of runs. ``lower`` and ``higher`` may have several metrics: all of them must be so, and the number
+    is the ratio of the first.
+    """
+    assert claim.relation.pairs is not None
+    found = {
+        metric.name.replace("_", " "): claim.relation.pairs(*Evidence(findings, claim).pair(metric))
+        for metric in claim.metrics
+    }
+    first = next(iter(found.values()))
+    low, high = claim.bounds
+    order, ratios = "", ""
+    if claim.relation.is_ordering:
+        low, high = (-math.inf, 1.0) if claim.relation is lower else (1.0, math.inf)
+        holds = all(low <= one.mean <= high and one.mean != 1.0 for one in found.values())
+        order = "holds" if holds else "reversed"
+        ratios = ", ".join(f"{name} x {str(one).replace('+', '')}" for name, one in found.items())
+    sure = all(one.sure(low, high) for one in found.values())
+    doubt = "" if sure else UNCERTAIN if first.pairs > 1 else TOO_FEW
+    return Measured(first.mean, first.half, order, "; ".join(filter(None, [ratios, doubt])), not sure)
+
+
+def _values(claim: Claim, findings: Findings, policy: str) -> FloatArray:
+    """Of every seed; over several cases the largest: the worst latency or time, or the maximum throughput."""
+    points = findings.select(
+        claim.figure, hosts=claim.hosts, traffic=claim.traffic, load=claim.load, policy=policy
+    )
+    (metric,) = claim.metrics
+    worst: FloatArray = np.max(np.stack([metric.values(findings, point) for point in points]), axis=0)
+    return worst
+
+
+def _ordering(claim: Claim, findings: Findings, mean: float) -> str:
+    """Whether policy and reference are in the published order, and no rival between them."""
+    assert claim.neutral is not None
+    if math.isnan(mean) or not claim.states_effect:
+        return ""
+    if (mean - claim.neutral) * (claim.published - claim.neutral) <= 0:
+        return "reversed"
+    sign = -1.0 if claim.metrics[0].more_is_better else 1.0
+    own = sign * float(np.nanmean(_values(claim, findings, claim.policy)))
+    for rival in claim.rivals:
+        try:
+            if sign * float(np.nanmean(_values(claim, findings, rival))) < own:
+                return "reversed"
+        except NotFoundYetError:
+            continue
+    return "holds"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,10 +14,12 @@ import pandas as pd
 import pyarrow as pa
 
 from dragonfly_env.config.topology import Dragonfly
-from dragonfly_env.lab.papers.claims import Claim
 from dragonfly_env.sweeps.results import Results
 from dragonfly_env.sweeps.run import Point
 from dragonfly_env.sweeps.storage import ResultsFolder, read_rows
+
+if TYPE_CHECKING:
+    from dragonfly_env.lab.papers.claims import Claim
 
 FloatArray = npt.NDArray[np.float64]
 Row = Mapping[str, Any]
@@ -155,70 +157,3 @@ def read_rows_of(folder: Path, run_ids: Mapping[Point, Sequence[str]]) -> dict[P
         for point, ids in run_ids.items()
         if all(run_id in by_id for run_id in ids)
     }
-
-
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """The measurement for a claim."""
-
-    mean: float  # over seeds; of an ordering 1 if it holds, else 0
-    ci95: float = math.nan  # half the width of its 95 % confidence interval; NaN with one seed
-    ordering: str = ""  # ``holds`` or ``reversed``, if the claim says who is better; else empty
-    details: str = ""  # more, for the report
-    uncertain: bool = False  # whether the interval reaches over a bound: more runs might turn the verdict
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """What was simulated for a claim. Every question about something that was not raises `NotFoundYetError`."""
-
-    findings: Findings
-    claim: Claim
-
-    def points(
-        self, policy: str = "", *, traffic: str = "", load: float | None = None, hosts: int | None = None
-    ) -> tuple[Point, ...]:
-        """The points of the claim's figure, system and traffic, or another one: of a policy, at a load, or all."""
-        return self.findings.select(
-            self.claim.figure,
-            hosts=self.claim.hosts if hosts is None else hosts,
-            traffic=traffic or self.claim.traffic or "any",
-            load=load,
-            policy=policy,
-        )
-
-    def point(self, policy: str, *, traffic: str = "", load: float | None = None) -> Point:
-        """The only point that fits, at the claim's load unless there is another."""
-        points = self.points(policy, traffic=traffic, load=self.claim.load if load is None else load)
-        if len(points) != 1:
-            raise NotFoundYetError(f"{self.claim.figure} has several simulations of {policy} that fit")
-        return points[0]
-
-    def mean(self, point: Point, column: str) -> float:
-        """The mean of a column over seeds."""
-        return self.findings.mean(point, column)
-
-    def by_policy(self, column: str, *, load: float | None = None, per: float = 1.0) -> dict[str, float]:
-        """The means of all policies of the figure."""
-        return {point.policy_label: self.mean(point, column) / per for point in self.points(load=load)}
-
-
-STATEMENTS: dict[str, Callable[[Evidence], Measured]] = {}
-"""By the name of the metric of claims."""
-
-
-def statement(measure: Callable[[Evidence], Measured]) -> Callable[[Evidence], Measured]:
-    """Make a function the measure of the claims whose metric has its name."""
-    STATEMENTS[measure.__name__] = measure
-    return measure
-
-
-def ordering(holds: bool, details: str, sure: bool = True) -> Measured:
-    """Of an ordering; ``sure``: more runs could not turn it."""
-    return Measured(float(holds), math.nan, "holds" if holds else "reversed", details, not sure)
-
-
-def listed(values: dict[str, float], form: str, unit: str = "") -> str:
-    """Values by name, for the report."""
-    text = ", ".join(f"{name} {value:{form}}" for name, value in values.items())
-    return f"{text} {unit}" if unit else text

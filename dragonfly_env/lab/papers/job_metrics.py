@@ -10,11 +10,12 @@ from __future__ import annotations
 import functools
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
+from dragonfly_env.lab.papers.claims import Metric
 from dragonfly_env.lab.papers.findings import Findings, FloatArray, NotFoundYetError, Row
 from dragonfly_env.metrics.tiles import HOST_IN
 from dragonfly_env.sweeps.run import Point
@@ -62,10 +63,6 @@ def spanned_groups(row: Row) -> float:
     return float(np.mean([job["groups"] for job in watched_jobs(row)]))
 
 
-def _run_time(row: Row) -> float:
-    return float(np.mean(run_times_us(row)))
-
-
 def _mpi_time(row: Row) -> float:
     times = operation_times_us(row)
     return sum(times.values()) - times["compute"]
@@ -98,24 +95,6 @@ def _of_job(row: Row, name: str, what: str) -> float:
     return sum(_counted(job["tiles"], name, what) for job in watched_jobs(row))
 
 
-def _ratio(stalls: float, flits: float) -> float:
-    return stalls / flits if flits else math.nan
-
-
-def tiles(
-    classes: tuple[str, ...], what: str, read: Callable[[Row, str, str], float]
-) -> Callable[[Row], float]:
-    """Stalls, flits or their ratio of some classes together, of the machine or of the watched jobs' routers."""
-
-    def total(row: Row) -> float:
-        def added(kind: str) -> float:
-            return sum(read(row, name, kind) for name in classes)
-
-        return _ratio(added("stalls"), added("flits")) if what == "ratio" else added(what)
-
-    return total
-
-
 def _rank_3_peak(row: Row) -> float:
     """Stalls of the worst tile of links between groups over their mean."""
     stalls, tiles = (_of_machine(row, "rank-3", what) for what in ("stalls", "tiles"))
@@ -128,8 +107,46 @@ def _network_flit_rate(row: Row) -> float:
     return 1000.0 * flits / float(row["duration_ns"])
 
 
-def nic_percentile(q: float) -> Callable[[Row], float]:
-    """Of the means per host and window, in us."""
+def _metric(name: str, read: Callable[[Row], float], unit: str = "") -> Metric:
+    """A quantity from one row of results."""
+    return Metric(
+        name, lambda findings, point: np.array([read(row) for row in findings.rows[point]], np.float64), unit
+    )
+
+
+RUN_TIME = _metric("run_time", lambda row: float(np.mean(run_times_us(row))))
+MPI_TIME = _metric("mpi_time", _mpi_time)
+MPI_SHARE = _metric("mpi_share", _mpi_share, "fraction")
+TIME_IN_ALLREDUCE, TIME_IN_WAIT = (
+    _metric(f"time_in_{name}", _operation(name)) for name in ("allreduce", "wait")
+)
+RANK_3_PEAK = _metric("rank_3_peak", _rank_3_peak)
+NETWORK_FLIT_RATE = _metric("network_flit_rate", _network_flit_rate)
+
+
+@functools.cache
+def tile_metric(kind: str, what: str, of_job: bool = False) -> Metric:
+    """Stalls, flits or their ratio of a class of tiles (``network``: of those of all links together, ``processor``), of
+    the machine or of the watched jobs' routers.
+    """
+    classes = {"network": NETWORK_CLASSES, "processor": (HOST_IN,)}.get(kind, (kind,))
+    read = _of_job if of_job else _of_machine
+
+    def added(row: Row, counted: str) -> float:
+        return sum(read(row, name, counted) for name in classes)
+
+    def total(row: Row) -> float:
+        if what != "ratio":
+            return added(row, what)
+        flits = added(row, "flits")
+        return added(row, "stalls") / flits if flits else math.nan
+
+    return _metric(f"{'job_' if of_job else ''}{kind.replace('-', '_')}_{what}", total)
+
+
+@functools.cache
+def latency_percentile(q: float) -> Metric:
+    """A percentile of the mean latencies per host and window, in us."""
 
     def read(row: Row) -> float:
         latency = row.get("nic_latency_ns")
@@ -137,37 +154,30 @@ def nic_percentile(q: float) -> Callable[[Row], float]:
             raise NotFoundYetError("latencies of hosts are not noted in its runs")
         return float(np.percentile(np.asarray(latency, np.float64), q)) / 1000.0
 
-    return read
+    return _metric(f"nic_latency_p{q:g}", read)
 
 
-JOB_METRICS_OF_ROW: dict[str, Callable[[Row], float]] = {
-    "run_time": _run_time,
-    "mpi_time": _mpi_time,
-    "mpi_share": _mpi_share,
-    "rank_3_peak": _rank_3_peak,
-    "network_flit_rate": _network_flit_rate,
-    "processor_stalls": tiles((HOST_IN,), "stalls", _of_machine),
-    "job_processor_stalls": tiles((HOST_IN,), "stalls", _of_job),
-    **{f"time_in_{name}": _operation(name) for name in ("wait", "allreduce", "alltoallv")},
-    **{f"nic_latency_p{q:g}": nic_percentile(q) for q in PERCENTILES},
-    **{
-        f"{prefix}{label}_{what}": tiles(classes, what, read)
-        for prefix, read in (("", _of_machine), ("job_", _of_job))
-        for label, classes in (
-            ("network", NETWORK_CLASSES),
-            *((name.replace("-", "_"), (name,)) for name in NETWORK_CLASSES),
-        )
-        for what in ("stalls", "flits", "ratio")
-    },
-}
-"""The same of one row of results."""
+MODES = ("ad0", "ad1", "ad2", "ad3")
 
 
-def _over_seeds(read: Callable[[Row], float]) -> Callable[[Findings, Point], FloatArray]:
-    return lambda findings, point: np.array([read(row) for row in findings.rows[point]], np.float64)
+def normalised(findings: Findings, figure: str) -> dict[str, FloatArray]:
+    """Run times of all jobs by mode, less the mean of their application and in its standard deviations (figure 9)."""
+    by_mode: dict[str, list[FloatArray]] = {mode: [] for mode in MODES}
+    every = findings.select(figure)  # all of them
+    for name in dict.fromkeys(point.traffic_label.split(",")[0] for point in every):
+        points = [point for point in every if point.traffic_label.split(",")[0] == name]
+        times = {
+            mode: _pooled(findings, (point for point in points if point.policy_label == mode))
+            for mode in MODES
+        }
+        whole = np.concatenate(list(times.values()))
+        for mode in MODES:
+            by_mode[mode].append((times[mode] - whole.mean()) / (whole.std() or 1.0))
+    return {mode: np.concatenate(parts) for mode, parts in by_mode.items()}
 
 
-JOB_METRICS: dict[str, Callable[[Findings, Point], FloatArray]] = {
-    name: _over_seeds(read) for name, read in JOB_METRICS_OF_ROW.items()
-}
-"""Quantities of one point of jobs, by name: times in us, stalls in times of a flit."""
+def _pooled(findings: Findings, points: Iterable[Point]) -> FloatArray:
+    times = [time for point in points for row in findings.rows[point] for time in run_times_us(row)]
+    if not times:
+        raise NotFoundYetError("not all modes were run")
+    return np.array(times, np.float64)

@@ -12,13 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dragonfly_env.lab.papers.claims import Claim
-from dragonfly_env.lab.papers.findings import Findings, FloatArray
-from dragonfly_env.lab.papers.job_metrics import JOB_METRICS
+from dragonfly_env.lab.papers.findings import FloatArray
 from dragonfly_env.sweeps.results import mean_and_ci95
 
-UNCERTAIN = "uncertain: the 95 % interval reaches over the bound"
-TOO_FEW = "uncertain: too few runs for an interval"
 _RESAMPLES = 2000
 _LEAST_RUNS = 3  # below, resampling says nothing
 
@@ -76,72 +72,23 @@ def _by_resampling(
     return Comparison(mean, float(low), float(high), len(own))
 
 
-def reduction(own: FloatArray, other: FloatArray) -> Comparison:
+def reduction_of(own: FloatArray, other: FloatArray) -> Comparison:
     """By how much own is below the other, relative to it: the mean over pairs."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return _by_student(1.0 - own / other)
 
 
-def spread_ratio(own: FloatArray, other: FloatArray) -> Comparison:
+def spread_ratio_of(own: FloatArray, other: FloatArray) -> Comparison:
     """The standard deviation of own runs over that of the others."""
     return _by_resampling(own, other, lambda runs: runs.std(axis=1, ddof=1))
 
 
-def tail_ratio(own: FloatArray, other: FloatArray) -> Comparison:
+def tail_ratio_of(own: FloatArray, other: FloatArray) -> Comparison:
     """The 95th percentile of own runs over that of the others."""
     return _by_resampling(own, other, lambda runs: np.percentile(runs, 95, axis=1))
 
 
-def _ratio(own: FloatArray, other: FloatArray) -> Comparison:
+def paired_ratio(own: FloatArray, other: FloatArray) -> Comparison:
+    """Own over the other: the mean over pairs."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return _by_student(own / other)
-
-
-COMPARISONS: dict[str, Callable[[FloatArray, FloatArray], Comparison]] = {
-    "reduction": reduction,
-    "paired-ratio": _ratio,
-    "spread-ratio": spread_ratio,
-    "lower": _ratio,
-    "higher": _ratio,
-}
-"""Relations of claims that compare pairs of runs."""
-
-
-def of_pair(
-    findings: Findings, figure: str, traffic: str, metric: str, policies: tuple[str, str]
-) -> tuple[FloatArray, FloatArray]:
-    """A metric of two policies, seed by seed."""
-    own, other = (
-        JOB_METRICS[metric](findings, findings.select(figure, traffic=traffic, policy=policy)[0])
-        for policy in policies
-    )
-    runs = min(len(own), len(other))
-    return own[:runs], other[:runs]
-
-
-def compare_claim(claim: Claim, findings: Findings) -> tuple[Comparison, str, str]:
-    """(comparison, ordering, details) of a claim. ``lower`` and ``higher`` may name several metrics, joined by ``+``:
-    all of them must be so; the comparison is that of the first, as a ratio.
-    """
-    metrics = claim.metric.split("+")
-    found = {
-        metric: COMPARISONS[claim.relation](
-            *of_pair(findings, claim.figure, claim.traffic, metric, (claim.policy, claim.reference))
-        )
-        for metric in metrics
-    }
-    first = found[metrics[0]]
-    if claim.relation not in ("lower", "higher"):
-        return first, "", _doubt(first.sure(*claim.bounds), first.pairs)
-    below, above = (-math.inf, 1.0) if claim.relation == "lower" else (1.0, math.inf)
-    holds = all(below <= one.mean <= above and one.mean != 1.0 for one in found.values())
-    sure = all(one.sure(below, above) for one in found.values())
-    details = ", ".join(
-        f"{metric.replace('_', ' ')} x {str(one).replace('+', '')}" for metric, one in found.items()
-    )
-    doubt = _doubt(sure, first.pairs)
-    return first, "holds" if holds else "reversed", "; ".join(filter(None, [details, doubt]))
-
-
-def _doubt(sure: bool, pairs: int) -> str:
-    return "" if sure else UNCERTAIN if pairs > 1 else TOO_FEW

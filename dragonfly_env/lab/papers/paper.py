@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from matplotlib.figure import Figure
 
@@ -20,7 +20,17 @@ from dragonfly_env.checks.values import (
 )
 from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.config.topology import Dragonfly
-from dragonfly_env.lab.papers.claims import Claim, read_claims
+from dragonfly_env.lab.papers.claims import (
+    THROUGHPUT_TOLERANCE,
+    Claim,
+    Evidence,
+    Measure,
+    Measured,
+    Place,
+    Relation,
+    ordering,
+    shows,
+)
 from dragonfly_env.lab.papers.findings import Findings, read_rows_of
 from dragonfly_env.lab.work import Work
 from dragonfly_env.policies import Policy, make_policy
@@ -29,6 +39,7 @@ from dragonfly_env.sweeps.run import Point, Run
 from dragonfly_env.traffic import parse_traffic
 
 _T = TypeVar("_T")
+Statement: TypeAlias = Callable[[Evidence], Measured]
 
 Settings = tuple[tuple[str, Any], ...]
 """(name, value) pairs."""
@@ -165,13 +176,16 @@ PUBLISHED = PublishedSetting()
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Paper:
-    """A publication that one command reproduces. Its module adds the figures by `figure`."""
+    """A publication that one command reproduces. Its module adds figures by `figure`, and claims by `claim` and
+    `states`.
+    """
 
     name: str  # on the command line
     reference: str  # authors, title, venue
     setup: Setup
     efforts: tuple[Effort, ...]  # ways to reproduce it: quick and full
     figures: tuple[PaperFigure, ...] = ()  # in the paper's order
+    claims: tuple[Claim, ...] = ()  # what its text states in numbers
     variants: tuple[Variant, ...] = (USUAL,)  # model variants, the usual one first
     # kinds of runs (by their traffic's label, ``*`` for anything) for which fewer seeds than an effort's are enough
     few_seeds: Mapping[str, int] = field(default_factory=dict)
@@ -255,9 +269,53 @@ class Paper:
         """The usual variant."""
         return self.variants[0]
 
-    def claims(self) -> tuple[Claim, ...]:
-        """What its text states in numbers."""
-        return read_claims(__package__, f"{self.name}_claims.csv")
+    def claim(
+        self,
+        name: str,
+        place: Place,
+        measure: Measure,
+        published: float = 0.0,
+        *,
+        unit: str = "",  # empty: that of the relation or of the quantity
+        tolerance: float = 0.0,  # 0: that of the quantity
+        met: tuple[float | None, float | None] = (None, None),  # the claim's own bounds
+        **more: Any,
+    ) -> None:
+        """Add a claim."""
+        relation = measure.relation
+        first = measure.metrics[0] if measure.metrics else None
+        self.claims += (
+            Claim(
+                id=name,
+                published=float(published),
+                unit=unit or relation.unit or ("" if first is None or relation.is_ordering else first.unit),
+                tolerance=tolerance or (THROUGHPUT_TOLERANCE if first is None else first.tolerance),
+                low=met[0],
+                high=met[1],
+                **place._asdict(),
+                **measure._asdict(),
+                **more,
+            ),
+        )
+
+    def states(
+        self,
+        name: str,
+        place: Place,
+        note: str,
+        policy: str = "",
+        reference: str = "",
+        *,
+        relation: Relation = ordering,
+        **more: Any,
+    ) -> Callable[[Statement], Statement]:
+        """Add a claim that the function measures."""
+
+        def add(statement: Statement) -> Statement:
+            self.claim(name, place, shows(statement, policy, reference, relation), note=note, **more)
+            return statement
+
+        return add
 
     def runs(self, point: Point, effort: Effort) -> tuple[Run, ...]:
         """The runs of a point."""
@@ -310,8 +368,8 @@ class Reproduction(Work):
         points = figure.points(self.effort)
         if not self.only_claims:
             return points
-        claims = [claim for claim in self.paper.claims() if claim.quick or self.effort.decides]
-        return tuple(point for point in points if any(claim.needs(figure.name, point) for claim in claims))
+        claims = [one for one in self.paper.claims if one.quick or self.effort.decides]
+        return tuple(point for point in points if any(one.needs(figure.name, point) for one in claims))
 
     def claims(self) -> tuple[Claim, ...]:
         """What the paper claims of the wanted figures, and of those that the folder holds already."""
@@ -320,7 +378,7 @@ class Reproduction(Work):
             names = (figure.name, *(f"{figure.name}-{variant.name}" for variant in self.paper.variants))
             if any((self.folder / f"{name}.png").exists() for name in names):
                 shown.add(figure.name)
-        return tuple(claim for claim in self.paper.claims() if claim.figure in shown)
+        return tuple(one for one in self.paper.claims if one.figure in shown)
 
     def runs(self) -> tuple[Run, ...]:
         """Every run of the wanted figures, once."""
@@ -334,4 +392,4 @@ class Reproduction(Work):
         every = dict.fromkeys(point for some in points.values() for point in some)
         ids = {point: [run.id for run in self.paper.runs(point, self.effort)] for point in every}
         rows = read_rows_of(self.folder, ids)
-        return Findings(points=points, rows=rows, name=self.paper.reference, claims=self.paper.claims())
+        return Findings(points=points, rows=rows, name=self.paper.reference, claims=self.paper.claims)

@@ -19,7 +19,7 @@ from rich.text import Text
 
 import dragonfly_env as dfe
 from dragonfly_env.checks.files import refusing, write_text
-from dragonfly_env.lab.papers.claims import EXPLANATIONS
+from dragonfly_env.lab.papers.claims import EXPLANATIONS, excluded, given
 from dragonfly_env.lab.papers.paper import Reproduction
 from dragonfly_env.lab.papers.verdicts import (
     DEVIATES,
@@ -124,7 +124,7 @@ def as_csv(judged: Sequence[Judged]) -> str:
     for one in judged:
         for verdict in one.verdicts:
             claim, measured = verdict.claim, verdict.measured
-            has_bounds = not (claim.is_ordering or claim.relation in ("excluded", "input"))
+            has_bounds = not (claim.is_ordering or claim.relation in (excluded, given))
             met_from, met_to = (_full(bound) for bound in claim.accepted) if has_bounds else ("", "")
             writer.writerow(
                 [
@@ -132,7 +132,7 @@ def as_csv(judged: Sequence[Judged]) -> str:
                     claim.section,
                     claim.figure,
                     claim.describe(),
-                    "" if claim.is_ordering or claim.relation == "excluded" else claim.published,
+                    "" if claim.is_ordering or claim.relation is excluded else claim.published,
                     "" if measured is None else _full(measured.mean),
                     "" if measured is None else _full(measured.ci95),
                     claim.unit,
@@ -333,13 +333,9 @@ def _published(verdict: Verdict) -> str:
     claim = verdict.claim
     if claim.is_ordering:
         return "ordering"
-    if claim.relation == "excluded" or not claim.published:
-        return "-" if claim.relation in ("excluded", "input") else _number(claim.published, claim.unit)
-    prefix = {"at-most": "at most ", "ratio-at-most": "at most ", "at-least": "at least "}.get(
-        claim.relation, ""
-    )
-    if claim.low == claim.published:
-        prefix = "at least "
+    if claim.relation is excluded or not claim.published:
+        return "-" if claim.relation in (excluded, given) else _number(claim.published, claim.unit)
+    prefix = "at most " if claim.relation.at_most else "at least " if claim.low == claim.published else ""
     return prefix + _number(claim.published, claim.unit)
 
 
@@ -358,7 +354,7 @@ def _measured(verdict: Verdict) -> str:
 def _deviation(verdict: Verdict) -> str:
     if math.isnan(verdict.deviation):
         return "-"
-    if verdict.claim.relation in ("gap", "relative-gap", "saving", "reduction"):
+    if verdict.claim.relation.in_points:
         return f"{verdict.deviation:+.4f}"
     return f"{verdict.deviation:+.1%}".replace("%", " %")
 

@@ -6,17 +6,21 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from dragonfly_env.lab.papers.claims import NOTHING_TRIED, Claim
-from dragonfly_env.lab.papers.findings import Findings, Measured, NotFoundYetError, steps_of
-from dragonfly_env.lab.papers.measurements import measure_claim
-from dragonfly_env.lab.papers.paired import COMPARISONS
+from dragonfly_env.lab.papers.claims import (
+    NOTHING_TRIED,
+    Claim,
+    Measured,
+    excluded,
+    given,
+    measure_claim,
+)
+from dragonfly_env.lab.papers.findings import Findings, NotFoundYetError, steps_of
 from dragonfly_env.lab.papers.paper import PUBLISHED, USUAL, PublishedSetting
 from dragonfly_env.sweeps.run import Point
 
 MET, DEVIATES, NOT_DECIDED, NOT_RUN = "met", "deviates", "not decided", "not run"
 INPUT, EXCLUDED = "input", "not reproducible"
 FITTED = "fitted"
-_ABSOLUTE = ("gap", "relative-gap", "saving", "reduction")
 _JUDGED = (MET, DEVIATES, NOT_DECIDED)
 _SLACK = 1e-9  # for decimal numbers in binary
 _NO_EFFECT = 'its bounds include "no effect", so being inside them decides nothing'
@@ -55,7 +59,7 @@ class Verdict:
         """Whether more runs might turn it: the 95 % interval reaches over a bound."""
         if self.measured is None or self.verdict not in (MET, DEVIATES):
             return False
-        if self.claim.is_ordering or self.claim.relation in COMPARISONS or math.isnan(self.measured.ci95):
+        if self.claim.is_ordering or self.claim.relation.pairs is not None or math.isnan(self.measured.ci95):
             return self.measured.uncertain
         mean, half = self.measured.mean, self.measured.ci95
         return any(abs(bound - mean) < half for bound in self.claim.accepted)
@@ -73,7 +77,7 @@ def judge(claim: Claim, measured: Measured) -> Verdict:
     if math.isnan(measured.mean):
         nothing = (
             "one of its runs has no such value, or there are too few"
-            if claim.relation in COMPARISONS
+            if claim.relation.pairs is not None
             else "no packet was delivered in the window"
         )
         return Verdict(claim, measured, math.nan, NOT_RUN, nothing)
@@ -89,7 +93,7 @@ def _judge_number(claim: Claim, measured: Measured) -> tuple[str, str]:
     low, high = claim.accepted
     if not low - _SLACK <= measured.mean <= high + _SLACK:
         return DEVIATES, ""
-    if claim.relation in COMPARISONS and measured.mean == claim.neutral and measured.ci95 == 0.0:
+    if claim.relation.pairs is not None and measured.mean == claim.neutral and measured.ci95 == 0.0:
         return NOT_DECIDED, _IDENTICAL
     if claim.includes_no_effect:
         return NOT_DECIDED, _NO_EFFECT
@@ -103,7 +107,7 @@ def _judge_number(claim: Claim, measured: Measured) -> tuple[str, str]:
 def _input(claim: Claim, findings: Findings) -> Verdict:
     """What was put in, and if it can be measured, what came of it."""
     try:
-        measured = measure_claim(claim, findings) if claim.metric else None
+        measured = measure_claim(claim, findings) if claim.metrics or claim.statement else None
     except NotFoundYetError as reason:
         return Verdict(claim, None, math.nan, INPUT, str(reason))
     deviation = math.nan if measured is None else _deviation(claim, measured.mean)
@@ -111,7 +115,7 @@ def _input(claim: Claim, findings: Findings) -> Verdict:
 
 
 def _deviation(claim: Claim, measured: float) -> float:
-    if claim.relation in _ABSOLUTE:
+    if claim.relation.in_points:
         return measured - claim.published
     return measured / claim.published - 1.0 if claim.published else math.nan
 
@@ -136,9 +140,9 @@ def judge_all(
 
 
 def _verdict(claim: Claim, findings: Findings, decides_all: bool) -> Verdict:
-    if claim.relation == "excluded":
+    if claim.relation is excluded:
         return Verdict(claim, None, math.nan, EXCLUDED)
-    if claim.relation == "input":
+    if claim.relation is given:
         return _input(claim, findings)
     try:
         measured = measure_claim(claim, findings)

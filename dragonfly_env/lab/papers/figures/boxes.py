@@ -14,9 +14,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from dragonfly_env.lab.papers.claims import Metric
 from dragonfly_env.lab.papers.figures.panels import error_of, letter, published_of, say_missing
 from dragonfly_env.lab.papers.findings import Findings, FloatArray
-from dragonfly_env.lab.papers.measurements import METRICS
+from dragonfly_env.lab.papers.quantities import FRACTION_BELOW, LATENCY_MEAN, LATENCY_P99
 from dragonfly_env.plots.style import fitting_legend, grid, looks
 from dragonfly_env.sweeps.run import Point
 
@@ -26,14 +27,13 @@ _MARKS: dict[str, dict[str, Any]] = {
     "p99": {"marker": "x", "color": "black", "markersize": 5.5, "markeredgewidth": 1.4},
 }
 _RED = "#d4006a"
-_PUBLISHED: dict[str, dict[str, Any]] = {
-    "latency_mean": {"marker": "D", "color": "none", "markeredgecolor": _RED, "markersize": 5.5, "zorder": 6},
-    "latency_p99": {"marker": "x", "color": _RED, "markersize": 6.5, "markeredgewidth": 1.6, "zorder": 6},
+_PUBLISHED: dict[Metric, dict[str, Any]] = {
+    LATENCY_MEAN: {"marker": "D", "color": "none", "markeredgecolor": _RED, "markersize": 5.5, "zorder": 6},
+    LATENCY_P99: {"marker": "x", "color": _RED, "markersize": 6.5, "markeredgewidth": 1.6, "zorder": 6},
 }
-_SHORT = {"latency_mean": "mean", "latency_p99": "p99"}
+_SHORT = {LATENCY_MEAN: "mean", LATENCY_P99: "p99"}
 _BESIDE = 0.18  # of the box: so that a published stated_ does not hide a measured one
 _LABELS = {"mean": "mean", "p95": "95th percentile", "p99": "99th percentile"}
-FRACTION = "fraction_below_2us"
 _ZOOM = 2.5  # times the lowest upper whisker: what the upper panel shows
 
 
@@ -145,11 +145,11 @@ def _say_fractions(axes: Axes, findings: Findings, figure: str, place: tuple[str
     """In words what no mark shows: the share of the packets below 2 us, measured and published."""
     stated = [
         one
-        for one in published_of(findings, figure, FRACTION)
+        for one in published_of(findings, figure, FRACTION_BELOW)
         if (one.point.traffic_label, one.point.load) == place
     ]
     lines = [
-        f"{one.point.policy_label}: {error_of(METRICS[FRACTION](findings, one.point))[0]:.1%} ({one.value:.1%})"
+        f"{one.point.policy_label}: {error_of(FRACTION_BELOW.values(findings, one.point))[0]:.1%} ({one.value:.1%})"
         for one in stated
     ]
     if lines:

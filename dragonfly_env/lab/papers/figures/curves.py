@@ -19,8 +19,11 @@ from dragonfly_env.lab.papers.figures.panels import (
     say_missing,
 )
 from dragonfly_env.lab.papers.findings import Findings
-from dragonfly_env.lab.papers.hpdc21_orderings import (
+from dragonfly_env.lab.papers.quantities import (
+    HOPS,
+    LATENCY_MEAN,
     SYSTEMS,
+    THROUGHPUT,
     TWO_LEVEL,
     WHOLE,
     best_limit,
@@ -32,7 +35,7 @@ from dragonfly_env.plots.style import fitting_legend, grid, looks
 
 _TITLES = ("packet latency", "system throughput", "packet hops")
 _LABELS = ("mean latency (us)", "throughput", "mean hops")
-_METRICS = ("latency_mean", "throughput", "hops_mean")
+_METRICS = (LATENCY_MEAN, THROUGHPUT, HOPS)
 
 
 def load_curves(findings: Findings, figure: str) -> Figure:
@@ -111,7 +114,7 @@ def memory_bars(findings: Findings, figure: str) -> Figure:
             )
             panel.bar_label(bar, [f"{size.rows} x {size.ports}"], padding=2, fontsize=8)
     for claim in findings.claims:
-        if claim.metric == "table_memory":
+        if claim.figure == figure:
             sizes = [table_size(hosts, WHOLE).bytes for hosts in SYSTEMS]
             panel.plot([index + 0.18 for index in range(len(SYSTEMS))],
                        [claim.published * size / 1000.0 for size in sizes], marker="D", linestyle="none",

@@ -12,17 +12,23 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import EngFormatter, MaxNLocator
 
+from dragonfly_env.lab.papers.claims import Metric, of_pair, pair_ratio, reduction
 from dragonfly_env.lab.papers.figures.panels import COLOURS, legend_of_all, letter
 from dragonfly_env.lab.papers.findings import Findings, FloatArray, NotFoundYetError
 from dragonfly_env.lab.papers.job_metrics import (
-    JOB_METRICS,
+    MODES,
+    MPI_SHARE,
+    MPI_TIME,
     NETWORK_CLASSES,
     PERCENTILES,
+    RUN_TIME,
+    latency_percentile,
+    normalised,
     operation_times_us,
     run_times_us,
+    tile_metric,
 )
-from dragonfly_env.lab.papers.job_orderings import MODES, normalised
-from dragonfly_env.lab.papers.paired import of_pair, reduction
+from dragonfly_env.lab.papers.paired import reduction_of
 from dragonfly_env.plots.style import grid, looks
 from dragonfly_env.sweeps.results import mean_and_ci95
 from dragonfly_env.sweeps.run import Point
@@ -82,8 +88,8 @@ def run_time_boxes(findings: Findings, figure: str) -> Figure:
         _boxes(panel, [point.policy_label for point in points], [runs / base for runs in times])
         panel.axhline(1.0, color="#999999", linestyle="--", linewidth=1.0)
         for claim in findings.claims:
-            known = (claim.metric, claim.relation, claim.traffic, claim.reference)
-            if known == ("run_time", "reduction", traffic, _BASE):
+            known = (claim.metrics, claim.relation, claim.traffic, claim.reference)
+            if known == ((RUN_TIME,), reduction, traffic, _BASE):
                 policies = [point.policy_label for point in points]
                 if claim.policy in policies:
                     stated = panel.plot(
@@ -115,16 +121,16 @@ def reductions(findings: Findings, figure: str) -> Figure:
     """By how much AD3 shortens run and MPI time of each application, next to what was published."""
     drawn, axes = grid(5.2, 3.2, 1, 2)
     shown = 0
-    for panel, metric, title in zip(axes[0], ("run_time", "mpi_time"), ("run time", "MPI time"), strict=True):
+    for panel, metric, title in zip(axes[0], (RUN_TIME, MPI_TIME), ("run time", "MPI time"), strict=True):
         pairs = []
         for claim in findings.claims:
-            if (claim.figure, claim.metric, claim.relation) != (figure, metric, "reduction"):
+            if (claim.figure, claim.metrics, claim.relation) != (figure, (metric,), reduction):
                 continue
             try:
                 pair = of_pair(findings, figure, claim.traffic, metric, (claim.policy, claim.reference))
             except NotFoundYetError:
                 continue
-            found = reduction(*pair)
+            found = reduction_of(*pair)
             pairs.append((claim.traffic.split()[0], claim.published, found.mean, found.bars))
         shown += len(pairs)
         _next_to_published(panel, pairs, "measured, 95 %")
@@ -139,9 +145,9 @@ def reductions(findings: Findings, figure: str) -> Figure:
 def shares(findings: Findings, figure: str) -> Figure:
     """The MPI shares of isolated runs, next to those of table I that computing times were calibrated to."""
     points = findings.simulated(figure)
-    stated = {claim.traffic: claim.published for claim in findings.claims if claim.metric == "mpi_share"}
+    stated = {claim.traffic: claim.published for claim in findings.claims if claim.metrics == (MPI_SHARE,)}
     drawn, axes = grid(5.2, 2.9, 1, 1)
-    measured = [float(JOB_METRICS["mpi_share"](findings, point).mean()) for point in points]
+    measured = [float(MPI_SHARE.values(findings, point).mean()) for point in points]
     pairs = [
         (point.traffic_label.split()[0], stated[point.traffic_label], share, None)
         for point, share in zip(points, measured, strict=True)
@@ -194,14 +200,14 @@ def z_scores(findings: Findings, figure: str) -> Figure:
     return drawn
 
 
-def _bars(panel: Axes, findings: Findings, points: tuple[Point, ...], metrics: dict[str, str]) -> None:
+def _bars(panel: Axes, findings: Findings, points: tuple[Point, ...], metrics: dict[Metric, str]) -> None:
     """Means over runs with 95 % intervals: a group of bars per metric, a bar per point."""
     look = looks([point.policy_label for point in points])
     width = 0.8 / len(points)
     for number, point in enumerate(points):
         for place, metric in enumerate(metrics):
             try:
-                mean, half = mean_and_ci95(JOB_METRICS[metric](findings, point).tolist())
+                mean, half = mean_and_ci95(metric.values(findings, point).tolist())
             except NotFoundYetError:
                 continue
             # Nothing here can be negative.
@@ -212,17 +218,14 @@ def _bars(panel: Axes, findings: Findings, points: tuple[Point, ...], metrics: d
     by_policy = {point.policy_label: (number, point) for number, point in enumerate(points)}
     stated = False
     for claim in findings.claims:
-        if (
-            claim.relation != "paired-ratio"
-            or claim.metric not in metrics
-            or claim.traffic != points[0].traffic_label
-        ):
+        if (claim.relation, claim.traffic) != (pair_ratio, points[0].traffic_label):
             continue
-        if not {claim.policy, claim.reference} <= set(by_policy):
+        (metric,) = claim.metrics
+        if metric not in metrics or not {claim.policy, claim.reference} <= set(by_policy):
             continue
         bar = by_policy[claim.policy][0]
-        reference = float(np.nanmean(JOB_METRICS[claim.metric](findings, by_policy[claim.reference][1])))
-        at = list(metrics).index(claim.metric) + width * (bar + 0.5) - 0.4
+        reference = float(np.nanmean(metric.values(findings, by_policy[claim.reference][1])))
+        at = list(metrics).index(metric) + width * (bar + 0.5) - 0.4
         panel.plot([at], [claim.published * reference], marker="s", linestyle="none", markerfacecolor="white",
                    markeredgecolor="black", zorder=6,
                    label=None if stated else "published, relative to the measured AD0")  # fmt: skip
@@ -235,16 +238,15 @@ def tile_bars(findings: Findings, figure: str, *, of_job: bool = False) -> Figur
     """Stalls, flits and their ratio by rank, a row per kind of runs: of the machine or of the watched jobs' routers."""
     points = findings.simulated(figure)
     kinds = tuple(dict.fromkeys(point.traffic_label for point in points))
-    prefix = "job_" if of_job else ""
-    processors = f"{prefix}processor_stalls"
+    processors = tile_metric("processor", "stalls", of_job)
     drawn, axes = grid(2.9, 2.5, len(kinds), 4)
     for row, traffic in enumerate(kinds):
         own = tuple(point for point in points if point.traffic_label == traffic)
         for column, (what, label) in enumerate(_WHAT):
             panel = axes[row][column]
-            names = {f"{prefix}{name.replace('-', '_')}_{what}": name for name in NETWORK_CLASSES}
+            names = {tile_metric(name, what, of_job): name for name in NETWORK_CLASSES}
             if what == "ratio":
-                names[f"{prefix}network_ratio"] = "all"
+                names[tile_metric("network", what, of_job)] = "all"
             _bars(panel, findings, own, names)
             panel.set_ylabel(label)
             if what != "ratio":
@@ -265,7 +267,7 @@ def ratios_of_runs(findings: Findings, figure: str) -> Figure:
     drawn, axes = grid(4.2, 2.9, 1, len(modes))
     for index, (panel, mode) in enumerate(zip(axes[0], modes, strict=True)):
         for point in (point for point in points if point.policy_label == mode):
-            values = np.sort(JOB_METRICS["job_network_ratio"](findings, point))
+            values = np.sort(tile_metric("network", "ratio", of_job=True).values(findings, point))
             panel.step(values, np.arange(1, len(values) + 1) / len(values), where="post", marker="o",
                        label=point.traffic_label)  # fmt: skip
         panel.set_title(f"({letter(index)}) {mode}")
@@ -281,7 +283,7 @@ def latency_percentiles(findings: Findings, figure: str) -> Figure:
     """Percentiles of the latencies of hosts (means over 10 us), before and after, with 95 % intervals."""
     points = findings.simulated(figure)
     drawn, axes = grid(7.0, 3.0, 1, 1)
-    _bars(axes[0][0], findings, points, {f"nic_latency_p{q:g}": f"{q:g}" for q in PERCENTILES})
+    _bars(axes[0][0], findings, points, {latency_percentile(q): f"{q:g}" for q in PERCENTILES})
     axes[0][0].set_xlabel("percentile of the mean latency of a host in 10 us")
     axes[0][0].set_ylabel("latency (us)")
     axes[0][0].legend(frameon=False)

@@ -11,9 +11,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from dragonfly_env.lab.papers.claims import relative_gap, value
 from dragonfly_env.lab.papers.figures.panels import legend_handles, letter, mark, means_of, published_of
 from dragonfly_env.lab.papers.findings import Findings, FloatArray
-from dragonfly_env.lab.papers.lia_orderings import (
+from dragonfly_env.lab.papers.quantities import (
+    MAKESPAN,
+    THROUGHPUT,
     loads_of_routers,
     offset_of,
     path_loads_of_routers,
@@ -45,7 +48,7 @@ def offset_curves(findings: Findings, figure: str) -> Figure:
         offsets, style = [offset_of(point) for point in own], look[policy]
         panel.errorbar(offsets, means, yerr=halves, **style.line, marker=style.marker, label=policy, capsize=2.0,
                        elinewidth=0.9)  # fmt: skip
-    stated = published_of(findings, figure, "throughput")
+    stated = published_of(findings, figure, THROUGHPUT)
     colours = {policy: look[policy].colour for policy in policies}
     mark(panel, stated, offset_of, colours)
     h = points[0].config.topology.h
@@ -66,7 +69,7 @@ def offset_curves(findings: Findings, figure: str) -> Figure:
 def saturation_counters(findings: Findings, figure: str) -> Figure:
     """The remote counter at which non-minimal paths -G- saturate, by offset; dashed: what theory says."""
     points = findings.simulated(figure)
-    drawn, panel = _counters(findings, "knee")
+    drawn, panel = _counters(findings, figure)
     means, halves = means_of(remote_counter(findings, point) for point in points)
     panel.bar([point.traffic_label for point in points], means, yerr=halves, capsize=2.5, color="#0072b2")
     return drawn
@@ -75,7 +78,7 @@ def saturation_counters(findings: Findings, figure: str) -> Figure:
 def mixture_counters(findings: Findings, figure: str) -> Figure:
     """The remote counters at which -G- saturates under mixtures of two destinations; dashed: what theory says."""
     points = [point for point in findings.simulated(figure) if point.policy_label == "vlb-g"]
-    drawn, panel = _counters(findings, "mixture_knee")
+    drawn, panel = _counters(findings, figure)
     labels, heights = [], []
     for point in points:
         offsets = point.traffic_label.removeprefix("weighted:").replace("=0.5", "").replace(",", " ")
@@ -87,11 +90,13 @@ def mixture_counters(findings: Findings, figure: str) -> Figure:
     return drawn
 
 
-def _counters(findings: Findings, metric: str) -> tuple[Figure, Axes]:
+def _counters(findings: Findings, figure: str) -> tuple[Figure, Axes]:
     """A panel for counters of packets with what theory says and what is published."""
     drawn, axes = grid(4.8, 3.0, 1, 1)
     panel = axes[0][0]
-    for stated in {claim.published for claim in findings.claims if claim.metric == metric}:
+    for stated in {
+        claim.published for claim in findings.claims if claim.figure == figure and claim.unit == "packets"
+    }:
         panel.axhline(stated, color="black", linewidth=1.2, label=f"published: {stated:g}")
     panel.axhline(20.0, color="#999999", linestyle="--", linewidth=1.0, label="a local link that is full: 20")
     panel.set_ylabel("packets of a router\nin 200 ns on one type of link")
@@ -160,15 +165,15 @@ def speedups(findings: Findings, figure: str) -> Figure:
         colours = [look[policy].colour for policy in others]
         panel.bar(others, means, color=colours, yerr=halves, capsize=2.5)
         speed = _published_speedups(findings, figure, workload, base, makespans)
-        for place, value in ((others.index(policy), value) for policy, value in speed):
-            marks += panel.plot([place], [value], **_POINT)
+        for policy, speedup in speed:
+            marks += panel.plot([others.index(policy)], [speedup], **_POINT)
         panel.axhline(1.0, color="#999999", linestyle="--", linewidth=1.0)
         panel.set_xticks(range(len(others)), others, rotation=45, ha="right", rotation_mode="anchor")
         stated = "".join(
             f" (published: {claim.published:,.0f})"
             for claim in findings.claims
-            if (claim.metric, claim.policy, claim.traffic, claim.hosts, claim.relation)
-            == ("makespan", _BASE, workload, points[0].config.topology.num_hosts, "value")
+            if (claim.metrics, claim.policy, claim.traffic, claim.hosts, claim.relation)
+            == ((MAKESPAN,), _BASE, workload, points[0].config.topology.num_hosts, value)
         )
         name = workload.replace(":placement=", ", ")
         panel.set_title(f"({letter(index)}) {name}\nMIN: {base.mean():,.0f} ns{stated}", fontsize=8)
@@ -188,7 +193,7 @@ def _published_speedups(
     return [
         (claim.policy, float(np.mean(base / makespans[claim.reference])) * (1.0 + claim.published))
         for claim in findings.claims
-        if (claim.metric, claim.relation, claim.traffic, claim.hosts)
-        == ("makespan", "relative-gap", workload, hosts)
+        if (claim.metrics, claim.relation, claim.traffic, claim.hosts)
+        == ((MAKESPAN,), relative_gap, workload, hosts)
         and {claim.policy, claim.reference} <= set(makespans)
     ]

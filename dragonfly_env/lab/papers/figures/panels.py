@@ -17,9 +17,17 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from dragonfly_env.lab.papers.claims import Claim
+from dragonfly_env.lab.papers.claims import (
+    Claim,
+    Metric,
+    at_most,
+    gap,
+    ratio,
+    relative_gap,
+    saving,
+    value,
+)
 from dragonfly_env.lab.papers.findings import Findings, FloatArray
-from dragonfly_env.lab.papers.measurements import METRICS
 from dragonfly_env.sweeps.results import mean_and_ci95
 from dragonfly_env.sweeps.run import Point
 
@@ -31,7 +39,6 @@ _STYLE: dict[str, Any] = {
     "linestyle": "none",
     "zorder": 6,
 }
-_PLAIN = ("value", "at-most", "at-least")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,18 +60,18 @@ class Published:
         return LABEL if self.absolute else RELATIVE_LABEL
 
 
-def published_of(findings: Findings, figure: str, metric: str) -> list[Published]:
+def published_of(findings: Findings, figure: str, metric: Metric) -> list[Published]:
     """The published values of a quantity, of those points of a figure that were simulated; each once."""
     found: dict[Point, Published] = {}
     for point in findings.of(figure):
         for claim in findings.claims:
-            if claim.metric != metric or not _is_about(claim, point, claim.policy):
+            if claim.metrics != (metric,) or not _is_about(claim, point, claim.policy):
                 continue
             if claim.load is None and point.load < _highest_load(findings, figure, point):
                 continue  # a maximum over all loads has one point
-            value, absolute = _value(findings, figure, claim)
-            if math.isfinite(value) and (point not in found or (absolute and not found[point].absolute)):
-                found[point] = Published(point, value, absolute)
+            number, absolute = _value(findings, figure, claim)
+            if math.isfinite(number) and (point not in found or (absolute and not found[point].absolute)):
+                found[point] = Published(point, number, absolute)
     return list(found.values())
 
 
@@ -112,32 +119,30 @@ def _highest_load(findings: Findings, figure: str, point: Point) -> float:
 
 def _value(findings: Findings, figure: str, claim: Claim) -> tuple[float, bool]:
     """(published value of the claim's policy, whether the paper states it); NaN if it has none."""
-    if claim.relation in _PLAIN:
+    if claim.relation in (value, at_most):
         return claim.published, True
     if not claim.reference:
         return math.nan, False
     reference, absolute = _reference(findings, figure, claim)
     stated = {
-        "ratio": claim.published * reference,
-        "ratio-at-most": claim.published * reference,
-        "gap": reference - claim.published,
-        "saving": reference * (1.0 - claim.published),
+        ratio: claim.published * reference,
+        gap: reference - claim.published,
+        relative_gap: reference / (1.0 + claim.published),
+        saving: reference * (1.0 - claim.published),
     }
-    if claim.relation == "relative-gap":
-        return reference / (1.0 + claim.published), absolute
     return stated.get(claim.relation, math.nan), absolute and claim.relation in stated
 
 
 def _reference(findings: Findings, figure: str, claim: Claim) -> tuple[float, bool]:
     for other in findings.claims:
-        place = (other.metric, other.hosts, other.traffic, other.policy, other.relation)
+        place = (other.metrics, other.hosts, other.traffic, other.policy, other.relation)
         if other.load in (claim.load, None) and place == (
-            claim.metric, claim.hosts, claim.traffic, claim.reference, "value",
+            claim.metrics, claim.hosts, claim.traffic, claim.reference, value,
         ):  # fmt: skip
             return other.published, True
     for point in findings.of(figure):
         if _is_about(claim, point, claim.reference):
-            return float(np.nanmean(METRICS[claim.metric](findings, point))), False
+            return float(np.nanmean(claim.metrics[0].values(findings, point))), False
     return math.nan, False
 
 

@@ -7,9 +7,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from dragonfly_env.lab.papers.claims import at_most
 from dragonfly_env.lab.papers.figures.panels import COLOURS, letter, say_missing
 from dragonfly_env.lab.papers.findings import Findings, FloatArray, steps_of
-from dragonfly_env.lab.papers.lia_orderings import AFTER_NS, around_change
+from dragonfly_env.lab.papers.quantities import (
+    AFTER_NS,
+    SETTLING_LATENCY,
+    SETTLING_THROUGHPUT,
+    around_change,
+)
 from dragonfly_env.plots.style import grid, looks, policy_legend
 from dragonfly_env.sweeps.run import Point
 
@@ -29,8 +35,8 @@ def convergence(findings: Findings, figure: str, panels: tuple[tuple[str, ...], 
             style = _STYLES[patterns.index(point.traffic_label)]
             _curve(panel, findings, point, "latency_mean_ns", 1e-3, label, COLOURS[number], style)
         for claim in findings.claims:
-            if claim.metric == "settling_latency" and claim.traffic in patterns:
-                label = f"published: {'up to ' if claim.relation == 'at-most' else ''}{claim.published:g} us"
+            if claim.metrics == (SETTLING_LATENCY,) and claim.traffic in patterns:
+                label = f"published: {'up to ' if claim.relation is at_most else ''}{claim.published:g} us"
                 known = panel.get_legend_handles_labels()[1]
                 panel.axvline(claim.published, color="black", linestyle="-.", linewidth=1.1, zorder=1,
                               label=None if label in known else label)  # fmt: skip
@@ -52,7 +58,7 @@ def varying_loads(findings: Findings, figure: str, patterns: tuple[str, ...]) ->
             _offered(panel, point, COLOURS[number])
             _curve(panel, findings, point, "accepted_load", 1.0, label, COLOURS[number], "-")
             for claim in findings.claims:
-                if claim.metric == "settling_throughput" and claim.traffic == point.traffic_label:
+                if claim.metrics == (SETTLING_THROUGHPUT,) and claim.traffic == point.traffic_label:
                     at_us = steps_of(point)[-1][0] / 1000.0 + claim.published
                     stated += panel.plot([at_us], [steps_of(point)[-1][2]], marker="D", linestyle="none", zorder=6,
                                          markerfacecolor=COLOURS[number], markeredgecolor="black")  # fmt: skip

@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from dragonfly_env.lab.papers import Paper
-from dragonfly_env.lab.papers.claims import Claim
-from dragonfly_env.lab.papers.findings import Findings, Measured
-from dragonfly_env.lab.papers.measurements import measure_claim
+from dragonfly_env.lab.papers.claims import Claim, Measured, measure_claim
+from dragonfly_env.lab.papers.findings import Findings
 from dragonfly_env.lab.papers.paper import Effort
 from dragonfly_env.sweeps.run import Point
 
@@ -19,7 +18,7 @@ def findings_of(paper: Paper, figure: str, effort: Effort, row: Row) -> Findings
     """As if every point of a figure had been simulated once, with this outcome."""
     points: tuple[Point, ...] = paper.choose((figure,))[0].points(effort)
     rows = {point: (row(point),) for point in points}
-    return Findings(points={figure: points}, rows=rows, name="made up", claims=paper.claims())
+    return Findings(points={figure: points}, rows=rows, name="made up", claims=paper.claims)
 
 
 def measured(paper: Paper, claim: Claim, effort: Effort, row: Row) -> Measured:

@@ -13,13 +13,14 @@ import dragonfly_env as dfe
 from dragonfly_env.cli import app
 from dragonfly_env.lab.papers import find_paper
 from dragonfly_env.lab.papers.aries_points import SIZES, Sizing
+from dragonfly_env.lab.papers.claims import excluded, given
 from dragonfly_env.lab.papers.paper import Effort
 from dragonfly_env.sweeps.run import Point
 
 ARIES = find_paper("aries")
 QUICK, FULL = ARIES.efforts
 
-CLAIMS = ARIES.claims()
+CLAIMS = ARIES.claims
 EFFORTS = (QUICK, FULL)
 INPUTS = {f"AR{number}" for number in range(45, 53)}
 EXCLUDED = {"AR24", "AR25", "AR26", "AR27", "AR37"}
@@ -38,14 +39,14 @@ def test_every_claim_of_the_paper_is_there_once() -> None:
     assert {found.id.partition("-")[0] for found in CLAIMS} == set(ids), (
         "the others repeat one in another setting"
     )
-    assert {found.id for found in CLAIMS if found.relation == "input"} == INPUTS
-    assert {found.id for found in CLAIMS if found.relation == "excluded"} == EXCLUDED
+    assert {found.id for found in CLAIMS if found.relation is given} == INPUTS
+    assert {found.id for found in CLAIMS if found.relation is excluded} == EXCLUDED
 
 
 @pytest.mark.parametrize("effort", EFFORTS, ids=lambda effort: effort.name)
 def test_every_claim_finds_its_simulations(effort: Effort) -> None:
     for found in CLAIMS:
-        if found.relation == "excluded" or not found.traffic:
+        if found.relation is excluded or not found.traffic:
             continue
         for policy in (found.policy, found.reference):
             fitting = [

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from dragonfly_env.lab.papers import find_paper
-from dragonfly_env.lab.papers.findings import Measured
-from dragonfly_env.lab.papers.hpdc21_orderings import hop_limit
+from dragonfly_env.lab.papers.claims import Measured
 from dragonfly_env.lab.papers.paper import Effort
+from dragonfly_env.lab.papers.quantities import hop_limit
 from dragonfly_env.lab.papers.verdicts import DEVIATES, MET, judge
 from dragonfly_env.sweeps.run import Point
 from tests.unit.lab.papers import made_up
@@ -19,7 +19,7 @@ from tests.unit.lab.papers import made_up
 HPDC21 = find_paper("hpdc21")
 QUICK, FULL = HPDC21.efforts
 
-CLAIMS = {found.id: found for found in HPDC21.claims()}
+CLAIMS = {found.id: found for found in HPDC21.claims}
 Make = Callable[[Point], dict[str, Any]]
 
 

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from dragonfly_env.lab.papers import find_paper
-from dragonfly_env.lab.papers.findings import Findings, Measured
+from dragonfly_env.lab.papers.claims import Measured, measure_claim
+from dragonfly_env.lab.papers.findings import Findings
 from dragonfly_env.lab.papers.job_metrics import PERCENTILES
-from dragonfly_env.lab.papers.measurements import measure_claim
-from dragonfly_env.lab.papers.paired import reduction, spread_ratio, tail_ratio
+from dragonfly_env.lab.papers.paired import reduction_of, spread_ratio_of, tail_ratio_of
 from dragonfly_env.lab.papers.verdicts import (
     DEVIATES,
     EXCLUDED,
@@ -30,7 +30,7 @@ from dragonfly_env.sweeps.run import Point
 ARIES = find_paper("aries")
 FULL = ARIES.effort("full")
 
-CLAIMS = {found.id: found for found in ARIES.claims()}
+CLAIMS = {found.id: found for found in ARIES.claims}
 SEEDS = 6
 Row = Mapping[str, Any]
 
@@ -96,34 +96,34 @@ def groups_of(seed: int) -> int:
 
 def test_a_reduction_is_the_mean_over_pairs() -> None:
     other = np.array([100.0, 200.0, 400.0])
-    found = reduction(other * np.array([0.9, 0.8, 0.85]), other)
+    found = reduction_of(other * np.array([0.9, 0.8, 0.85]), other)
     mean, half = mean_and_ci95([0.1, 0.2, 0.15])
     assert (found.mean, found.half, found.pairs) == (pytest.approx(mean), pytest.approx(half), 3)
     assert found.sure(0.0, 1.0) == (half < mean)
     assert not found.sure(mean, 1.0)
     assert found.sure(mean + 2 * half, math.inf)
-    assert not reduction(other[:1], other[:1]).sure(-math.inf, math.inf)
+    assert not reduction_of(other[:1], other[:1]).sure(-math.inf, math.inf)
 
 
 def test_pairs_without_a_ratio_do_not_count() -> None:
-    found = reduction(np.array([1.0, 90.0, 80.0]), np.array([0.0, 100.0, 100.0]))
+    found = reduction_of(np.array([1.0, 90.0, 80.0]), np.array([0.0, 100.0, 100.0]))
     assert (found.mean, found.pairs) == (pytest.approx(0.15), 2)
-    assert math.isnan(reduction(np.ones(2), np.zeros(2)).mean)
+    assert math.isnan(reduction_of(np.ones(2), np.zeros(2)).mean)
 
 
 def test_spreads_and_tails_are_resampled_the_same_way_each_time() -> None:
     draws = np.random.default_rng(5)
     other = draws.normal(100.0, 10.0, 400)
     own = draws.normal(90.0, 5.0, 400)
-    spread, tail = spread_ratio(own, other), tail_ratio(own, other)
+    spread, tail = spread_ratio_of(own, other), tail_ratio_of(own, other)
     assert spread.mean == pytest.approx(own.std(ddof=1) / other.std(ddof=1))
     assert spread.low < spread.mean < spread.high
     assert spread.half < 0.1
     assert spread.sure(-math.inf, 1.0)
     assert tail.mean == pytest.approx(np.percentile(own, 95) / np.percentile(other, 95))
-    assert spread_ratio(own, other) == spread
-    assert math.isnan(spread_ratio(own[:2], other[:2]).low)
-    assert not spread_ratio(own, draws.normal(90.0, 5.0, 400)).sure(-math.inf, 1.0)
+    assert spread_ratio_of(own, other) == spread
+    assert math.isnan(spread_ratio_of(own[:2], other[:2]).low)
+    assert not spread_ratio_of(own, draws.normal(90.0, 5.0, 400)).sure(-math.inf, 1.0)
 
 
 def test_a_claim_with_bounds_is_met_inside_them_and_says_how_sure_that_is() -> None:
@@ -149,7 +149,10 @@ def test_a_claim_with_bounds_is_met_inside_them_and_says_how_sure_that_is() -> N
 
 def test_inputs_are_shown_and_what_cannot_be_shown_is_named() -> None:
     made = findings(lambda point, seed: row(1000.0, groups=groups_of(seed)))
-    verdicts = {found.claim.id: found for found in judge_all(ARIES.claims(), made, decides_all=False)}
+    verdicts = {
+        found.claim.id: found
+        for found in judge_all(ARIES.claims, made, decides_all=ARIES.effort("quick").decides)
+    }
     share = verdicts["AR45"]
     assert share.verdict == INPUT
     assert share.measured is not None

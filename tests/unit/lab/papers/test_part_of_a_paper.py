@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from dragonfly_env.lab.papers import Paper, Reproduction, find_paper
+from dragonfly_env.lab.papers.claims import excluded
 from dragonfly_env.lab.papers.findings import steps_of
 
 HPDC21 = find_paper("hpdc21")
@@ -47,8 +48,8 @@ def test_only_what_claims_need_is_enough_to_decide_all_of_them(paper: Paper, eff
     every = reproduction(paper, effort=effort, only_claims=False)
     chosen = {point for figure in paper.figures for point in some.wanted(figure)}
     assert chosen < {point for figure in paper.figures for point in every.wanted(figure)}
-    for claim in paper.claims():
-        if claim.relation == "excluded" or not (claim.quick or some.effort.decides):
+    for claim in paper.claims:
+        if claim.relation is excluded or not (claim.quick or some.effort.decides):
             continue
         (figure,) = (figure for figure in paper.figures if figure.name == claim.figure)
         for policy in filter(None, (claim.policy, claim.reference, *claim.rivals)):

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from dragonfly_env.lab.papers import Paper, find_paper
+from dragonfly_env.lab.papers.claims import Metric
 from dragonfly_env.lab.papers.figures.panels import published_of
 from dragonfly_env.lab.papers.findings import Findings
+from dragonfly_env.lab.papers.quantities import HOPS, LATENCY_MEAN, THROUGHPUT
 from tests.unit.lab.papers.made_up import findings_of
 
 HPDC21 = find_paper("hpdc21")
@@ -33,7 +35,9 @@ def made_up(paper: Paper, figure: str, effort: str = "full") -> Findings:
     )
 
 
-def value_of(found: Findings, figure: str, metric: str, place: tuple[str, float, str]) -> tuple[float, bool]:
+def value_of(
+    found: Findings, figure: str, metric: Metric, place: tuple[str, float, str]
+) -> tuple[float, bool]:
     (point,) = [
         point
         for point in published_of(found, figure, metric)
@@ -45,30 +49,30 @@ def value_of(found: Findings, figure: str, metric: str, place: tuple[str, float,
 @pytest.mark.parametrize(
     ("metric", "place", "expected"),
     [
-        ("throughput", ("uniform", 1.0, "q-adaptive"), 0.8825),
-        ("throughput", ("uniform", 1.0, "ugal-g"), 0.8825 - 0.0660),
-        ("throughput", ("uniform", 1.0, "min"), 0.8825 + 0.0329),
-        ("throughput", ("adv+1", 0.5, "val-n"), 0.4820 / 1.03),
-        ("latency_mean", ("uniform", 0.8, "par"), 0.76 * 5.22),
-        ("hops_mean", ("adv+1", 0.5, "val-n"), 3.06 * 1.80),
+        (THROUGHPUT, ("uniform", 1.0, "q-adaptive"), 0.8825),
+        (THROUGHPUT, ("uniform", 1.0, "ugal-g"), 0.8825 - 0.0660),
+        (THROUGHPUT, ("uniform", 1.0, "min"), 0.8825 + 0.0329),
+        (THROUGHPUT, ("adv+1", 0.5, "val-n"), 0.4820 / 1.03),
+        (LATENCY_MEAN, ("uniform", 0.8, "par"), 0.76 * 5.22),
+        (HOPS, ("adv+1", 0.5, "val-n"), 3.06 * 1.80),
     ],
 )
 def test_what_the_text_states_of_the_reference_makes_a_value(
-    metric: str, place: tuple[str, float, str], expected: float
+    metric: Metric, place: tuple[str, float, str], expected: float
 ) -> None:
     assert value_of(made_up(HPDC21, "fig5"), "fig5", metric, place) == (expected, True)
 
 
 def test_a_saving_without_a_published_reference_is_relative_to_what_was_measured() -> None:
     found = made_up(TACO25, "fig14")
-    assert value_of(found, "fig14", "latency_mean", ("adv+1", 0.3, "lia")) == (0.7, False)
+    assert value_of(found, "fig14", LATENCY_MEAN, ("adv+1", 0.3, "lia")) == (0.7, False)
 
 
 def test_a_maximum_over_loads_has_one_point() -> None:
     found = made_up(HPDC21, "fig5")
     loads = [
         point.point.load
-        for point in published_of(found, "fig5", "throughput")
+        for point in published_of(found, "fig5", THROUGHPUT)
         if (point.point.traffic_label, point.point.policy_label) == ("adv+1", "ugal-n")
     ]
     assert loads == [0.5]

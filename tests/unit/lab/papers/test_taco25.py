@@ -13,10 +13,9 @@ import dragonfly_env as dfe
 import dragonfly_env.lab.papers as reproduce
 from dragonfly_env.cli import app
 from dragonfly_env.lab.papers import find_paper
-from dragonfly_env.lab.papers.claims import Claim
-from dragonfly_env.lab.papers.findings import Measured
-from dragonfly_env.lab.papers.lia_orderings import offset_of
+from dragonfly_env.lab.papers.claims import Claim, Measured
 from dragonfly_env.lab.papers.paper import Effort
+from dragonfly_env.lab.papers.quantities import offset_of
 from dragonfly_env.lab.papers.report import variants_in
 from dragonfly_env.lab.papers.verdicts import DEVIATES, judge
 from dragonfly_env.sweeps.run import Point
@@ -27,7 +26,7 @@ TACO25 = find_paper("taco25")
 QUICK, FULL = TACO25.efforts
 HOSTS = {"quick": 1056, "full": 5256}
 
-CLAIMS = TACO25.claims()
+CLAIMS = TACO25.claims
 EFFORTS = (QUICK, FULL)
 
 

@@ -11,8 +11,21 @@ import numpy as np
 import pytest
 
 from dragonfly_env.lab.papers import PAPERS, Reproduction, find_paper, judge_all
-from dragonfly_env.lab.papers.claims import Claim
-from dragonfly_env.lab.papers.findings import Findings, Measured
+from dragonfly_env.lab.papers.claims import (
+    Claim,
+    Measured,
+    excluded,
+    gap,
+    given,
+    pair_ratio,
+    ratio,
+    reduction,
+    relative_gap,
+    saving,
+    spread_ratio,
+    value,
+)
+from dragonfly_env.lab.papers.findings import Findings
 from dragonfly_env.lab.papers.report import Judged, as_csv, as_markdown, summary, tally
 from dragonfly_env.lab.papers.verdicts import (
     DEVIATES,
@@ -26,8 +39,8 @@ from dragonfly_env.lab.papers.verdicts import (
 TACO25 = find_paper("taco25")
 QUICK = TACO25.effort("quick")
 
-CLAIMS = [found for paper in PAPERS for found in paper.claims()]
-TESTED = [found for found in CLAIMS if found.relation not in ("input", "excluded")]
+CLAIMS = [found for paper in PAPERS for found in paper.claims]
+TESTED = [found for found in CLAIMS if found.relation not in (given, excluded)]
 
 # What a simulation can come to, by the claim's unit: (lowest, highest).
 RANGES = {
@@ -41,11 +54,11 @@ RANGES = {
     "packets": (0.0, 100.0),
 }
 COMPARED = {
-    "gap": (-1.0, 1.0),
-    "relative-gap": (-0.9, 10.0),
-    "saving": (-10.0, 0.9),
-    "reduction": (-10.0, 0.9),
-    **dict.fromkeys(("ratio", "ratio-at-most", "paired-ratio", "spread-ratio"), (0.01, 100.0)),
+    gap: (-1.0, 1.0),
+    relative_gap: (-0.9, 10.0),
+    saving: (-10.0, 0.9),
+    reduction: (-10.0, 0.9),
+    **dict.fromkeys((ratio, pair_ratio, spread_ratio), (0.01, 100.0)),
 }
 
 
@@ -64,7 +77,7 @@ def test_every_claim_can_fail_and_can_be_met_or_is_not_decided() -> None:
             assert judge(found, Measured(1.0, math.nan, "holds")).verdict == MET, found.id
             continue
         verdicts = {
-            judge(found, Measured(value, math.nan)).verdict for value in np.linspace(*possible(found), 101)
+            judge(found, Measured(number, math.nan)).verdict for number in np.linspace(*possible(found), 101)
         }
         assert DEVIATES in verdicts, found.id
         published = judge(found, Measured(found.published, math.nan)).verdict
@@ -81,7 +94,7 @@ def test_no_effect_and_the_opposite_never_meet_a_claim_that_states_an_effect() -
 
 def test_a_published_number_has_two_bounds_unless_the_text_states_one() -> None:
     for found in CLAIMS:
-        if found.relation in ("value", "ratio", "gap", "saving") and not found.is_ordering:
+        if found.relation in (value, ratio, gap, saving) and not found.is_ordering:
             assert np.isfinite(found.accepted).all(), found.id
 
 
@@ -116,8 +129,8 @@ def test_bounds_that_hold_no_effect_decide_nothing_inside_them() -> None:
 
 
 def test_identical_runs_decide_nothing() -> None:
-    for identity, value in (("AR06", 0.0), ("AR16", 0.0), ("AR22", 1.0)):
-        found = judge(claim(identity), Measured(value, 0.0))
+    for identity, number in (("AR06", 0.0), ("AR16", 0.0), ("AR22", 1.0)):
+        found = judge(claim(identity), Measured(number, 0.0))
         assert (found.verdict, found.uncertain) == (NOT_DECIDED, False)
         assert "identical" in found.reason
     assert judge(claim("AR16"), Measured(0.01, 0.02)).verdict == MET  # the paper: no effect
