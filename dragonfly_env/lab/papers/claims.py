@@ -186,9 +186,7 @@ class Claim:
     of_named: bool = False  # whether a statement looks at the named policies alone
     # names of the model variants that were chosen because they meet this claim: it does not test them
     fitted: tuple[str, ...] = ()
-    # why it deviates: ``experiment: ...`` (what was run and what came of it), ``public simulator: ...`` (its figure,
-    # which deviates as ours does) or ``open: ...`` (what was tried)
-    explanation: str = ""
+    explanation: str = ""  # why it deviates
 
     @property
     def bounds(self) -> tuple[float, float]:

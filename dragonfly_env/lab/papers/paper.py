@@ -174,6 +174,11 @@ PUBLISHED = PublishedSetting()
 """Of a paper that states nothing."""
 
 
+def _without_suffix(claim: Claim) -> str:
+    """The id, without what tells apart claims that repeat one in another setting."""
+    return claim.id.partition("-")[0]
+
+
 @dataclass(slots=True, kw_only=True, eq=False)
 class Paper:
     """A publication that one command reproduces. Its module adds figures by `figure`, and claims by `claim` and
@@ -185,7 +190,13 @@ class Paper:
     setup: Setup
     efforts: tuple[Effort, ...]  # ways to reproduce it: quick and full
     figures: tuple[PaperFigure, ...] = ()  # in the paper's order
-    claims: tuple[Claim, ...] = ()  # what its text states in numbers
+    stated: list[Claim] = field(
+        default_factory=list
+    )  # what its text states in numbers, by `claim` and `states`
+    order: Callable[[Claim], Any] = _without_suffix  # of claims in the report
+    # by the id of a claim: why it deviates. ``experiment: ...`` (what was run and what came of it), ``public simulator:
+    # ...`` (its figure, which deviates as ours does) or ``open: ...`` (what was tried)
+    explanations: Mapping[str, str] = field(default_factory=dict)
     variants: tuple[Variant, ...] = (USUAL,)  # model variants, the usual one first
     # kinds of runs (by their traffic's label, ``*`` for anything) for which fewer seeds than an effort's are enough
     few_seeds: Mapping[str, int] = field(default_factory=dict)
@@ -265,6 +276,14 @@ class Paper:
                 )
 
     @property
+    def claims(self) -> tuple[Claim, ...]:
+        """What its text states in numbers, in the order of the report."""
+        return tuple(
+            replace(one, explanation=self.explanations.get(one.id, ""))
+            for one in sorted(self.stated, key=self.order)
+        )
+
+    @property
     def usual(self) -> Variant:
         """The usual variant."""
         return self.variants[0]
@@ -278,13 +297,13 @@ class Paper:
         *,
         unit: str = "",  # empty: that of the relation or of the quantity
         tolerance: float = 0.0,  # 0: that of the quantity
-        met: tuple[float | None, float | None] = (None, None),  # the claim's own bounds
+        met: tuple[float | None, float | None] = (None, None),  # its own bounds
         **more: Any,
     ) -> None:
         """Add a claim."""
         relation = measure.relation
         first = measure.metrics[0] if measure.metrics else None
-        self.claims += (
+        self.stated.append(
             Claim(
                 id=name,
                 published=float(published),
@@ -295,7 +314,7 @@ class Paper:
                 **place._asdict(),
                 **measure._asdict(),
                 **more,
-            ),
+            )
         )
 
     def states(
