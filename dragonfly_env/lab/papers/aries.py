@@ -731,79 +731,76 @@ def _(seen: Evidence) -> Measured:
 
 
 aries.explanations = {
-    "AR01": "experiment: milc alone changes its mode among jobs under ad0: -0.3 % [-2.1, +1.5] (8 "
-    "placements). All-reduces take 0.94 of the time, waits for the large messages 1.06; with a quarter of "
-    "its messages in a mix of five times larger ones both shrink (0.96, 0.98) and it gains 2.4 % [-0.2, "
-    "+4.9]",
-    "AR01-larger": "open: 2.4 % [-0.2, +4.9] in run time and 3.6 % in MPI (8 placements). What congests the "
-    "machine are the other jobs, which keep ad0; where all change, milc gains 7.6 % (AR43-larger). Tried: "
+    "AR01": "experiment: milc alone changes its mode among jobs under ad0: {percent} ({runs} placements). "
+    "Neither all-reduces nor waits for the large messages shrink (AR31); with a quarter of its messages in "
+    "a mix of five times larger ones both do (0.96, 0.98) and it gains (AR01-larger)",
+    "AR01-larger": "open: {percent} in run time and 3.6 % in MPI ({runs} placements). What congests the "
+    "machine are the other jobs, which keep ad0; where all change, milc gains (AR43-larger). Tried: "
     "dispersed placements, injection of 5 GB/s",
     "AR02": "experiment: as AR01",
-    "AR03": "open: -3.3 % [-7.8, +1.3] (8 placements), -2.4 % [-11.1, +6.4] (4 others): the spread between "
+    "AR03": "open: {percent} ({runs} placements), -2.4 % [-11.1, +6.4] (4 others): the spread between "
     "placements is larger than the published effect. random-ties gives 14 %, what random ties cost the "
     "small messages to 26 neighbours",
-    "AR04-groups": "experiment: random ties decide it: hacc on two groups loses 7.6 % with them (met) and "
-    "11.7 % without; on its own group it loses 4.7 %",
-    "AR05": "experiment: its all-to-all operations follow its mode in these runs: -9.3 % [-23.2, +4.6]; "
-    "-1.1 % [-2.3, +0.1] where they keep AD1, Cray's default (4 placements each). The machine's runs either "
-    "kept AD1 or had room that the model lacks",
-    "AR06": "experiment: as AR05: -5.4 % [-12.1, +1.3] (4 placements); where all-to-all operations keep AD1 "
+    "AR04-groups": "experiment: random ties decide it: {percent} for hacc on two groups, -7.6 % with them "
+    "(met); on its own group: AR04",
+    "AR05": "experiment: its all-to-all operations follow its mode in these runs: {percent} ({runs} "
+    "placements); -1.1 % [-2.3, +0.1] where they keep AD1, Cray's default (4 placements). The machine's "
+    "runs either kept AD1 or had room that the model lacks",
+    "AR06": "experiment: as AR05: {percent} ({runs} placements); where all-to-all operations keep AD1 "
     "nothing that it sends changes",
-    "AR07": "experiment: stalls per flit depend on the placement. Eight jobs on groups of their own x 1.03 "
-    "[1.02, 1.04], by random routers x 0.685 [0.669, 0.701] (20 placements each); with five times larger "
-    "messages x 0.69 and x 0.61 (6 each)",
+    "AR07": "experiment: stalls per flit depend on the placement. Eight jobs on groups of their own x "
+    "{ratio} ({runs} placements), by random routers less (AR07-dispersed), with five times larger messages, "
+    "too (AR07-larger)",
     "AR08": "experiment: ties decide the middle: without random ties ad0 and ad2 are level and ad3 loses "
-    "2.1 % (met); with them ad2 loses 1.1 % and ad3 0.9 %",
+    "(met); with them: {details}",
     "AR09": "experiment: random ties decide it: with them ad3 is best and has the smallest range (met); "
     "without them the modes are within 0.15 of each other",
-    "AR11": "experiment: as AR01: -0.9 % [-3.7, +2.0] of the time in MPI",
+    "AR11": "experiment: as AR01: {percent} of the time in MPI",
     "AR12": "experiment: as AR01",
     "AR13": "open: as AR03",
-    "AR15": "experiment: as AR05: -13.1 % and -1.5 % [-3.2, +0.2] of the time in MPI",
-    "AR16": "experiment: as AR06: -16.8 % of the time in MPI",
+    "AR15": "experiment: as AR05: {percent} of the time in MPI, -1.5 % [-3.2, +0.2] where all-to-all "
+    "operations keep AD1",
+    "AR16": "experiment: as AR06: {percent} of the time in MPI",
     "AR17": "experiment: as AR01: milc has no gain in the usual variant; random-ties has 0.98",
     "AR18": "experiment: as AR01: milc has no gain in the usual variant; random-ties has 0.97",
-    "AR21": "open: 1.62 (usual) and 1.07 (random-ties) with twenty placements; the spread of qbox comes "
-    "from where it stands",
+    "AR21": "open: {mean:.2f} with {runs} placements; the spread of qbox comes from where it stands",
     "AR22": "experiment: the mode of all-to-all operations decides it: they change with the mode here and "
     "keep AD1 in random-ties, where both runs are identical",
     "AR23": "open: follows from AR01 and AR02, which lack the gain; where all jobs change milc gains "
     "(AR43-larger)",
-    "AR28": "experiment: as AR01: random ties decide it: 2.6 to 6.7 % faster with them, 0.2 to 1.7 % slower "
-    "without",
-    "AR30": "experiment: as AR01: random ties decide it: the percentiles are 4.7 % lower with them and 2 to "
-    "4 % higher without",
-    "AR31": "experiment: with the usual messages all-reduces take 0.94 [0.89, 0.99] of the time, waits 1.06 "
-    "[1.01, 1.12] (8 placements); with a quarter of them in a mix of five times larger ones 0.96 and 0.98; "
-    "where all change 0.87 and 0.92 (12 placements)",
-    "AR32": "experiment: eight jobs on groups of their own lose 3.4 % [3.3, 3.5], by random routers they "
-    "gain 3.4 % [2.9, 3.8] (20 placements each)",
-    "AR32-larger": "experiment: as AR32: -10.8 % consecutive, +1.7 % [1.2, 2.1] by random routers (6 "
-    "placements each)",
-    "AR33": "experiment: rank 1 x 1.11, rank 2 x 0.68, processor tiles x 1.38 where jobs have groups of "
-    "their own; by random routers x 0.50, 1.42, 1.23; with five times larger messages x 0.78, 0.49, 1.27 "
-    "and x 0.45, 0.88, 1.02. Under ad3 packets wait where they enter, as figure 6 has it and figure 10 does "
-    "not",
-    "AR33-dispersed": "experiment: as AR33",
-    "AR33-larger": "experiment: as AR33",
-    "AR33-larger-dispersed": "experiment: as AR33",
+    "AR28": "experiment: as AR01: random ties decide it: 2.6 to 6.7 % faster with them; without: {details}",
+    "AR30": "experiment: as AR01: random ties decide it: the percentiles are 4.7 % lower with them; "
+    "without: {details}",
+    "AR31": "experiment: with the usual messages all-reduces take {time_in_allreduce} of the time, waits "
+    "{time_in_wait} ({runs} placements); with a quarter of them in a mix of five times larger ones 0.96 and "
+    "0.98; where all change 0.87 and 0.92 (12 placements)",
+    "AR32": "experiment: run time x {run_time} where eight jobs have groups of their own ({runs} "
+    "placements); by random routers they gain (AR32-dispersed)",
+    "AR32-larger": "experiment: as AR32: run time x {run_time} consecutive; by random routers they gain "
+    "(AR32-larger-dispersed)",
+    "AR33": "experiment: rank 1 x {rank_1_stalls}, rank 2 x {rank_2_stalls}, processor tiles x "
+    "{processor_stalls}. Under ad3 packets wait where they enter, as figure 6 has it and figure 10 does not",
+    "AR33-dispersed": "experiment: as AR33: rank 1 x {rank_1_stalls}, rank 2 x {rank_2_stalls}, processor "
+    "tiles x {processor_stalls}",
+    "AR33-larger": "experiment: as AR33: rank 1 x {rank_1_stalls}, rank 2 x {rank_2_stalls}, processor "
+    "tiles x {processor_stalls}",
+    "AR33-larger-dispersed": "experiment: as AR33: rank 1 x {rank_1_stalls}, rank 2 x {rank_2_stalls}, "
+    "processor tiles x {processor_stalls}",
     "AR35": "experiment: only the watched job changes, so its routers carry the other jobs' packets as "
-    "before: x 0.94, 0.98, 1.15 [0.79, 1.51]; with five times larger messages of all x 0.74, 0.81, 0.83 (4 "
-    "placements)",
-    "AR35-larger": "experiment: as AR35: x 1.01, 1.35, 1.53 with intervals over 1 (8 placements)",
-    "AR40": "open: 0.111 alone and 0.094 in the mix next to 0.107 for consecutive jobs (random-ties; usual "
-    "0.104, 0.094 and 0.093): at the lower end instead of in between",
-    "AR41": "experiment: 0.095 in production (4 placements) beside 0.080 in compact and 0.226 in dispersed "
-    "controlled runs (20 each). Dispersed jobs of milc alone fill this machine with more stalls than the "
-    "mix does; the paper has one dispersed run below production",
+    "before: x {job_rank_1_ratio}, {job_rank_2_ratio}, {job_rank_3_ratio}; with five times larger messages "
+    "of all x 0.74, 0.81, 0.83 (4 placements)",
+    "AR35-larger": "experiment: as AR35: x {job_rank_1_ratio}, {job_rank_2_ratio}, {job_rank_3_ratio} "
+    "({runs} placements)",
+    "AR40": "open: at the lower end instead of in between: {details}",
+    "AR41": "experiment: {details}. Dispersed jobs of milc alone fill this machine with more stalls than "
+    "the mix does; the paper has one dispersed run below production",
     "AR42": "experiment: random ties decide it: flits fall more than stalls with them; without them stalls "
     "fall by 11 % and their ratio by 3 % (met)",
-    "AR42-flits": "experiment: as AR42: 0.84 with random ties, 0.92 without (met)",
+    "AR42-flits": "experiment: as AR42: {mean:.2f} with random ties, 0.92 without (met)",
     "AR42-larger": "experiment: as AR42: without random ties stalls fall by 30 % and the ratio by 15 % (met)",
-    "AR42-flits-larger": "experiment: as AR42: 0.84 with random ties, 0.87 without (met)",
-    "AR43": "experiment: +0.9 % [-0.9, +2.7] (8 placements) with the usual messages; with a mix of five "
-    "times larger ones and a quarter of milc's it gains 7.6 % [4.3, 10.9] (AR43-larger, 12 placements): the "
-    "mix must congest the machine",
+    "AR42-flits-larger": "experiment: as AR42: {mean:.2f} with random ties, 0.87 without (met)",
+    "AR43": "experiment: {percent} ({runs} placements) with the usual messages; with a mix of five times "
+    "larger ones and a quarter of milc's it gains (AR43-larger): the mix must congest the machine",
     "AR44": "experiment: the 99th percentile alone is not lower with random ties (intervals of 40 %); "
     "without them all are (met)",
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -162,7 +162,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """A published number or ordering, where it stands (`Place`), and how it is measured (`Measure`)."""
+    """A published number or ordering, where it is stated (`Place`), and how it is measured (`Measure`)."""
 
     id: str  # Its name, e.g. ``QA01``.
     section: str
@@ -272,6 +272,9 @@ class Measured:
     ordering: str = ""  # ``holds`` or ``reversed``, if the claim says who is better; else empty
     details: str = ""  # more, for the report
     uncertain: bool = False  # whether the interval reaches over a bound: more runs might turn the verdict
+    values: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # more numbers that an explanation may quote, by name
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,9 +336,9 @@ def of_pair(
     return own[:runs], other[:runs]
 
 
-def stated(holds: bool, details: str, sure: bool = True) -> Measured:
+def stated(holds: bool, details: str, sure: bool = True, values: Mapping[str, Any] | None = None) -> Measured:
     """Of an ordering; ``sure``: more runs could not turn it."""
-    return Measured(float(holds), math.nan, "holds" if holds else "reversed", details, not sure)
+    return Measured(float(holds), math.nan, "holds" if holds else "reversed", details, not sure, values or {})
 
 
 def listed(values: Mapping[str, Any], form: str = "", unit: str = "") -> str:
@@ -351,12 +354,19 @@ def measure_claim(claim: Claim, findings: Findings) -> Measured:
     if claim.relation.pairs is not None:
         return _measure_pairs(claim, findings)
     own = _values(claim, findings, claim.policy)
+    quoted: dict[str, Any] = {"runs": len(own), claim.policy: float(np.nanmean(own))}
     if claim.relation.compare is None:
-        return Measured(*mean_and_ci95(own.tolist()))
+        return Measured(*mean_and_ci95(own.tolist()), values=quoted)
+    other = _values(claim, findings, claim.reference)
     with np.errstate(divide="ignore", invalid="ignore"):
-        compared = claim.relation.compare(own, _values(claim, findings, claim.reference))
-    mean, half = mean_and_ci95(compared.tolist())
-    return Measured(mean, half, _ordering(claim, findings, mean))
+        mean, half = mean_and_ci95(claim.relation.compare(own, other).tolist())
+    quoted[claim.reference] = float(np.nanmean(other))
+    for rival in claim.rivals:
+        try:
+            quoted[rival] = float(np.nanmean(_values(claim, findings, rival)))
+        except NotFoundYetError:
+            continue
+    return Measured(mean, half, _ordering(claim, mean, quoted), values=quoted)
 
 
 def _measure_pairs(claim: Claim, findings: Findings) -> Measured:
@@ -365,8 +375,7 @@ def _measure_pairs(claim: Claim, findings: Findings) -> Measured:
     """
     assert claim.relation.pairs is not None
     found = {
-        metric.name.replace("_", " "): claim.relation.pairs(*Evidence(findings, claim).pair(metric))
-        for metric in claim.metrics
+        metric: claim.relation.pairs(*Evidence(findings, claim).pair(metric)) for metric in claim.metrics
     }
     first = next(iter(found.values()))
     low, high = claim.bounds
@@ -375,10 +384,14 @@ def _measure_pairs(claim: Claim, findings: Findings) -> Measured:
         low, high = (-math.inf, 1.0) if claim.relation is lower else (1.0, math.inf)
         holds = all(low <= one.mean <= high and one.mean != 1.0 for one in found.values())
         order = "holds" if holds else "reversed"
-        ratios = ", ".join(f"{name} x {str(one).replace('+', '')}" for name, one in found.items())
+        ratios = ", ".join(
+            f"{metric.name.replace('_', ' ')} x {str(one).replace('+', '')}" for metric, one in found.items()
+        )
     sure = all(one.sure(low, high) for one in found.values())
     doubt = "" if sure else UNCERTAIN if first.pairs > 1 else TOO_FEW
-    return Measured(first.mean, first.half, order, "; ".join(filter(None, [ratios, doubt])), not sure)
+    details = "; ".join(filter(None, [ratios, doubt]))
+    quoted = {metric.name: str(one).replace("+", "") for metric, one in found.items()}
+    return Measured(first.mean, first.half, order, details, not sure, {**quoted, "runs": first.pairs})
 
 
 def _values(claim: Claim, findings: Findings, policy: str) -> FloatArray:
@@ -391,7 +404,7 @@ def _values(claim: Claim, findings: Findings, policy: str) -> FloatArray:
     return worst
 
 
-def _ordering(claim: Claim, findings: Findings, mean: float) -> str:
+def _ordering(claim: Claim, mean: float, by_policy: Mapping[str, float]) -> str:
     """Whether policy and reference are in the published order, and no rival between them."""
     assert claim.neutral is not None
     if math.isnan(mean) or not claim.states_effect:
@@ -399,11 +412,6 @@ def _ordering(claim: Claim, findings: Findings, mean: float) -> str:
     if (mean - claim.neutral) * (claim.published - claim.neutral) <= 0:
         return "reversed"
     sign = -1.0 if claim.metrics[0].more_is_better else 1.0
-    own = sign * float(np.nanmean(_values(claim, findings, claim.policy)))
-    for rival in claim.rivals:
-        try:
-            if sign * float(np.nanmean(_values(claim, findings, rival))) < own:
-                return "reversed"
-        except NotFoundYetError:
-            continue
-    return "holds"
+    rivals = [by_policy[rival] for rival in claim.rivals if rival in by_policy]
+    better = any(sign * rival < sign * by_policy[claim.policy] for rival in rivals)
+    return "reversed" if better else "holds"

@@ -379,7 +379,7 @@ def _spreads(seen: Evidence, *policies: str) -> dict[str, float]:
 
 
 def _of_spreads(holds: bool, spreads: dict[str, float]) -> Measured:
-    return stated(holds, "max / min of a router: " + listed(spreads, ".3f"))
+    return stated(holds, "max / min of a router: " + listed(spreads, ".3f"), values=spreads)
 
 
 # Throughput past saturation.
@@ -473,7 +473,8 @@ def _ranked_after_change(seen: Evidence, first: tuple[str, ...], lowest: bool) -
     """1 if these policies have the lowest (or the highest) latencies 181 to 210 ns after the change."""
     latencies = _means_around(seen, AFTER_NS)
     ranked = sorted(latencies, key=lambda policy: latencies[policy] * (1 if lowest else -1))
-    return stated(set(ranked[: len(first)]) == set(first), listed(latencies, ",.0f", "ns"))
+    holds = set(ranked[: len(first)]) == set(first)
+    return stated(holds, listed(latencies, ",.0f", "ns"), values=latencies)
 
 
 def _all_offsets(seen: Evidence, policy: str) -> tuple[Point, ...]:
@@ -1081,7 +1082,7 @@ def _(seen: Evidence) -> Measured:
         first, third = around_change(seen.findings, point, ("q1", "q3"), AFTER_NS)
         ranges[point.policy_label] = third - first
     holds = all(ranges[name] < _CLEARLY * ranges[claim.reference] for name in (claim.policy, *claim.rivals))
-    return stated(holds, "third less first quartile: " + listed(ranges, ",.0f", "ns"))
+    return stated(holds, "third less first quartile: " + listed(ranges, ",.0f", "ns"), values=ranges)
 
 
 # fig18
@@ -1147,7 +1148,9 @@ _claim("LI16a", at, value(MAKESPAN, "min"), 75555, full_only=True)
 def _(seen: Evidence) -> Measured:
     times = seen.by_policy("makespan_ns")
     faster = {policy for policy, time in times.items() if time < times[seen.claim.reference]}
-    return stated(faster == {seen.claim.policy}, listed(times, ",.0f", "ns"))
+    faster_ones = " and ".join(f"{policy} ({times[policy]:,.0f} ns)" for policy in sorted(faster))
+    quoted = {"faster": faster_ones or "none"}
+    return stated(faster == {seen.claim.policy}, listed(times, ",.0f", "ns"), values=quoted)
 
 
 @_states("LI58", at, "random placement: the randomization of Valiant is counter-productive", "vlb-lgl")
@@ -1216,19 +1219,17 @@ taco25.explanations = {
     "one does; that link allows 0.222 here",
     "LI11": "experiment: in the paper's window (60 us after 60 us) tpr falls by 2.9 and 3.4 and 8.6 % from "
     "0.5 to 1.0 and lia by nothing; 12 us after 12 us 1.8 % under ADV+6 are below the 2 % that count",
-    "LI12": "experiment: arbiters decide it: highest over lowest router under pb 1.04 with round-robin and "
+    "LI12": "experiment: arbiters decide it: highest over lowest router under pb {pb:.3f} with round-robin; "
     "1.55 with transit first (h = 4)",
     "LI13": "experiment: it follows from LI04a: the busiest link allows 0.154 (h = 6), which is a counter "
     "of 18.5 packets",
     "LI16a": "experiment: arbiters decide it: with transit first it is 71,207 ns, 6 % below the published "
     "figure",
-    "LI16b": "open: faster than min are lia and ugal-ideal (round-robin; 62,449 and 61,896 ns) or all "
-    "adaptive policies (transit first; 60,685 to 68,347 ns)",
-    "LI17a": "open: lia and tpr are within 2 % with both arbiters: 1.2 % (round-robin) and -1.9 % (transit "
-    "first)",
-    "LI18": "open: 7.4 % with round-robin and 1.7 % with transit first",
-    "LI19": "open: lia is faster than pb, by 10 %, and not as fast; MIN is the slowest of ten with both "
-    "arbiters; every other clause holds",
+    "LI16b": "open: faster than min: {faster}; with transit first all adaptive policies are",
+    "LI17a": "open: {percent}; lia and tpr are within 2 % with both arbiters",
+    "LI18": "open: {percent}; more with round-robin than with transit first",
+    "LI19": "open: lia is faster than pb and not as fast; MIN is the slowest of ten with both arbiters; "
+    "every other clause holds: {details}",
     "LI21": "open: falls of 2 to 3 %; both arbiters and 12 to 30 us tried",
     "LI02-1056": "experiment: all VCs of a port share its output queue: with 128 packets in it instead of "
     "32 MIN accepts 0.1247 of 0.1250 (h = 4)",
@@ -1240,26 +1241,24 @@ taco25.explanations = {
     "allows 0.333 there and 0.143 for h = 6",
     "LI05b-1056": "experiment: as LI03a; h = 2: 0.463 with 32 packets and 0.499 with 128",
     "LI08a-1056": "experiment: 25 % is published for 5,256 hosts, where lia saves 0.275 (12 us after 12 "
-    "us); both arbiters give 0.234 to 0.235 here",
+    "us); {mean:.3f} here, with both arbiters alike",
     "LI08b-1056": "experiment: 25 % is published for 5,256 hosts, where lia saves 0.268 (12 us after 12 "
-    "us); both arbiters give 0.235 here",
+    "us); {mean:.3f} here, with both arbiters alike",
     "LI09-1056": "public simulator: FOGSim's pb-acor takes 913 ns here (h = 4) and ours 917 (3 us after 3 "
     "us); against both lia saves a quarter. 0.30 is published for h = 6",
-    "LI11-1056": "open: falls of tpr under adv+1 and adv+4 and advc: round-robin 2.0 and 1.2 and 4.5 %, "
-    "transit first 2.5 and 3.1 and 0.8 % (lia: none); the paper: down to PB",
-    "LI12-1056": "experiment: arbiters decide it: highest over lowest router under pb 1.04 with round-robin "
-    "and 1.55 with transit first (h = 4)",
+    "LI11-1056": "open: {details}; the paper: down to PB",
+    "LI12-1056": "experiment: arbiters decide it: highest over lowest router under pb {pb:.3f} with "
+    "round-robin; 1.55 with transit first (h = 4)",
     "LI13-1056": "experiment: it follows from LI04a: the busiest link allows 0.154 (h = 6), which is a "
     "counter of 18.5 packets",
-    "LI16b-1056": "experiment: with transit first lia takes 13,042 ns and min 14,027, but all other "
-    "adaptive policies are faster than min, too (12,618 to 13,996)",
-    "LI17a-1056": "open: lia and tpr are within 2 %; both arbiters and both pacing rules tried, with 5,256 "
-    "hosts the same",
-    "LI18-1056": "open: lia, pb-acor and min are within 1 %; both arbiters and both pacing rules tried; 7.4 "
-    "% with 5,256 hosts",
+    "LI16b-1056": "experiment: faster than min: {faster}; with transit first all adaptive policies are",
+    "LI17a-1056": "open: {percent}; lia and tpr are within 2 %; both arbiters and both pacing rules tried, "
+    "with 5,256 hosts the same",
+    "LI18-1056": "open: {percent}; lia, pb-acor and min are within 1 %; both arbiters and both pacing rules "
+    "tried; 7.4 % with 5,256 hosts",
     "LI19-1056": "open: lia, tpr and pb-acor are within 1 % of each other; every other clause holds",
     "LI21-1056": "open: falls of 2 to 3 %; both arbiters and 12 to 30 us tried",
-    "LI39": "open: no oblivious policy falls by more than 0.4 %",
+    "LI39": "open: no oblivious policy falls: {details}",
     "LI44a": "public simulator: it is pb, whose latency is that of FOGSim's PB (h = 3, 0.3: 617 and 614 ns, "
     "MIN 508)",
     "LI44b": "public simulator: they are pb and pb-acor, which accept what FOGSim's accept (h = 3: 0.753 "
@@ -1267,46 +1266,40 @@ taco25.explanations = {
     "LI45a": "open: both arbiters tried with h = 4 (0.47); TPR is not public",
     "LI45b": "open: both arbiters tried with h = 4 (0.47); TPR is not public",
     "LI45c": "open: both arbiters tried with h = 4; TPR is not public",
-    "LI46": "open: in the paper's window tpr falls by 3 to 9 % and stays above pb under ADV+1 and ADV+h "
-    "(0.448 and 0.446; pb 0.362 and 0.372); under ADVc it falls below pb",
+    "LI46": "open: tpr stays above pb under ADV+1 and ADV+h and falls below it under ADVc: {details}",
     "LI47": "public simulator: pb and pb-acor are the lowest under ADV+1 and ADV+h; under ADVc pb accepts "
     "more than tpr, as FOGSim's PB does (h = 3: 0.518, ours 0.513)",
-    "LI48a": "open: 0.37 with h = 6, 0.447 with h = 4; with h = 2 0.514, where FOGSim accepts 0.506 with "
-    "the paper's weights",
-    "LI48b": "open: 0.36 with h = 6, 0.442 with h = 4; with h = 2 0.509, where FOGSim accepts 0.514 with "
-    "the paper's weights",
-    "LI59": "open: Valiant's policies are slower than MIN with both arbiters; with transit first all "
-    "adaptive policies are 1 to 6 % faster than MIN, with round-robin as fast or slower",
-    "LI60": "open: lia is 0.4 % slower than MIN (round-robin) or 1.9 % slower than tpr (transit first), and "
-    "faster than all others",
-    "LI22-1056": "open: throughput falls by 11 % with round-robin and least-recently-served arbiters, by "
-    "1.8 % with age",
+    "LI48a": "open: {mean:.2f} with h = 6, 0.447 with h = 4; with h = 2 0.514, where FOGSim accepts 0.506 "
+    "with the paper's weights",
+    "LI48b": "open: {mean:.2f} with h = 6, 0.442 with h = 4; with h = 2 0.509, where FOGSim accepts 0.514 "
+    "with the paper's weights",
+    "LI59": "open: Valiant's policies are slower than MIN with both arbiters: {details}",
+    "LI60": "open: lia is not the first to complete: {details}",
+    "LI22-1056": "open: the fall depends on the arbiter: {details}",
     "LI25-1056": "experiment: as LI04a: packets of other groups on their first and last hops share the "
     "link, which leaves 1 / (h - m + 1/2) = 0.286",
-    "LI28a-1056": "experiment: w = 0.2 accepts 0.868 where w = 0.1 accepts 0.917, but in 18 us it does not "
-    "fall; 342 hosts, 30 us after 30 us: 0.906 and 0.937",
-    "LI28b-1056": "experiment: w = 0.5 accepts 0.70 where w = 0.1 accepts 0.917, but in 18 us it does not "
-    "fall further",
-    "LI39-1056": "open: no oblivious policy falls by more than 0.2 % in 18 us; longer windows not run",
+    "LI28a-1056": "experiment: {details}: w = 0.2 accepts less than w = 0.1 (0.917), but in 18 us it does "
+    "not fall; 342 hosts, 30 us after 30 us: 0.906 and 0.937",
+    "LI28b-1056": "experiment: {details}: w = 0.5 accepts less than w = 0.1 (0.917), but in 18 us it does "
+    "not fall further",
+    "LI39-1056": "open: no oblivious policy falls in 18 us: {details}; longer windows not run",
     "LI44a-1056": "public simulator: it is pb, whose latency is that of FOGSim's PB (h = 2, 0.3: 583 and "
     "583 ns, MIN 476)",
     "LI44b-1056": "public simulator: it is pb, which accepts what FOGSim's PB accepts (h = 2: 0.750 and "
     "0.750)",
-    "LI46-1056": "open: tpr falls by 4 to 11 % and stays above pb under ADV+1 and ADV+h; under ADVc it "
-    "falls below pb",
+    "LI46-1056": "open: tpr stays above pb under ADV+1 and ADV+h and falls below it under ADVc: {details}",
     "LI47-1056": "public simulator: holds under ADV+1 and ADV+h; under ADVc pb accepts more, as FOGSim's PB "
     "does (h = 2: 0.540, ours 0.548)",
-    "LI48a-1056": "open: 0.447 with h = 4; with h = 2 0.514, where FOGSim accepts 0.506 with the paper's "
-    "weights",
-    "LI48b-1056": "open: 0.442 with h = 4; with h = 2 0.509, where FOGSim accepts 0.514 with the paper's "
-    "weights",
+    "LI48a-1056": "open: {mean:.3f} with h = 4; with h = 2 0.514, where FOGSim accepts 0.506 with the "
+    "paper's weights",
+    "LI48b-1056": "open: {mean:.3f} with h = 4; with h = 2 0.509, where FOGSim accepts 0.514 with the "
+    "paper's weights",
     "LI49-1056": "experiment: as LI12: round-robin arbiters serve the routers of pb alike",
-    "LI53-1056": "open: pb-acor takes 652 ns and lia 671",
-    "LI54-1056": "open: pb-acor and lia have ranges of 112 and 186 ns, tpr 391, pb 441",
-    "LI57-1056": "open: lia is the fastest and tpr slower, but pb and pb-acor are 8 % apart (5 % counts as "
-    "similar)",
-    "LI59-1056": "open: Valiant's policies are slower than MIN on 1,056 hosts; with transit first tpr, lia "
-    "and pb-acor are 4 to 5 % faster than MIN, with round-robin as fast",
-    "LI60-1056": "open: lia is 0.1 % slower than MIN (round-robin) or 0.7 % slower than tpr (transit "
-    "first), and faster than all others; with 5,256 hosts 0.4 and 1.9 %",
+    "LI53-1056": "open: pb-acor takes {pb-acor:.0f} ns and lia {lia:.0f}",
+    "LI54-1056": "open: pb-acor and lia have ranges of {pb-acor:.0f} and {lia:.0f} ns, tpr {tpr:.0f}, pb "
+    "{pb:.0f}",
+    "LI57-1056": "open: lia is the fastest and tpr slower, but pb and pb-acor are more than 3 % apart: "
+    "{details}",
+    "LI59-1056": "open: Valiant's policies are slower than MIN with both arbiters: {details}",
+    "LI60-1056": "open: lia is not the first to complete: {details}",
 }
