@@ -148,7 +148,8 @@ def parse_traffic(traffic: object) -> Traffic:
 def _parse_string(text: str) -> Traffic:
     kind, _, rest = text.strip().partition(":")
     if kind.lower() == "trace" and rest:
-        return Trace.from_file(rest)
+        path, _, start = rest.partition(",start=")
+        return Trace.from_file(path, start=start or "zero")
     if text.strip().lower() == "none":
         return Silence()
     if kind.lower() == "demand" and rest:

@@ -22,6 +22,7 @@ from dragonfly_env.checks.values import (
     MAX_RUN_NS,
     PS_PER_NS,
     as_numbers,
+    check_choice,
     check_mapping,
     check_time_ns,
     config_error,
@@ -51,13 +52,14 @@ class Trace(Traffic):
         time_ps: (M,) int64, never decreasing.
         src: (M,) uint32 hosts.
         dst: (M,) uint32 hosts; may equal ``src``.
-        bytes: (M,) int64; a message is sent as ceil(bytes / packet size) packets, at least one.
+        bytes: (M,) int64; a message is sent as ceil(bytes / packet size) packets, at least one, as in programs.
         route_offsets: (M + 1,) int64, or None without prescribed routes. Row m passes
             ``routes[route_offsets[m]:route_offsets[m + 1]]``; nothing there: the policy decides.
         routes: uint32 routers, the source's first, the destination's last; or None.
         path: The file that it was read from, or "".
         sha256: Of that file, or "".
-        delay_ns: By so much ``time_ps`` is later than the times in the file.
+        start: "zero": times count from 0; "first": from the first message, which suits times since 1970.
+        delay_ns: By so much ``time_ps`` is later than these times.
 
     Example:
         >>> trace = dfe.traffic.Trace.from_columns(
@@ -78,11 +80,19 @@ class Trace(Traffic):
     routes: npt.NDArray[np.uint32] | None = None
     path: str = ""
     sha256: str = ""
+    start: str = "zero"
     delay_ns: float = 0.0
 
     @classmethod
     def from_columns(
-        cls, *, time_ns: object, src: object, dst: object, bytes: object, routers: object = None
+        cls,
+        *,
+        time_ns: Any,
+        src: object,
+        dst: object,
+        bytes: object,
+        routers: object = None,
+        start: str = "zero",
     ) -> Trace:
         """A trace from equally long columns.
 
@@ -90,10 +100,15 @@ class Trace(Traffic):
             time_ns: (M,) times of generation in ns, never decreasing; rounded to whole ps.
             src: (M,) sending hosts.
             dst: (M,) receiving hosts.
-            bytes: (M,) message sizes, at least 1.
+            bytes: (M,) message sizes, at least 0.
             routers: None, or per message a sequence of routers or a string of them separated by spaces; an
                 empty one, or None, leaves the path to the policy.
+            start: "zero", or "first": times count from the first message.
         """
+        check_choice("trace start", start, ("zero", "first"))
+        if start == "first" and len(time_ns):
+            time_ns = np.asarray(time_ns)
+            time_ns = time_ns - time_ns[0]
         time_ps = _times(time_ns)
         rows = len(time_ps)
         offsets, routes = (None, None) if routers is None else _routes(routers, rows)
@@ -101,17 +116,19 @@ class Trace(Traffic):
             time_ps=time_ps,
             src=_integers("src", src, rows, 0, _MAX_ID).astype(np.uint32),
             dst=_integers("dst", dst, rows, 0, _MAX_ID).astype(np.uint32),
-            bytes=_integers("bytes", bytes, rows, 1, _MAX_BYTES).astype(np.int64),
+            bytes=_integers("bytes", bytes, rows, 0, _MAX_BYTES).astype(np.int64),
             route_offsets=offsets,
             routes=routes,
+            start=start,
         )
 
     @classmethod
-    def from_frame(cls, frame: pd.DataFrame) -> Trace:
+    def from_frame(cls, frame: pd.DataFrame, *, start: str = "zero") -> Trace:
         """A trace from a table with the columns time_ns, src, dst, bytes and, if known, routers.
 
         Args:
             frame: The table, of pandas.
+            start: As for ``from_columns``.
         """
         names = [str(name) for name in frame.columns]
         for name in names:
@@ -120,14 +137,15 @@ class Trace(Traffic):
         for name in COLUMNS:
             if name not in names:
                 raise config_error("trace columns", names, f"must include {name!r}")
-        return cls.from_columns(**{name: frame[name].to_numpy() for name in names})
+        return cls.from_columns(**{name: frame[name].to_numpy() for name in names}, start=start)
 
     @classmethod
-    def from_file(cls, path: str | Path) -> Trace:
+    def from_file(cls, path: str | Path, *, start: str = "zero") -> Trace:
         """A trace from a Parquet (``.parquet``) or CSV file (``.csv``, also compressed as ``.csv.gz``).
 
         Args:
             path: The file.
+            start: As for ``from_columns``.
         """
         require_analysis("a trace in a file")
         import pandas as pd  # here, because it takes long and few need it
@@ -145,7 +163,7 @@ class Trace(Traffic):
         except (OSError, ValueError, EOFError, zlib.error) as error:
             raise config_error("trace file", str(path), f"cannot be read ({error})") from None
         digest = hashlib.sha256(content).hexdigest()
-        return dataclasses.replace(cls.from_frame(frame), path=str(path), sha256=digest)
+        return dataclasses.replace(cls.from_frame(frame, start=start), path=str(path), sha256=digest)
 
     def __len__(self) -> int:
         return len(self.time_ps)
@@ -162,6 +180,8 @@ class Trace(Traffic):
 
     @property
     def spec(self) -> str:
+        if self.path and self.start != "zero":
+            return f"trace:{self.path},start={self.start}"
         return f"trace:{self.path}" if self.path else f"trace({len(self)} messages)"
 
     @property
@@ -179,7 +199,7 @@ class Trace(Traffic):
 
     def build_source(self, topology: _core.Topology, *, packet_bytes: int) -> _core.Source:
         """The source that replays the trace in the core, which checks hosts and routes."""
-        packets = -(-self.bytes // packet_bytes)
+        packets = np.maximum(1, -(-self.bytes // packet_bytes))
         refuse_first(
             _in_row("bytes"), self.bytes, packets > np.iinfo(np.uint32).max, "is too large a message"
         )
@@ -196,8 +216,9 @@ class Trace(Traffic):
     def to_dict(self) -> dict[str, Any]:
         """Path and SHA-256 of the file that it was read from, or else all columns as lists."""
         if self.path:
-            delay = {"delay_ns": self.delay_ns} if self.delay_ns else {}
-            return {"trace": {"path": self.path, "sha256": self.sha256, **delay}}
+            times: dict[str, Any] = {"start": self.start} if self.start != "zero" else {}
+            times |= {"delay_ns": self.delay_ns} if self.delay_ns else {}
+            return {"trace": {"path": self.path, "sha256": self.sha256, **times}}
         time_ns = [
             time // PS_PER_NS if time % PS_PER_NS == 0 else time / PS_PER_NS for time in self.time_ps.tolist()
         ]
@@ -220,17 +241,15 @@ class Trace(Traffic):
         """The inverse of ``to_dict``.
 
         Args:
-            values: A table with the key ``trace``: columns, or ``path``, ``sha256`` and perhaps ``delay_ns``.
+            values: A table with the key ``trace``: columns, or ``path`` with ``sha256``, ``start`` and ``delay_ns``.
         """
         table = check_mapping("trace", check_mapping("traffic", values).get("trace"), "must be a table")
         if "path" in table:
-            reject = set(table) - {"path", "sha256", "delay_ns"}
-            if reject:
-                raise config_error(
-                    "trace", sorted(reject), "must have path, sha256, delay_ns and nothing else"
-                )
+            known = ("path", "sha256", "start", "delay_ns")
+            if reject := set(table) - set(known):
+                raise config_error("trace", sorted(reject), f"must have {', '.join(known)} and nothing else")
             delay_ns = check_time_ns("trace delay_ns", table.get("delay_ns", 0.0), 0.0, MAX_RUN_NS)
-            trace = cls.from_file(table["path"]).delayed(delay_ns)
+            trace = cls.from_file(table["path"], start=table.get("start", "zero")).delayed(delay_ns)
             wanted = table.get("sha256", trace.sha256)
             if trace.sha256 != wanted:
                 raise config_error("trace sha256", trace.sha256, f"the file must be the one with {wanted}")
@@ -245,7 +264,12 @@ def _times(time_ns: object) -> npt.NDArray[np.int64]:
     in_row = _in_row("time_ns")
     column = as_numbers("trace time_ns", time_ns, ndim=1, what=_COLUMN)
     wrong = ~((column >= 0) & (column <= MAX_RUN_NS))
-    refuse_first(in_row, column, wrong, f"must be a time from 0 to {MAX_RUN_NS:g} ns")
+    refuse_first(
+        in_row,
+        column,
+        wrong,
+        f"must be a time from 0 to {MAX_RUN_NS:g} ns; start='first' counts from the first",
+    )
     whole_ns = np.floor(column)  # apart, because a double holds no 10^18 ps
     time_ps = whole_ns.astype(np.int64) * PS_PER_NS
     time_ps += np.rint((column - whole_ns) * PS_PER_NS).astype(np.int64)

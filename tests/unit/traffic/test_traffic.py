@@ -145,7 +145,7 @@ def test_impossible_traffic_is_refused_with_the_reason(traffic: object, message:
         ({"src": pd.array([0, None, 1], dtype="Int64")}, "trace row 1 src = nan"),
         ({"src": ["a", "b", "c"]}, "column of numbers"),
         ({"dst": [0, -1, 2]}, "trace row 1 dst = -1"),
-        ({"bytes": [0, 1, 1]}, "trace row 0 bytes = 0"),
+        ({"bytes": [-1, 1, 1]}, "trace row 0 bytes = -1"),
         ({"bytes": [1, 2**50, 1]}, "trace row 1 bytes"),
         ({"routers": ["0 1", "", "2 1"]}, "trace row 2 routers = 2: must start at the source's router, 1"),
         ({"routers": ["0 x", "", ""]}, "trace row 0 routers = '0 x'"),
