@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.config.links import link_rows
 from dragonfly_env.decisions.layout import OCCUPANCY_FEATURES
 
 SMALL = dfe.SimulationConfig(topology=dfe.Dragonfly(p=2, a=4, h=2), traffic="adv+1", load=0.5)
@@ -35,6 +34,13 @@ def last_batch(config: dfe.SimulationConfig, unit: str, **options: Any) -> tuple
     return env.layout, np.concatenate(seen)
 
 
+def packet_times_ns(config: dfe.SimulationConfig) -> np.ndarray:
+    """The time of a packet on a link of each class, as the core has it: rounded to its unit of time."""
+    params = config.network.to_core(config.topology)
+    classes = [link["packet_ps"] for link in params["links"]]
+    return np.array(classes or [params["local_packet_ps"], params["global_packet_ps"]]) / 1_000
+
+
 @pytest.mark.parametrize("config", [SMALL, GRID], ids=["meshes", "grids"])
 def test_every_unit_shows_the_same_packets(config: dfe.SimulationConfig) -> None:
     layout, seen = last_batch(config, "buffers")
@@ -42,7 +48,7 @@ def test_every_unit_shows_the_same_packets(config: dfe.SimulationConfig) -> None
     in_time, times = last_batch(config, "ns")
     assert layout.names == in_packets.names == in_time.names
     topology = config.topology
-    packet_ns = np.array([row["packet_ps"] / 1_000 for row in link_rows(config.network, topology)])
+    packet_ns = packet_times_ns(config)
     of_port = packet_ns[topology.port_classes()[topology.p :] - 1]
     assert len(set(of_port.tolist())) == (1 if config is SMALL else len(topology.link_classes) - 1)
     ports = layout.counts(seen, "candidate_port")
