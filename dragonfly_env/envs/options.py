@@ -90,8 +90,8 @@ class EnvOptions:
     latency_credit_ns: float = time_ns(
         1400.0,
         doc="Per step: what the source router of a packet is credited with when the packet is delivered. The order of "
-        "policies does not depend on it. Learning is fastest if it is just above the mean latency at the beginning; "
-        "below that, a discount makes late deliveries look good. With 0 the rewards of an episode add up to the score.",
+        "policies does not depend on it. Take about the mean latency of random choices, or somewhat more: below that, "
+        "a discount makes late deliveries look good. With 0 the rewards of an episode add up to the score.",
         core="latency_credit_ps",
     )
     duration_ns: float = real(
