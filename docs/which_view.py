@@ -37,7 +37,7 @@ RANDOM_NS = 1387
 
 
 class Case(NamedTuple):
-    """What is trained: a function ``train`` of a file in ``examples/`` with arguments."""
+    """Training: a function ``train`` of a file in ``examples/``, with arguments."""
 
     module: str
     arguments: dict[str, Any]
@@ -147,7 +147,7 @@ def draw(rows: list[dict[str, str]]) -> None:
 
 
 def show(rows: list[dict[str, str]]) -> None:
-    """One line per case: latencies by seed, their median, and CPU time per decision."""
+    """Print a line per case: latencies by seed, their median, and CPU time per decision."""
     for name in CASES:
         ends = [
             row

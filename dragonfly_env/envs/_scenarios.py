@@ -47,7 +47,7 @@ class Scenarios:
             self._draw = given
         else:
             self._made = as_configs("config", given)
-        # Of the present episode, where scenarios are drawn.
+        # The seed of the present episode, if scenarios are drawn.
         self._seed: int = getattr(given, "first_seed", _FIRST_SEED)
         self._begun = False  # the next episode has the seeds that follow on the present ones
         self.present = self._drawn(self._seed) if self._draw is not None else self._made

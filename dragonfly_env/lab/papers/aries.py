@@ -89,7 +89,7 @@ aries = Paper(
     few_seeds={"* alone": 4, "milc on Cori in the mix": 6, "milc, *": 8, "hacc, *": 2, "stalls, *": 2},
     variants=(
         Variant(name="usual", summary=""),
-        # What the paper and public sources leave open about Aries, read in another way than the presets do: who wins
+        # Other assumptions, where the paper and public sources leave Aries open: who wins
         # where both sides are alike, how wide a level is, and whether jobs under AD3 change the mode of their
         # all-to-all operations, too. Figure `open` tries the same and more one by one.
         Variant(
@@ -214,7 +214,7 @@ aries.figure("fig14", "Latencies of all hosts before and after", latency_percent
 aries.figure("open", "What is not public: AR01, AR04 and AR07 by parameter", open_panels)(open_points)
 
 
-# What the text claims, in the order of its ids.
+# Claims of the text, in the order of their ids.
 
 _STALLS = tuple(tile_metric(kind, "stalls") for kind in ("rank-1", "rank-2", "processor"))
 _FLITS = tuple(tile_metric(kind, "flits") for kind in NETWORK_CLASSES)

@@ -1,4 +1,4 @@
-"""What a paper states in numbers, and how it is measured.
+"""Claims: statements of a paper in numbers, each with its measurement.
 
 A paper's module says ``hpdc21.claim("QA08", place, ratio(LATENCY_MEAN, "ugal-g", "q-adaptive"), 3.43)``: a name, the
 simulations that show it, what is measured, and the published number. What no such comparison says is measured by a

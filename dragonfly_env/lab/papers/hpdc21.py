@@ -192,7 +192,7 @@ def _memory(effort: Effort) -> tuple[Point, ...]:
     return ()
 
 
-# What the text claims, in the order of its ids.
+# Claims of the text, in the order of their ids.
 
 _SIMILAR = 0.25
 

@@ -305,7 +305,7 @@ def _workloads(effort: Effort) -> Iterator[Point]:
     )
 
 
-# What the text claims, in the order of its ids.
+# Claims of the text, in the order of their ids.
 
 _FALLS = 0.98  # of the highest throughput: less is a fall, more is noise
 _FAIR = 1.05
