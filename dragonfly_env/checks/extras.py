@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
+from contextlib import suppress
 
 # The modules of [analysis], by the names under which they are imported.
 _ANALYSIS = ("joblib", "matplotlib", "networkx", "pandas", "PIL", "plotly", "pyarrow", "rich", "typer")
@@ -26,3 +28,20 @@ def require_analysis(what: str) -> None:
     missing = [name for name in _ANALYSIS if not _is_installed(name)]
     if missing:
         raise ImportError(f"{what} needs {', '.join(missing)}: {how_to_install('analysis')}", name=missing[0])
+
+
+def import_matplotlib() -> None:
+    """Import Matplotlib whatever MPLBACKEND names: Jupyter gives its own backend to the commands of a notebook, and it
+    may be missing in their environment. Figures of this package need no backend.
+    """
+    if "matplotlib" in sys.modules:
+        return
+    backend = os.environ.pop("MPLBACKEND", None)
+    try:
+        import matplotlib as mpl
+    finally:
+        if backend is not None:
+            os.environ["MPLBACKEND"] = backend
+    if backend:
+        with suppress(ValueError):
+            mpl.rcParams["backend"] = backend

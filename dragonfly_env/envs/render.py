@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from dragonfly_env.checks.extras import require_analysis
+from dragonfly_env.checks.extras import import_matplotlib, require_analysis
 from dragonfly_env.checks.values import PS_PER_NS, check_choice
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.errors import StateError
@@ -205,6 +205,7 @@ def draw_image(frame: Frame) -> ImageArray:
         (800, 1100, 3) red, green, blue. A new array.
     """
     require_analysis("render()")
+    import_matplotlib()
     # Here, not above: Matplotlib takes half a second to import, and most users never render.
     from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dragonfly_env.checks.extras import require_analysis
+from dragonfly_env.checks.extras import import_matplotlib, require_analysis
 
 require_analysis(__name__)
+import_matplotlib()
 
 # isort: split
 # ruff: noqa: E402

@@ -127,7 +127,7 @@ def _latencies(results: Results, table: pd.DataFrame, traffic: str) -> Renderabl
 
 def _latency(row: pd.Series[float]) -> RenderableType:
     mean, half = row["latency_mean_ns"] / 1000, row["latency_mean_ns_ci95"] / 1000
-    text = microseconds(mean) + ("" if math.isnan(half) else f" ±{half:.2f}")
+    text = mean_text(mean, half, _digits(mean))
     if row["saturated"]:
         return Text(f"({text})", style="dim")
     return text if row["stationary"] else f"~{text}"
@@ -156,12 +156,12 @@ def _verdicts(results: Results, loaded: Sequence[str]) -> RenderableType:
             shown.add_row(
                 Text(traffic if row["policy"] == part["policy"].iloc[0] else ""),
                 Text(str(row["policy"])),
-                _number(row["carries"], "g"),
+                "-" if math.isnan(row["carries"]) else f"{row['carries']:g}",
                 Text(accepted, style="bold green" if winner else ""),
                 microseconds(row["latency_low_ns"] / 1000),
                 microseconds(row["latency_ns"] / 1000),
                 microseconds(row["p99_ns"] / 1000),
-                _number(row["hops"], ".2f"),
+                mean_text(row["hops"], math.nan, 2),
             )
         shown.add_section()
     return _titled("What each policy carries", shown)
@@ -169,9 +169,20 @@ def _verdicts(results: Results, loaded: Sequence[str]) -> RenderableType:
 
 def microseconds(value: float) -> str:
     """Three significant digits or so; a dash for NaN."""
-    if math.isnan(value):
+    return mean_text(value, math.nan, _digits(value))
+
+
+def _digits(value: float) -> int:
+    return 3 if value < 10 else 2 if value < 100 else 0
+
+
+def mean_text(mean: float, half: float, digits: int) -> str:
+    """``"0.865 ±0.002"``: a mean and half the width of its interval with the same digits. A NaN ``half`` is left out,
+    and a NaN mean is a dash.
+    """
+    if math.isnan(mean):
         return "-"
-    return f"{value:.3f}" if value < 10 else f"{value:.2f}" if value < 100 else f"{value:.0f}"
+    return f"{mean:,.{digits}f}" + ("" if math.isnan(half) else f" ±{half:,.{digits}f}")
 
 
 _MOST_JOBS = 12
@@ -289,7 +300,7 @@ def _times_of(part: pd.DataFrame, beside: bool) -> Table:
                 *([Text(str(row["placement"]))] if several else []),
                 Text(str(row["policy"])),
                 Text(time, style="bold green" if row["run_time_ns"] == fastest else ""),
-                _number(100 * row["mpi_share"], ".1f", 100 * row["mpi_share_ci95"]),
+                mean_text(100 * row["mpi_share"], 100 * row["mpi_share_ci95"], 1),
                 _time(row, "message_mean_ns"),
                 Text(operations_text(row)),
             )
@@ -300,7 +311,7 @@ def operations_text(row: Mapping[Hashable, Any]) -> str:
     """``"allreduce 12.3, wait 4.0"``: the mean times of a job's operations in us, of a row of `jobs_frame`."""
     times = {str(name): value for name, value in row.items() if str(name).startswith(OPERATION)}
     return ", ".join(
-        f"{name.removeprefix(OPERATION).removesuffix('_ns')} {_number(value / 1000, ',.1f')}"
+        f"{name.removeprefix(OPERATION).removesuffix('_ns')} {mean_text(value / 1000, math.nan, 1)}"
         for name, value in times.items()
         if not name.endswith("_ci95") and not math.isnan(value)
     )
@@ -333,7 +344,7 @@ def render_makespans(results: Results, traffic: str) -> RenderableType:
             Text(time, style="bold green" if row["makespan_ns"] == least else ""),
             _time(row, "message_latency_mean_ns"),
             _time(row, "message_latency_p99_ns"),
-            _number(row["hops_mean"], ".2f"),
+            mean_text(row["hops_mean"], row["hops_mean_ci95"], 2),
         )
     several = ", ± 95 % confidence" if bool((part["seeds"] > 1).any()) else ""
     return Group(Text(f"Time to complete {traffic}{several}", style="bold"), shown)
@@ -347,15 +358,9 @@ def _run_time(row: dict[Any, Any]) -> str:
     if row["endless"]:
         return "endless"
     if row["complete"] == row["seeds"]:
-        return _time(row, "run_time_ns", ",.1f")
+        return _time(row, "run_time_ns", 1)
     return "not complete" if row["complete"] == 0 else f"{row['complete']} of {row['seeds']} complete"
 
 
-def _time(row: dict[Any, Any], name: str, form: str = ",.3f") -> str:
-    return _number(row[name] / 1000, form, row[f"{name}_ci95"] / 1000)
-
-
-def _number(value: float, form: str, half: float = math.nan) -> str:
-    if math.isnan(value):
-        return "-"
-    return format(value, form) + ("" if math.isnan(half) else f" ±{half:{form}}")
+def _time(row: dict[Any, Any], name: str, digits: int = 3) -> str:
+    return mean_text(row[name] / 1000, row[f"{name}_ci95"] / 1000, digits)

@@ -41,6 +41,7 @@ _COLOURS = {MET: "green", DEVIATES: "yellow", **dict.fromkeys((NOT_DECIDED, NOT_
 _COUNTED = (MET, DEVIATES, NOT_DECIDED, FITTED, NOT_RUN, INPUT, EXCLUDED)
 _ALWAYS_COUNTED = (MET, DEVIATES, NOT_DECIDED, FITTED, NOT_RUN)
 _OTHER_SETTING = "†"
+_WITHOUT_UNIT = ("fraction", "load", "relative")
 
 
 def render_verdicts(verdicts: Sequence[Verdict], title: str | None = None) -> RenderableType:
@@ -347,7 +348,7 @@ def _measured(verdict: Verdict) -> str:
         return measured.ordering
     text = _number(measured.mean, claim.unit)
     if not math.isnan(measured.ci95):
-        text += f" ± {_number(measured.ci95, claim.unit).split()[0]}"
+        text += f" ± {measured.ci95:.{_digits(measured.mean, claim.unit)}f}"
     return f"({text})" if verdict.verdict == NOT_RUN else text
 
 
@@ -371,10 +372,13 @@ def _verdict(verdict: Verdict) -> str:
 
 
 def _number(value: float, unit: str) -> str:
-    if unit in ("fraction", "load", "relative"):
-        return f"{value:.4f}"
-    digits = 0 if abs(value) >= 100 else 3 if abs(value) < 1 else 2
-    return f"{value:.{digits}f} {unit}".strip()
+    text = f"{value:.{_digits(value, unit)}f}"
+    return text if unit in _WITHOUT_UNIT else f"{text} {unit}".strip()
+
+
+def _digits(value: float, unit: str) -> int:
+    """Decimals of a value, and of its interval."""
+    return 4 if unit in _WITHOUT_UNIT else 0 if abs(value) >= 100 else 3 if abs(value) < 1 else 2
 
 
 def _full(value: float) -> str:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import math
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from rich.console import Console
 
 from dragonfly_env import ConfigError
 from dragonfly_env.sweeps import Results, Scenario, aggregate, load_results, run_all
 from dragonfly_env.sweeps.results import student_t95
-from dragonfly_env.sweeps.summary import verdict_table
+from dragonfly_env.sweeps.summary import mean_text, render_summary, verdict_table
 
 
 @pytest.fixture(scope="module")
@@ -115,3 +117,13 @@ def test_a_policy_carries_the_highest_load_up_to_which_it_is_never_saturated() -
     assert verdicts.loc["min", "accepted_max"] == 0.3
     assert verdicts.loc["min", "latency_ns"] == 500.0
     assert verdicts["carries"].isna().tolist() == [False, True]
+
+
+def test_an_interval_has_the_digits_of_its_mean() -> None:
+    assert mean_text(0.865, 0.0024, 3) == "0.865 ±0.002"
+    assert mean_text(1234.5, math.nan, 1) == "1,234.5"
+    assert mean_text(math.nan, math.nan, 1) == "-"
+    results = made_up([("min", 0.2, 1, 0.2, 864.0), ("min", 0.2, 2, 0.2, 866.0)])
+    console = Console(file=io.StringIO(), width=120)
+    console.print(render_summary(results))
+    assert "0.865 ±0.013" in console.file.getvalue()  # type: ignore[attr-defined]
