@@ -73,6 +73,9 @@ class PacketRouting(gymnasium.Env[Any, np.int64]):
             ``BatchedRoutingEnv``: ``scope``, ``action``, ``features``, ``duration_ns`` (after so much simulated time a
             new network is made), ``warmup_ns``, ...
 
+    In worker processes that do not import the package, name it in the id:
+    ``"dragonfly_env:dragonfly_env/PacketRouting-v0"``.
+
     Attributes:
         core: The batched environment underneath, for metrics, layout and ``trace_hash()``. Stepping it breaks this
             view.

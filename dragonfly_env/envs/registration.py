@@ -1,7 +1,8 @@
 """The ids in Gymnasium and PettingZoo. ``import dragonfly_env`` registers them.
 
-Gymnasium 1.x finds environments by import only; ``gymnasium.make("dragonfly_env:dragonfly_env/PacketRouting-v0")``
-imports the package first. PettingZoo has a registry from version 1.27 on.
+Gymnasium 1.x finds environments by import only, since 1.0 has removed its entry points. A worker process without the
+import needs ``gymnasium.make("dragonfly_env:dragonfly_env/PacketRouting-v0")``, which imports the package first, or
+``gymnasium.spec(id)`` instead of the id. PettingZoo has a registry from version 1.27 on.
 """
 
 from __future__ import annotations

@@ -46,6 +46,9 @@ Indices = int | Iterable[int] | None
 class RouterVecEnv(VecEnv):
     """All routers of one network, or several, behind one shared policy. ``MaskablePPO`` finds the action masks.
 
+    Stable-Baselines3's ``evaluate_policy`` counts a slot as an episode, and all slots are one episode here. Give
+    ``n_eval_episodes=env.num_envs``: with fewer it returns the rewards of the last routers only.
+
     Args:
         config: A ``SimulationConfig`` or a mapping of its fields; None: 72 hosts, ``adv+1`` at a load of 0.35. Several
             in a list, or a function that makes them: see ``BatchedRoutingEnv``. Without a seed, here or in the

@@ -40,7 +40,7 @@ def run_example(name: str, **environment: str) -> str:
 
 def test_torchrls_example_learns_with_masks() -> None:
     pytest.importorskip("torchrl", reason="run by make test-frameworks")
-    assert re.search(r"episode 3: \d+ rounds, paid -\d", run_example("torchrl_reinforce.py"))
+    assert re.search(r"episode 3: \d+ rounds, reward -\d", run_example("torchrl_reinforce.py"))
 
 
 def test_tianshous_example_learns_with_masks() -> None:

@@ -144,7 +144,11 @@ def given(env: gymnasium.Env[Any, Any]) -> gymnasium.Env[Any, Any]:
 
 
 SHORT: dict[str, Any] = {"duration_ns": 1_000.0, "warmup_ns": 500.0}
-MAKERS = [functools.partial(gymnasium.make, f"dragonfly_env:{PACKET}", **SHORT)] * 2
+# Worker processes import nothing: the id names the module, or the specification comes along.
+MAKERS = [
+    functools.partial(gymnasium.make, f"dragonfly_env:{PACKET}", **SHORT),
+    functools.partial(gymnasium.make, gymnasium.spec(PACKET), **SHORT),
+]
 
 
 def in_turn(makers: Any, **settings: Any) -> SyncVectorEnv:
@@ -169,6 +173,11 @@ def vector_history(vector: Any, seed: int | list[int] | None) -> tuple[list[int]
         ]
     finally:
         vector.close()
+
+
+def test_make_vec_takes_the_plain_id_to_worker_processes() -> None:
+    settings: dict[str, Any] = {"vectorization_mode": "async", "vector_kwargs": {"context": "spawn"}, **SHORT}
+    assert vector_history(gymnasium.make_vec(PACKET, num_envs=2, **settings), 7)[0] == [7, 8]
 
 
 @pytest.mark.parametrize("vector", [in_turn, in_processes])

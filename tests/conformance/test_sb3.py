@@ -16,6 +16,7 @@ import stable_baselines3 as sb3
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
+from stable_baselines3.common import evaluation as sb3_evaluation
 from stable_baselines3.common.env_checker import check_env
 from stable_baselines3.common.vec_env import SubprocVecEnv, VecCheckNan, VecMonitor, VecNormalize
 
@@ -62,6 +63,36 @@ def test_maskable_ppo_learns_on_router_vec_env_and_never_breaks_a_mask() -> None
     mean, spread = evaluate_policy(model, env, n_eval_episodes=env.num_envs, warn=False)
     assert mean < 0
     assert np.isfinite(spread)
+
+
+class Minimal:
+    """A model that takes shortest paths."""
+
+    def __init__(self, env: dfe.RouterVecEnv) -> None:
+        self.env = env
+
+    def predict(self, observations: Any, **_: Any) -> tuple[Any, None]:
+        return self.env.action_masks().argmax(axis=1), None
+
+
+def test_evaluate_policy_counts_a_slot_as_an_episode() -> None:
+    env = dfe.RouterVecEnv(seed=1, **SHORT)
+
+    def returns(count: int) -> list[float]:
+        env.seed(5)
+        rewards, _ = sb3_evaluation.evaluate_policy(
+            Minimal(env), env, n_eval_episodes=count, return_episode_rewards=True, warn=False
+        )
+        return rewards
+
+    every = returns(env.num_envs)
+    batch = dfe.BatchedRoutingEnv(env.core.config, **SHORT)
+    decisions = batch.reset(seed=5)
+    while not batch.done:
+        decisions = batch.step(decisions.mask.argmax(axis=1))
+    assert sum(every) == pytest.approx(batch.rewards_by_router().sum(), rel=1e-5)
+    # Fewer than slots: the last routers only.
+    assert returns(3) == every[-3:]
 
 
 def test_ppo_without_masks_is_kept_legal() -> None:
