@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import json
 import math
 import os
@@ -11,17 +13,24 @@ import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from dragonfly_env.checks.extras import require_analysis
 from dragonfly_env.checks.values import config_error
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
+
+_BYTE_ORDER_MARK = "\ufeff"  # which some editors and spreadsheets write before a text
+_GZIP = b"\x1f\x8b"
 
 _FOLDER = "must be a folder that can be written to"
 _FILE = "must be a file that can be written"
@@ -95,7 +104,7 @@ def _check_writable(field: str, folder: Path, allowed: str, shown: Path | None =
 def parse_json(text: str, field: str = "json", *, file: object = None, allowed: str = "must be JSON") -> Any:
     """The value that a JSON text holds; ``file`` names its origin in messages."""
     try:
-        return json.loads(text)
+        return json.loads(text.removeprefix(_BYTE_ORDER_MARK))
     except ValueError as error:
         raise config_error(field, text if file is None else str(file), f"{allowed} ({error})") from None
 
@@ -103,7 +112,7 @@ def parse_json(text: str, field: str = "json", *, file: object = None, allowed: 
 def parse_toml(text: str, field: str = "toml", *, file: object = None) -> dict[str, Any]:
     """The table that a TOML text holds; ``file`` names its origin in messages."""
     try:
-        return tomllib.loads(text)
+        return tomllib.loads(text.removeprefix(_BYTE_ORDER_MARK))
     except ValueError as error:
         raise config_error(field, text if file is None else str(file), f"must be TOML ({error})") from None
 
@@ -124,6 +133,25 @@ def _read(path: str | Path, field: str) -> str:
             return Path(path).read_text(encoding="utf-8")
     except UnicodeDecodeError:
         raise config_error(field, str(path), "must be text in UTF-8") from None
+
+
+def read_csv(content: bytes, **options: Any) -> pd.DataFrame:
+    """The table in a CSV file, which may be compressed. A byte order mark and blanks around cells are left out.
+
+    Args:
+        content: The bytes of the file.
+        **options: Keyword arguments of ``pandas.read_csv``.
+
+    Raises:
+        ImportError: If pandas is not installed.
+        EOFError, OSError, ValueError, zlib.error: If the content cannot be read.
+    """
+    require_analysis("a table in a file")
+    import pandas as pd  # here, because it takes long and few need it
+
+    plain = gzip.decompress(content) if content.startswith(_GZIP) else content
+    table: pd.DataFrame = pd.read_csv(io.BytesIO(plain), encoding="utf-8-sig", skipinitialspace=True, **options)
+    return table.rename(columns=lambda name: name.strip() if isinstance(name, str) else name)
 
 
 def dump_toml(table: Mapping[str, Any]) -> str:

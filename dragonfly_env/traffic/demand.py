@@ -7,8 +7,8 @@ a square table with its index). Labels are not used: rows and columns are number
 
 from __future__ import annotations
 
-import csv
 import dataclasses
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from dragonfly_env.checks.files import read_csv
 from dragonfly_env.checks.values import (
     as_numbers,
     check_choice,
@@ -200,18 +201,16 @@ def parse_demand(text: str) -> DemandMatrix:
         numbers = np.load(path, allow_pickle=False) if path.endswith(".npy") else _read_csv(Path(path))
     except ConfigError:
         raise
-    except (OSError, EOFError, ValueError, csv.Error) as error:
+    except (OSError, EOFError, ValueError, zlib.error) as error:
         raise config_error("traffic", f"demand:{path}", f"{_FILE} ({error})") from None
     return DemandMatrix(numbers, unit)
 
 
 def _read_csv(path: Path) -> npt.NDArray[np.float64]:
     """Read the numbers of a CSV file; labels above them and to their left are left out."""
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        lines = [[cell.strip() for cell in cells] for cells in csv.reader(file, strict=True)]
+    table = read_csv(path.read_bytes(), header=None, dtype=str, keep_default_na=False)
+    lines = [[cell.strip() for cell in cells] for cells in table.to_numpy().tolist()]
     rows = [cells for cells in lines if any(cells)]
-    if len({len(cells) for cells in rows}) != 1:
-        raise ValueError("lines must have equally many cells")
     if len(rows) == len(rows[0]) + 1:
         _check_labels(rows.pop(0))
     elif len(rows) > 1 and not _is_number(rows[0][0]) and rows[0][1:] == [cells[0] for cells in rows[1:]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import dataclasses
-import gzip
 import hashlib
 import io
 import itertools
@@ -18,6 +17,7 @@ import numpy.typing as npt
 
 from dragonfly_env import _core
 from dragonfly_env.checks.extras import require_analysis
+from dragonfly_env.checks.files import read_csv
 from dragonfly_env.checks.values import (
     MAX_RUN_NS,
     PS_PER_NS,
@@ -148,18 +148,16 @@ class Trace(Traffic):
             start: As for ``from_columns``.
         """
         require_analysis("a trace in a file")
-        import pandas as pd  # here, because it takes long and few need it
-
         name = str(path).lower()
         if not name.endswith((".parquet", ".csv", ".csv.gz")):
             raise config_error("trace file", str(path), "must end in .parquet, .csv or .csv.gz")
         try:
             content = Path(path).read_bytes()
-            if name.endswith(".parquet"):
-                frame = pd.read_parquet(io.BytesIO(content))
-            else:
-                text = gzip.decompress(content) if name.endswith(".gz") else content
-                frame = pd.read_csv(io.BytesIO(text), dtype={"routers": str})
+            frame = (
+                _read_parquet(content)
+                if name.endswith(".parquet")
+                else read_csv(content, dtype={"routers": str})
+            )
         except (OSError, ValueError, EOFError, zlib.error) as error:
             raise config_error("trace file", str(path), f"cannot be read ({error})") from None
         digest = hashlib.sha256(content).hexdigest()
@@ -258,6 +256,12 @@ class Trace(Traffic):
             allowed = f"must have {', '.join(COLUMNS)} and may have {', '.join(OPTIONAL_COLUMNS)}"
             raise config_error("trace columns", list(table), allowed)
         return cls.from_columns(**table)
+
+
+def _read_parquet(content: builtins.bytes) -> pd.DataFrame:
+    import pandas as pd  # here, because it takes long and few need it
+
+    return pd.read_parquet(io.BytesIO(content))
 
 
 def _times(time_ns: object) -> npt.NDArray[np.int64]:

@@ -42,6 +42,14 @@ def test_tables_come_after_scalars_and_none_is_left_out() -> None:
     assert text == 'a = true\n\n[b]\nx = 1\n\n[b.c]\ny = [1.5, "z"]\n'
 
 
+@pytest.mark.parametrize(("read", "text"), [(read_json, '{"load": 0.2}'), (read_toml, "load = 0.2")])
+def test_a_document_may_begin_with_a_byte_order_mark(
+    read: Callable[..., Any], text: str, tmp_path: Path
+) -> None:
+    (tmp_path / "marked").write_text("\ufeff" + text, "utf-8")
+    assert read(tmp_path / "marked") == {"load": 0.2}
+
+
 @pytest.mark.parametrize("read", [read_json, read_toml])
 def test_a_file_that_is_no_document_is_refused_by_name(read: Callable[..., Any], tmp_path: Path) -> None:
     (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 from typing import Any
 
@@ -35,6 +36,16 @@ def test_an_environment_knows_its_scenarios() -> None:
     assert np.array_equal(env.slots(batch), batch.agents + 36 * batch.scenario)
     assert "3 scenarios" in repr(env)
     assert env.state(scenario=2).shape == env.state_shape == (36, 7 + 3 + 9)
+
+
+def test_a_later_change_of_the_list_changes_no_environment_and_no_copy() -> None:
+    given = [config(load=0.2), config(load=0.4)]
+    env = dfe.BatchedRoutingEnv(given, duration_ns=500.0)
+    given[1] = given[0]
+    given.append(config(load=0.6))
+    for one in (env, copy.copy(env), copy.deepcopy(env), env.fork()):
+        one.reset(seed=1)
+        assert [scenario.load for scenario in one.configs] == [0.2, 0.4]
 
 
 def test_a_scenario_must_be_named_where_there_are_several() -> None:

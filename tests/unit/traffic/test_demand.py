@@ -93,6 +93,7 @@ FILES = {
     "labels on both sides": FRAME.to_csv(),
     "names on both sides": FRAME.rename(columns="g{}".format, index="g{}".format).to_csv(index_label="from"),
     "a mark of the byte order": "\ufeff" + FRAME.to_csv(index=False),
+    "blanks around cells": FRAME.to_csv(index=False).replace(",", " , "),
     "blank lines": FRAME.to_csv(index=False).replace("\n", "\r\n\r\n"),
 }
 
@@ -114,7 +115,8 @@ def test_a_csv_with_or_without_labels_is_the_matrix(name: str, unit: str | None,
         (",a,b\na,1,2\nb,nan,4\n", r"^demand.matrix\[1, 0\] = nan"),
         (",a,b\na,1,2\nb,,4\n", r"^demand.matrix\[1, 0\] = ''"),
         ("1,inf\n1,2\n", r"^demand.matrix\[0, 1\] = inf"),
-        ("1,2\n1,2,3\n", "lines must have equally many cells"),
+        ("1,2\n1,2,3\n", "must name a NumPy .npy file or a CSV file .*Expected 2 fields in line 2, saw 3"),
+        ("1,2\n1\n", r"^demand.matrix\[1, 1\] = ''"),
         ("5,6\n1,2\n3,4\n", r"must be square; it has 3 rows of 2 cells"),
         (",b,a\na,1,2\nb,3,4\n", r"^demand.matrix\[0, 0\] = ''"),
         ("1;2\n3;4\n", r"^demand.matrix\[0, 0\] = '1;2'|'3;4'"),

@@ -85,6 +85,17 @@ def test_trace_files_give_the_table_and_remember_their_hash(tmp_path: Path, suff
         traffic_from_dict(described)
 
 
+@pytest.mark.parametrize("blank", ["", " "])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_a_csv_may_have_a_byte_order_mark_and_blanks_around_cells(
+    tmp_path: Path, mark: str, blank: str
+) -> None:
+    frame = messages(routers=["0 1", "", "1 2"])
+    path = tmp_path / "trace.csv"
+    path.write_text(mark + frame.to_csv(index=False).replace(",", f"{blank},{blank}"), encoding="utf-8")
+    assert parse_traffic(f"trace:{path}") == Trace.from_frame(frame)
+
+
 @pytest.mark.parametrize(
     ("traffic", "message"),
     [
