@@ -150,7 +150,9 @@ def read_csv(content: bytes, **options: Any) -> pd.DataFrame:
     import pandas as pd  # here, because it takes long and few need it
 
     plain = gzip.decompress(content) if content.startswith(_GZIP) else content
-    table: pd.DataFrame = pd.read_csv(io.BytesIO(plain), encoding="utf-8-sig", skipinitialspace=True, **options)
+    table: pd.DataFrame = pd.read_csv(
+        io.BytesIO(plain), encoding="utf-8-sig", skipinitialspace=True, **options
+    )
     return table.rename(columns=lambda name: name.strip() if isinstance(name, str) else name)
 
 
