@@ -19,6 +19,7 @@ from dragonfly_env.agents.registry import (
     AGENTS,
     agent_class,
     agent_settings,
+    learners,
     load_agent,
     make_agent,
     read_metadata,
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from dragonfly_env.agents.ppo import PpoAgent
 
 __all__ = [
-    "AGENTS",
     "BatchPolicy",
     "DeepQAgent",
     "DeepQSettings",
@@ -53,6 +53,7 @@ __all__ = [
     "evaluate_over_seeds",
     "evaluate_policy",
     "fit",
+    "learners",
     "load_agent",
     "load_q_table",
     "make_agent",

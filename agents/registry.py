@@ -32,6 +32,16 @@ MOST_SEED = 2**32 - 1
 """Of an agent: as PyTorch and NumPy's older generators take it."""
 
 
+def learners() -> tuple[str, ...]:
+    """The kinds of learners that ``make_agent`` makes.
+
+    Example:
+        >>> dfe.agents.learners()
+        ('deep-q', 'ppo')
+    """
+    return tuple(AGENTS)
+
+
 def settings_class(kind: str) -> Any:
     """The documented, frozen dataclass of a kind's settings; needs no PyTorch."""
     if kind not in _SETTINGS:
@@ -43,7 +53,7 @@ def agent_class(kind: str) -> Any:
     """The class of a kind of agent.
 
     Args:
-        kind: One of ``AGENTS``.
+        kind: One of ``learners()``.
 
     Raises:
         ConfigError: For an unknown kind; if PyTorch or Stable-Baselines3 are needed and missing.
@@ -61,7 +71,7 @@ def make_agent(kind: str, *, seed: int = 0, **settings: Any) -> Learner:
     """A new learner.
 
     Args:
-        kind: One of ``AGENTS``.
+        kind: One of ``learners()``.
         seed: Of its initial weights and its learning, 0 to 2^32 - 1.
         **settings: Fields of its settings class.
 
@@ -83,7 +93,7 @@ def agent_settings(kind: str) -> tuple[SettingInfo, ...]:
     """The settings of a kind of agent with default, unit and meaning.
 
     Args:
-        kind: One of ``AGENTS``.
+        kind: One of ``learners()``.
 
     Example:
         >>> rows = dfe.agents.agent_settings("ppo")

@@ -9,7 +9,7 @@ from typing import Any
 from dragonfly_env.baselines.mlp_network import SCOPES, check_scope
 from dragonfly_env.checks.values import check_choice, check_integer, config_error
 from dragonfly_env.config.help import documented
-from dragonfly_env.config.rows import boolean, choice, integer, normalise, real, setting
+from dragonfly_env.config.rows import boolean, choice, integer, normalise, real, setting, show_changes
 from dragonfly_env.decisions.layout import NONMINIMAL_KINDS, OCCUPANCY_UNITS
 
 FEATURES = MappingProxyType(
@@ -185,6 +185,8 @@ class DeepQSettings:
         300_000, 1, 2**53, unit="decisions", doc="Over how many it falls, linearly."
     )
 
+    __repr__ = show_changes
+
     def __post_init__(self) -> None:
         normalise(self)
         if self.batch_transitions > self.buffer_transitions:
@@ -258,6 +260,8 @@ class PpoSettings:
         doc="Whether it draws its actions when it is evaluated too (from the batch's random numbers); if not, it "
         "takes the likeliest.",
     )
+
+    __repr__ = show_changes
 
     def __post_init__(self) -> None:
         normalise(self)

@@ -45,6 +45,12 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+def __dir__() -> list[str]:
+    """The public names, and nothing that this module needs."""
+    load_names()
+    return sorted(__all__)
+
+
 def _is_command_line() -> bool:
     """Whether this process is ``dragonfly-env``, or ``python -m dragonfly_env.cli``: its help needs no names."""
     words = sys.orig_argv  # the arguments of this very process: a worker has its parent's sys.argv

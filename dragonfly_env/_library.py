@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 from dragonfly_env.bounds import latency_floor, most_load
 from dragonfly_env.config.groups import Grid
 from dragonfly_env.config.links import LinkConfig
-from dragonfly_env.config.network import NetworkConfig
-from dragonfly_env.config.topology import Dragonfly
+from dragonfly_env.config.network import NetworkConfig, networks
+from dragonfly_env.config.topology import Dragonfly, topologies
 from dragonfly_env.envs import BatchedRoutingEnv, DecisionBatch, HopFeedback, Rollout, Transitions
 from dragonfly_env.envs import registration as _registration  # noqa: F401 - names for gymnasium.make
 from dragonfly_env.errors import ConfigError, DeadlockError, IllegalActionError, StateError
 from dragonfly_env.jobs import Job
+from dragonfly_env.jobs.parse import programs
 from dragonfly_env.metrics import Metrics
 from dragonfly_env.policies import Policy, make_policy, policies
 from dragonfly_env.simulation import Simulation, Snapshot, simulate
@@ -20,7 +21,7 @@ from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.traffic import AllToAll, traffic_patterns
 
 # Last: they use the modules above.
-from dragonfly_env import agents, baselines, bounds  # isort: skip
+from dragonfly_env import agents, baselines, bounds, jobs, traffic  # isort: skip
 from dragonfly_env.tasks import make_task, task, tasks  # isort: skip
 
 if TYPE_CHECKING:  # at their first use: ``dragonfly_env.__getattr__``
@@ -54,13 +55,18 @@ __all__ = [
     "agents",
     "baselines",
     "bounds",
+    "jobs",
     "latency_floor",
     "make_policy",
     "make_task",
     "most_load",
+    "networks",
     "policies",
+    "programs",
     "simulate",
     "task",
     "tasks",
+    "topologies",
+    "traffic",
     "traffic_patterns",
 ]

@@ -29,5 +29,5 @@ def ready(name: str) -> dfe.Policy:
     return dfe.make_policy(name, weights=weights_file(seed=3, scope="every", nonminimal_kinds=("lgl", "lg")))
 
 
-NETWORKS: tuple[str, ...] = tuple(name for name in dfe.NetworkConfig.presets() if name != "aries-256")
+NETWORKS: tuple[str, ...] = tuple(name for name in dfe.networks() if name != "aries-256")
 """Network presets for tests that take every policy through them; ``aries-256`` is ``aries`` with longer packets."""

@@ -18,6 +18,7 @@ from dragonfly_env.config.rows import (
     normalise,
     real,
     reject_unknown,
+    show_changes,
     time_ns,
 )
 
@@ -98,6 +99,8 @@ class LinkConfig:
     vcs: int | None = integer(
         None, 0, MAX_VCS, unit="VCs", optional=True, doc="VCs of a port; 0: as many as the policy needs."
     )
+
+    __repr__ = show_changes
 
     def __post_init__(self) -> None:
         normalise(self)

@@ -275,6 +275,23 @@ class NetworkConfig:
         for kind in ("local", "global"):
             self._warn_of_a_short_buffer(kind)
 
+    def __repr__(self) -> str:
+        """The call of the nearest preset, with the fields that differ from it."""
+        changes = {name: self._changes_from(NetworkConfig(**preset)) for name, preset in PRESETS.items()}
+        nearest = min(changes, key=lambda name: len(changes[name]))
+        given = [f"{name}={value!r}" for name, value in changes[nearest].items()]
+        if nearest == "default":
+            return f"NetworkConfig({', '.join(given)})"
+        return f"NetworkConfig.preset({', '.join([repr(nearest), *given])})"
+
+    def _changes_from(self, other: NetworkConfig) -> dict[str, Any]:
+        """The fields that differ; with any rate also that of the crossbar, which would follow from it."""
+        names = [field.name for field in dataclasses.fields(self)]
+        changed = [name for name in names if getattr(self, name) != getattr(other, name)]
+        if any("bandwidth" in name or name == "links" for name in changed):
+            changed = list(dict.fromkeys([*changed, _CROSSBAR]))
+        return {name: getattr(self, name) for name in changed}
+
     def _warn_of_a_short_buffer(self, kind: str) -> None:
         """Warn if one virtual channel cannot fill the links of a kind: there is no credit for part of a round trip.
         What a preset has is published, and not warned about; what ``links`` sets for one class is not looked at.
@@ -506,3 +523,13 @@ _OF_A_ROUND_TRIP = (
     "router_clock_ns",
 )
 _USUAL_CLASSES = ("host", "local", "global")
+
+
+def networks() -> tuple[str, ...]:
+    """The names of all networks that ``NetworkConfig.preset`` makes.
+
+    Example:
+        >>> dfe.networks()
+        ('default', 'q-adaptive', 'lia', 'aries', 'aries-256')
+    """
+    return tuple(PRESETS)

@@ -6,8 +6,9 @@ A settings class declares each field once::
 
 and calls ``normalise(self)`` in ``__post_init__``, which checks every field and stores it in its plain type.
 Everything else is derived: ``describe(cls)`` lists the rows for help texts, ``core_values(self)`` is what the core
-is told, ``reject_unknown`` guards dictionaries. What the core itself restricts has its range in the core's own row,
-and is declared by ``links.of_core`` (a field of a network) or ``of_row`` (a parameter of a policy).
+is told, ``show_changes`` is the ``repr``, ``reject_unknown`` guards dictionaries. What the core itself restricts has
+its range in the core's own row, and is declared by ``links.of_core`` (a field of a network) or ``of_row`` (a parameter
+of a policy).
 """
 
 from __future__ import annotations
@@ -228,6 +229,19 @@ def core_values(settings: Any, by_unit: Mapping[str, Callable[[Any], Any]] | Non
                 value = ns_to_ps(field.name, value)
             values[name] = value
     return values
+
+
+def show_changes(settings: Any, **implied: object) -> str:
+    """The call that makes a settings object: fields at their defaults, or at ``implied`` values, are left out."""
+    shown = []
+    for field in dataclasses.fields(settings):
+        usual = field.default
+        if field.default_factory is not dataclasses.MISSING:
+            usual = field.default_factory()
+        value = getattr(settings, field.name)
+        if field.repr and value != implied.get(field.name, usual):
+            shown.append(f"{field.name}={value!r}")
+    return f"{type(settings).__name__}({', '.join(shown)})"
 
 
 def reject_unknown(

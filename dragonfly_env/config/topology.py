@@ -46,7 +46,7 @@ from dragonfly_env.checks.values import (
     unknown_name,
 )
 from dragonfly_env.config.groups import ALL_TO_ALL, Grid, GroupShape, NamedShape, parse_group
-from dragonfly_env.config.rows import reject_unknown
+from dragonfly_env.config.rows import reject_unknown, show_changes
 from dragonfly_env.config.systems import (
     FIELDS,
     INSTEAD,
@@ -160,6 +160,11 @@ class Dragonfly:
     def _wiring(self) -> _core.Topology:
         shape = () if isinstance(self.group, str) else (self.group.name, self.group.parameters())
         return _core.Topology(self.p, self.a, self.h, self.g, self.arrangement, self.trunking, *shape)
+
+    def __repr__(self) -> str:
+        implied = {"arrangement": "palmtree", "trunking": 1, "group": ALL_TO_ALL}
+        implied["g"] = self.a * self.h // self.trunking + 1
+        return show_changes(self, **implied)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _from_fields, (type(self), {name: getattr(self, name) for name in FIELDS})
@@ -482,3 +487,13 @@ class Dragonfly:
 
 def _from_fields(cls: type[Dragonfly], fields: dict[str, Any]) -> Dragonfly:
     return cls(**fields)
+
+
+def topologies() -> tuple[str, ...]:
+    """The names of all systems that ``Dragonfly.preset`` makes: host counts, smallest first, then machines.
+
+    Example:
+        >>> dfe.topologies()[:4]
+        ('72', '342', '1056', '2550')
+    """
+    return tuple(PRESETS)

@@ -19,6 +19,7 @@ from dragonfly_env.config.rows import (
     normalise,
     real,
     setting,
+    show_changes,
     time_ns,
 )
 from dragonfly_env.config.topology import Dragonfly
@@ -207,6 +208,9 @@ class EnvOptions:
         "kept in this episode; the same for ``feedback()``, counted by itself.",
         core="most_uncollected_bytes",
     )
+
+    def __repr__(self) -> str:
+        return show_changes(self, trackers={})
 
     def __post_init__(self) -> None:
         normalise(self)

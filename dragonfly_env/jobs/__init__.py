@@ -12,7 +12,6 @@ from dragonfly_env.jobs.job import ENDLESS, Job
 from dragonfly_env.jobs.mix import BackgroundMix
 from dragonfly_env.jobs.operations import Operation, begin, compute, end, receive, send, silent_wait, wait
 from dragonfly_env.jobs.parse import parse_program
-from dragonfly_env.jobs.parse import programs as program_names
 from dragonfly_env.jobs.program import Motif, Program
 from dragonfly_env.jobs.programs import Hacc, Milc, MilcReorder, Nek5000, Qbox, Rayleigh
 from dragonfly_env.jobs.recorded import RecordedProgram
@@ -39,7 +38,6 @@ __all__ = [
     "compute",
     "end",
     "parse_program",
-    "program_names",
     "receive",
     "reduce",
     "send",

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from dragonfly_env.checks.values import MAX_SEED, MAX_SETTING_NS, check_integer, check_text, config_error
-from dragonfly_env.config.rows import integer, normalise, reject_unknown, setting, time_ns
+from dragonfly_env.config.rows import integer, normalise, reject_unknown, setting, show_changes, time_ns
 from dragonfly_env.jobs.operations import MOST_HOSTS
 from dragonfly_env.jobs.parse import RegisteredJob, parse_program
 from dragonfly_env.jobs.placement import check_placement
@@ -61,7 +61,7 @@ class Job:
     """A program on some of the hosts, next to other jobs and background traffic.
 
     Args:
-        program: ``"milc"`` or another name of ``dragonfly_env.jobs.program_names()``, with settings as in
+        program: ``"milc"`` or another name of ``dfe.programs()``, with settings as in
             ``"milc:scale=0.25"``; an object; or a function ``(rank, ranks) -> operations`` of your own
             (``dragonfly_env.jobs``).
         hosts: How many. May be left out where the placement lists them or the program is written for a number.
@@ -131,6 +131,9 @@ class Job:
             object.__setattr__(self, field, None if policy is None else as_policy(policy))
         if not self.name:
             object.__setattr__(self, "name", program.spec)
+
+    def __repr__(self) -> str:
+        return show_changes(self, name=self.program.spec)
 
     @property
     def num_hosts(self) -> int:

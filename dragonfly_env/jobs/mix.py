@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from dragonfly_env.checks.values import parse_assignments
-from dragonfly_env.config.rows import integer, normalise, real, reject_unknown, time_ns
+from dragonfly_env.config.rows import integer, normalise, real, reject_unknown, show_changes, time_ns
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.jobs.job import ENDLESS, Job, as_policy
 from dragonfly_env.jobs.program import Motif
@@ -67,6 +67,8 @@ class BackgroundMix:
     phase_ns: float = time_ns(200_000.0, doc="Jobs start between 0 and this.")
     policy: Any = None
     all_to_all_policy: Any = None
+
+    __repr__ = show_changes
 
     def __post_init__(self) -> None:
         normalise(self)

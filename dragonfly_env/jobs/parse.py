@@ -45,7 +45,12 @@ class RegisteredJob(Program):
 
 
 def programs() -> tuple[str, ...]:
-    """The names of all programs that a job may run."""
+    """The names of all programs that a job may run.
+
+    Example:
+        >>> dfe.programs()[:2]
+        ('hacc', 'milc')
+    """
     return (*Motif.classes, *closed_loop_names())
 
 

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Final
 
 from dragonfly_env.checks.values import MAX_SETTING_NS, config_error
 from dragonfly_env.config.help import documented
-from dragonfly_env.config.rows import integer, normalise, real, reject_unknown, time_ns
+from dragonfly_env.config.rows import integer, normalise, real, reject_unknown, show_changes, time_ns
 from dragonfly_env.jobs.operations import MOST_BYTES, SEND, SEND_ALL_TO_ALL, Operation
 from dragonfly_env.jobs.records import Records
 
@@ -154,6 +154,8 @@ class Motif(Program):
     def __init_subclass__(cls) -> None:
         if "name" in cls.__dict__:
             Motif.classes[cls.name] = cls
+
+    __repr__ = show_changes
 
     def __post_init__(self) -> None:
         normalise(self)

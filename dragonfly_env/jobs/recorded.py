@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from dragonfly_env.checks.values import check_integer, config_error
 from dragonfly_env.config.help import documented
-from dragonfly_env.config.rows import integer, normalise, real
+from dragonfly_env.config.rows import integer, normalise, real, show_changes
 from dragonfly_env.jobs.operations import MOST_BYTES, MOST_HOSTS, Operation
 from dragonfly_env.jobs.program import MAX_JITTER, PIECE_BYTES, Program
 from dragonfly_env.jobs.records import Records
@@ -50,6 +50,8 @@ class RecordedProgram(Program):
         unit="bytes",
         doc="Messages leave in pieces of so many, in turn over all open ones.",
     )
+
+    __repr__ = show_changes
 
     def __post_init__(self) -> None:
         normalise(self)

@@ -31,6 +31,7 @@ from dragonfly_env.config.rows import (
     normalise,
     real,
     reject_unknown,
+    show_changes,
     time_ns,
 )
 from dragonfly_env.config.topology import Dragonfly
@@ -224,10 +225,13 @@ class SimulationConfig:
                 f"must have room for a message, which has message_packets = {self.message_packets} packets",
             )
 
+    def __repr__(self) -> str:
+        traffic = "none" if self.jobs else "uniform"
+        return show_changes(self, traffic=traffic, injection=_own_injection(self.traffic_object))
+
     def _check_injection(self, traffic: Traffic) -> None:
         if self.injection == "auto":
-            own = "trace" if traffic.is_trace else "program" if traffic.is_closed_loop else "periodic"
-            object.__setattr__(self, "injection", own)
+            object.__setattr__(self, "injection", _own_injection(traffic))
         if traffic.is_trace and self.injection != "trace":
             raise config_error("injection", self.injection, "must be 'trace' if the traffic is a trace")
         if self.injection == "trace" and not traffic.is_trace:
@@ -507,6 +511,11 @@ class SimulationConfig:
             first_ps=ns_to_ps("first message", FIRST_MESSAGE_NS),
             periodic_intervals=network.periodic_intervals,
         )
+
+
+def _own_injection(traffic: Traffic) -> str:
+    """The injection process that ``"auto"`` becomes."""
+    return "trace" if traffic.is_trace else "program" if traffic.is_closed_loop else "periodic"
 
 
 _MOST_CHANGES = 255  # as the core has it

@@ -95,6 +95,9 @@ class DemandMatrix(Pattern):
             return False
         return self.demand_unit == other.demand_unit and np.array_equal(self.matrix, other.matrix)
 
+    def __repr__(self) -> str:
+        return f"<DemandMatrix of {self.size} x {self.size}{f' in {self.demand_unit}' if self.demand_unit else ''}>"
+
     def __reduce__(self) -> tuple[Any, ...]:
         return DemandMatrix, (self.matrix, self.demand_unit)  # read-only again after unpickling
 

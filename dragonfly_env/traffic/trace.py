@@ -166,6 +166,9 @@ class Trace(Traffic):
     def __len__(self) -> int:
         return len(self.time_ps)
 
+    def __repr__(self) -> str:
+        return f"<Trace of {len(self)} messages{f' in {self.path!r}' if self.path else ''}>"
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Trace) and self._bytes() == other._bytes()
 

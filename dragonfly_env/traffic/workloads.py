@@ -6,7 +6,7 @@ import dataclasses
 from typing import ClassVar
 
 from dragonfly_env.config.help import documented
-from dragonfly_env.config.rows import choice, integer, real
+from dragonfly_env.config.rows import choice, integer, real, show_changes
 from dragonfly_env.traffic.base import ClosedLoop, spell
 
 PACINGS = ("bernoulli", "spaced", "none")
@@ -72,6 +72,8 @@ class AllToAll(ClosedLoop):
         optional=True,
         doc="Mean rate of a paced host that is never idle, as a fraction of its link; None: 1. Not with 'none'.",
     )
+
+    __repr__ = show_changes
 
     @property
     def spec(self) -> str:

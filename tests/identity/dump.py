@@ -25,8 +25,7 @@ from typing import Any
 
 import dragonfly_env as dfe
 from dragonfly_env import cli, dragonfly_v0
-from dragonfly_env.config.network import NetworkConfig
-from dragonfly_env.lab.benchmark import Benchmark, find_suite, suite_names
+from dragonfly_env.lab.benchmark import Benchmark, find_suite, suites
 from dragonfly_env.lab.benchmark.suite import EFFORTS
 from dragonfly_env.lab.papers import PAPERS, Paper, Reproduction, judge_all
 from dragonfly_env.lab.papers.findings import Findings
@@ -70,7 +69,7 @@ def _settings() -> Iterator[str]:
     """Everything that the core receives: each network and each policy in full, each pair of both as a digest."""
     networks: dict[str, Any] = {}
     policies: dict[str, Any] = {}
-    for network in NetworkConfig.presets():
+    for network in dfe.networks():
         for policy in dfe.policies():
             try:
                 config = dfe.SimulationConfig(topology="72", network=network, policy=policy)
@@ -83,8 +82,10 @@ def _settings() -> Iterator[str]:
             networks.setdefault(network, sent)
     for name, sent in (*networks.items(), *policies.items()):
         yield f"settings {name}: {json.dumps(sent, sort_keys=True)}"
-    for name in dfe.Dragonfly.presets():
-        yield f"settings topology {name}: {dfe.Dragonfly.preset(name)}"
+    for name in dfe.topologies():
+        topology = dfe.Dragonfly.preset(name)
+        fields = (f"{field.name}={getattr(topology, field.name)!r}" for field in dataclasses.fields(topology))
+        yield f"settings topology {name}: Dragonfly({', '.join(fields)})"
 
 
 def _example_runs() -> Iterator[str]:
@@ -93,7 +94,7 @@ def _example_runs() -> Iterator[str]:
 
 
 def _suite_runs() -> Iterator[str]:
-    for name in suite_names():
+    for name in suites():
         for effort in EFFORTS:
             suite = find_suite(name)
             work = Benchmark(suite=suite, effort=effort, policies=(), folder=Path("nowhere"), published=False)

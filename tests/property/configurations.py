@@ -94,7 +94,7 @@ def networks(draw: st.DrawFn) -> dfe.NetworkConfig:
         flit_bytes = draw(st.sampled_from([10, 32, 100, 128]))
         packet_bytes = flit_bytes * draw(st.sampled_from([1, 2, 7, 10]))
         changes.update(flit_bytes=flit_bytes, packet_bytes=packet_bytes, payload_bytes=None)
-    preset = draw(st.sampled_from(dfe.NetworkConfig.presets()))
+    preset = draw(st.sampled_from(dfe.networks()))
     try:
         return dfe.NetworkConfig.preset(preset, **changes)
     except dfe.ConfigError:

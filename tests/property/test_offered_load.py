@@ -79,7 +79,7 @@ def test_the_published_rule_misses_a_load_by_two_percent_at_most_or_is_refused(
     assert measured == pytest.approx(network.packet_time_ns / rounded_ns, rel=0.01)
 
 
-@pytest.mark.parametrize("preset", dfe.NetworkConfig.presets())
+@pytest.mark.parametrize("preset", dfe.networks())
 @pytest.mark.parametrize("hundredths", range(5, 101, 5))
 def test_every_preset_can_run_every_load_with_its_own_packets(preset: str, hundredths: int) -> None:
     load = hundredths / 100

@@ -24,7 +24,6 @@ NEED_EXTRAS = {
 
 # Plain values and types have no docstring of their own.
 _VALUES = {
-    "AGENTS": "The kinds of agents that ``make_agent`` knows, and where their classes are.",
     "ENDLESS": "As ``Job.iterations``: for as long as the run lasts.",
     "ENV_ID": "The name under which ``pettingzoo.make`` and ``gymnasium.make`` find the environments.",
     "FIGURES": "Every kind of figure by its name: what it shows, and the function that draws it.",

@@ -22,7 +22,7 @@ def smallest_preset(**settings: object) -> str | None:
 def topology_table() -> str:
     """The presets of topologies."""
     rows = []
-    for name in dfe.Dragonfly.presets():
+    for name in dfe.topologies():
         made = dfe.Dragonfly.preset(name)
         group = "full mesh" if made.group == "all-to-all" else "grid"
         numbers = (made.num_hosts, made.p, made.a, made.h, made.num_groups, made.num_routers, made.radix)
@@ -32,7 +32,7 @@ def topology_table() -> str:
 
 def network_table() -> str:
     """The presets of networks, field by field."""
-    names = dfe.NetworkConfig.presets()
+    names = dfe.networks()
     presets = [dfe.NetworkConfig.preset(name) for name in names]
     rows = (
         (code(item.name), item.unit, *(_setting(getattr(preset, item.name)) for preset in presets), item.doc)

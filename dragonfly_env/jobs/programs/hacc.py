@@ -22,7 +22,7 @@ _AXES = (0, 1, 2, 1, 0)  # of the five redistributions from boxes to pencils and
 
 
 @documented
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True, repr=False)
 class Hacc(Motif):
     """Step of the solver: a forward transform of five redistributions, each an exchange of 1.2 MB with every rank of
     the line along an axis of a 3-D grid, all non-blocking; three gradients of five each; an exchange with the

@@ -24,7 +24,7 @@ _BLOCK = (2, 2, 1, 1)
 
 
 @documented
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True, repr=False)
 class Milc(Motif):
     """Iteration of the solver: for even and for odd sites, gathers from the eight neighbours on a 4-D torus of
     ranks, the forward half, a fifth of the gap, the backward half, a fifth; then two all-reduces of 8 bytes with a
@@ -114,7 +114,7 @@ class Milc(Motif):
 
 
 @documented
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True, repr=False)
 class MilcReorder(Milc):
     """``milc`` with ranks in another order: blocks of 2 x 2 x 1 x 1 take hosts one after the other, and rows of blocks
     follow each other. So where a router has four hosts each has a block, and a chassis rows of them.

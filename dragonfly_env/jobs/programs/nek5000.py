@@ -21,7 +21,7 @@ _VALUE_BYTES = 8
 
 
 @documented
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True, repr=False)
 class Nek5000(Motif):
     """Iteration of the solver: all-reduce of 16 bytes, half of the gap, exchange with the 26 ranks around on a 3-D
     grid that ends at its faces, all-reduce, the other half, all-reduce.

@@ -23,7 +23,7 @@ _SEGMENT_BYTES = 51_200
 
 
 @documented
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True, repr=False)
 class Qbox(Motif):
     """Iteration on a grid of ranks as square as can be: per band two all-to-all exchanges of 8 MB a host inside the
     column; then per panel a broadcast of 3.2 MB along the row, in segments of 50 KB down a binomial tree, the same

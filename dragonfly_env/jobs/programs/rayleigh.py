@@ -18,7 +18,7 @@ be 1.5 GB; the gap, which is calibrated to the MPI share, makes up for it."""
 
 
 @documented
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True, repr=False)
 class Rayleigh(Motif):
     """Step on a grid of ranks as square as can be: half of the gap, all-to-all in the column, in the row, the other
     half, in the row, in the column; 6 MB a host each.

@@ -12,6 +12,6 @@ from __future__ import annotations
 
 from dragonfly_env.lab.benchmark.execution import Benchmark
 from dragonfly_env.lab.benchmark.scores import Scores
-from dragonfly_env.lab.benchmark.suite import BenchmarkCase, Suite, Track, find_suite, suite_names
+from dragonfly_env.lab.benchmark.suite import BenchmarkCase, Suite, Track, find_suite, suites
 
-__all__ = ["Benchmark", "BenchmarkCase", "Scores", "Suite", "Track", "find_suite", "suite_names"]
+__all__ = ["Benchmark", "BenchmarkCase", "Scores", "Suite", "Track", "find_suite", "suites"]

@@ -225,7 +225,7 @@ def _block(track: str, series_bin_ns: float | None, value: object) -> Iterator[t
                     )
 
 
-def suite_names() -> tuple[str, ...]:
+def suites() -> tuple[str, ...]:
     """The suites of the package."""
     folder = resources.files(__package__).joinpath(_FOLDER)
     return tuple(
@@ -235,8 +235,8 @@ def suite_names() -> tuple[str, ...]:
 
 def find_suite(name: str) -> Suite:
     """A suite of the package."""
-    if name not in suite_names():
-        raise unknown_name("suite", name, suite_names())
+    if name not in suites():
+        raise unknown_name("suite", name, suites())
     text = resources.files(__package__).joinpath(_FOLDER, f"{name}.toml").read_text(encoding="utf-8")
     try:
         return Suite.from_dict(parse_toml(text, name))

@@ -30,7 +30,7 @@ sys.meta_path.insert(0, Absent())
 import dragonfly_env
 import dragonfly_env.agents as agents
 
-for kind in agents.AGENTS:
+for kind in agents.learners():
     assert agents.agent_settings(kind)
     try:
         agents.make_agent(kind)

@@ -21,7 +21,7 @@ OWN_RATES = dfe.NetworkConfig(
     local_bandwidth_gbytes_per_s=5.0, global_bandwidth_gbytes_per_s=2.5, link_start="immediate"
 )
 NETWORKS = {
-    **{name: dfe.NetworkConfig.preset(name) for name in dfe.NetworkConfig.presets()},
+    **{name: dfe.NetworkConfig.preset(name) for name in dfe.networks()},
     "own rates": OWN_RATES,
     "own rates, timer": OWN_RATES.replace(link_start="timer"),
 }

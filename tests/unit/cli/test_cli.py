@@ -40,9 +40,9 @@ def test_info_has_the_numbers_of_a_topology() -> None:
         assert fact in shown
 
 
-@pytest.mark.parametrize("name", [*dfe.policies(), *dfe.NetworkConfig.presets(), "deep-q"])
+@pytest.mark.parametrize("name", [*dfe.policies(), *dfe.networks(), "deep-q"])
 def test_info_shows_the_row_of_every_setting(name: str) -> None:
-    rows = describe(dfe.NetworkConfig) if name in dfe.NetworkConfig.presets() else ()
+    rows = describe(dfe.NetworkConfig) if name in dfe.networks() else ()
     if name in dfe.policies():
         rows = describe_policy(name)
     elif name == "deep-q":

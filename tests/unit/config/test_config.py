@@ -14,7 +14,6 @@ import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env import dragonfly_v0
-from dragonfly_env.jobs import program_names
 
 TOPOLOGY = dfe.Dragonfly.preset("72")
 NAN, INF = math.nan, math.inf
@@ -161,9 +160,47 @@ def test_a_configuration_comes_back_from_dictionary_json_toml_and_pickle(
     assert copy.to_json() == c.to_json()
 
 
+SHOWN = {
+    "SimulationConfig(topology=Dragonfly(p=2, a=4, h=2))": config(),
+    "SimulationConfig(topology=Dragonfly(p=2, a=4, h=2), network=NetworkConfig.preset('lia'), load=0.2)": config(
+        network="lia", load=0.2
+    ),
+    "SimulationConfig(topology=Dragonfly(p=2, a=4, h=2), jobs=(Job(program=Milc(scale=0.5), hosts=4),))": config(
+        traffic=None, jobs=["milc:hosts=4,scale=0.5"]
+    ),
+    "NetworkConfig()": dfe.NetworkConfig(),
+    "NetworkConfig.preset('aries', local_vcs=10)": dfe.NetworkConfig.preset("aries", local_vcs=10),
+    "Dragonfly(p=2, a=4, h=2, arrangement='absolute')": dfe.Dragonfly.preset("72", arrangement="absolute"),
+    "AllToAll(message_bytes=5)": dfe.AllToAll(message_bytes=5),
+    "EnvOptions(action='path')": dfe.BatchedRoutingEnv(config(), action="path").options,
+    "PpoSettings(hidden_units=(32,))": dfe.agents.PpoSettings(hidden_units=(32,)),
+}
+
+
+@pytest.mark.parametrize("text", SHOWN)
+def test_a_settings_object_shows_what_differs_from_its_defaults(text: str) -> None:
+    assert repr(SHOWN[text]) == text
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        *(dfe.NetworkConfig.preset(name) for name in dfe.networks()),
+        *(dfe.Dragonfly.preset(name) for name in dfe.topologies()),
+        *(config(**example) for example in EXAMPLES.values() if "jobs" in example),
+        dfe.NetworkConfig.preset("lia", global_bandwidth_gbytes_per_s=8.0, global_buffer_packets=400),
+        dfe.NetworkConfig(links={"global": dfe.LinkConfig(latency_ns=50)}),
+    ],
+    ids=str,
+)
+def test_what_a_settings_object_shows_makes_an_equal_one(settings: Any) -> None:
+    names = {**vars(dfe), **vars(dfe.jobs)}
+    assert eval(repr(settings), names) == settings
+
+
 PLAIN: dict[str, dict[str, Any]] = {
-    **{f"topology {name}": {"topology": name} for name in dfe.Dragonfly.presets()},
-    **{f"network {name}": {"network": name} for name in dfe.NetworkConfig.presets()},
+    **{f"topology {name}": {"topology": name} for name in dfe.topologies()},
+    **{f"network {name}": {"network": name} for name in dfe.networks()},
     "machine": {"topology": "theta-m8", "network": "aries", "policy": "ad3", "traffic": "uniform"},
 }
 
@@ -181,7 +218,7 @@ def test_dataclasses_asdict_gives_a_table_that_is_understood(example: str) -> No
     [
         EXAMPLES["everything"],
         EXAMPLES["schedule"],
-        *({"jobs": [f"{name}:hosts=8"]} for name in program_names()),
+        *({"jobs": [f"{name}:hosts=8"]} for name in dfe.programs()),
     ],
 )
 def test_dataclasses_asdict_takes_every_configuration(example: dict[str, Any]) -> None:

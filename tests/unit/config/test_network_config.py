@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dragonfly_env import ConfigError, NetworkConfig, _core
+from dragonfly_env import ConfigError, NetworkConfig, _core, networks
 
 NAN, INF = math.nan, math.inf
 BAD_BANDWIDTHS = (0, -1.0, NAN, INF, "4", True, None, 1e-9, 1e7)
@@ -66,7 +66,7 @@ def test_a_bad_value_is_refused_by_name_value_and_range(field: str, value: Any) 
 
 
 def test_packets_carry_messages_whole_unless_a_part_of_them_is_no_payload() -> None:
-    for name in NetworkConfig.presets():
+    for name in networks():
         network = NetworkConfig.preset(name)
         carried = {"aries": 64, "aries-256": 256}.get(name, network.packet_bytes)
         assert network.message_bytes_of_packet == carried
@@ -80,7 +80,7 @@ def test_the_default_is_the_preset_for_learning() -> None:
     assert NetworkConfig() == NetworkConfig.preset(
         "q-adaptive", decide_at="arrival", routing_delay_ns=100, periodic_intervals="exact"
     )
-    assert NetworkConfig.presets() == ("default", "q-adaptive", "lia", "aries", "aries-256")
+    assert networks() == ("default", "q-adaptive", "lia", "aries", "aries-256")
 
 
 def test_preset_q_adaptive_has_the_numbers_of_the_paper_and_its_simulator() -> None:
@@ -203,7 +203,7 @@ def test_a_serialisation_time_is_rounded_to_the_nearest_picosecond() -> None:
     assert network.to_core()["local_packet_ps"] == 6_095  # 6095.24
 
 
-@pytest.mark.parametrize("preset", NetworkConfig.presets())
+@pytest.mark.parametrize("preset", networks())
 @pytest.mark.parametrize("factor", [0.5, 1.0, 6.25])
 def test_the_crossbar_keeps_its_ratio_to_faster_or_slower_links(preset: str, factor: float) -> None:
     before = NetworkConfig.preset(preset)
@@ -255,7 +255,7 @@ def test_a_buffer_below_the_round_trip_of_its_link_is_warned_about(
 def test_buffers_of_presets_are_not_warned_about() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for preset in NetworkConfig.presets():
+        for preset in networks():
             network = NetworkConfig.preset(preset, host_buffer_packets=1)
             assert NetworkConfig.from_dict(network.to_dict()) == network
 

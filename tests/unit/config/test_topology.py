@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dragonfly_env.config.topology import Dragonfly
+from dragonfly_env.config.topology import Dragonfly, topologies
 from dragonfly_env.errors import ConfigError
 
 
@@ -20,7 +20,7 @@ def group_behind(topo: Dragonfly, group: int, position: int) -> int:
     return topo.group_of(far[0])
 
 
-@pytest.mark.parametrize("name", [name for name in Dragonfly.presets() if name.isdigit()])
+@pytest.mark.parametrize("name", [name for name in topologies() if name.isdigit()])
 def test_preset_has_the_number_of_hosts_that_names_it(name: str) -> None:
     topo = Dragonfly.preset(name)
     assert topo.num_hosts == int(name)

@@ -50,9 +50,7 @@ def test_a_job_has_a_run_time_and_its_operations_are_measured() -> None:
     assert metrics.jobs[0].to_dict()["operations"]["wait"]["count"] == 192
 
 
-@pytest.mark.parametrize(
-    "program", [name for name in jobs.program_names() if name not in ("graph500", "halo3d")]
-)
+@pytest.mark.parametrize("program", [name for name in dfe.programs() if name not in ("graph500", "halo3d")])
 def test_a_program_has_the_same_bits_for_any_threads_and_any_pieces(program: str) -> None:
     is_motif = program in ("milc", "milc-reorder", "nek5000", "hacc", "qbox", "rayleigh")
     spec = f"{program}:scale=0.0005" if is_motif else program

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import dragonfly_env.lab.benchmark as benchmark
-from dragonfly_env.lab.benchmark import Benchmark, Suite, find_suite, suite_names
+from dragonfly_env.lab.benchmark import Benchmark, Suite, find_suite, suites
 from dragonfly_env.lab.benchmark.measured import Measured, measured_of
 from dragonfly_env.lab.benchmark.scores import Outcome, outcome_of, score
 from dragonfly_env.lab.benchmark.suite import EFFORTS, KINDS
@@ -28,7 +28,7 @@ run_command = functools.partial(command, "benchmark")
 # ------------------------------------------------------------------------------------------------ suites
 
 
-@pytest.mark.parametrize("name", suite_names())
+@pytest.mark.parametrize("name", suites())
 def test_every_suite_of_the_package_can_be_run(name: str) -> None:
     suite = find_suite(name)
     assert suite.name == name
