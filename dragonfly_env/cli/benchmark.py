@@ -113,7 +113,7 @@ def benchmark(
     """
     from dragonfly_env.lab.benchmark import Benchmark, find_suite
     from dragonfly_env.lab.benchmark.report import ONE_SEED, origin
-    from dragonfly_env.sweeps.requirements import check_runs
+    from dragonfly_env.sweeps.runner import check_runs
 
     chosen = find_suite(suite).narrowed(splits or (), hosts or ())
     effort: Effort = "full" if how["full"] else "quick"
@@ -140,7 +140,7 @@ def benchmark(
     if not runs:
         only = [f"--split {split}" for split in splits or ()] + [f"--hosts {size}" for size in hosts or ()]
         raise ConfigError(f"{' '.join(only)}: no {effort} case of these tracks is left")
-    todo, taken = work.todo(redo=how["redo"]), len(work.taken())
+    todo, taken = work.todo(force=how["force"]), len(work.taken())
     if taken:
         note(Text(origin(work)))
     there = len(runs) - taken - len(todo)
@@ -158,7 +158,7 @@ def benchmark(
         check_runs(todo)
     if not how["dry_run"]:
         words = _words(work, suite, splits or (), hosts or (), trained_anywhere)
-        _perform(work, how["workers"], how["redo"], no_runs, words)
+        _perform(work, how["workers"], how["force"], no_runs, words)
 
 
 def _words(
@@ -175,14 +175,14 @@ def _words(
     return " ".join(map(shlex.quote, words))
 
 
-def _perform(work: Benchmark, workers: int | None, redo: bool, no_runs: bool, command: str) -> None:
+def _perform(work: Benchmark, workers: int | None, force: bool, no_runs: bool, command: str) -> None:
     from dragonfly_env.lab.benchmark.report import render_leaderboard, write_reports
     from dragonfly_env.sweeps.progress import Bar
 
     report = None
     if not no_runs:
-        with resumable(work.folder), Bar(console(error=True)) as bar:
-            report = work.execute(workers=workers, reporter=bar, redo=redo)
+        with resumable(), Bar(console(error=True)) as bar:
+            report = work.execute(workers=workers, reporter=bar, force=force)
     if report is not None:
         tell_failures(report)
     scores = work.scores()

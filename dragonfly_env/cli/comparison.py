@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def compare(
-    plan: Scenario, folder: Path, *, workers: int | None, redo: bool, plots: bool, dry_run: bool, **how: Any
+    plan: Scenario, folder: Path, *, workers: int | None, force: bool, plots: bool, dry_run: bool, **how: Any
 ) -> None:
     """Do what the folder lacks of a scenario, then print tables and draw figures. ``how``: see `where_of`."""
     from dragonfly_env.sweeps.progress import Bar
@@ -30,10 +30,10 @@ def compare(
 
     where = where_of(how)
     if dry_run:
-        show(Text(_plan_text(plan, folder, workers, redo)))
+        show(Text(_plan_text(plan, folder, workers, force)))
         return
-    with resumable(folder), Bar(console(error=True)) as bar:
-        report = run_all(plan, folder, workers=workers, progress=bar, redo=redo, **where)
+    with resumable(), Bar(console(error=True)) as bar:
+        report = run_all(plan, folder, workers=workers, progress=bar, force=force, **where)
     _report(report, folder)
     if report.missing:
         tell_missing(report)
@@ -43,43 +43,36 @@ def compare(
         raise typer.Exit(FAILED)
 
 
-def _plan_text(plan: Scenario, folder: Path, workers: int | None, redo: bool) -> str:
+def _plan_text(plan: Scenario, folder: Path, workers: int | None, force: bool) -> str:
     """How many runs a scenario has, and how much memory those take that the folder lacks."""
-    from dragonfly_env.sweeps.requirements import (
-        check_runs,
-        fitting_workers,
-        memory_of,
-        spell_bytes,
-        spell_processes,
-    )
-    from dragonfly_env.sweeps.storage import ResultsFolder
+    from dragonfly_env.sweeps.results import is_done
+    from dragonfly_env.sweeps.runner import check_runs, fitting_workers, memory_of, spell_bytes
 
     runs = plan.runs()
     needed = check_runs(runs)
-    files = ResultsFolder(folder)
-    left = [need for run, need in zip(runs, needed, strict=True) if redo or not files.holds(run.id)]
+    left = [need for run, need in zip(runs, needed, strict=True) if force or not is_done(folder, run.id)]
     there = f", {len(runs) - len(left)} are there already" if len(left) < len(runs) else ""
     lines = [f"{len(runs)} run{'s' if len(runs) > 1 else ''}{there}"]
     if left:
         count = fitting_workers(left, workers, plan.threads)
-        lines.append(f"memory: about {spell_bytes(memory_of(left, count))} for {spell_processes(count)}")
+        lines.append(
+            f"memory: about {spell_bytes(memory_of(left, count))} for {count} process{'es' if count > 1 else ''}"
+        )
     return "\n".join(lines)
 
 
 @contextmanager
-def resumable(folder: Path) -> Iterator[None]:
+def resumable() -> Iterator[None]:
     """Say how to go on with a sweep that ends early."""
     from dragonfly_env.sweeps.runner import SweepInterrupted, SweepStoppedError
 
     try:
         yield
     except SweepInterrupted as interrupt:
-        kept = f"interrupted: {interrupt.kept} of {interrupt.total} runs are kept in {folder}"
-        note(Text(f"{kept}; to go on: {this_command('--redo')}", style="yellow"))
+        note(Text(f"{interrupt}; to go on: {this_command('--force')}", style="yellow"))
         raise typer.Exit(INTERRUPTED) from None
     except SweepStoppedError as stop:
-        kept = f"{stop.kept} of {stop.total} runs are kept in {folder}"
-        complain(f"{stop}; {kept}; to go on: {this_command('--redo')}")
+        complain(f"{stop}; to go on: {this_command('--force')}")
         raise typer.Exit(FAILED) from None
 
 

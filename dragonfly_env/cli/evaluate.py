@@ -32,7 +32,11 @@ def evaluate(
     ] = None,
     out: Annotated[
         Path | None,
-        option("--out -o", "The results folder. [dim]\\[default: results/evaluate][/dim]", options.MACHINE),
+        option(
+            "--out -o",
+            "The results folder. [dim]\\[default: in results/, after the scenario][/dim]",
+            options.MACHINE,
+        ),
     ] = None,
     *,
     given: options.Given,
@@ -57,10 +61,10 @@ def evaluate(
 
     dragonfly-env evaluate a=dqn/agent.zip b=ppo/agent.zip ugal-n -l 0.2:0.4:0.1
     """
+    from dragonfly_env.sweeps.results import default_folder
     from dragonfly_env.sweeps.scenario import Scenario
 
     specs = [*(policies or ()), *(more_policies or ())]
-    folder = check_folder("--out", out or Path("results") / "evaluate")
     settings = scenario_settings(trained_with(specs), given, policies=specs)
-    plan = Scenario.from_dict(settings, name=folder.resolve().name or "evaluate")
-    compare(plan, folder, **how)
+    plan = Scenario.from_dict(settings, name=(out or Path("evaluate")).resolve().name)
+    compare(plan, check_folder("--out", out or default_folder("evaluate", plan)), **how)

@@ -170,7 +170,13 @@ _DRY_RUN = _option(
     "Check every run, say how many there are and how much memory they take, and stop.",
     default=False,
 )
-_REDO = _option("redo", bool, MACHINE, "Do finished runs again instead of keeping them.", default=False)
+_FORCE = _option(
+    "force",
+    bool,
+    MACHINE,
+    "Do finished runs again instead of keeping them, and take over a results folder of another scenario.",
+    default=False,
+)
 _PROGRAM = "PROGRAM:hosts=N[,FIELD=..]"
 _JOB = _option(
     "job",
@@ -267,7 +273,7 @@ _PLOTS = "Draw figures and the page at the end."
 FOLDER = (
     _workers_option(),
     _DRY_RUN,
-    _REDO,
+    _FORCE,
     _option("plots", bool, MACHINE, _PLOTS, flags="--plots/--no-plots", default=True),
 )
 """Of `sweep` and `evaluate`: how it is run."""
@@ -314,7 +320,7 @@ def suite(*, whole: str, seeds: str, folder: str) -> tuple[Option, ...]:
         _option("seeds", int | None, TIME, runs, metavar="N"),
         _option("out", Path | None, MACHINE, filled, flags="-o"),
         _workers_option(),
-        _REDO,
+        _FORCE,
         _DRY_RUN,
     )
 
@@ -464,7 +470,7 @@ def where_of(given: Given) -> dict[str, Any]:
     Raises:
         ConfigError: If an option has the wrong form, or the backend is not there.
     """
-    from dragonfly_env.sweeps.backends import check_backend
+    from dragonfly_env.sweeps.runner import check_backend
 
     check_backend(given["backend"], given["address"])
     return {"share": _share(given["share"]), "backend": given["backend"], "address": given["address"]}

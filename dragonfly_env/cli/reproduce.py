@@ -155,17 +155,17 @@ def reproduce(
     ]
     where = where_of(how)
     for work in works:
-        _announce(work, how["redo"], several=len(works) > 1)
+        _announce(work, how["force"], several=len(works) > 1)
     if not how["dry_run"]:
-        _perform(works, how["workers"], how["redo"], where)
+        _perform(works, how["workers"], how["force"], where)
 
 
-def _announce(work: Reproduction, redo: bool, *, several: bool) -> None:
+def _announce(work: Reproduction, force: bool, *, several: bool) -> None:
     """Check the runs of a reproduction, and say how many there are."""
-    from dragonfly_env.sweeps.requirements import check_runs
+    from dragonfly_env.sweeps.runner import check_runs
 
     runs = work.runs()
-    todo = work.todo(redo=redo)
+    todo = work.todo(force=force)
     names = " ".join(figure.name for figure in work.figures)
     there = f", {len(runs) - len(todo)} are there already" if len(todo) < len(runs) else ""
     check_runs(todo)
@@ -173,7 +173,7 @@ def _announce(work: Reproduction, redo: bool, *, several: bool) -> None:
     note(Text(f"{work.paper.name} {names} ({which}): {len(runs)} runs{there}"))
 
 
-def _perform(works: Sequence[Reproduction], workers: int | None, redo: bool, where: dict[str, Any]) -> None:
+def _perform(works: Sequence[Reproduction], workers: int | None, force: bool, where: dict[str, Any]) -> None:
     """Simulate, draw and judge, one model variant after the other; one table for all."""
     from dragonfly_env.lab.papers import judge_all
     from dragonfly_env.lab.papers.report import Judged, render_verdicts, variants_in, write_reports
@@ -182,8 +182,8 @@ def _perform(works: Sequence[Reproduction], workers: int | None, redo: bool, whe
     folder, judged, failed, missing = works[0].folder, [], False, 0
     pictures: dict[str, str] = {}
     for work in works:
-        with resumable(folder), Bar(console(error=True)) as bar:
-            report = work.execute(workers=workers, reporter=bar, redo=redo, **where)
+        with resumable(), Bar(console(error=True)) as bar:
+            report = work.execute(workers=workers, reporter=bar, force=force, **where)
         if report is not None:
             tell_failures(report)
             failed |= bool(report.failures)

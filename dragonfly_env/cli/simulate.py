@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from dragonfly_env.jobs import BackgroundMix, Job
     from dragonfly_env.metrics import Metrics
     from dragonfly_env.sweeps.measure import Runnable
-    from dragonfly_env.sweeps.run import Run
+    from dragonfly_env.sweeps.point import Run
 
 
 # (heading, column, divisor, form, unit) of the table; what is not here is in --json.
@@ -225,7 +225,7 @@ def _write_log(log: pa.Table, path: Path) -> None:
     import pyarrow.compute as pc
     import pyarrow.csv
 
-    from dragonfly_env.sweeps.storage import write_table
+    from dragonfly_env.sweeps.results import write_table
 
     if path.suffix != ".csv":
         write_table(log, path)
@@ -243,7 +243,6 @@ def _log_table(simulation: Runnable, run: Run) -> pa.Table:
 
     import dragonfly_env as dfe
     from dragonfly_env.simulation.path_kinds import PATH_KINDS
-    from dragonfly_env.sweeps.storage import METADATA_KEY
 
     columns = dict(simulation.packet_log())
     offsets, routers = columns.pop("route_offsets"), columns.pop("routers")
@@ -252,7 +251,7 @@ def _log_table(simulation: Runnable, run: Run) -> pa.Table:
         {**columns, "routers": pa.LargeListArray.from_arrays(pa.array(offsets), pa.array(routers))}
     )
     provenance = {"package_version": dfe.__version__, "configuration": run.configuration}
-    return table.replace_schema_metadata({METADATA_KEY: json.dumps(provenance)})
+    return table.replace_schema_metadata({"dragonfly_env": json.dumps(provenance)})
 
 
 def _warning(results: Mapping[str, Any]) -> str:

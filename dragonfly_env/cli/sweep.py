@@ -29,7 +29,7 @@ def sweep(
         Path | None,
         option(
             "--out -o",
-            "The results folder. [dim]\\[default: results/NAME, after the scenario's file][/dim]",
+            "The results folder. [dim]\\[default: in results/, after the scenario][/dim]",
             options.MACHINE,
         ),
     ] = None,
@@ -69,9 +69,9 @@ def sweep(
     (open in a browser), loads.png and other figures, runs/ (one small Parquet
     file per run).
     """
+    from dragonfly_env.sweeps.results import default_folder
     from dragonfly_env.sweeps.scenario import Scenario
 
-    folder = check_folder("--out", out or Path("results") / (scenario.stem if scenario else "sweep"))
     base = {} if scenario is None else read_toml(scenario)
     settings = scenario_settings(base, given, policies=policy)
     plan = Scenario.from_dict(settings, name=scenario.stem if scenario else "sweep")
@@ -80,4 +80,5 @@ def sweep(
         names = [job.title for job in jobs] + [choice.label for choice in plan.traffic]
         traffic = ", ".join(name for name in names if not (jobs and name == "none"))
         plan = dataclasses.replace(plan, name=f"{traffic} on {plan.topology.num_hosts:,} hosts")
-    compare(plan, folder, **how)
+    usual = Path("results", scenario.stem) if scenario else default_folder(plan.name, plan)
+    compare(plan, check_folder("--out", out or usual), **how)

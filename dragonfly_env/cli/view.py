@@ -14,7 +14,7 @@ from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.cli.options import option, scenario_settings, trained_with
 
 if TYPE_CHECKING:
-    from dragonfly_env.sweeps.run import Run
+    from dragonfly_env.sweeps.point import Run
     from dragonfly_env.view import Recording
 
 _WARMUP_NS, _MEASURE_NS = 0.0, 30_000.0

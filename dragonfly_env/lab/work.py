@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from dragonfly_env.sweeps.point import Run
 from dragonfly_env.sweeps.progress import Bar
-from dragonfly_env.sweeps.run import Run
+from dragonfly_env.sweeps.results import is_done
 from dragonfly_env.sweeps.runner import SweepReport, run_all
-from dragonfly_env.sweeps.storage import ResultsFolder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,11 +18,6 @@ class Work(ABC):
     """Runs, and the folder that holds what was done of them."""
 
     folder: Path  # where results go
-
-    @property
-    @abstractmethod
-    def title(self) -> str:
-        """Of tables and figures."""
 
     @abstractmethod
     def runs(self) -> tuple[Run, ...]:
@@ -34,23 +29,23 @@ class Work(ABC):
 
     def held(self, run_id: str) -> bool:
         """Whether the folder has the result of a run, made by this version."""
-        return ResultsFolder(self.folder).holds(run_id)
+        return is_done(self.folder, run_id)
 
-    def todo(self, *, redo: bool = False) -> tuple[Run, ...]:
-        """Those of the folder's that it does not hold; with ``redo`` the others, too."""
-        return tuple(run for run in self.own() if redo or not self.held(run.id))
+    def todo(self, *, force: bool = False) -> tuple[Run, ...]:
+        """Those of the folder's that it does not hold; with ``force`` the others, too."""
+        return tuple(run for run in self.own() if force or not self.held(run.id))
 
     def execute(
         self,
         *,
         workers: int | None = None,
         reporter: Bar | None = None,
-        redo: bool = False,
+        force: bool = False,
         **where: Any,
     ) -> SweepReport | None:
         """Do what the folder lacks; None if nothing needs to be simulated. ``where``: see `run_all`."""
         if not (runs := self.own()):
             return None
         return run_all(
-            runs, self.folder, name=self.title, workers=workers, progress=reporter, redo=redo, **where
+            runs, self.folder, shared=True, workers=workers, progress=reporter, force=force, **where
         )

@@ -21,8 +21,7 @@ from matplotlib.textpath import text_to_path
 
 from dragonfly_env.checks.files import refusing, replacing
 from dragonfly_env.checks.values import config_error, unknown_name
-from dragonfly_env.sweeps.results import Results, aggregate
-from dragonfly_env.sweeps.storage import KEYS
+from dragonfly_env.sweeps.results import KEYS, Results, aggregate
 
 FORMATS = ("png", "svg", "pdf")
 Place: TypeAlias = Literal["outside lower center", "outside upper center"]

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from dragonfly_env.checks.extras import require_analysis
 
 if TYPE_CHECKING:
+    from dragonfly_env.sweeps.point import Point, Run
     from dragonfly_env.sweeps.results import Results, aggregate, load_results
-    from dragonfly_env.sweeps.run import Point, Run
     from dragonfly_env.sweeps.runner import Failure, SweepInterrupted, SweepReport, run_all
     from dragonfly_env.sweeps.scenario import Scenario
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 # this room, as the command line does for its options, does not wait for the others.
 _HOMES = {
     "Failure": "runner",
-    "Point": "run",
+    "Point": "point",
     "Results": "results",
-    "Run": "run",
+    "Run": "point",
     "Scenario": "scenario",
     "SweepInterrupted": "runner",
     "SweepReport": "runner",

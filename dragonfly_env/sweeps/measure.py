@@ -29,7 +29,7 @@ from dragonfly_env.metrics.tables import known
 from dragonfly_env.metrics.tiles import TileTable
 from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.simulation.path_kinds import PATH_KINDS
-from dragonfly_env.sweeps.run import Run
+from dragonfly_env.sweeps.point import Run
 
 if TYPE_CHECKING:
     from dragonfly_env.envs.batched import BatchedRoutingEnv
@@ -181,10 +181,8 @@ def simulate_run(
     return simulation, metrics, provenance
 
 
-def measure(
-    run: Run, *, progress: Callable[[float], None] | None = None
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Simulate one run, see `simulate_run`: its row (columns as in `row_of`), and the provenance."""
+def measure(run: Run, *, progress: Callable[[float], None] | None = None) -> dict[str, Any]:
+    """Simulate one run, see `simulate_run`: its row, with columns as in `row_of`."""
     simulation, metrics, provenance = simulate_run(run, progress=progress)
     row = row_of(run, metrics, provenance)
     if run.arrays and run.config.packet_log and isinstance(simulation, dfe.Simulation):
@@ -194,7 +192,7 @@ def measure(
             row |= _generated_quartiles(log, metrics.time_series, run.config.series_bin_ns or math.inf)
         if metrics.jobs:
             row |= host_columns(run.config, log)
-    return row, provenance
+    return row
 
 
 def _advance(

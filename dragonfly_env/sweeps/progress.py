@@ -13,10 +13,8 @@ from rich.table import Column
 _PLAIN_INTERVAL_S = 10.0
 
 
-def spell_seconds(seconds: float | None) -> str:
-    """``"1 min 05 s"``, or a dash if unknown."""
-    if seconds is None:
-        return "-"
+def spell_seconds(seconds: float) -> str:
+    """``"1 min 05 s"``."""
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"
@@ -36,27 +34,9 @@ class Bar:
     def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic) -> None:
         self._console = console
         self._clock = clock
-        self._total = 0.0
-        self._begin_s = self._last_line_s = clock()
-        self._bar: Progress | None = None
-
-    def __enter__(self) -> Bar:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.stop()
-
-    def start(self, total: float, counted: str) -> None:
-        """Begin ``total`` units of work; ``counted`` says in words how much is done."""
-        self._total = total
-        self._begin_s = self._last_line_s = self._clock()
-        if not self._console.is_terminal or total <= 0.0:
-            return
         whole = Column(no_wrap=True)
         self._bar = Progress(  # where it is narrow, bar and description give way
-            TextColumn("{task.fields[counted]}"),
+            TextColumn("{task.fields[ended]}/{task.fields[runs]} runs"),
             BarColumn(bar_width=None, table_column=Column(ratio=1)),
             TextColumn("{task.percentage:>3.0f} %"),
             TimeElapsedColumn(table_column=whole),
@@ -64,29 +44,45 @@ class Bar:
             TextColumn(
                 "{task.description}", style="dim", markup=False, table_column=Column(ratio=2, no_wrap=True)
             ),
-            console=self._console,
+            console=console,
             transient=True,
             expand=True,
+            disable=not console.is_terminal,
         )
-        self._bar.add_task("", total=total, counted=counted, left="-")
+
+    def __enter__(self) -> Bar:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bar.stop()
+
+    def start(self, work: float, runs: int) -> None:
+        """Begin so many runs, which are so much work together."""
+        self._work, self._runs, self._ended, self._done = work, runs, 0, 0.0
+        self._begin_s = self._last_line_s = self._clock()
+        self._bar.add_task("", total=work, ended=0, runs=runs, left="-")
         self._bar.start()
 
-    def advance(self, done: float, counted: str, description: str) -> None:
-        """Show that ``done`` units of work are done; ``description`` names the last part."""
+    def advance(self, work: float, description: str) -> None:
+        """Show that a run has ended that was so much work."""
+        self._done, self._ended = self._done + work, self._ended + 1
         elapsed_s = self._clock() - self._begin_s
-        speed = done / elapsed_s if elapsed_s > 0.0 else 0.0
-        left = spell_seconds((self._total - done) / speed if speed > 0.0 else None)
-        if self._bar is not None:
-            self._bar.update(
-                self._bar.task_ids[0], completed=done, counted=counted, left=left, description=description
-            )
-        elif done < self._total and self._clock() - self._last_line_s >= _PLAIN_INTERVAL_S:
+        left = spell_seconds(elapsed_s * (self._work - self._done) / self._done) if self._done else "-"
+        self._bar.update(
+            self._bar.task_ids[-1],
+            completed=self._done,
+            ended=self._ended,
+            left=left,
+            description=description,
+        )
+        if (
+            not self._console.is_terminal
+            and self._ended < self._runs
+            and self._clock() - self._last_line_s >= _PLAIN_INTERVAL_S
+        ):
             self._last_line_s = self._clock()
-            text = f"{counted}, {description}: {spell_seconds(elapsed_s)} elapsed, about {left} left"
+            counted = f"{self._ended}/{self._runs} runs, {description}"
+            text = f"{counted}: {spell_seconds(elapsed_s)} elapsed, about {left} left"
             self._console.print(text, markup=False, soft_wrap=True)
-
-    def stop(self) -> None:
-        """End the bar, whether the work is done or not."""
-        if self._bar is not None:
-            self._bar.stop()
-            self._bar = None

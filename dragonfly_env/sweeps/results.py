@@ -1,18 +1,141 @@
-"""Results of a sweep as one tidy table, and their mean over seeds."""
+"""Results: a Parquet file per run, and all runs of a folder as one table with a row per run; their mean over seeds.
+
+A results folder belongs to one scenario: ``scenario.json`` lists its runs, ``runs/<id>.parquet`` has the row of each,
+and ``results.parquet`` has all rows of the list. Files appear complete or not at all, and nothing is locked: several
+processes may write runs into one folder, and a run that two of them do has the same row twice.
+
+Files are opened here and handed to pyarrow open: it takes names with a colon for addresses.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import itertools
+import json
 import math
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import NormalDist, fmean, stdev
+from typing import Any
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 
+import dragonfly_env as dfe
+from dragonfly_env.checks.files import make_folders, read_json, replacing, write_text
 from dragonfly_env.checks.values import config_error, unknown_name
 from dragonfly_env.metrics.steadiness import SATURATED_BELOW, is_overloaded
-from dragonfly_env.sweeps.storage import KEYS, MERGED_NAME, ResultsFolder, concatenated, read_results
+from dragonfly_env.sweeps.point import Run
+
+KEYS = ("traffic", "policy", "load")
+_MERGED = "results.parquet"
+_MANIFEST = "scenario.json"
+_LONGEST_NAME = 60
+_NEEDED = {*KEYS, "run_id", "seed", "accepted_load", "latency_mean_ns", "configuration", "package_version"}
+
+
+def run_file(folder: Path, run_id: str) -> Path:
+    """The file of a run's row."""
+    return folder / "runs" / f"{run_id}.parquet"
+
+
+def default_folder(name: str, runs: Iterable[Run]) -> Path:
+    """A results folder that no other scenario has: its name, and the beginning of a digest of its runs."""
+    digest = hashlib.sha256("".join(sorted(run.id for run in runs)).encode()).hexdigest()[:6]
+    words = re.sub(r"[^\w+.=-]+", "-", name.replace(",", ""))[:_LONGEST_NAME]
+    return Path("results", f"{words}-{digest}")
+
+
+def is_done(folder: Path, run_id: str) -> bool:
+    """Whether a folder has the result of a run, intact and made by this version of the package."""
+    try:
+        with run_file(folder, run_id).open("rb") as file:
+            versions = pq.ParquetFile(file).read(columns=["package_version"])["package_version"].to_pylist()
+    except (OSError, ValueError, pa.ArrowException):
+        return False
+    return bool(versions == [dfe.__version__])
+
+
+def write_run(folder: Path, row: Mapping[str, Any]) -> None:
+    """Write the row of a run."""
+    kinds = {"seed": pa.uint64()}  # a seed may be larger than the integers that are taken for Python's
+    table = pa.table({name: pa.array([value], kinds.get(name)) for name, value in row.items()})
+    write_table(table, run_file(folder, row["run_id"]))
+
+
+def write_table(table: pa.Table, target: Path) -> None:
+    """Write a Parquet file; it appears complete or not at all."""
+    with replacing(target) as temporary, temporary.open("wb") as file:
+        pq.write_table(table, file, compression="zstd", write_page_checksum=True)
+
+
+def read_table(file: Path, *, without: str | None = None) -> pa.Table:
+    """The table in a Parquet file, but for the columns that begin with ``without``; `ConfigError` if it is damaged."""
+    try:
+        with file.open("rb") as opened:
+            parquet = pq.ParquetFile(opened, page_checksum_verification=True)
+            names = [
+                name for name in parquet.schema_arrow.names if not without or not name.startswith(without)
+            ]
+            return parquet.read(columns=names).replace_schema_metadata(None)
+    except (OSError, ValueError, pa.ArrowException) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise config_error("results", str(file), f"cannot be read ({reason}): delete it") from None
+
+
+def read_runs(folder: Path, run_ids: Iterable[str], *, without: str | None = None) -> pa.Table:
+    """The rows of those runs that are finished, in the order given; see `read_table`."""
+    files = [file for run_id in run_ids if (file := run_file(folder, run_id)).exists()]
+    tables = [read_table(file, without=without) for file in files]
+    return pa.concat_tables(tables, promote_options="permissive") if tables else pa.table({})
+
+
+def take_folder(folder: Path, name: str, runs: Sequence[Run], *, force: bool) -> None:
+    """Make a results folder that of a scenario with these runs; `ConfigError` if it has another one's, of which runs
+    would be left out. With ``force`` it changes hands: all runs are kept, and the former list and table are renamed.
+    """
+    labels = {run.id: {"policy": run.policy_label, "traffic": run.traffic_label} for run in runs}
+    if others := _read_manifest(folder)["runs"].keys() - labels.keys():
+        if not force:
+            raise config_error(
+                "results folder",
+                str(folder),
+                f"has {len(others)} runs of another scenario: name another folder (--out), or take it over (--force)",
+            )
+        number = next(n for n in itertools.count(1) if not (folder / f"scenario-{n}.json").exists())
+        for file in (folder / _MANIFEST, folder / _MERGED):
+            if file.exists():
+                file.rename(file.with_stem(f"{file.stem}-{number}"))
+    make_folders(folder, folder / "runs")
+    write_text(json.dumps({"name": name, "runs": labels}, indent=1) + "\n", folder / _MANIFEST)
+
+
+def _read_manifest(folder: Path) -> dict[str, Any]:
+    """The name of a folder's scenario and the labels of its runs; no runs if the folder has no scenario."""
+    file = folder / _MANIFEST
+    if not file.exists():
+        return {"name": folder.name, "runs": {}}
+    manifest: dict[str, Any] = read_json(file, "results", allowed="cannot be read")
+    return manifest
+
+
+def merge(folder: Path) -> None:
+    """Write the rows of all runs of the folder's scenario that are finished, if there are any, to one file."""
+    if (table := _read_labelled(folder, _read_manifest(folder)["runs"])).num_rows:
+        write_table(table, folder / _MERGED)
+
+
+def _read_labelled(folder: Path, labels: Mapping[str, Mapping[str, str]]) -> pa.Table:
+    """See `read_runs`. A file may have other labels: an earlier sweep may have given the same run other names."""
+    table = read_runs(folder, labels)
+    for column in ("policy", "traffic") if table.num_rows else ():
+        named = pa.array([labels[run_id][column] for run_id in table["run_id"].to_pylist()])
+        table = table.set_column(table.column_names.index(column), column, named)
+    return table
+
 
 # Two-sided 95 % points of Student's t for 1 to 30 degrees of freedom (any statistics textbook's table).
 _T95 = (
@@ -144,33 +267,27 @@ def load_results(path: Path) -> Results:
         1
     """
     if path.is_dir():
-        return _load_folder(ResultsFolder(path))
-    if not path.exists():
-        raise config_error("results", str(path), "must be a results folder or a Parquet file; there is none")
-    table = read_results(path).to_pandas()
-    policies, traffic = (tuple(dict.fromkeys(table[column])) for column in ("policy", "traffic"))
-    return Results(path.stem, table, policies, traffic, len(table))
-
-
-def _load_folder(folder: ResultsFolder) -> Results:
-    manifest = folder.read_manifest()
-    if manifest is None:
-        if folder.merged.exists():
-            return load_results(folder.merged)
-        raise config_error("results", str(folder.path), f"must hold the results of a sweep ({MERGED_NAME})")
-    tables = folder.read_runs(manifest["labels"])
-    if not tables:
+        manifest = _read_manifest(path)
+        labels = manifest["runs"].values()
+        table, name, expected = _read_labelled(path, manifest["runs"]), manifest["name"], len(labels)
+    elif path.exists():
+        table, name = read_table(path), path.stem
+        labels, expected = table.select(["policy", "traffic"]).to_pylist(), table.num_rows
+    else:
+        table = pa.table({})
+    if not table.num_rows:
         raise config_error(
-            "results", str(folder.path), "must hold at least one finished run; there is none yet"
+            "results", str(path), "must be the folder of a sweep with a finished run, or a Parquet file"
         )
-    table = concatenated(tables).to_pandas()
-    return Results(
-        name=manifest["name"],
-        table=table,
-        policies=_present(manifest["policies"], table["policy"]),
-        traffic=_present(manifest["traffic"], table["traffic"]),
-        expected=len(manifest["labels"]),
+    if missing := _NEEDED.difference(table.column_names):
+        allowed = f"must be results of a sweep; the column {min(missing)!r} is missing"
+        raise config_error("results", str(path), allowed)
+    frame = table.to_pandas()
+    policies, traffic = (
+        _present(dict.fromkeys(label[column] for label in labels), frame[column])
+        for column in ("policy", "traffic")
     )
+    return Results(name, frame, policies, traffic, expected)
 
 
 def _present(labels: Iterable[str], column: Iterable[str]) -> tuple[str, ...]:

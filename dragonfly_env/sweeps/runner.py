@@ -1,31 +1,50 @@
 """Doing runs: each in a process of this machine or of a cluster, saved as it ends, so that nothing done is lost.
 
-A run is one file. This process alone writes it, when the row of the run arrives. So a lost process,
-machine or batch job costs the runs that were under way, and another start does them.
+A run is one file. This process alone writes it, when the row of the run arrives. So a lost process, machine or batch
+job costs the runs that were under way, and another start does them.
 """
 
 from __future__ import annotations
 
+import importlib
+import itertools
+import os
+import signal
+import socket
 import traceback
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
+
+import joblib
+from joblib.externals.loky.backend import resource_tracker as loky_tracker
 
 import dragonfly_env as dfe
+from dragonfly_env import _core
 from dragonfly_env.agents import OtherNetworkWarning
-from dragonfly_env.checks.values import check_integer, config_error
+from dragonfly_env.checks.extras import how_to_install
+from dragonfly_env.checks.files import make_folders
+from dragonfly_env.checks.values import MAX_RUN_NS, check_choice, check_integer, config_error, ns_to_ps
 from dragonfly_env.errors import ConfigError, DeadlockError, IllegalActionError
-from dragonfly_env.sweeps.backends import LOKY, BackendError, Processes, processes
-from dragonfly_env.sweeps.measure import measure
+from dragonfly_env.metrics.series import check_series
+from dragonfly_env.sweeps.measure import measure, simulation_of
+from dragonfly_env.sweeps.point import Point, Run
 from dragonfly_env.sweeps.progress import Bar
-from dragonfly_env.sweeps.requirements import check_runs, fitting_workers
-from dragonfly_env.sweeps.run import Point, Run, in_order
-from dragonfly_env.sweeps.scenario import Scenario
-from dragonfly_env.sweeps.storage import ResultsFolder
+from dragonfly_env.sweeps.results import is_done, merge, take_folder, write_run
 
+LOKY, RAY, DASK = BACKENDS = ("loky", "ray", "dask")
 MOST_WORKERS = 4096
+_PATIENCE_S = 10.0  # for a scheduler
+_WORKERS_PATIENCE_S = 60.0  # for workers that are just being started
+PROCESS_BYTES = 200_000_000
+"""Of Python and what a run imports, without its network."""
+_MOST_NAMED = 3
+_PACKETS_OF_HOST = 20  # under way from it, on the average of a network that keeps up
+_PACKET_BYTES = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +52,6 @@ class SweepReport:
     """The outcome of a sweep.
 
     Attributes:
-        folder: The results folder.
         total: Runs of the sweep.
         finished: Runs done now.
         reused: Runs that were there already.
@@ -41,41 +59,11 @@ class SweepReport:
         failures: Runs that failed.
     """
 
-    folder: Path
     total: int
     finished: int
     reused: int
     missing: int
     failures: tuple[Failure, ...]
-
-
-class SweepInterrupted(KeyboardInterrupt):
-    """Ctrl-C during a sweep; finished runs are on disk, and the same call resumes.
-
-    Attributes:
-        kept: Runs that are finished and saved.
-        total: Runs of this process.
-    """
-
-    def __init__(self, kept: int, total: int) -> None:
-        super().__init__(f"interrupted: {kept} of {total} runs are finished and kept")
-        self.kept = kept
-        self.total = total
-
-
-class SweepStoppedError(RuntimeError):
-    """A sweep that cannot go on (a full disk, no memory for processes); finished runs are on disk, and the same call
-    resumes.
-
-    Attributes:
-        kept: Runs that are finished and saved.
-        total: Runs of this process.
-    """
-
-    def __init__(self, reason: str, kept: int, total: int) -> None:
-        super().__init__(reason)
-        self.kept = kept
-        self.total = total
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,15 +81,26 @@ class Failure:
     details: str
 
 
+class SweepInterrupted(KeyboardInterrupt):
+    """Ctrl-C during a sweep; finished runs are on disk, and the same call resumes. The message counts them."""
+
+
+class SweepStoppedError(RuntimeError):
+    """A sweep that cannot go on (a full disk, no memory for processes); finished runs are on disk, and the same call
+    resumes. The message counts them.
+    """
+
+
 def run_all(
-    wanted: Scenario | Iterable[Point],
+    points: Iterable[Point],
     folder: Path,
     *,
     seeds: Sequence[int] = (1,),
     name: str | None = None,
+    shared: bool = False,
     workers: int | None = None,
     progress: Bar | None = None,
-    redo: bool = False,
+    force: bool = False,
     share: tuple[int, int] = (1, 1),
     backend: str = LOKY,
     address: str | None = None,
@@ -111,15 +110,18 @@ def run_all(
     Expensive runs go first, so that the processes stay busy to the end.
 
     Args:
-        wanted: A scenario, or at least one point: a `Run` as it is, any other point with each of the seeds. What is
+        points: A scenario, or at least one point: a `Run` as it is, any other point with each of the seeds. What is
             listed twice is done once.
-        folder: The results folder; created if need be.
+        folder: The results folder; created if need be. It belongs to one scenario: it is refused if it has runs that
+            are not among these. Points may be added.
         seeds: The seeds of points without one.
         name: Title of tables and figures; None: the scenario's, or the folder's.
+        shared: The folder keeps runs of several scenarios, and only runs: nothing is refused or merged.
         workers: Runs at a time, each in its own process; None for one per processor (divided by the threads of a run),
             or fewer if they would not fit into the memory of this machine.
         progress: A bar that shows the progress.
-        redo: Do finished runs again.
+        force: Do finished runs again, and take over a folder of another scenario: its runs are kept, its table is
+            renamed.
         share: ``(i, n)`` does every n-th run, beginning with the i-th, so that n processes share a sweep. The process
             that finds all runs present merges them.
         backend: Where runs are done: ``"loky"`` (processes of this machine), or a cluster: ``"ray"`` or ``"dask"``.
@@ -129,10 +131,10 @@ def run_all(
         What was done. Failed runs are in it, not raised: they do not stop the others.
 
     Raises:
-        ConfigError: If the folder is not writable, the cluster cannot be reached, or a run is impossible; before
-            anything is run.
+        ConfigError: If the folder is not writable or another scenario's, the cluster cannot be reached, or a run is
+            impossible; before anything is run.
         SweepInterrupted: On Ctrl-C.
-        SweepStoppedError: If results cannot be written, or workers are lost again and again.
+        SweepStoppedError: If results cannot be written, or processes cannot be started.
 
     Example:
         >>> from pathlib import Path
@@ -145,9 +147,7 @@ def run_all(
         >>> len(load_results(Path("results")).table)
         1
     """
-    runs = wanted.runs() if isinstance(wanted, Scenario) else _runs_of(wanted, seeds)
-    if name is None:
-        name = wanted.name if isinstance(wanted, Scenario) else folder.name
+    runs = _runs_of(points, seeds)
     if not 1 <= share[0] <= share[1]:
         raise config_error("share", f"{share[0]}/{share[1]}", "must be I/N with I from 1 to N")
     needed = check_runs(runs)
@@ -156,41 +156,46 @@ def run_all(
         check_integer("workers", workers, 1, MOST_WORKERS)
     if backend == LOKY:
         workers = fitting_workers(needed, workers, threads)
-    files = ResultsFolder(folder)
-    own = in_order(runs)[share[0] - 1 :: share[1]]
-    there = {run.id for run in own if not redo and files.holds(run.id)}
-    todo = [run for run in own if run.id not in there]
-    done: list[Run] = []
+    check_backend(backend, address)
+    joined = (
+        {RAY: _ray, DASK: _dask}[backend](address)
+        if backend != LOKY
+        else nullcontext(threads * (workers or 1))
+    )
+    own = sorted(runs, key=lambda run: -run.work)[share[0] - 1 :: share[1]]
+    todo = [run for run in own if force or not is_done(folder, run.id)]
+    finished: list[Run] = []
     failures: list[Failure] = []
     try:
-        with processes(backend, address, threads, workers) as pool:
-            files.prepare()
-            files.write_manifest(_manifest(wanted, name, runs))
-            work, ended = 0.0, 0
+        with joined as processors:
+            if shared:
+                make_folders(folder, folder / "runs")
+            else:
+                take_folder(folder, name or str(getattr(points, "name", folder.name)), runs, force=force)
             if progress is not None:
-                progress.start(sum(run.work for run in todo), f"0/{len(todo)} runs")
-            for run, outcome in _execute(todo, pool):
+                progress.start(sum(run.work for run in todo), len(todo))
+            at_a_time = max(1, processors // threads)
+            at_a_time = min(workers or at_a_time, at_a_time)
+            for run, outcome in _outcomes(todo, backend, at_a_time, threads):
                 if isinstance(outcome, Failure):
                     failures.append(outcome)
                 else:
-                    _check_version(outcome.provenance)
-                    files.write_run(*outcome)
-                    done.append(run)
-                work, ended = work + run.work, ended + 1
+                    _check_version(outcome["package_version"])
+                    write_run(folder, outcome)
+                    finished.append(run)
                 if progress is not None:
-                    progress.advance(work, f"{ended}/{len(todo)} runs", run.describe())
+                    progress.advance(run.work, run.describe())
         others = {run.id for run in runs} - {run.id for run in own}
-        missing = sum(not files.holds(run_id) for run_id in others)
-        if not missing:
-            files.merge(_labels(runs))
+        missing = sum(not is_done(folder, run_id) for run_id in others)
+        if not missing and not shared:
+            merge(folder)
     except KeyboardInterrupt:
-        raise SweepInterrupted(sum(files.holds(run.id) for run in own), len(own)) from None
-    except (OSError, BackendError) as error:
-        raise SweepStoppedError(str(error), len(there) + len(done), len(own)) from error
-    finally:
-        if progress is not None:
-            progress.stop()
-    return SweepReport(folder, len(runs), len(done), len(there), missing, tuple(failures))
+        kept = sum(is_done(folder, run.id) for run in own)
+        raise SweepInterrupted(f"interrupted: {kept} of {len(own)} runs are kept in {folder}") from None
+    except OSError as error:
+        kept = len(own) - len(todo) + len(finished)
+        raise SweepStoppedError(f"{error}; {kept} of {len(own)} runs are kept in {folder}") from error
+    return SweepReport(len(runs), len(finished), len(own) - len(todo), missing, tuple(failures))
 
 
 def _runs_of(points: Iterable[Point], seeds: Sequence[int]) -> list[Run]:
@@ -200,91 +205,229 @@ def _runs_of(points: Iterable[Point], seeds: Sequence[int]) -> list[Run]:
         for run in [point] if isinstance(point, Run) else map(point.run, seeds):
             runs.setdefault(run.id, run)
     if not runs:
-        raise config_error("wanted", [], "must hold at least one point")
+        raise config_error("points", [], "must hold at least one point")
     return list(runs.values())
 
 
-def _manifest(wanted: Scenario | Iterable[Point], name: str, runs: Sequence[Run]) -> dict[str, Any]:
-    return {
-        "name": name,
-        "package_version": dfe.__version__,
-        "policies": list(dict.fromkeys(run.policy_label for run in runs)),
-        "traffic": list(dict.fromkeys(run.traffic_label for run in runs)),
-        "scenario": wanted.to_dict()
-        if isinstance(wanted, Scenario)
-        else {"name": name, "runs": [run.configuration for run in runs]},
-        "runs": [run.id for run in runs],
-        "labels": _labels(runs),
-    }
-
-
-def _labels(runs: Sequence[Run]) -> dict[str, dict[str, str]]:
-    return {run.id: {"policy": run.policy_label, "traffic": run.traffic_label} for run in runs}
-
-
-class _Measured(NamedTuple):
-    """A finished run."""
-
-    row: dict[str, Any]
-    provenance: dict[str, Any]
-
-
-_MOST_ROUNDS_IN_VAIN = 3
-
-
-def _execute(runs: Sequence[Run], pool: Processes) -> Iterator[tuple[Run, _Measured | Failure]]:
-    """Do all runs, yielding each as it ends. A lost process costs the runs that were under way; `BackendError` if
-    processes are lost again and again before one of them finishes a run.
+def _outcomes(
+    runs: Sequence[Run], backend: str, at_a_time: int, threads: int
+) -> Iterator[tuple[Run, dict[str, Any] | Failure]]:
+    """Do all runs, yielding the row or the failure of each as it ends. A lost process costs the runs that were under
+    way, and the others go on in new processes.
     """
-    if pool.are_local and min(pool.count(), len(runs)) <= 1:
-        for run in runs:
-            yield run, _attempt(run)
+    if backend == LOKY and min(at_a_time, len(runs)) <= 1:
+        yield from ((run, _attempt(run)[1]) for run in runs)
         return
-    pending = {run.id: run for run in runs}
-    in_vain = 0
-    while pending:
-        in_vain += 1
-        under_way: set[str] = set()
+    left = {run.id: run for run in runs}
+    options: dict[str, Any] = {"ray_remote_args": {"num_cpus": threads}} if backend == RAY else {}
+    while left:
+        taken: list[str] = []
+        calls = map(joblib.delayed(_attempt), _noted([*left.values()], taken))
+        results: Any = ()
         try:
-            for run_id, outcome in pool.map(_attempt_by_id, _noted(list(pending.values()), under_way)):
-                in_vain = 0
-                yield pending.pop(run_id), outcome
-        except BackendError as error:
-            if in_vain >= _MOST_ROUNDS_IN_VAIN:
-                raise
-            for run_id in under_way & pending.keys():
-                run = pending.pop(run_id)
-                yield run, Failure(run, f"its process was lost: killed, or out of memory ({error})", "")
+            with joblib.parallel_config(backend=backend, **options), _signals_blocked():
+                results = joblib.Parallel(
+                    n_jobs=at_a_time, batch_size=1, pre_dispatch=at_a_time, return_as="generator_unordered"
+                )(calls)
+            for run_id, outcome in results:
+                yield left.pop(run_id), outcome
+        except OSError:  # processes cannot be started
+            raise
+        except Exception as error:  # of a class of the backend: runs raise nothing themselves
+            reason = f"its process was lost: killed, or out of memory ({type(error).__name__}: {error})"
+            if not taken:
+                raise OSError(reason) from error
+            for run_id in left.keys() & taken:
+                yield (run := left.pop(run_id)), Failure(run, " ".join(reason.split())[:300], "")
+        finally:
+            if results:
+                results.close()  # on Ctrl-C this ends the processes
 
 
-def _noted(runs: Sequence[Run], under_way: set[str]) -> Iterator[Run]:
+def _noted(runs: Iterable[Run], taken: list[str]) -> Iterator[Run]:
     """Note each run that is taken."""
     for run in runs:
-        under_way.add(run.id)
+        taken.append(run.id)
         yield run
-
-
-def _check_version(provenance: Mapping[str, Any]) -> None:
-    if (version := provenance["package_version"]) != dfe.__version__:
-        raise BackendError(
-            f"a worker has dragonfly-env {version}, and the sweep was started with {dfe.__version__}"
-        )
 
 
 _TELLING = (ConfigError, DeadlockError, IllegalActionError, MemoryError)
 """Errors that say what was wrong and where; of others the traceback is kept."""
 
 
-def _attempt_by_id(run: Run) -> tuple[str, _Measured | Failure]:
-    return run.id, _attempt(run)
-
-
-def _attempt(run: Run) -> _Measured | Failure:
+def _attempt(run: Run) -> tuple[str, dict[str, Any] | Failure]:
     """Do a run. Every error is the failure of this run alone, and the others go on."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", OtherNetworkWarning)  # the check of all runs has warned
-            return _Measured(*measure(run))
+            return run.id, measure(run)
     except Exception as error:
         message = f"{type(error).__name__}: {' '.join(str(error).split())}"
-        return Failure(run, message, "" if isinstance(error, _TELLING) else traceback.format_exc())
+        return run.id, Failure(run, message, "" if isinstance(error, _TELLING) else traceback.format_exc())
+
+
+def _check_version(version: str) -> None:
+    """Refuse the results of a machine with another version of the package."""
+    if version != dfe.__version__:
+        raise OSError(
+            f"a worker has dragonfly-env {version}, and the sweep was started with {dfe.__version__}"
+        )
+
+
+@contextmanager
+def _signals_blocked() -> Iterator[None]:
+    """Start processes that ignore Ctrl-C and SIGTERM: this process ends them."""
+    for tracker in (resource_tracker, loky_tracker):  # begun in the block, it would end the blocking
+        tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def check_backend(backend: str, address: str | None) -> None:
+    """Refuse a backend that is unknown or not installed, or an address that does not belong to it."""
+    check_choice("backend", backend, BACKENDS)
+    if backend == LOKY and address is not None:
+        raise config_error("address", address, "must be left out with backend 'loky'")
+    if backend == DASK and address is None:
+        raise config_error("address", None, "must be that of a Dask scheduler, such as 'tcp://host:8786'")
+    try:
+        importlib.import_module({LOKY: "joblib", RAY: "ray", DASK: "distributed"}[backend])
+    except ImportError:
+        raise config_error("backend", backend, f"is not installed: {how_to_install(backend)}") from None
+
+
+@contextmanager
+def _ray(address: str | None) -> Iterator[int]:
+    """Join a Ray cluster, and leave it at the end; how many processors it has."""
+    import ray
+    from ray.util.joblib.ray_backend import RayBackend
+
+    class StreamingRayBackend(RayBackend):  # type: ignore[misc]  # Ray has no types
+        """Hand over each result when it arrives; joblib allows that to few backends."""
+
+        supports_return_generator = True
+
+    joblib.register_parallel_backend(RAY, StreamingRayBackend)
+    address = address or "auto"
+    try:
+        host, _, port = address.rpartition(":")
+        if port.isdigit():  # Ray itself would try for minutes
+            socket.create_connection((host, int(port)), timeout=_PATIENCE_S).close()
+        ray.init(address=address, log_to_driver=False, logging_level="ERROR")
+    except (OSError, ValueError, RuntimeError) as error:
+        raise config_error("address", address, f"must be that of a Ray cluster ({error})") from error
+    try:
+        yield int(ray.cluster_resources().get("CPU", 0))
+    finally:
+        ray.shutdown()
+
+
+@contextmanager
+def _dask(address: str | None) -> Iterator[int]:
+    """Join a Dask cluster, and leave it at the end; how many processors it has."""
+    import distributed
+
+    try:
+        client = distributed.Client(address, timeout=_PATIENCE_S)
+    except (OSError, ValueError) as error:
+        raise config_error("address", address, f"must be that of a Dask scheduler ({error})") from error
+    with client:
+        try:
+            client.wait_for_workers(1, timeout=_WORKERS_PATIENCE_S)
+        except TimeoutError as error:
+            raise config_error(
+                "address", address, f"must be that of a scheduler with workers ({error})"
+            ) from error
+        yield sum(client.ncores().values())
+
+
+# The requirements of runs, known before the first of them, without building a network.
+
+
+def check_run(run: Run, known: dict[Hashable, _core.RequirementsOfRun] | None = None) -> int:
+    """The memory in bytes of a process that does the run; `ConfigError` if the run is impossible: the policy lacks
+    virtual channels, an agent was made for another network, or the run or its time series is too long. ``known`` keeps
+    what depends on neither load nor seed.
+    """
+    config, known = run.config, {} if known is None else known
+    routing = (config.topology, config.network, config.policy_object, run.agent)
+    sources = (run.traffic_label, config.jobs, config.source_queue_packets)
+    key = (*routing, *sources, config.group_latency, config.host_latency)
+    if key not in known:
+        if run.agent is not None:
+            simulation_of(run)
+        try:
+            known[key] = _core.requirements(config.to_core())
+        except ConfigError as error:
+            raise ConfigError(f"{error}{_channels_of(run)}" if "vcs" in str(error) else str(error)) from None
+    needed = known[key]
+    if not run.closed_loop:  # a closed loop hardly ever lasts as long as it may
+        end_ns = run.warmup_ns + run.measure_ns
+        if end_ns > MAX_RUN_NS:
+            raise config_error("measure_ns", run.measure_ns, f"the clock ends at {MAX_RUN_NS:g} ns")
+        if config.series_bin_ns is not None:
+            check_series(config.series_bin_ns, needed["partitions"], ns_to_ps("measure_ns", end_ns))
+    light = config.topology.num_hosts * _PACKETS_OF_HOST * _PACKET_BYTES
+    return PROCESS_BYTES + needed["network_bytes"] + min(needed["most_packet_bytes"], light)
+
+
+def check_runs(runs: Iterable[Run]) -> list[int]:
+    """The memory of each run, see `check_run`; `ConfigError` if some are impossible: how many, and for each reason the
+    first one.
+    """
+    known: dict[Hashable, _core.RequirementsOfRun] = {}
+    needed: list[int] = []
+    refused: dict[str, list[str]] = {}
+    for run in runs:
+        try:
+            needed.append(check_run(run, known))
+        except ConfigError as error:
+            refused.setdefault(str(error), []).append(run.describe())
+    if not refused:
+        return needed
+    impossible = sum(map(len, refused.values()))
+    named = [f"{first}: {reason}" for reason, (first, *_) in [*refused.items()][:_MOST_NAMED]]
+    if len(refused) > _MOST_NAMED:
+        named.append(f"and {len(refused) - _MOST_NAMED} more reasons")
+    raise ConfigError(f"{impossible} of {impossible + len(needed)} runs cannot be done: {'; '.join(named)}")
+
+
+def _channels_of(run: Run) -> str:
+    """How many virtual channels the policy of a run needs; nothing with jobs, which may have others."""
+    if run.config.jobs:
+        return ""
+    policy, topology, scheme = run.config.policy_object, run.config.topology, run.config.network.vc_scheme
+    local, glob = _core.required_vcs(topology.to_core(), policy.name, policy.to_core()["parameters"], scheme)
+    return f"; {policy.name} needs local_vcs={local} and global_vcs={glob} here"
+
+
+def fitting_workers(needed: Sequence[int], workers: int | None, threads: int) -> int:
+    """The number of runs at a time: one per ``threads`` processors, or fewer if they would not fit into the memory of
+    this machine. ``workers``: the number that the user set instead; `ConfigError` if it does not fit.
+    """
+    wanted = min(workers or max(1, joblib.cpu_count() // threads), max(1, len(needed)))
+    there = machine_bytes()
+    sums = list(itertools.accumulate(sorted(needed, reverse=True)[:wanted]))
+    fitting = max(1, sum(together <= there for together in sums))
+    if workers is not None and fitting < wanted:
+        taken = f"{spell_bytes(sums[-1])} of memory, and this machine has {spell_bytes(there)}"
+        raise config_error("workers", workers, f"must be at most {fitting}: together they would take {taken}")
+    return fitting
+
+
+def memory_of(needed: Sequence[int], workers: int) -> int:
+    """Bytes that so many runs at a time take, if they are the largest."""
+    return sum(sorted(needed, reverse=True)[:workers])
+
+
+def machine_bytes() -> int:
+    """The memory of this machine."""
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def spell_bytes(count: float) -> str:
+    """``"0.2 GB"``."""
+    return f"{count / 1e9:,.0f} GB" if count >= 9.95e9 else f"{count / 1e9:.1f} GB"

@@ -37,7 +37,7 @@ from dragonfly_env.jobs.workload import parse_jobs
 from dragonfly_env.policies import Policy, make_policy, policies
 from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.simulation.window import after_warmup
-from dragonfly_env.sweeps.run import Point, Run, offers_itself
+from dragonfly_env.sweeps.point import Point, Run, offers_itself
 from dragonfly_env.traffic import DemandMatrix, Traffic, parse_traffic, traffic_from_dict
 from dragonfly_env.training.agents import FORMS, AgentSource, means_file
 
@@ -455,6 +455,9 @@ class Scenario:
             **({"placements": list(self.placements)} if self.placements else {}),
             **self.options,
         }
+
+    def __iter__(self) -> Iterator[Run]:
+        return iter(self.runs())
 
     def runs(self) -> list[Run]:
         """Every run, ordered by traffic, policy, load and seed; all checked, none twice.

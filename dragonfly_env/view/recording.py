@@ -15,7 +15,7 @@ import numpy.typing as npt
 from dragonfly_env.checks.values import PS_PER_NS, check_integer, config_error, ns_to_ps
 from dragonfly_env.metrics import Metrics
 from dragonfly_env.sweeps.measure import simulation_of
-from dragonfly_env.sweeps.run import Run
+from dragonfly_env.sweeps.point import Run
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]

@@ -34,7 +34,7 @@ from dragonfly_env.lab.papers.paper import Effort
 from dragonfly_env.metrics.tiles import HOST_IN
 from dragonfly_env.simulation.path_kinds import PATH_KINDS
 from dragonfly_env.sweeps import Scenario
-from dragonfly_env.sweeps.run import Point, Run
+from dragonfly_env.sweeps.point import Point, Run
 
 FILE = Path(__file__).with_name("dump.txt")
 TOP = Path(__file__).parents[2]

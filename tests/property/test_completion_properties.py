@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import dragonfly_env as dfe
 from dragonfly_env.sweeps.measure import measure
-from dragonfly_env.sweeps.run import Run
+from dragonfly_env.sweeps.point import Run
 from tests.partitions import cut_into
 from tests.property.test_job_properties import MESSAGE, RANKS, operations_of
 
@@ -142,7 +142,7 @@ def test_a_measurement_is_the_same_with_and_without_progress(config: dfe.Simulat
     shares: list[float] = []
     shown: Callable[[float], None] = shares.append
     for progress in (None, shown):
-        row, _ = measure(run, progress=progress)
+        row = measure(run, progress=progress)
         rows.append({name: str(value) for name, value in row.items() if not name.endswith(OF_THE_MACHINE)})
     assert rows[0] == rows[1]
     assert shares == sorted(shares)

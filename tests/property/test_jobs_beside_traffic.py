@@ -73,7 +73,7 @@ def scenario(case: Case) -> Scenario:
 @given(CASES)
 def test_what_is_reported_is_the_jobs_whatever_the_warm_up(case: Case) -> None:
     run, _ = scenario(case).runs()
-    row, _ = measure(run)
+    row = measure(run)
     (job,) = json.loads(row["jobs"])
     assert job["start_ns"] == pytest.approx(case.warmup_ns + case.start_ns, abs=1e-6)
     assert job["run_time_ns"] >= case.compute_ns

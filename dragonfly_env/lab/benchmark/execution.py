@@ -17,10 +17,10 @@ from dragonfly_env.lab.benchmark.scores import Outcome, Scores, outcome_of, scor
 from dragonfly_env.lab.benchmark.suite import BenchmarkCase, Effort, Suite, Track
 from dragonfly_env.lab.benchmark.training import scenarios_of, trained_on_test_split, training_cost
 from dragonfly_env.lab.work import Work
-from dragonfly_env.sweeps.requirements import check_run
-from dragonfly_env.sweeps.run import Run
+from dragonfly_env.sweeps.point import Run
+from dragonfly_env.sweeps.results import read_runs
+from dragonfly_env.sweeps.runner import check_run
 from dragonfly_env.sweeps.scenario import PolicyChoice
-from dragonfly_env.sweeps.storage import ResultsFolder, read_rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,11 +107,6 @@ class Benchmark(Work):
         }
         return {label: reason for label, reason in found.items() if reason}
 
-    @property
-    def title(self) -> str:
-        """The suite and the effort."""
-        return f"{self.suite.name}, {self.effort}"
-
     def runs(self) -> tuple[Run, ...]:
         """Every run, once."""
         return tuple(self._by_id().values())
@@ -190,11 +185,8 @@ class Benchmark(Work):
         result = self._results.find(track, name)
         if result is not None and not self.held(name):
             return result.measured
-        file = ResultsFolder(self.folder).run_file(name)
-        if not file.exists():
-            return None
-        (row,) = read_rows(file).to_pylist()
-        return measured_of(track, case, row)
+        rows = read_runs(self.folder, [name]).to_pylist()
+        return measured_of(track, case, rows[0]) if rows else None
 
     def _by_id(self) -> dict[str, Run]:
         return {

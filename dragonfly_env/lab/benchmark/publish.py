@@ -18,8 +18,8 @@ from dragonfly_env.errors import ConfigError
 from dragonfly_env.lab.benchmark.measured import Measured, measured_of
 from dragonfly_env.lab.benchmark.reference_results import Key, ReferenceResult, ReferenceResults, table_of
 from dragonfly_env.lab.benchmark.suite import EFFORTS, Suite, find_suite
+from dragonfly_env.sweeps.results import is_done, read_runs
 from dragonfly_env.sweeps.scenario import PolicyChoice
-from dragonfly_env.sweeps.storage import ResultsFolder, read_rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,9 +44,8 @@ def publish(folder: Path, suite: Suite, before: ReferenceResults) -> Publication
 
     Quick and full cases count, with whatever seeds the folder has.
     """
-    files = ResultsFolder(folder)
-    names = sorted(file.stem for file in files.runs.glob("*.parquet"))
-    seeds = {name: seed for name in names if (seed := _seed_of(files, name)) is not None}
+    names = sorted(file.stem for file in folder.glob("runs/*.parquet"))
+    rows = {name: read_runs(folder, [name]).to_pylist()[0] for name in names if is_done(folder, name)}
     known = {result.key: result for result in before}
     joined = {key: result for key, result in known.items() if result.policy in suite.retired_names}
     read: set[Key] = set()
@@ -56,16 +55,17 @@ def publish(folder: Path, suite: Suite, before: ReferenceResults) -> Publication
     )
     for (track, effort, case), choice in itertools.product(cases, choices):
         point = case.point(choice)
-        for seed in sorted({*seeds.values(), *(result.seed for result in known.values())}):
+        for seed in sorted(
+            {*(row["seed"] for row in rows.values()), *(result.seed for result in known.values())}
+        ):
             run_id = point.run(seed).id
             key = (run_id, track.quantity, track.after_ns)
             published = known.get(key)
             if published is not None:
                 joined[key] = published
-            if run_id not in seeds:
+            if run_id not in rows:
                 continue
-            (row,) = read_rows(files.run_file(run_id)).to_pylist()
-            measured = measured_of(track, case, row)
+            measured = measured_of(track, case, rows[run_id])
             _check_same(published, measured)
             read.add(key)
             if published is None or not published.measured.link_class:
@@ -90,14 +90,6 @@ def publish(folder: Path, suite: Suite, before: ReferenceResults) -> Publication
         confirmed=len(read & known.keys()),
         dropped=len(known.keys() - joined.keys()),
     )
-
-
-def _seed_of(files: ResultsFolder, run_id: str) -> int | None:
-    """The seed of a run that is intact and made by this version."""
-    provenance = files.provenance_of(run_id)
-    if provenance is None or provenance["package_version"] != dfe.__version__:
-        return None
-    return int(provenance["seed"])
 
 
 def _check_same(published: ReferenceResult | None, measured: Measured) -> None:

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from dragonfly_env.lab.benchmark.measured import Measured
 from dragonfly_env.lab.benchmark.suite import Track
-from dragonfly_env.sweeps.storage import read_rows, write_table
+from dragonfly_env.sweeps.results import read_table, write_table
 
 FOLDER = Path(__file__).with_name("published")
 """Of the package: a table per suite."""
@@ -109,7 +109,7 @@ class ReferenceResults:
         """A table that `write` wrote; nothing if there is none."""
         if not file.exists():
             return cls()
-        return cls(map(ReferenceResult._from_row, read_rows(file).to_pylist()))
+        return cls(map(ReferenceResult._from_row, read_table(file).to_pylist()))
 
 
 def table_of(suite_name: str) -> Path:

@@ -13,7 +13,7 @@ from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.simulation.config import SimulationConfig
-from dragonfly_env.sweeps.run import Point
+from dragonfly_env.sweeps.point import Point
 from dragonfly_env.sweeps.scenario import PolicyChoice, Table, TrafficChoice, parse_loads
 
 Effort: TypeAlias = Literal["quick", "full"]

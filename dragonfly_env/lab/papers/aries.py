@@ -71,7 +71,7 @@ from dragonfly_env.lab.papers.job_metrics import (
 )
 from dragonfly_env.lab.papers.paired import Comparison, reduction_of, tail_ratio_of
 from dragonfly_env.lab.papers.paper import Effort, Paper, Setup, Variant
-from dragonfly_env.sweeps.run import Point
+from dragonfly_env.sweeps.point import Point
 
 _CONDITIONS = (
     "a seed is a placement with phases and a mix of its own, the same for all modes; jobs run to their end."

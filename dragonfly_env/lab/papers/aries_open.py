@@ -21,7 +21,7 @@ from dragonfly_env.lab.papers.job_metrics import RUN_TIME, tile_metric
 from dragonfly_env.lab.papers.paired import Comparison, paired_ratio, reduction_of
 from dragonfly_env.lab.papers.paper import Effort, Settings
 from dragonfly_env.plots.style import grid
-from dragonfly_env.sweeps.run import Point
+from dragonfly_env.sweeps.point import Point
 
 
 def _small_packets() -> Settings:

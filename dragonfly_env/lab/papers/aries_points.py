@@ -18,7 +18,7 @@ from dragonfly_env.jobs.program import PAPER_SHARES
 from dragonfly_env.lab.papers.paper import Effort, Routing, Settings
 from dragonfly_env.policies import Policy, make_policy
 from dragonfly_env.simulation.config import SimulationConfig
-from dragonfly_env.sweeps.run import Point
+from dragonfly_env.sweeps.point import Point
 
 MODES = tuple(Routing(name) for name in ("ad0", "ad1", "ad2", "ad3"))
 AD0, AD3 = MODES[0], MODES[3]

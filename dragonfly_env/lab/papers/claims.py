@@ -16,8 +16,8 @@ import numpy as np
 
 from dragonfly_env.lab.papers.findings import Findings, FloatArray, NotFoundYetError
 from dragonfly_env.lab.papers.paired import Comparison, paired_ratio, reduction_of, spread_ratio_of
+from dragonfly_env.sweeps.point import Point
 from dragonfly_env.sweeps.results import mean_and_ci95
-from dragonfly_env.sweeps.run import Point
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

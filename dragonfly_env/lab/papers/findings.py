@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-import pyarrow as pa
 
 from dragonfly_env.config.topology import Dragonfly
-from dragonfly_env.sweeps.results import Results
-from dragonfly_env.sweeps.run import Point
-from dragonfly_env.sweeps.storage import ResultsFolder, read_rows
+from dragonfly_env.sweeps.point import Point
+from dragonfly_env.sweeps.results import Results, read_runs
 
 if TYPE_CHECKING:
     from dragonfly_env.lab.papers.claims import Claim
@@ -141,17 +139,9 @@ def read_rows_of(folder: Path, run_ids: Mapping[Point, Sequence[str]]) -> dict[P
 
     Of links nothing is kept: a thousand runs with every link's values would fill the memory.
     """
-    files = ResultsFolder(folder)
     wanted = sorted({run_id for ids in run_ids.values() for run_id in ids})
-    present = [files.run_file(run_id) for run_id in wanted if files.run_file(run_id).exists()]
-    tables = [
-        table.drop_columns([name for name in table.column_names if name.startswith("link_")])
-        for table in map(read_rows, present)
-    ]
-    if not tables:
-        return {}
-    merged = pa.concat_tables(tables, promote_options="permissive").to_pandas()
-    by_id: dict[str, Row] = {str(row["run_id"]): row for row in merged.to_dict("records")}
+    found = read_runs(folder, wanted, without="link_").to_pandas()
+    by_id: dict[str, Row] = {str(row["run_id"]): row for row in found.to_dict("records")}
     return {
         point: tuple(by_id[run_id] for run_id in ids)
         for point, ids in run_ids.items()

@@ -46,7 +46,7 @@ from dragonfly_env.lab.papers.quantities import (
     settling_latency,
     table_size,
 )
-from dragonfly_env.sweeps.run import Point
+from dragonfly_env.sweeps.point import Point
 
 hpdc21 = Paper(
     name="hpdc21",

@@ -18,7 +18,7 @@ import numpy as np
 from dragonfly_env.lab.papers.claims import Metric
 from dragonfly_env.lab.papers.findings import Findings, FloatArray, NotFoundYetError, Row
 from dragonfly_env.metrics.tiles import HOST_IN
-from dragonfly_env.sweeps.run import Point
+from dragonfly_env.sweeps.point import Point
 
 NETWORK_CLASSES = ("rank-1", "rank-2", "rank-3")
 PERCENTILES = (5.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99)

@@ -35,7 +35,7 @@ from dragonfly_env.lab.papers.findings import Findings, read_rows_of
 from dragonfly_env.lab.work import Work
 from dragonfly_env.policies import Policy, make_policy
 from dragonfly_env.simulation.config import SimulationConfig
-from dragonfly_env.sweeps.run import Point, Run
+from dragonfly_env.sweeps.point import Point, Run
 from dragonfly_env.traffic import parse_traffic
 
 _T = TypeVar("_T")
@@ -377,11 +377,6 @@ class Reproduction(Work):
     def variant(self) -> Variant:
         """The model variant: how the paper's open points are modelled."""
         return self.paper.variant(self.effort.variant)
-
-    @property
-    def title(self) -> str:
-        """The paper."""
-        return self.paper.reference
 
     def wanted(self, figure: PaperFigure) -> tuple[Point, ...]:
         """The points of a figure that are simulated: all, or what the claims need."""

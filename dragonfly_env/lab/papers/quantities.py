@@ -14,7 +14,7 @@ import dragonfly_env as dfe
 from dragonfly_env.lab.papers.claims import LATENCY_TOLERANCE, Metric
 from dragonfly_env.lab.papers.findings import Findings, FloatArray, steps_of
 from dragonfly_env.simulation.path_kinds import PATH_KINDS
-from dragonfly_env.sweeps.run import Point
+from dragonfly_env.sweeps.point import Point
 
 _BELOW_US = 2.0
 

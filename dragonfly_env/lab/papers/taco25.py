@@ -54,7 +54,7 @@ from dragonfly_env.lab.papers.quantities import (
     remote_counters,
 )
 from dragonfly_env.simulation.path_kinds import PATH_KINDS
-from dragonfly_env.sweeps.run import Point
+from dragonfly_env.sweeps.point import Point
 
 taco25 = Paper(
     name="taco25",

@@ -17,7 +17,7 @@ from dragonfly_env.lab.papers.claims import (
 )
 from dragonfly_env.lab.papers.findings import Findings, NotFoundYetError, steps_of
 from dragonfly_env.lab.papers.paper import PUBLISHED, USUAL, PublishedSetting
-from dragonfly_env.sweeps.run import Point
+from dragonfly_env.sweeps.point import Point
 
 MET, DEVIATES, NOT_DECIDED, NOT_RUN = "met", "deviates", "not decided", "not run"
 INPUT, EXCLUDED = "input", "not reproducible"

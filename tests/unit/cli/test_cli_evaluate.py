@@ -47,8 +47,10 @@ def saved_agent(path: str, **changes: object) -> str:
     return path
 
 
-def rows(folder: str = "results/evaluate") -> pd.DataFrame:
-    return pd.read_parquet(Path(folder) / "results.parquet")
+def rows(folder: str = "") -> pd.DataFrame:
+    """The results in a folder, or in the last default one."""
+    found = Path(folder) if folder else max(Path("results").iterdir(), key=lambda one: one.stat().st_mtime_ns)
+    return pd.read_parquet(found / "results.parquet")
 
 
 @pytest.mark.drawn
@@ -68,7 +70,8 @@ def test_any_mixture_gives_the_rows_and_figures_of_a_sweep() -> None:
     assert table["policy"].drop_duplicates().tolist() == labels
     assert len(table) == 10
     assert "What each policy carries" in done.stdout
-    assert (Path("results/evaluate") / "loads.png").stat().st_size > 1000
+    (picture,) = Path("results").glob("evaluate-*/loads.png")
+    assert picture.stat().st_size > 1000
     of_agent = table[table["policy"] == "made"].iloc[0]
     assert json.loads(of_agent["configuration"])["policy"] == {
         "agent": "made",
@@ -125,8 +128,14 @@ def test_finished_runs_are_kept_and_a_changed_agent_is_evaluated_anew() -> None:
     assert again.exit_code == 0
     assert "0 runs done, 2 were there already" in again.stderr
     saved_agent("agent.zip", seed=5)
-    assert "1 runs done, 1 were there already" in run(*command).stderr
-    assert "2 runs done" in run(*command, "--redo").stderr
+    assert "2 runs done" in run(*command).stderr
+    assert len([*Path("results").iterdir()]) == 2
+    saved_agent("agent.zip", seed=6)
+    (folder, _) = map(str, Path("results").iterdir())
+    refused = run(*command, "--out", folder)
+    assert refused.exit_code == 2
+    assert "runs of another scenario: name another folder (--out)" in " ".join(refused.stderr.split())
+    assert "2 runs done" in run(*command, "--out", folder, "--force").stderr
 
 
 def test_a_scenario_file_may_name_agents_too(tmp_path: Path) -> None:

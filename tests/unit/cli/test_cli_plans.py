@@ -33,7 +33,7 @@ def test_a_dry_run_counts_what_is_there_already() -> None:
     done = run(*SWEEP, "-p", "par", "--out", "out", "-j", "1", "--dry-run")
     assert "6 runs, 4 are there already" in done.stdout
     assert run(*SWEEP, "--out", "out", "--dry-run").stdout == "4 runs, 4 are there already\n"
-    assert "there already" not in run(*SWEEP, "--out", "out", "--dry-run", "--redo").stdout
+    assert "there already" not in run(*SWEEP, "--out", "out", "--dry-run", "--force").stdout
 
 
 def test_a_short_job_next_to_traffic_is_measured_by_simulate() -> None:

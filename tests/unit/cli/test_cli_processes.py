@@ -57,7 +57,7 @@ def test_a_signal_keeps_what_is_finished_and_the_same_command_goes_on(
     out, err = process.communicate(timeout=60)
     kept = {file.name: file.stat().st_mtime_ns for file in finished_runs(tmp_path / "out")}
     assert process.returncode == 130, err
-    assert (out, "Traceback" in err) == ("", False)
+    assert (out, "Traceback" in err) == ("", False), err
     assert f"interrupted: {len(kept)} of 8 runs are kept in out; to go on: dragonfly-env sweep" in err
     assert 2 <= len(kept) < 8
 

@@ -116,7 +116,7 @@ def test_an_own_learner_is_trained_goes_on_and_is_evaluated() -> None:
 
     measured = run("evaluate", "own.py:Mine@out/agent.zip", "min", *MEASURED)
     assert measured.exit_code == 0, measured.output
-    table = pd.read_parquet("results/evaluate/results.parquet")
+    table = pd.read_parquet(next(Path("results").glob("evaluate-*/results.parquet")))
     assert table["policy"].tolist() == ["out", "min"]
     assert set(table["load"]) == {0.4}, "the network and traffic that it was trained with"
     named = run("evaluate", "x=own.py:Mine@out/agent.zip", "min", *MEASURED, "--out", "named")

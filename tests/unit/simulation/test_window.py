@@ -12,7 +12,7 @@ import dragonfly_env as dfe
 from dragonfly_env.simulation.window import after_warmup
 from dragonfly_env.sweeps import Scenario
 from dragonfly_env.sweeps.measure import simulate_run
-from dragonfly_env.sweeps.run import Run
+from dragonfly_env.sweeps.point import Run
 
 JOB = {"program": "milc:scale=0.001,gap_ns=1000", "hosts": 8, "start_ns": 500.0}
 ENDLESS = {**JOB, "iterations": "endless"}

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 import dragonfly_env as dfe
 from dragonfly_env.cli import app
 from dragonfly_env.sweeps.measure import measure
-from dragonfly_env.sweeps.run import Run
+from dragonfly_env.sweeps.point import Run
 from dragonfly_env.sweeps.scenario import Scenario
 
 RUNNER = CliRunner()
@@ -53,13 +53,13 @@ def test_a_load_of_its_own_is_refused() -> None:
 def test_a_run_is_measured_from_its_start_to_its_completion_watched_or_not() -> None:
     (run,) = runs_of()
     seen: list[float] = []
-    row, _ = measure(run, progress=seen.append)
+    row = measure(run, progress=seen.append)
     assert row["makespan_ns"] == row["duration_ns"] == whole().makespan_ns
     assert row["packets_generated"] == row["packets_delivered"] == 2 * 72 * 71
     assert row["messages_delivered"] == 72 * 71
     assert seen == sorted(seen)
     assert seen[-1] == 1.0
-    again, _ = measure(run)
+    again = measure(run)
     assert again["trace_hash"] == row["trace_hash"]
     assert again["message_latency_p99_ns"] == row["message_latency_p99_ns"]
 
@@ -67,7 +67,7 @@ def test_a_run_is_measured_from_its_start_to_its_completion_watched_or_not() -> 
 def test_a_run_that_is_not_complete_in_time_has_no_makespan() -> None:
     (run,) = runs_of(measure_ns=2000.0)
     for watched in (None, [].append):
-        row, _ = measure(run, progress=watched)
+        row = measure(run, progress=watched)
         assert row["makespan_ns"] is None
         assert row["duration_ns"] == 2000.0
         assert 0 < row["messages_delivered"] < 72 * 71

@@ -11,7 +11,7 @@ import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env import baselines
-from dragonfly_env.sweeps.run import REVISIONS, Run
+from dragonfly_env.sweeps.point import REVISIONS, Run
 from dragonfly_env.sweeps.scenario import Scenario
 
 CLASS = """

@@ -8,9 +8,9 @@ import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env import _core
-from dragonfly_env.sweeps import requirements, run_all, runner
-from dragonfly_env.sweeps.requirements import check_runs, fitting_workers, memory_of
-from dragonfly_env.sweeps.run import Run
+from dragonfly_env.sweeps import run_all, runner
+from dragonfly_env.sweeps.point import Run
+from dragonfly_env.sweeps.runner import check_runs, fitting_workers, memory_of
 from dragonfly_env.sweeps.scenario import Scenario
 
 
@@ -58,9 +58,9 @@ def test_a_sweep_is_refused_before_its_first_run_and_says_what_is_missing(
 
 def test_runs_that_do_not_fit_together_are_fewer_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     needed = check_runs(runs_of(seeds=[1, 2, 3]))
-    assert memory_of(needed, 2) == 2 * needed[0].memory_bytes
-    monkeypatch.setattr(requirements, "machine_bytes", lambda: int(2.5 * needed[0].memory_bytes))
-    monkeypatch.setattr(requirements.joblib, "cpu_count", lambda: 4)
+    assert memory_of(needed, 2) == 2 * needed[0]
+    monkeypatch.setattr(runner, "machine_bytes", lambda: int(2.5 * needed[0]))
+    monkeypatch.setattr(runner.joblib, "cpu_count", lambda: 4)
     assert fitting_workers(needed, None, threads=1) == 2
     assert fitting_workers(needed, None, threads=4) == 1
     assert fitting_workers(needed, 2, threads=1) == 2

@@ -60,9 +60,9 @@ def test_a_folder_and_its_merged_file_hold_the_same_rows(folder: Path) -> None:
 
 
 def test_what_are_no_results_is_a_config_error(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="there is none"):
+    with pytest.raises(ConfigError, match="must be the folder of a sweep"):
         load_results(tmp_path / "nowhere")
-    with pytest.raises(ConfigError, match="must hold the results of a sweep"):
+    with pytest.raises(ConfigError, match="must be the folder of a sweep"):
         load_results(tmp_path)
     (tmp_path / "text.parquet").write_text("no Parquet")
     with pytest.raises(ConfigError, match="cannot be read"):

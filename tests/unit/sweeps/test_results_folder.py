@@ -85,3 +85,26 @@ def test_runs_that_an_earlier_sweep_gave_other_names_are_shown_under_those_of_th
     assert "0 runs done, 1 were there already" in done.stderr
     assert load_results(Path("out")).table["policy"].tolist() == ["two"]
     assert load_results(Path("out/results.parquet")).table["policy"].tolist() == ["two"]
+
+
+def test_without_a_folder_every_scenario_has_one_of_its_own() -> None:
+    command = ["sweep", "-t", "72", "--traffic", "uniform", "-l", "0.2", *SHORT, "-j", "1", "--no-plots"]
+    for policies in (["-p", "min"], ["-p", "min", "-p", "par"], ["-p", "min"]):
+        done = run(*command, *policies)
+        assert done.exit_code == 0, done.output
+    assert "0 runs done, 1 were there already" in done.stderr
+    assert sorted(len(load_results(folder).table) for folder in Path("results").iterdir()) == [1, 2]
+    assert all(folder.name.startswith("uniform-on-72-hosts-") for folder in Path("results").iterdir())
+
+
+def test_a_second_sweep_into_a_folder_loses_nothing() -> None:
+    command = ["sweep", "-t", "72", "--traffic", "uniform", *SHORT, "-o", "out", "-j", "1", "--no-plots"]
+    assert run(*command, "-p", "min", "-p", "par", "-l", "0.2:0.4:0.1").exit_code == 0
+    refused = run(*command, "-p", "ugal-n", "-l", "0.2")
+    assert refused.exit_code == 2
+    message = " ".join(refused.stderr.split())
+    assert "out': has 6 runs of another scenario" in message
+    assert "(--out)" in message
+    assert "(--force)" in message
+    assert run(*command, "-p", "min", "-p", "par", "-p", "ugal-n", "-l", "0.2:0.4:0.1").exit_code == 0
+    assert len(load_results(Path("out/results.parquet")).table) == 9

@@ -9,14 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import pyarrow.parquet as pq
 import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env.sweeps import Run, Scenario, SweepInterrupted, run_all, runner
 from dragonfly_env.sweeps.measure import measure
 from dragonfly_env.sweeps.runner import SweepStoppedError
-from dragonfly_env.sweeps.storage import METADATA_KEY
 from tests.unit.cli_arguments import run
 from tests.unit.sweeps.small_sweep import rows as small_rows
 from tests.unit.sweeps.small_sweep import small
@@ -80,8 +78,7 @@ def test_a_row_has_results_and_full_provenance(tmp_path: Path) -> None:
         assert row[column]
     assert len(row["router_accepted_load"]) == 36
     assert len(row["link_utilisation"]) == 36 * 7
-    metadata = pq.read_metadata(tmp_path / "runs" / f"{run.id}.parquet").metadata
-    assert json.loads(metadata[METADATA_KEY])["configuration"] == run.configuration
+    assert pd.read_parquet(tmp_path / "runs" / f"{run.id}.parquet")["run_id"].tolist() == [run.id]
 
 
 def test_processes_give_the_same_results_as_none(tmp_path: Path) -> None:
@@ -150,15 +147,14 @@ def test_a_process_that_dies_costs_only_the_runs_under_way(
     assert lost.count("Dies") == 4
     assert all("its process was lost: killed, or out of memory" in one.error for one in report.failures)
     assert report.finished + len(lost) == 8
-    again = run_all(scenario(policies=["min"], loads=[0.1, 0.2, 0.3, 0.4]), tmp_path / "out", workers=2)
+    again = run_all(scenario(policies=["min"], loads=[0.1, 0.2, 0.3, 0.4]), tmp_path / "out", shared=True)
     assert (again.finished, again.failures) == (lost.count("min"), ())
 
 
 def test_an_interrupted_sweep_keeps_what_is_finished_and_resumes(tmp_path: Path, busy_until: Any) -> None:
     busy_until(3, KeyboardInterrupt())
-    with pytest.raises(SweepInterrupted, match="2 of 4") as interrupted:
+    with pytest.raises(SweepInterrupted, match="2 of 4 runs are kept in "):
         run_all(scenario(), tmp_path, workers=1)
-    assert (interrupted.value.kept, interrupted.value.total) == (2, 4)
     assert len(list((tmp_path / "runs").glob("*.parquet"))) == 2
     report = run_all(scenario(), tmp_path, workers=1)
     assert (report.finished, report.reused) == (2, 2)
@@ -174,11 +170,35 @@ def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_run(
         run_all(scenario(), tmp_path / "file" / "below", workers=1)
 
 
-def test_runs_of_an_earlier_scenario_do_not_slip_into_the_results(tmp_path: Path) -> None:
+def test_a_folder_of_another_scenario_is_refused_before_anything_is_run(
+    tmp_path: Path, busy_until: Any
+) -> None:
     run_all(scenario(), tmp_path, workers=1)
-    run_all(scenario(policies=["min"], loads=[0.4]), tmp_path, workers=1)
-    assert len(rows(tmp_path)) == 1
-    assert len(list((tmp_path / "runs").iterdir())) == 4
+    before = {file: file.read_bytes() for file in tmp_path.rglob("*.*")}
+    busy_until(1, AssertionError("nothing may run"))
+    with pytest.raises(dfe.ConfigError, match=r"has 4 runs of another scenario: .*--out.*--force"):
+        run_all(scenario(measure_ns=3000), tmp_path, workers=1)
+    with pytest.raises(dfe.ConfigError, match=r"has 3 runs of another scenario"):
+        run_all(scenario(policies=["min"], loads=[0.4]), tmp_path, workers=1)
+    assert {file: file.read_bytes() for file in tmp_path.rglob("*.*")} == before
+
+
+def test_a_folder_that_is_taken_over_keeps_all_runs_and_the_former_table(tmp_path: Path) -> None:
+    run_all(scenario(), tmp_path, workers=1)
+    before = rows(tmp_path)
+    for measure_ns in (3000, 4000):
+        run_all(scenario(measure_ns=measure_ns), tmp_path, workers=1, force=True)
+        assert set(rows(tmp_path)["measure_ns"]) == {measure_ns}
+    assert len(list((tmp_path / "runs").iterdir())) == 12
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "results-1.parquet"), before)
+    assert set(pd.read_parquet(tmp_path / "results-2.parquet")["measure_ns"]) == {3000}
+
+
+def test_a_shared_folder_keeps_runs_of_several_scenarios(tmp_path: Path) -> None:
+    for measure_ns in (2000, 3000):
+        run_all(scenario(measure_ns=measure_ns), tmp_path, workers=1, shared=True)
+    assert len(list((tmp_path / "runs").iterdir())) == 8
+    assert not (tmp_path / "results.parquet").exists()
 
 
 def test_four_shares_in_processes_of_their_own_give_the_results_of_one_process(tmp_path: Path) -> None:
@@ -216,8 +236,7 @@ def test_a_worker_with_another_version_stops_the_sweep(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def of_another_version(run: Run) -> Any:
-        row, provenance = measure(run)
-        return row, {**provenance, "package_version": "0.0.1"}
+        return {**measure(run), "package_version": "0.0.1"}
 
     monkeypatch.setattr(runner, "measure", of_another_version)
     with pytest.raises(SweepStoppedError, match=r"has dragonfly-env 0\.0\.1, and the sweep was started with"):

@@ -81,8 +81,8 @@ def test_an_agent_that_draws_batch_by_batch_measures_the_same_with_and_without_p
     (run,) = scenario("drawing.py:Drawing").runs()
     run = dataclasses.replace(run, measure_ns=5000.0)
     shares: list[float] = []
-    plain, _ = measure(run)
-    shown, _ = measure(run, progress=shares.append)
+    plain = measure(run)
+    shown = measure(run, progress=shares.append)
     assert shown["trace_hash"] == plain["trace_hash"]
     assert len(shares) > 10
     assert shares == sorted(shares)

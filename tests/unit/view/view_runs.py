@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dragonfly_env.sweeps.run import Run
+from dragonfly_env.sweeps.point import Run
 from dragonfly_env.sweeps.scenario import Scenario
 
 GRID = {"p": 1, "group": "grid:rows=2,columns=3,row_links=1,column_links=2", "h": 1, "g": 4}

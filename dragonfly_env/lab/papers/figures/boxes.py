@@ -19,7 +19,7 @@ from dragonfly_env.lab.papers.figures.panels import error_of, letter, published_
 from dragonfly_env.lab.papers.findings import Findings, FloatArray
 from dragonfly_env.lab.papers.quantities import FRACTION_BELOW, LATENCY_MEAN, LATENCY_P99
 from dragonfly_env.plots.style import fitting_legend, grid, looks
-from dragonfly_env.sweeps.run import Point
+from dragonfly_env.sweeps.point import Point
 
 _MARKS: dict[str, dict[str, Any]] = {
     "mean": {"marker": "D", "color": "white", "markeredgecolor": "black", "markersize": 4.5},

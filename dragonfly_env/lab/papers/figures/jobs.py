@@ -30,8 +30,8 @@ from dragonfly_env.lab.papers.job_metrics import (
 )
 from dragonfly_env.lab.papers.paired import reduction_of
 from dragonfly_env.plots.style import grid, looks
+from dragonfly_env.sweeps.point import Point
 from dragonfly_env.sweeps.results import mean_and_ci95
-from dragonfly_env.sweeps.run import Point
 
 _BASE = "ad0"
 _MARKS: dict[str, Any] = {"marker": "D", "color": "white", "markeredgecolor": "black", "markersize": 4.5}

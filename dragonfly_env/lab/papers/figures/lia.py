@@ -25,7 +25,7 @@ from dragonfly_env.lab.papers.quantities import (
 )
 from dragonfly_env.plots.style import fitting_legend, grid, looks, policy_legend
 from dragonfly_env.simulation.path_kinds import PATH_KINDS
-from dragonfly_env.sweeps.run import Point
+from dragonfly_env.sweeps.point import Point
 
 _PATH_COLORS = ("#0072b2", "#d55e00", "#cc79a7", "#009e73", "#e69f00", "#56b4e9", "#999999")
 _BASE = "min"

@@ -28,8 +28,8 @@ from dragonfly_env.lab.papers.claims import (
     value,
 )
 from dragonfly_env.lab.papers.findings import Findings, FloatArray
+from dragonfly_env.sweeps.point import Point
 from dragonfly_env.sweeps.results import mean_and_ci95
-from dragonfly_env.sweeps.run import Point
 
 LABEL, RELATIVE_LABEL = "published", "published, relative to the measured reference"
 _STYLE: dict[str, Any] = {

@@ -17,7 +17,7 @@ from dragonfly_env.lab.papers.quantities import (
     around_change,
 )
 from dragonfly_env.plots.style import grid, looks, policy_legend
-from dragonfly_env.sweeps.run import Point
+from dragonfly_env.sweeps.point import Point
 
 _STYLES = ("-", "--", ":")
 _BEFORE_NS, _AFTER_NS = 300.0, 1500.0

@@ -67,7 +67,7 @@ def test_a_published_run_gives_the_same_bits_here(published: ReferenceResult) ->
     }
     assert published.run_id in runs, LACKING
     case, run = runs[published.run_id]
-    row, _ = measure(run)
+    row = measure(run)
     found = measured_of(track, case, row)
     assert found.same_as(published.measured), f"{found} instead of {published.measured}: {CHANGED}"
 

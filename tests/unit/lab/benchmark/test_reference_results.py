@@ -15,8 +15,8 @@ import dragonfly_env as dfe
 from dragonfly_env.lab.benchmark import Benchmark, Suite, reference_results
 from dragonfly_env.lab.benchmark.measured import Measured
 from dragonfly_env.lab.benchmark.reference_results import ReferenceResult, ReferenceResults, table_of
+from dragonfly_env.sweeps.results import run_file
 from dragonfly_env.sweeps.runner import run_all
-from dragonfly_env.sweeps.storage import ResultsFolder
 from tests.unit.lab.benchmark.tiny_suite import tiny
 
 SUITE = Suite.from_dict(tiny())
@@ -100,7 +100,7 @@ def test_a_table_is_read_as_it_was_written_and_has_the_same_bytes_in_any_order(t
 def test_published_runs_are_not_done(publish_all: Publish) -> None:
     work = publish_all()
     assert len(work.taken()) == len(work.runs()) == work.reference_runs() == RUNS
-    assert work.todo() == work.todo(redo=True) == ()
+    assert work.todo() == work.todo(force=True) == ()
     assert work.execute() is None
     assert not work.folder.exists()
     assert set(work.scores().table["value"]) == {1000.0}
@@ -121,10 +121,10 @@ def test_what_the_folder_holds_goes_before_what_is_published(publish_all: Publis
     run_all([run], work.folder, workers=1)
     assert run.id not in {one.run_id for one in work.taken()}
     assert work.todo() == ()
-    assert work.todo(redo=True) == (run,)
+    assert work.todo(force=True) == (run,)
     values = work.scores().table.set_index(["case", "policy"])["value"]
     assert sum(values != 1000.0) == 1
-    measured = pd.read_parquet(ResultsFolder(work.folder).run_file(run.id))["latency_mean_ns"].item()
+    measured = pd.read_parquet(run_file(work.folder, run.id))["latency_mean_ns"].item()
     assert values["adv+1 0.1, 72 hosts, default", run.policy_label] == (1000.0 + measured) / 2  # two seeds
     report = work.execute()
     assert report is not None

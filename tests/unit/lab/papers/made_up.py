@@ -9,7 +9,7 @@ from dragonfly_env.lab.papers import Paper
 from dragonfly_env.lab.papers.claims import Claim, Measured, measure_claim
 from dragonfly_env.lab.papers.findings import Findings
 from dragonfly_env.lab.papers.paper import Effort
-from dragonfly_env.sweeps.run import Point
+from dragonfly_env.sweeps.point import Point
 
 Row: TypeAlias = Callable[[Point], Mapping[str, Any]]
 

@@ -15,7 +15,7 @@ from dragonfly_env.lab.papers import find_paper
 from dragonfly_env.lab.papers.aries_points import SIZES, Sizing
 from dragonfly_env.lab.papers.claims import excluded, given
 from dragonfly_env.lab.papers.paper import Effort
-from dragonfly_env.sweeps.run import Point
+from dragonfly_env.sweeps.point import Point
 
 ARIES = find_paper("aries")
 QUICK, FULL = ARIES.efforts

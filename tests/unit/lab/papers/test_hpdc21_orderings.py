@@ -13,7 +13,7 @@ from dragonfly_env.lab.papers.claims import Measured
 from dragonfly_env.lab.papers.paper import Effort
 from dragonfly_env.lab.papers.quantities import hop_limit
 from dragonfly_env.lab.papers.verdicts import DEVIATES, MET, judge
-from dragonfly_env.sweeps.run import Point
+from dragonfly_env.sweeps.point import Point
 from tests.unit.lab.papers import made_up
 
 HPDC21 = find_paper("hpdc21")

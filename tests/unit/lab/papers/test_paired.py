@@ -24,8 +24,8 @@ from dragonfly_env.lab.papers.verdicts import (
     judge,
     judge_all,
 )
+from dragonfly_env.sweeps.point import Point
 from dragonfly_env.sweeps.results import mean_and_ci95
-from dragonfly_env.sweeps.run import Point
 
 ARIES = find_paper("aries")
 FULL = ARIES.effort("full")

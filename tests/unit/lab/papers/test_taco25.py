@@ -18,7 +18,7 @@ from dragonfly_env.lab.papers.paper import Effort
 from dragonfly_env.lab.papers.quantities import offset_of
 from dragonfly_env.lab.papers.report import variants_in
 from dragonfly_env.lab.papers.verdicts import DEVIATES, judge
-from dragonfly_env.sweeps.run import Point
+from dragonfly_env.sweeps.point import Point
 from tests.unit.lab.papers import made_up
 from tests.unit.lab.papers.made_up import Row
 

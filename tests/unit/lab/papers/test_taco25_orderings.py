@@ -15,7 +15,7 @@ from dragonfly_env.lab.papers.claims import Claim, Measured
 from dragonfly_env.lab.papers.findings import steps_of
 from dragonfly_env.lab.papers.quantities import offset_of, shares_of
 from dragonfly_env.simulation.path_kinds import PATH_KINDS
-from dragonfly_env.sweeps.run import Point
+from dragonfly_env.sweeps.point import Point
 from tests.unit.lab.papers import made_up
 from tests.unit.lab.papers.made_up import Row
 

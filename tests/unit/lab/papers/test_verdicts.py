@@ -37,7 +37,7 @@ from dragonfly_env.lab.papers.verdicts import (
     Verdict,
     judge,
 )
-from dragonfly_env.sweeps.run import Point
+from dragonfly_env.sweeps.point import Point
 from tests.identity.dump import MadeUpRow
 
 TACO25 = find_paper("taco25")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
@@ -210,8 +210,3 @@ class Run(Point):
             together = f"{len(listed)} jobs on {sum(job.num_hosts for job in listed)} hosts"
             named = [together, *(job.title for job in jobs if not isinstance(job, Job))]
         return " and ".join(named + background)
-
-
-def in_order(runs: Iterable[Run]) -> list[Run]:
-    """Expensive runs first, so that the processes stay busy to the end."""
-    return sorted(runs, key=lambda run: -run.work)
