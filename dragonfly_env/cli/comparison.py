@@ -54,7 +54,7 @@ def _plan_text(plan: Scenario, folder: Path, workers: int | None, force: bool) -
     there = f", {len(runs) - len(left)} are there already" if len(left) < len(runs) else ""
     lines = [f"{len(runs)} run{'s' if len(runs) > 1 else ''}{there}"]
     if left:
-        count = fitting_workers(left, workers, plan.threads)
+        count = fitting_workers(left, workers, plan.shared.get("threads", 1))
         lines.append(
             f"memory: about {spell_bytes(memory_of(left, count))} for {count} process{'es' if count > 1 else ''}"
         )

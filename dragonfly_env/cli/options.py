@@ -38,11 +38,12 @@ from dragonfly_env.config.rows import describe
 from dragonfly_env.config.systems import PRESETS, is_xc
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.jobs.workload import parse_jobs
+from dragonfly_env.policies import Policy
 from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.sweeps.scenario import (
     DEFAULT_TOPOLOGY,
-    PolicyChoice,
     parse_loads,
+    parse_policy_choice,
 )
 
 UNBOUNDED = "unbounded"
@@ -405,8 +406,8 @@ def scenario_settings(base: Mapping[str, Any], given: Given, **others: Any) -> d
 def trained_with(specs: Sequence[str]) -> dict[str, Any]:
     """The settings of the network and traffic that the first saved agent among ``specs`` knows; they may be none."""
     for spec in specs:
-        source = PolicyChoice.parse(spec).agent
-        if source is None or not source.is_file:
+        _, source = parse_policy_choice(spec)
+        if isinstance(source, Policy) or not source.is_file:
             continue
         known = source.metadata().get("configuration")
         if isinstance(known, dict) and {"topology", "network", "traffic", "load"} <= known.keys():

@@ -79,6 +79,6 @@ def sweep(
         jobs = (*itertools.chain(*plan.programs), *plan.jobs)
         names = [job.title for job in jobs] + [choice.label for choice in plan.traffic]
         traffic = ", ".join(name for name in names if not (jobs and name == "none"))
-        plan = dataclasses.replace(plan, name=f"{traffic} on {plan.topology.num_hosts:,} hosts")
+        plan = dataclasses.replace(plan, name=f"{traffic} on {plan.shared['topology'].num_hosts:,} hosts")
     usual = Path("results", scenario.stem) if scenario else default_folder(plan.name, plan)
     compare(plan, check_folder("--out", out or usual), **how)

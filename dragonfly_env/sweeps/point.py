@@ -7,13 +7,14 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 from dragonfly_env import _core
 from dragonfly_env.checks.values import MAX_RUN_NS, check_real
 from dragonfly_env.jobs import Job
 from dragonfly_env.jobs.parse import RegisteredJob
 from dragonfly_env.jobs.workload import resolved_jobs
+from dragonfly_env.policies import Policy
 from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.simulation.window import check_window
 from dragonfly_env.traffic import Traffic
@@ -157,6 +158,15 @@ class Point:
         if self.closed_loop:
             return 2.0 * self.config.topology.num_hosts**2 * self.config.network.packet_time_ns
         return self.config.topology.num_hosts * (self.warmup_ns + self.measure_ns) * self.load
+
+
+AnyPolicy: TypeAlias = Policy | AgentSource
+"""A policy of the core, or the source of an agent, a learner or a class in Python."""
+
+
+def split_policy(policy: AnyPolicy) -> tuple[Policy, AgentSource | None]:
+    """The policy of a configuration, and what decides instead: behind an agent the policy decides nothing."""
+    return (Policy("min"), policy) if isinstance(policy, AgentSource) else (policy, None)
 
 
 def offers_itself(traffic: Traffic) -> bool:

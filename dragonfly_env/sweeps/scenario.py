@@ -1,14 +1,10 @@
-"""A scenario: what to compare with what, from a TOML file or from options, as a deterministic list of
-runs. Every mistake of who wrote it becomes one `ConfigError` with field, value and what is allowed.
-
-From below: `Table` and `parse_loads` read settings, `PolicyChoice` and `TrafficChoice` are the two things that a sweep
-varies by name, `Scenario` combines them.
+"""A scenario: policies x traffic x programs x placements x loads x seeds on one network, from a TOML file or from
+options, as a deterministic list of runs.
 """
 
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -19,7 +15,7 @@ from dragonfly_env.checks.values import (
     MAX_SEED,
     check_bool,
     check_integer,
-    check_items,
+    check_mapping,
     check_real,
     check_text,
     check_time_ns,
@@ -28,88 +24,35 @@ from dragonfly_env.checks.values import (
     parse_value,
     unknown_name,
 )
-from dragonfly_env.config.network import NetworkConfig
-from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.jobs import Job
 from dragonfly_env.jobs.mix import BackgroundMix
 from dragonfly_env.jobs.workload import parse_jobs
-from dragonfly_env.policies import Policy, make_policy, policies
+from dragonfly_env.policies import Policy, policies
 from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.simulation.window import after_warmup
-from dragonfly_env.sweeps.point import Point, Run, offers_itself
+from dragonfly_env.sweeps.point import AnyPolicy, Point, Run, offers_itself, split_policy
 from dragonfly_env.traffic import DemandMatrix, Traffic, parse_traffic, traffic_from_dict
 from dragonfly_env.training.agents import FORMS, AgentSource, means_file
 
 LONGEST_NS = 1e12  # a thousand seconds of simulated time: beyond any sensible run
+DEFAULT_TOPOLOGY = "1056"
+DEFAULT_WARMUP_NS = 100_000.0
+DEFAULT_MEASURE_NS = 100_000.0
+_MOST_RUNS = 100_000
+# Fields of a simulation that vary within a scenario, or belong to a single run.
+_VARIED = {"traffic", "load", "policy", "jobs", "seed", "packet_log"}
+_OF_CONFIG = tuple(field.name for field in fields(SimulationConfig) if field.name not in _VARIED)
+_TIMES = {"warmup_ns": 0.0, "learner_warmup_ns": 0.0, "measure_ns": 1.0}
+"""The times of a scenario and how short they may be."""
+_OWN = ("name", "policies", "traffic", "loads", "seeds", *_TIMES, "jobs", "programs", "placements", "arrays")
 
 
-class Table:
-    """A table of settings (from TOML or options) that is emptied field by field.
-
-    Args:
-        values: The settings.
-        where: The table's name in messages; empty for the top level.
-    """
-
-    def __init__(self, values: object, where: str = "") -> None:
-        if not isinstance(values, Mapping):
-            raise config_error(where or "scenario", values, "must be a table of settings")
-        self._values: dict[str, Any] = {str(key): value for key, value in values.items()}
-        self._where = where
-        self._known: list[str] = []
-
-    def field(self, name: str) -> str:
-        """The full name of a field, as a message shows it."""
-        return f"{self._where}.{name}" if self._where else name
-
-    def take(self, name: str, default: Any = None) -> Any:
-        """Remove and return a field, whatever it holds."""
-        self._known.append(name)
-        return self._values.pop(name, default)
-
-    def text(self, name: str, default: str) -> str:
-        """A non-empty string."""
-        value = self.take(name, default)
-        if not isinstance(value, str) or not value.strip():
-            raise config_error(self.field(name), value, "must be a non-empty string")
-        return value
-
-    def optional_text(self, name: str) -> str:
-        """A non-empty string, or an empty one if the field is absent."""
-        return self.text(name, "") if name in self._values else str(self.take(name, ""))
-
-    def integer(self, name: str, default: int, low: int, high: int) -> int:
-        """An integer in [low, high]."""
-        return check_integer(self.field(name), self.take(name, default), low, high)
-
-    def time_ns(self, name: str, default: float, low: float) -> float:
-        """A time in ns, at least ``low``."""
-        return check_time_ns(self.field(name), self.take(name, default), low, LONGEST_NS)
-
-    def optional_time_ns(self, name: str, low: float) -> float | None:
-        """A time in ns, at least ``low``, or None if the field is absent."""
-        value = self.take(name)
-        return None if value is None else check_time_ns(self.field(name), value, low, LONGEST_NS)
-
-    def items(self, name: str) -> list[Any]:
-        """A list; a single value counts as a list of one, an absent field as an empty one."""
-        value = self.take(name)
-        if value is None:
-            return []
-        if not isinstance(value, Sequence) or isinstance(value, str):
-            return [value]
-        return check_items(self.field(name), value, "must be a list")
-
-    def rest(self) -> dict[str, Any]:
-        """All fields not taken yet."""
-        left, self._values = self._values, {}
-        return left
-
-    def finish(self) -> None:
-        """Complain about the first field that was not used."""
-        for name in self._values:
-            raise unknown_name(f"field of {self._where}" if self._where else "field", name, self._known)
+def _listed(value: Any) -> list[Any]:
+    """A list of settings; a single value counts as a list of one, an absent one as an empty list."""
+    if value is None:
+        return []
+    return list(value) if isinstance(value, Sequence) and not isinstance(value, str) else [value]
 
 
 _LEAST_PERCENT = 2  # what is less was hardly meant as a percentage
@@ -149,53 +92,37 @@ def _one_load(value: object, field: str) -> float:
         raise config_error(field, value, allowed) from None
 
 
-@dataclass(frozen=True, slots=True)
-class PolicyChoice:
-    """A routing policy and its name in tables and figures: ``ugal-n``, ``ugal-n:bias_packets=2`` or an agent's.
+def parse_policy_choice(value: object) -> tuple[str, AnyPolicy]:
+    """A policy, and its name in tables and figures, from ``"ugal-n"``, ``"ugal-n:bias_packets=2,minimal_candidates=2"``
+    or ``{name="ugal-n", bias_packets=2}``; from ``"agent.zip"``, ``"module:Class"`` or ``{agent="agent.zip"}``.
 
-    Attributes:
-        policy: A built-in policy; behind an agent: the one of the configuration, which then decides nothing.
-        label: The name.
-        agent: What decides instead, if it is not built in.
+    Any string may begin with a name of your own, ``"mine=agent.zip"``; in a table it is ``label``.
     """
-
-    policy: Policy
-    label: str
-    agent: AgentSource | None = None
-
-    @classmethod
-    def parse(cls, value: object) -> PolicyChoice:
-        """From ``"ugal-n"``, ``"ugal-n:bias_packets=2,minimal_candidates=2"`` or ``{name="ugal-n", bias_packets=2}``;
-        from ``"agent.zip"``, ``"module:Class"`` or ``{agent="agent.zip"}``.
-
-        Any string may begin with a name of your own, ``"mine=agent.zip"``; in a table it is ``label``.
-        """
-        if isinstance(value, str):
-            label, spec = _split_label(value)
-            if not _is_built_in(spec):
-                return cls._of_agent(spec, label)
-            name, _, settings = spec.partition(":")
-            name, parameters = name.strip(), parse_assignments(settings, "policy parameter")
+    label, agent, parameters = "", "", {}
+    if isinstance(value, str):
+        label, spec = _split_label(value)
+        name, _, settings = spec.partition(":")
+        if _is_built_in(spec):
+            parameters = parse_assignments(settings, "policy parameter")
         else:
-            table = Table(value, "policies")
-            label, agent = table.optional_text("label"), table.optional_text("agent")
-            if agent:
-                table.finish()
-                return cls._of_agent(agent, label)
-            name = table.text("name", "").strip()
-            parameters = table.rest()
-        return cls(_built_in(name, parameters), label or _spell_policy(name, parameters))
-
-    @classmethod
-    def _of_agent(cls, spec: str, label: str) -> PolicyChoice:
-        source = AgentSource.find(spec)
-        return cls(make_policy("min"), label or source.label, source)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for provenance."""
-        if self.agent is None:
-            return self.policy.to_dict()
-        return {"label": self.label, "agent": self.agent.spec, "sha256": self.agent.sha256}
+            agent = spec
+    else:
+        parameters = check_mapping("policies", value)
+        label, agent, name = (
+            check_text(f"policies.{key}", parameters.pop(key, "")) for key in ("label", "agent", "name")
+        )
+    if agent:
+        source = AgentSource.find(agent)
+        return label or source.label, source
+    name = name.strip()
+    try:
+        policy = Policy(name, parameters)
+    except ConfigError as error:
+        if parameters or not str(error).startswith("policy = "):
+            raise
+        raise ConfigError(f"{error} (or {FORMS})") from None
+    settings = ",".join(f"{key}={_spell(setting)}" for key, setting in sorted(parameters.items()))
+    return label or (f"{name}:{settings}" if settings else name), policy
 
 
 def _split_label(text: str) -> tuple[str, str]:
@@ -213,18 +140,10 @@ def _is_built_in(spec: str) -> bool:
     return not (settings or means_file(spec, Path.cwd()) or "/" in spec or spec.endswith(".py"))
 
 
-def _built_in(name: str, parameters: dict[str, Any]) -> Policy:
-    try:
-        return make_policy(name, **parameters)
-    except ConfigError as error:
-        if parameters or not str(error).startswith("policy = "):
-            raise
-        raise ConfigError(f"{error} (or {FORMS})") from None
-
-
-def _spell_policy(name: str, parameters: dict[str, Any]) -> str:
-    settings = ",".join(f"{key}={_spell(setting)}" for key, setting in sorted(parameters.items()))
-    return f"{name}:{settings}" if settings else name
+def _spell(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, (int, float)) else str(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,85 +174,58 @@ class TrafficChoice:
         if isinstance(value, str):
             spoken = parse_traffic(value)
             return cls(spoken, value.strip() if isinstance(spoken, DemandMatrix) else spoken.spec)
-        table = Table(value, "traffic")
-        steps = table.items("schedule")
-        loads = parse_loads(table.items("loads"), "traffic.loads")
-        label = table.take("label")
-        warmup_ns = table.optional_time_ns("warmup_ns", 0.0)
-        measure_ns = table.optional_time_ns("measure_ns", 1.0)
-        pattern = table.rest()
-        if label is not None and (not isinstance(label, str) or not label.strip()):
-            raise config_error("traffic.label", label, "must be a non-empty string")
-        if bool(pattern) == bool(steps):
+        table = check_mapping("traffic", value)
+        loads = parse_loads(_listed(table.pop("loads", None)), "traffic.loads")
+        label = check_text("traffic.label", table.pop("label", "")).strip()
+        times = {
+            name: check_time_ns(f"traffic.{name}", table.pop(name), _TIMES[name], LONGEST_NS)
+            for name in ("warmup_ns", "measure_ns")
+            if name in table
+        }
+        steps = _listed(table.pop("schedule", None))
+        if bool(table) == bool(steps):
             raise config_error("traffic", value, "must have either a pattern or a schedule")
         if steps:
             if loads:
                 raise config_error(
                     "traffic.loads", list(loads), "must be left out: a schedule states its loads"
                 )
-            checked = [_step(step) for step in steps]
+            schedule: Any = parse_traffic(steps)
             described = ", then ".join(
-                f"{traffic.spec} {load:g} from {time / 1000:g} us" for time, traffic, load in checked
+                f"{traffic.spec} {load:g} from {time_ns / 1000:g} us"
+                for time_ns, traffic, load in schedule.steps
             )
-            return cls(parse_traffic(checked), label or described, (checked[0][2],), warmup_ns, measure_ns)
-        traffic = parse_traffic(traffic_from_dict(pattern))
+            return cls(schedule, label or described, (schedule.steps[0][2],), **times)
+        traffic = parse_traffic(traffic_from_dict(table))
         if traffic.is_absolute and loads:
             allowed = f"must be left out: {traffic.spec} says itself how much is offered"
             raise config_error("traffic.loads", list(loads), allowed)
-        if traffic.is_closed_loop and (loads or warmup_ns is not None):
+        if traffic.is_closed_loop and (loads or "warmup_ns" in times):
             field = "loads" if loads else "warmup_ns"
             allowed = "must be left out: closed-loop traffic has no load, and is measured from its start"
-            raise config_error(f"traffic.{field}", list(loads) or warmup_ns, allowed)
-        return cls(traffic, label or traffic.spec, loads, warmup_ns, measure_ns)
-
-
-def _spell(value: object) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return f"{value:g}" if isinstance(value, (int, float)) else str(value)
-
-
-def _step(step: object) -> tuple[float, Traffic, float]:
-    if not isinstance(step, (list, tuple)) or len(step) != 3 or not isinstance(step[1], str):
-        raise config_error("traffic.schedule step", step, "must be [time_ns, pattern, load]")
-    time_ns = check_real("traffic.schedule time_ns", step[0], 0.0, LONGEST_NS, unit="ns")
-    load = check_real("traffic.schedule load", step[2], 0.0, 1.0, open_low=True)
-    return time_ns, parse_traffic(step[1]), load
-
-
-DEFAULT_TOPOLOGY = "1056"
-DEFAULT_WARMUP_NS = 100_000.0
-DEFAULT_MEASURE_NS = 100_000.0
-_MOST_RUNS = 100_000
-# Fields that a scenario has under other names, and fields of a single run.
-_OWN = {"topology", "network", "traffic", "load", "policy", "jobs", "seed", "threads", "packet_log"}
-_OPTIONS = tuple(field.name for field in fields(SimulationConfig) if field.name not in _OWN)
+            raise config_error(f"traffic.{field}", list(loads) or times["warmup_ns"], allowed)
+        return cls(traffic, label or traffic.spec, loads, **times)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """Policies x traffic x programs x placements x loads x seeds on one network.
-
-    What is not given takes the default of `dragonfly_env.SimulationConfig`.
+    """Policies x traffic x programs x placements x loads x seeds on one network: a collection of runs.
 
     Attributes:
         name: Title of tables and figures.
-        topology: The system.
-        network: Links, routers and buffers.
-        policies: Routing policies, in the order of tables and figures.
+        shared: Arguments of `SimulationConfig` that all runs share: the system, its network, how hosts send, threads.
+        policies: Routing policies by their labels, in the order of tables and figures.
         traffic: Traffic patterns, in the same sense.
         loads: Offered loads for every traffic that states none itself; closed-loop traffic has none.
         seeds: One run for each; they give the confidence intervals.
-        warmup_ns: Simulated time before measuring; closed-loop traffic has none. Jobs that end start after it.
+        warmup_ns: Simulated time before measuring; closed-loop traffic has none, unless it is given for endless jobs.
+            Jobs that end start after it. None: not given, the default.
         learner_warmup_ns: The same for policies that learn, if theirs is another: they begin with empty tables.
         measure_ns: Simulated time that is measured; a closed loop ends at its completion if that comes first.
-        options: Further arguments of `SimulationConfig`.
         jobs: Of every run; their ``start_ns`` counts from the end of the warm-up, that of endless ones from time 0.
         programs: Jobs of which each run has one entry, before ``jobs``. Empty: ``jobs`` alone.
         placements: Of the jobs of ``programs``, or of ``jobs`` if there are none; each in runs of its own. Empty: those
             that the jobs have.
-        warms_up_jobs: Whether endless jobs alone are worth a warm-up: it was given.
-        threads: Threads of one simulation.
         arrays: Keep results per router, per link and per time bin (the fairness, link and series figures need
             them).
 
@@ -348,72 +240,83 @@ class Scenario:
     """
 
     name: str
-    topology: Dragonfly
-    network: NetworkConfig
-    policies: tuple[PolicyChoice, ...]
+    shared: Mapping[str, Any]
+    policies: Mapping[str, AnyPolicy]
     traffic: tuple[TrafficChoice, ...]
     loads: tuple[float, ...]
     seeds: tuple[int, ...]
-    warmup_ns: float
-    measure_ns: float
-    options: Mapping[str, Any]
+    warmup_ns: float | None = None
+    learner_warmup_ns: float | None = None
+    measure_ns: float = DEFAULT_MEASURE_NS
     jobs: tuple[Job | BackgroundMix, ...] = ()
     programs: tuple[tuple[Job, ...], ...] = ()
     placements: tuple[str, ...] = ()
-    warms_up_jobs: bool = False
-    learner_warmup_ns: float | None = None
-    threads: int = 1
     arrays: bool = True
 
     @classmethod
     def from_dict(cls, settings: Mapping[str, Any], *, name: str = "scenario") -> Scenario:
         """From settings as in a TOML file.
 
-        Keys (``policies`` and, without ``jobs``, ``traffic`` must be given): ``name``; ``topology``: a preset's name,
-        or a table for `Dragonfly.from_dict` (``preset``, or ``p a h g trunking``; ``arrangement``);
-        ``network``: a preset's name, or a table for `NetworkConfig.from_dict` (``preset`` and any field);
-        ``policies``, ``traffic``: lists for `PolicyChoice.parse` and `TrafficChoice.parse`; ``loads``:
+        Keys (``policies`` and, without ``jobs``, ``traffic`` must be given): ``name``; ``topology``, ``network`` and
+        the other fields of `SimulationConfig`, such as ``injection``, ``source_queue_packets`` and ``threads``, which
+        all runs share; ``policies``, ``traffic``: lists for `parse_policy_choice` and `TrafficChoice.parse`; ``loads``:
         numbers, or ranges ``"0.1:1.0:0.1"``; ``seeds``: integers; ``warmup_ns``, ``learner_warmup_ns``,
         ``measure_ns``; ``jobs``: those of every run, for `Job.from_dict` or `Job.parse`; ``programs``: jobs of the same
-        form, or lists of jobs, of which each run has one; ``placements``: their placements, as of `Job`; ``threads``;
-        ``arrays``; and the other fields of `SimulationConfig`, such as ``injection`` and ``source_queue_packets``.
+        form, or lists of jobs, of which each run has one; ``placements``: their placements, as of `Job`; ``arrays``.
 
         Raises:
             ConfigError: Naming the field, its value and what is allowed.
         """
-        table = Table(settings)
-        topology = table.take("topology", DEFAULT_TOPOLOGY)
-        network = table.take("network", "default")
-        jobs = parse_jobs(table.items("jobs"))
-        programs = tuple(_parse_program(item) for item in table.items("programs"))
-        traffic = table.items("traffic") or (["none"] if jobs or programs else [])
+        given = check_mapping("scenario", settings)
+        for key in given:
+            if key not in (*_OWN, *_OF_CONFIG):
+                raise unknown_name("field", key, (*_OWN, *_OF_CONFIG))
+        of_config = {key: given[key] for key in _OF_CONFIG if given.get(key) is not None}
+        base = SimulationConfig(**{"topology": DEFAULT_TOPOLOGY, **of_config})
+        jobs = parse_jobs(_listed(given.get("jobs")))
+        programs = tuple(_parse_program(item) for item in _listed(given.get("programs")))
+        traffic = _listed(given.get("traffic")) or (["none"] if jobs or programs else [])
+        listed = [parse_policy_choice(item) for item in _listed(given.get("policies"))]
         scenario = cls(
-            name=table.text("name", name),
-            topology=Dragonfly.from_dict(topology)
-            if isinstance(topology, Mapping)
-            else Dragonfly.preset(topology),
-            network=NetworkConfig.from_dict(network)
-            if isinstance(network, Mapping)
-            else NetworkConfig.preset(network),
-            policies=tuple(PolicyChoice.parse(item) for item in table.items("policies")),
-            traffic=tuple(TrafficChoice.parse(item) for item in traffic),
-            loads=parse_loads(table.items("loads"), "loads"),
-            seeds=tuple(check_integer("seeds", item, 0, MAX_SEED) for item in table.items("seeds") or [1]),
-            warmup_ns=table.time_ns("warmup_ns", DEFAULT_WARMUP_NS, 0.0),
-            measure_ns=table.time_ns("measure_ns", DEFAULT_MEASURE_NS, 1.0),
-            learner_warmup_ns=table.time_ns("learner_warmup_ns", 0.0, 0.0)
-            if "learner_warmup_ns" in settings
-            else None,
+            name=check_text("name", given.get("name", name)),
+            shared={**of_config, "topology": base.topology, "network": base.network},
+            policies=dict(listed),
+            traffic=tuple(map(TrafficChoice.parse, traffic)),
+            loads=parse_loads(_listed(given.get("loads")), "loads"),
+            seeds=tuple(check_integer("seeds", seed, 0, MAX_SEED) for seed in _listed(given.get("seeds")))
+            or (1,),
+            **{
+                key: check_time_ns(key, given[key], low, LONGEST_NS)
+                for key, low in _TIMES.items()
+                if key in given
+            },
             jobs=jobs,
             programs=programs,
-            placements=tuple(check_text("placements", item) for item in table.items("placements")),
-            warms_up_jobs="warmup_ns" in settings,
-            threads=table.integer("threads", 1, 1, 1024),
-            arrays=check_bool("arrays", table.take("arrays", True)),
-            options={key: value for key in _OPTIONS if (value := table.take(key)) is not None},
+            placements=tuple(check_text("placements", item) for item in _listed(given.get("placements"))),
+            arrays=check_bool("arrays", given.get("arrays", True)),
         )
-        table.finish()
-        scenario._check_lists()
+        for field, labels in (
+            ("policies", [label for label, _ in listed]),
+            ("traffic", [choice.label for choice in scenario.traffic]),
+            ("placements", [*scenario.placements]),
+        ):
+            if not labels and field != "placements":
+                raise config_error(field, [], "must name at least one")
+            for label in labels:
+                if labels.count(label) > 1:
+                    raise config_error(field, label, "must be listed only once")
+        if scenario.placements and not any(
+            isinstance(job, Job) for job in (*jobs, *itertools.chain(*programs))
+        ):
+            raise config_error("placements", list(scenario.placements), "must be left out: no job is listed")
+        for choice in scenario.traffic:
+            if not scenario._loads_of(choice):
+                allowed = f"must hold at least one load in (0, 1] for traffic {choice.label!r}"
+                raise config_error("loads", [], allowed)
+        total = len(listed) * len(scenario.seeds) * len([*scenario._jobs_of_runs()])
+        total *= sum(len(scenario._loads_of(choice)) for choice in scenario.traffic)
+        if total > _MOST_RUNS:
+            raise config_error("number of runs", total, f"must be at most {_MOST_RUNS}")
         return scenario
 
     @classmethod
@@ -431,30 +334,6 @@ class Scenario:
             return cls.from_dict(settings, name=Path(path).stem)
         except ConfigError as error:
             raise ConfigError(f"{path}: {error}") from error
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for provenance: what `from_dict` took, every default filled in."""
-        return {
-            "name": self.name,
-            "topology": self.topology.to_dict(),
-            "network": self.network.to_dict(),
-            "policies": [choice.to_dict() for choice in self.policies],
-            "traffic": [
-                {"label": choice.label, "loads": list(self._loads_of(choice))} for choice in self.traffic
-            ],
-            "seeds": list(self.seeds),
-            "warmup_ns": self.warmup_ns,
-            **({} if self.learner_warmup_ns is None else {"learner_warmup_ns": self.learner_warmup_ns}),
-            "measure_ns": self.measure_ns,
-            **({"jobs": [job.to_dict() for job in self.jobs]} if self.jobs else {}),
-            **(
-                {"programs": [[job.to_dict() for job in one] for one in self.programs]}
-                if self.programs
-                else {}
-            ),
-            **({"placements": list(self.placements)} if self.placements else {}),
-            **self.options,
-        }
 
     def __iter__(self) -> Iterator[Run]:
         return iter(self.runs())
@@ -476,101 +355,61 @@ class Scenario:
                     raise config_error(field, label, f"must be listed only once; it is the same as {other!r}")
         return list(runs.values())
 
-    def _loads_of(self, traffic: TrafficChoice) -> tuple[float, ...]:
-        """Its own loads, or the scenario's; traces and closed loops have none, their rows say 1."""
-        return (1.0,) if offers_itself(traffic.traffic) else traffic.loads or self.loads
-
-    def _jobs_of_runs(self) -> Iterator[tuple[Job | BackgroundMix, ...]]:
-        """The jobs of a run, for every program and placement."""
-        for program in self.programs or ((),):
-            for placement in self.placements or (None,):
-                placed = tuple(
-                    job.replace(placement=placement) if isinstance(job, Job) and placement else job
-                    for job in program or self.jobs
-                )
-                yield placed + self.jobs if program else placed
-
-    def _warmup_ns_of(
-        self, traffic: TrafficChoice, policy: PolicyChoice, jobs: Sequence[Job | BackgroundMix]
-    ) -> float:
-        """A closed loop has none: what it does first is part of its makespan. Nor have jobs where nothing runs that
-        could warm the network up.
-        """
-        warms_up = self.warms_up_jobs and any(job.is_endless for job in jobs)
-        if traffic.traffic.is_closed_loop and not warms_up:
-            return 0.0
-        if self.learner_warmup_ns is not None and policy.policy.learns:
-            return self.learner_warmup_ns
-        return self.warmup_ns if traffic.warmup_ns is None else traffic.warmup_ns
-
-    def _check_lists(self) -> None:
-        for field, choices in (("policies", self.policies), ("traffic", self.traffic)):
-            labels = [choice.label for choice in choices]
-            if not labels:
-                raise config_error(field, [], "must name at least one")
-            for label in labels:
-                if labels.count(label) > 1:
-                    raise config_error(field, label, "must be listed only once")
-        if self.placements and not any(
-            isinstance(job, Job) for job in (*self.jobs, *itertools.chain(*self.programs))
-        ):
-            raise config_error("placements", list(self.placements), "must be left out: no job is listed")
-        titles = [" and ".join(job.title for job in one) for one in self.programs]
-        listed = [json.dumps([job.to_dict() for job in one], sort_keys=True) for one in self.programs]
-        for field, names, known in (
-            ("programs", titles, listed),
-            ("placements", self.placements, self.placements),
-        ):
-            for name, one in zip(names, known, strict=True):
-                if known.count(one) > 1:
-                    raise config_error(field, name, "must be listed only once")
-        for traffic in self.traffic:
-            if not self._loads_of(traffic):
-                raise config_error(
-                    "loads", [], f"must hold at least one load in (0, 1] for traffic {traffic.label!r}"
-                )
-        total = (
-            len(self.policies)
-            * len(self.seeds)
-            * max(1, len(self.programs))
-            * max(1, len(self.placements))
-            * sum(len(self._loads_of(traffic)) for traffic in self.traffic)
-        )
-        if total > _MOST_RUNS:
-            raise config_error("number of runs", total, f"must be at most {_MOST_RUNS}")
-
     def points(self) -> Iterator[Point]:
         """Every point, ordered by traffic, program, placement, policy and load.
 
         Raises:
             ConfigError: If a combination is impossible on this topology.
         """
-        combined = itertools.product(self.traffic, self._jobs_of_runs(), self.policies)
-        for traffic, listed, policy in combined:
-            warmup_ns = self._warmup_ns_of(traffic, policy, listed)
-            for load in self._loads_of(traffic):
-                yield Point(
-                    config=after_warmup(
-                        SimulationConfig(
-                            topology=self.topology,
-                            network=self.network,
-                            policy=policy.policy,
-                            traffic=traffic.traffic,
-                            load=load,
-                            jobs=tuple(listed),
-                            seed=self.seeds[0],
-                            threads=self.threads,
-                            **self.options,
-                        ),
-                        warmup_ns,
-                    ),
-                    policy_label=policy.label,
-                    traffic_label=traffic.label,
-                    warmup_ns=warmup_ns,
-                    measure_ns=self.measure_ns if traffic.measure_ns is None else traffic.measure_ns,
-                    arrays=self.arrays,
-                    agent=policy.agent,
+        combined = itertools.product(self.traffic, self._jobs_of_runs(), self.policies.items())
+        for choice, jobs, (label, routing) in combined:
+            policy, agent = split_policy(routing)
+            warmup_ns = self._warmup_ns_of(choice, policy, jobs)
+            for load in self._loads_of(choice):
+                config = SimulationConfig(
+                    **self.shared,
+                    policy=policy,
+                    traffic=choice.traffic,
+                    load=load,
+                    jobs=jobs,
+                    seed=self.seeds[0],
                 )
+                yield Point(
+                    config=after_warmup(config, warmup_ns),
+                    policy_label=label,
+                    traffic_label=choice.label,
+                    warmup_ns=warmup_ns,
+                    measure_ns=self.measure_ns if choice.measure_ns is None else choice.measure_ns,
+                    arrays=self.arrays,
+                    agent=agent,
+                )
+
+    def _loads_of(self, choice: TrafficChoice) -> tuple[float, ...]:
+        """Its own loads, or the scenario's; traces and closed loops have none, their rows say 1."""
+        return (1.0,) if offers_itself(choice.traffic) else choice.loads or self.loads
+
+    def _jobs_of_runs(self) -> Iterator[tuple[Job | BackgroundMix, ...]]:
+        """The jobs of a run, for every program and placement."""
+        for program, placement in itertools.product(self.programs or ((),), self.placements or (None,)):
+            placed = tuple(
+                job.replace(placement=placement) if isinstance(job, Job) and placement else job
+                for job in program or self.jobs
+            )
+            yield placed + self.jobs if program else placed
+
+    def _warmup_ns_of(
+        self, choice: TrafficChoice, policy: Policy, jobs: Sequence[Job | BackgroundMix]
+    ) -> float:
+        """A closed loop has none: what it does first is part of its makespan. Nor have jobs where nothing runs that
+        could warm the network up.
+        """
+        warms_up = self.warmup_ns is not None and any(job.is_endless for job in jobs)
+        if choice.traffic.is_closed_loop and not warms_up:
+            return 0.0
+        if self.learner_warmup_ns is not None and policy.learns:
+            return self.learner_warmup_ns
+        usual = DEFAULT_WARMUP_NS if self.warmup_ns is None else self.warmup_ns
+        return usual if choice.warmup_ns is None else choice.warmup_ns
 
 
 def _parse_program(item: object) -> tuple[Job, ...]:

@@ -30,8 +30,8 @@ from dragonfly_env.checks.values import config_error
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.lab.benchmark import reference_results
 from dragonfly_env.lab.benchmark.suite import EFFORTS, BenchmarkCase, Effort, Suite, Track, find_suite
+from dragonfly_env.policies import Policy
 from dragonfly_env.simulation.config import SimulationConfig
-from dragonfly_env.sweeps.scenario import PolicyChoice
 
 _COLUMNS = ("track", "effort", "case", "quantity", "bound", "key")
 
@@ -75,7 +75,7 @@ def _key_of(quantity: str, case: BenchmarkCase, seeds: int) -> str:
 
 
 def _config(case: BenchmarkCase) -> SimulationConfig:
-    return case.point(PolicyChoice.parse("min")).config
+    return case.point("min", Policy("min")).config
 
 
 def bound_of(track: Track, case: BenchmarkCase, seeds: int) -> float:

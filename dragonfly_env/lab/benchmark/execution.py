@@ -5,8 +5,8 @@ Runs whose results come with the package are not done: see `reference_results`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.errors import ConfigError
@@ -17,10 +17,11 @@ from dragonfly_env.lab.benchmark.scores import Outcome, Scores, outcome_of, scor
 from dragonfly_env.lab.benchmark.suite import BenchmarkCase, Effort, Suite, Track
 from dragonfly_env.lab.benchmark.training import scenarios_of, trained_on_test_split, training_cost
 from dragonfly_env.lab.work import Work
-from dragonfly_env.sweeps.point import Run
+from dragonfly_env.sweeps.point import AnyPolicy, Run
 from dragonfly_env.sweeps.results import read_runs
 from dragonfly_env.sweeps.runner import check_run
-from dragonfly_env.sweeps.scenario import PolicyChoice
+from dragonfly_env.sweeps.scenario import parse_policy_choice
+from dragonfly_env.training.agents import AgentSource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +39,7 @@ class Benchmark(Work):
     _results: ReferenceResults = field(
         default_factory=ReferenceResults, init=False, repr=False, compare=False
     )
-    _choices: dict[str, PolicyChoice] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _choices: dict[str, AnyPolicy] = field(default_factory=dict, init=False, repr=False, compare=False)
     _made: dict[tuple[str, ...], dict[str, Run]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -47,28 +48,22 @@ class Benchmark(Work):
     _refused: dict[tuple[str, ...], str] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        asked = [PolicyChoice.parse(spec) for spec in dict.fromkeys(self.policies)]
-        labels = [choice.label for choice in asked]
-        for spec in self.suite.reference_specs:
-            choice = PolicyChoice.parse(spec)
-            self._choices[choice.label] = choice
-        for number, choice in enumerate(asked):
-            if labels.count(choice.label) > 1 and _is_trained(choice):
-                label = f"{choice.label}#{labels[: number + 1].count(choice.label)}"
-                self._trainings[label] = choice.label
-                choice = replace(choice, label=label)
-            known = self._choices.setdefault(choice.label, choice)
-            if known.to_dict() != choice.to_dict():
+        asked = [parse_policy_choice(spec) for spec in dict.fromkeys(self.policies)]
+        labels = [label for label, _ in asked]
+        self._choices.update(map(parse_policy_choice, self.suite.reference_specs))
+        for number, (name, policy) in enumerate(asked):
+            label = name
+            if labels.count(name) > 1 and _is_trained(policy):
+                label = f"{name}#{labels[: number + 1].count(name)}"
+                self._trainings[label] = name
+            if self._choices.setdefault(label, policy) != policy:
                 raise config_error(
-                    "policies",
-                    choice.label,
-                    f"must not be called {choice.label!r}, which is another one here",
+                    "policies", label, f"must not be called {label!r}, which is another one here"
                 )
         if self.published:
-            for spec in self.suite.shown_specs:
-                choice = PolicyChoice.parse(spec)
-                if self._choices.setdefault(choice.label, choice) is choice:
-                    self._only_shown.add(choice.label)
+            for label, policy in map(parse_policy_choice, self.suite.shown_specs):
+                if self._choices.setdefault(label, policy) is policy:
+                    self._only_shown.add(label)
             object.__setattr__(self, "_results", ReferenceResults.read(table_of(self.suite.name)))
 
     @property
@@ -79,7 +74,7 @@ class Benchmark(Work):
     @property
     def kinds(self) -> dict[str, str]:
         """The kind of every reference policy, by its label."""
-        return {PolicyChoice.parse(spec).label: kind for spec, kind in self.suite.reference_specs.items()}
+        return _by_label(self.suite.reference_specs)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -101,9 +96,9 @@ class Benchmark(Work):
     def trained_on_test_split(self) -> dict[str, str]:
         """Saved agents whose files name scenarios of the suite's test split, each with the first reason."""
         found = {
-            label: trained_on_test_split(self.suite, scenarios_of(choice.agent.metadata()))
-            for label, choice in self._choices.items()
-            if choice.agent is not None and choice.agent.is_file
+            label: trained_on_test_split(self.suite, scenarios_of(policy.metadata()))
+            for label, policy in self._choices.items()
+            if isinstance(policy, AgentSource) and policy.is_file
         }
         return {label: reason for label, reason in found.items() if reason}
 
@@ -157,14 +152,14 @@ class Benchmark(Work):
             self.effort,
             {**self.kinds, **self.shown, **retired},
             (*self._choices, *retired),
-            {label: training_cost(choice) for label, choice in self._choices.items()},
+            {label: training_cost(policy) for label, policy in self._choices.items()},
             self._trainings,
         )
 
     @property
     def shown(self) -> dict[str, str]:
         """The kind of every policy that is published and is no reference, by its label."""
-        return {PolicyChoice.parse(spec).label: kind for spec, kind in self.suite.shown_specs.items()}
+        return _by_label(self.suite.shown_specs)
 
     def _taken(self) -> dict[str, ReferenceResult]:
         """The published results that are used, by run. A run of several tracks is done if one lacks its result."""
@@ -200,7 +195,7 @@ class Benchmark(Work):
         """A policy in a case, once per seed, by id: a hash of all that makes a run, so both are worked out once."""
         key = (case.track, case.split, case.name, label)
         if key not in self._made:
-            point = case.point(self._choices[label])
+            point = case.point(label, self._choices[label])
             runs = [point.run(seed) for seed in self.seeds_of()]
             self._made[key] = {run.id: run for run in runs}
         return self._made[key]
@@ -220,9 +215,14 @@ class Benchmark(Work):
                     yield track, case, label
 
 
-def _is_trained(choice: PolicyChoice) -> bool:
+def _by_label(specs: Mapping[str, str]) -> dict[str, str]:
+    """The kinds of policies by their labels."""
+    return {parse_policy_choice(spec)[0]: kind for spec, kind in specs.items()}
+
+
+def _is_trained(policy: AnyPolicy) -> bool:
     """Whether several of them may be trainings of one policy."""
-    return choice.agent is not None or choice.policy.name == "mlp"
+    return isinstance(policy, AgentSource) or policy.name == "mlp"
 
 
 def _why_not(run: Run) -> str:

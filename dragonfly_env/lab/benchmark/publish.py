@@ -19,7 +19,7 @@ from dragonfly_env.lab.benchmark.measured import Measured, measured_of
 from dragonfly_env.lab.benchmark.reference_results import Key, ReferenceResult, ReferenceResults, table_of
 from dragonfly_env.lab.benchmark.suite import EFFORTS, Suite, find_suite
 from dragonfly_env.sweeps.results import is_done, read_runs
-from dragonfly_env.sweeps.scenario import PolicyChoice
+from dragonfly_env.sweeps.scenario import parse_policy_choice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,12 +49,12 @@ def publish(folder: Path, suite: Suite, before: ReferenceResults) -> Publication
     known = {result.key: result for result in before}
     joined = {key: result for key, result in known.items() if result.policy in suite.retired_names}
     read: set[Key] = set()
-    choices = [PolicyChoice.parse(spec) for spec in (*suite.reference_specs, *suite.shown_specs)]
+    policies = [parse_policy_choice(spec) for spec in (*suite.reference_specs, *suite.shown_specs)]
     cases = (
         (track, effort, case) for track in suite.tracks for effort in EFFORTS for case in track.cases[effort]
     )
-    for (track, effort, case), choice in itertools.product(cases, choices):
-        point = case.point(choice)
+    for (track, effort, case), (label, policy) in itertools.product(cases, policies):
+        point = case.point(label, policy)
         for seed in sorted(
             {*(row["seed"] for row in rows.values()), *(result.seed for result in known.values())}
         ):
@@ -73,7 +73,7 @@ def publish(folder: Path, suite: Suite, before: ReferenceResults) -> Publication
                     track=track.name,
                     effort=effort,
                     case=case.name,
-                    policy=choice.label,
+                    policy=label,
                     seed=seed,
                     run_id=run_id,
                     quantity=track.quantity,

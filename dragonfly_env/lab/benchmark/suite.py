@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+import itertools
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import resources
-from typing import Any, Literal, TypeAlias, cast, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from dragonfly_env.checks.files import parse_toml
-from dragonfly_env.checks.values import check_choice, check_integer, config_error, unknown_name
+from dragonfly_env.checks.values import check_choice, config_error, unknown_name
 from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.config.topology import Dragonfly
-from dragonfly_env.errors import ConfigError
 from dragonfly_env.simulation.config import SimulationConfig
-from dragonfly_env.sweeps.point import Point
-from dragonfly_env.sweeps.scenario import PolicyChoice, Table, TrafficChoice, parse_loads
+from dragonfly_env.sweeps.point import AnyPolicy, Point, split_policy
+from dragonfly_env.sweeps.scenario import TrafficChoice, parse_loads
 
 Effort: TypeAlias = Literal["quick", "full"]
 Split: TypeAlias = Literal["train", "test"]
 Quantity: TypeAlias = Literal["latency", "accepted-load", "latency-after-change", "makespan"]
 EFFORTS: tuple[Effort, ...] = get_args(Effort)
 SPLITS: tuple[Split, ...] = get_args(Split)
-QUANTITIES: tuple[Quantity, ...] = get_args(Quantity)
 KINDS = ("untuned", "tuned", "online")
 """Kinds of reference policies: heuristics as published, heuristics with parameters tuned on the train split, and
 learners that begin with nothing."""
@@ -34,7 +33,6 @@ RETIRED = ("omniscient",)
 """Kinds of policies that the package no longer has, and whose published results are still shown: policies that know the
 traffic beforehand."""
 
-_MOST_SEEDS = 1000
 _FOLDER = "suites"
 
 
@@ -58,8 +56,9 @@ class BenchmarkCase:
         load = "" if self.traffic.traffic.is_closed_loop or self.series_bin_ns else f" {self.load:g}"
         return f"{self.traffic.label}{load}, {self.hosts} hosts, {self.network}"
 
-    def point(self, policy: PolicyChoice) -> Point:
+    def point(self, label: str, policy: AnyPolicy) -> Point:
         """The simulation with a policy."""
+        deciding, agent = split_policy(policy)
         closed = self.traffic.traffic.is_closed_loop
         offered: dict[str, Any] = {} if closed else {"load": self.load, "injection": "bernoulli"}
         return Point(
@@ -67,17 +66,17 @@ class BenchmarkCase:
                 topology=Dragonfly.preset(self.hosts),
                 network=NetworkConfig.preset(self.network),
                 traffic=self.traffic.traffic,
-                policy=policy.policy,
+                policy=deciding,
                 seed=1,
                 series_bin_ns=self.series_bin_ns,
                 **offered,
             ),
-            policy_label=policy.label,
+            policy_label=label,
             traffic_label=self.traffic.label,
             warmup_ns=self.warmup_ns,
             measure_ns=self.measure_ns,
             arrays=self.series_bin_ns is not None,
-            agent=policy.agent,
+            agent=agent,
         )
 
 
@@ -158,71 +157,52 @@ class Suite:
     @classmethod
     def from_dict(cls, settings: Mapping[str, Any]) -> Suite:
         """From a TOML document, as the suites of the package are."""
-        table = Table(settings)
-        references = Table(table.take("references", {}), "references")
-        shown = Table(table.take("shown", {}), "shown")
-        retired = Table(table.take("retired", {}), "retired")
-        seeds = Table(table.take("seeds", {}), "seeds")
-        suite = cls(
-            name=table.text("name", ""),
-            title=table.text("title", ""),
-            references={kind: tuple(map(str, references.items(kind))) for kind in KINDS},
-            shown={kind: tuple(map(str, shown.items(kind))) for kind in SHOWN},
-            retired={kind: tuple(map(str, retired.items(kind))) for kind in RETIRED},
-            seeds={effort: seeds.integer(effort, 1, 1, _MOST_SEEDS) for effort in EFFORTS},
-            tracks=tuple(_tracks(table.take("tracks", {}))),
+
+        def by_kind(name: str, kinds: Sequence[str]) -> dict[str, tuple[str, ...]]:
+            return {kind: tuple(settings.get(name, {}).get(kind, ())) for kind in kinds}
+
+        return cls(
+            name=settings["name"],
+            title=settings["title"],
+            references=by_kind("references", KINDS),
+            shown=by_kind("shown", SHOWN),
+            retired=by_kind("retired", RETIRED),
+            seeds=settings["seeds"],
+            tracks=tuple(_track(name, table) for name, table in settings["tracks"].items()),
         )
-        for read in (table, references, shown, retired, seeds):
-            read.finish()
-        return suite
 
 
-def _tracks(value: object) -> Iterator[Track]:
-    for name, settings in Table(value, "tracks").rest().items():
-        table = Table(settings, f"tracks.{name}")
-        quantity = cast(
-            "Quantity", check_choice(table.field("quantity"), table.text("quantity", ""), QUANTITIES)
-        )
-        title, after_ns = table.text("title", name), table.time_ns("after_ns", 0.0, 0.0)
-        series_bin_ns = table.optional_time_ns("series_bin_ns", 1.0)
-        listed = [case for block in table.items("cases") for case in _block(name, series_bin_ns, block)]
-        table.finish()
-        cases = {effort: tuple(case for of, case in listed if of == effort) for effort in EFFORTS}
-        yield Track(name=name, title=title, quantity=quantity, after_ns=after_ns, cases=cases)
+def _track(name: str, table: Mapping[str, Any]) -> Track:
+    series_bin_ns = table.get("series_bin_ns")
+    cases: dict[Effort, list[BenchmarkCase]] = {effort: [] for effort in EFFORTS}
+    for block in table["cases"]:
+        cases[block.get("effort", "full")] += _cases(name, series_bin_ns, block)
+    return Track(
+        name=name,
+        title=table["title"],
+        quantity=table["quantity"],
+        after_ns=float(table.get("after_ns", 0.0)),
+        cases={effort: tuple(some) for effort, some in cases.items()},
+    )
 
 
-def _block(track: str, series_bin_ns: float | None, value: object) -> Iterator[tuple[Effort, BenchmarkCase]]:
+def _cases(track: str, series_bin_ns: float | None, block: Mapping[str, Any]) -> Iterator[BenchmarkCase]:
     """Every combination of what one entry of ``cases`` lists."""
-    table = Table(value, f"tracks.{track}.cases")
-    effort = cast("Effort", check_choice(table.field("effort"), table.text("effort", "full"), EFFORTS))
-    split = cast("Split", check_choice(table.field("split"), table.text("split", ""), SPLITS))
-    networks = [str(item) for item in table.items("networks")]
-    sizes = [str(check_integer(table.field("hosts"), item, 1, 2**31 - 1)) for item in table.items("hosts")]
-    patterns = [TrafficChoice.parse(item) for item in table.items("traffic")]
-    loads = parse_loads(table.items("loads"), table.field("loads"))
-    warmup_ns, measure_ns = table.time_ns("warmup_ns", 0.0, 0.0), table.time_ns("measure_ns", 0.0, 1.0)
-    table.finish()
-    for traffic in patterns:
-        own = (1.0,) if traffic.traffic.is_closed_loop else traffic.loads or loads
-        if not own:
-            raise config_error(table.field("loads"), [], f"must hold at least one load for {traffic.label!r}")
-        for network in networks:
-            for hosts in sizes:
-                for load in own:
-                    yield (
-                        effort,
-                        BenchmarkCase(
-                            track=track,
-                            split=split,
-                            network=network,
-                            hosts=hosts,
-                            traffic=traffic,
-                            load=load,
-                            warmup_ns=warmup_ns,
-                            measure_ns=measure_ns,
-                            series_bin_ns=series_bin_ns,
-                        ),
-                    )
+    usual = parse_loads(block.get("loads", ()), "loads")
+    for traffic in map(TrafficChoice.parse, block["traffic"]):
+        loads = (1.0,) if traffic.traffic.is_closed_loop else traffic.loads or usual
+        for network, hosts, load in itertools.product(block["networks"], block["hosts"], loads):
+            yield BenchmarkCase(
+                track=track,
+                split=block["split"],
+                network=network,
+                hosts=str(hosts),
+                traffic=traffic,
+                load=load,
+                warmup_ns=float(block.get("warmup_ns", 0.0)),
+                measure_ns=float(block["measure_ns"]),
+                series_bin_ns=series_bin_ns,
+            )
 
 
 def suites() -> tuple[str, ...]:
@@ -238,7 +218,4 @@ def find_suite(name: str) -> Suite:
     if name not in suites():
         raise unknown_name("suite", name, suites())
     text = resources.files(__package__).joinpath(_FOLDER, f"{name}.toml").read_text(encoding="utf-8")
-    try:
-        return Suite.from_dict(parse_toml(text, name))
-    except ConfigError as error:
-        raise ConfigError(f"suite {name}: {error}") from error
+    return Suite.from_dict(parse_toml(text, name))

@@ -17,9 +17,10 @@ from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.lab.benchmark.suite import BenchmarkCase, Suite
 from dragonfly_env.simulation.config import SimulationConfig
+from dragonfly_env.sweeps.point import AnyPolicy
 from dragonfly_env.sweeps.progress import spell_seconds
-from dragonfly_env.sweeps.scenario import PolicyChoice
 from dragonfly_env.traffic import Adversarial, ClosedLoop, Schedule, Traffic
+from dragonfly_env.training.agents import AgentSource
 
 _TRACK = "steady"
 _STEADY = ("latency", "accepted-load")  # what an episode shows from its beginning on
@@ -152,14 +153,14 @@ class TrainingCost:
         return ", ".join(parts) or "-"
 
 
-def training_cost(choice: PolicyChoice) -> TrainingCost:
+def training_cost(policy: AnyPolicy) -> TrainingCost:
     """What is known of a policy's training: of saved agents what ``dragonfly-env train`` wrote into them, of
     ``neural-v1`` what is next to its weights. Heuristics have none, and on-line learners learn while they are
     measured.
     """
-    if choice.agent is not None:
-        took = choice.agent.metadata().get("training", {}) if choice.agent.is_file else {}
+    if isinstance(policy, AgentSource):
+        took = policy.metadata().get("training", {}) if policy.is_file else {}
         return TrainingCost(took.get("decisions", math.nan), took.get("wall_s", math.nan))
-    if choice.policy.name in mlp.SHIPPED:
-        return TrainingCost(cpu_s=mlp.training_cpu_s(choice.policy.name))
+    if policy.name in mlp.SHIPPED:
+        return TrainingCost(cpu_s=mlp.training_cpu_s(policy.name))
     return TrainingCost()

@@ -10,7 +10,7 @@ from dragonfly_env.lab.benchmark import Benchmark, Suite, find_suite
 from dragonfly_env.lab.benchmark.measured import measured_of
 from dragonfly_env.lab.benchmark.reference_results import ReferenceResult, ReferenceResults, table_of
 from dragonfly_env.sweeps.measure import measure
-from dragonfly_env.sweeps.scenario import PolicyChoice
+from dragonfly_env.sweeps.scenario import parse_policy_choice
 
 SUITE = find_suite("dragonfly-v1")
 TABLE = ReferenceResults.read(table_of(SUITE.name))
@@ -50,7 +50,7 @@ def ids_of(suite: Suite, result: ReferenceResult) -> set[str]:
     """The ids that a published run may have by what the table says for people."""
     (track,) = suite.choose((result.track,))
     return {
-        case.point(PolicyChoice.parse(result.policy)).run(result.seed).id
+        case.point(*parse_policy_choice(result.policy)).run(result.seed).id
         for cases in track.cases.values()
         for case in cases
         if case.name == result.case
@@ -62,7 +62,7 @@ def test_a_published_run_gives_the_same_bits_here(published: ReferenceResult) ->
     (track,) = SUITE.choose((published.track,))
     cases = [case for case in track.cases["quick"] if case.name == published.case]
     runs = {
-        (run := case.point(PolicyChoice.parse(published.policy)).run(published.seed)).id: (case, run)
+        (run := case.point(*parse_policy_choice(published.policy)).run(published.seed)).id: (case, run)
         for case in cases
     }
     assert published.run_id in runs, LACKING

@@ -10,15 +10,15 @@ from dragonfly_env.lab.benchmark.report import BOARD, of_policy
 from dragonfly_env.lab.benchmark.scores import score
 from dragonfly_env.lab.benchmark.suite import Suite
 from dragonfly_env.lab.benchmark.training import TrainingCost, training_cost
-from dragonfly_env.sweeps.scenario import PolicyChoice
+from dragonfly_env.sweeps.scenario import parse_policy_choice
 from tests.unit.lab.benchmark.test_benchmark import outcome
 from tests.unit.lab.benchmark.tiny_suite import tiny
 
 
 def test_heuristics_have_no_training_and_the_shipped_networks_have_one() -> None:
-    assert training_cost(PolicyChoice.parse("ugal-n")).describe() == "-"
+    assert training_cost(parse_policy_choice("ugal-n")[1]).describe() == "-"
     for name in ("neural-v1", "neural-v2"):
-        shipped = training_cost(PolicyChoice.parse(name))
+        shipped = training_cost(parse_policy_choice(name)[1])
         assert shipped.cpu_s == mlp.training_cpu_s(name) > 0
         assert math.isnan(shipped.decisions)
 
