@@ -21,19 +21,13 @@ if TYPE_CHECKING:
     from dragonfly_env.sweeps.runner import Failure, SweepInterrupted, SweepReport, run_all
     from dragonfly_env.sweeps.scenario import Scenario
 
-# The module of each name: tables come with pandas, which takes longer to import than all else. Who wants one part of
-# this room, as the command line does for its options, does not wait for the others.
+# The module of each name. Tables come with pandas, which takes longer to import than all else, and the command line
+# needs only scenarios for its options.
 _HOMES = {
-    "Failure": "runner",
-    "Point": "point",
-    "Results": "results",
-    "Run": "point",
+    **dict.fromkeys(("Point", "Run"), "point"),
     "Scenario": "scenario",
-    "SweepInterrupted": "runner",
-    "SweepReport": "runner",
-    "aggregate": "results",
-    "load_results": "results",
-    "run_all": "runner",
+    **dict.fromkeys(("Results", "aggregate", "load_results"), "results"),
+    **dict.fromkeys(("Failure", "SweepInterrupted", "SweepReport", "run_all"), "runner"),
 }
 _NEED_ANALYSIS = ("results", "runner")  # tables and worker processes; scenarios and runs need no extra
 

@@ -206,14 +206,11 @@ def _advance(
 
     An agent decides about batches, and a batch ends where a run is cut. An agent may draw random numbers batch by
     batch, so its run is not cut for the sake of progress: it reports progress between batches.
-
-    Counted in whole picoseconds: sums and remainders of times in ns are no multiples of one, so that a loop over them
-    may never come to its end.
     """
     part_ps = max(whole_ps // _PARTS, _SHORTEST_PART_PS)
     if progress is None or isinstance(simulation, AgentSimulation):
-        part_ps = end_ps - begin_ps
-    while begin_ps < end_ps:
+        part_ps = end_ps
+    while begin_ps < end_ps:  # whole picoseconds: sums of times in ns may never come to the end
         next_ps = min(begin_ps + part_ps, end_ps)
         simulation.run((next_ps - begin_ps) / PS_PER_NS)
         begin_ps = next_ps
@@ -226,19 +223,16 @@ def _complete(simulation: dfe.Simulation, limit_ps: int, progress: Callable[[flo
     follow from the simulated run alone: they get longer until one of them delivers a fiftieth of all packets.
     """
     part_ps = limit_ps if progress is None else _SHORTEST_PART_PS
-    share = 0.0
-    while limit_ps > 0:
+    share, complete = 0.0, False
+    while limit_ps > 0 and not complete:
         part_ps = min(part_ps, limit_ps)
         complete = not math.isnan(simulation.run_to_completion(part_ps / PS_PER_NS).makespan_ns)
         limit_ps -= part_ps
-        if progress is None:
-            continue
-        before, share = share, simulation.progress()
-        progress(share)
-        if complete:
-            return
-        if share - before < 1 / _PARTS:
-            part_ps *= 2
+        if progress is not None:
+            before, share = share, simulation.progress()
+            progress(share)
+            if share - before < 1 / _PARTS:
+                part_ps *= 2
 
 
 def row_of(run: Run, metrics: Metrics, provenance: Mapping[str, Any]) -> dict[str, Any]:
@@ -281,7 +275,7 @@ def arrays_of(metrics: Metrics) -> dict[str, Any]:
         ``link_stall_fraction`` (L,), one entry per directed link that leaves a router; ``hop_histogram``;
         ``histogram_latency_ns`` and ``histogram_packets``, the buckets of latency that hold packets; and, if
         configured, ``series_*``, one entry per bin, and ``group_latency_mean_ns`` (g*g,), source group by
-        destination group. With jobs ``tiles``, the counters of the machine (`tiles_text`).
+        destination group. With jobs ``tiles``, the counters of the machine, as JSON (`tile_sums`).
     """
     links = metrics.links
     filled = np.flatnonzero(metrics.latency_histogram)
@@ -298,7 +292,7 @@ def arrays_of(metrics: Metrics) -> dict[str, Any]:
     for name, values in (metrics.time_series or {}).items():
         arrays[f"series_{name}"] = values
     if metrics.jobs:
-        arrays["tiles"] = tiles_text(metrics)
+        arrays["tiles"] = json.dumps(tile_sums(metrics.tiles))
     if metrics.group_latency_mean_ns is not None:
         arrays["group_latency_mean_ns"] = metrics.group_latency_mean_ns.ravel()
     return arrays
@@ -375,42 +369,28 @@ def tile_sums(tiles: TileTable) -> dict[str, dict[str, float]]:
     }
 
 
-def jobs_text(metrics: Metrics, jobs: Sequence[Job | BackgroundMix] = ()) -> str:
-    """All jobs as JSON: ``JobMetrics.to_dict``, with the number of groups that each spans, its local view, the
-    ``tiles`` of its routers (`tile_sums`), and the ``placement`` of those that were listed.
-
-    Args:
-        metrics: What was measured.
-        jobs: Those that the configuration lists; jobs of a mix come after them.
+def jobs_columns(metrics: Metrics, jobs: Sequence[Job | BackgroundMix] = ()) -> dict[str, Any]:
+    """``job_run_time_ns`` and ``job_mpi_share``, in the order of jobs, NaN where there is none; and ``jobs``, all of
+    them as JSON: ``JobMetrics.to_dict``, with the number of groups that each spans, its local view, the ``tiles`` of
+    its routers (`tile_sums`), and the ``placement`` of those that the configuration lists. Jobs of a mix come after
+    them. Nothing without jobs.
     """
-    topology = metrics.topology
+    if not metrics.jobs:
+        return {}
+    hosts_of_group = metrics.topology.p * metrics.topology.a
     placements = [job.placement for job in jobs if isinstance(job, Job)]
     described = []
     for number, job in enumerate(metrics.jobs):
-        groups = np.unique(np.asarray(job.hosts, np.int64) // (topology.p * topology.a))
+        groups = np.unique(np.asarray(job.hosts, np.int64) // hosts_of_group)
         described.append({**job.to_dict(), "groups": len(groups), "tiles": tile_sums(job.tiles)})
         if number < len(placements):
             placement = placements[number]
             described[-1]["placement"] = placement if isinstance(placement, str) else "listed hosts"
-    return json.dumps(described)
-
-
-def jobs_columns(metrics: Metrics, jobs: Sequence[Job | BackgroundMix] = ()) -> dict[str, Any]:
-    """``job_run_time_ns`` and ``job_mpi_share``, in the order of jobs, NaN where there is none, and ``jobs``
-    (`jobs_text`); nothing without jobs.
-    """
-    if not metrics.jobs:
-        return {}
     return {
         "job_run_time_ns": np.array([job.run_time_ns for job in metrics.jobs]),
         "job_mpi_share": np.array([job.mpi_share for job in metrics.jobs]),
-        "jobs": jobs_text(metrics, jobs),
+        "jobs": json.dumps(described),
     }
-
-
-def tiles_text(metrics: Metrics) -> str:
-    """The tiles of the whole machine, as JSON."""
-    return json.dumps(tile_sums(metrics.tiles))
 
 
 def host_columns(

@@ -296,11 +296,6 @@ def _present(labels: Iterable[str], column: Iterable[str]) -> tuple[str, ...]:
     return tuple(label for label in labels if label in known)
 
 
-def _offers_no_load(runs: pd.DataFrame) -> bool:
-    """Whether programs say when to send, and not a load: only there messages are counted."""
-    return "messages_delivered" in runs and bool(runs["messages_delivered"].notna().any())
-
-
 def aggregate(results: Results, columns: Sequence[str]) -> pd.DataFrame:
     """Mean over seeds, with 95 % confidence intervals (Student's t over the seeds' values).
 
@@ -332,30 +327,55 @@ def aggregate(results: Results, columns: Sequence[str]) -> pd.DataFrame:
         2
     """
     present = [column for column in columns if column in results.table.columns]
+    return means_of(results, results.table, KEYS, present, _state)
+
+
+def means_of(
+    results: Results,
+    runs: pd.DataFrame,
+    by: Sequence[str],
+    columns: Sequence[str],
+    more: Callable[[pd.DataFrame], dict[str, object]],
+) -> pd.DataFrame:
+    """Means over runs that agree in ``by``, sorted by it: their number as ``seeds``, of every column the mean and, as
+    ``_ci95``, half the width of its interval; and what ``more`` returns for them.
+    """
     rows = []
-    for (traffic, policy, load), group in results.table.groupby(list(KEYS), sort=False):
-        row: dict[str, object] = {"traffic": traffic, "policy": policy, "load": load, "seeds": len(group)}
-        for column in present:
-            values = pd.to_numeric(group[column], errors="coerce").astype(float)
-            row[column], row[f"{column}_ci95"] = mean_and_ci95(values.tolist())
-        row["saturated"] = not _offers_no_load(group) and _saturated(group)
-        steady = group["stationary"] if "stationary" in group else pd.Series(dtype=float)
-        row["stationary"] = not bool((pd.to_numeric(steady, errors="coerce") == 0).any())
+    for key, group in runs.groupby(list(by), sort=False):
+        row: dict[str, object] = {**dict(zip(by, key, strict=True)), "seeds": len(group), **more(group)}
+        for column in columns:
+            row[column], row[f"{column}_ci95"] = mean_and_ci95(_numbers(group, column).tolist())
         rows.append(row)
-    frame = pd.DataFrame(rows)
-    frame["traffic"] = pd.Categorical(frame["traffic"], categories=list(results.traffic), ordered=True)
-    frame["policy"] = pd.Categorical(frame["policy"], categories=list(results.policies), ordered=True)
-    frame = frame.sort_values(list(KEYS)).reset_index(drop=True)
-    return frame.astype({"traffic": str, "policy": str})
+    labels = {"traffic": results.traffic, "policy": results.policies}
+
+    def place(column: pd.Series[Any]) -> pd.Series[Any]:
+        known = labels.get(str(column.name))
+        return column if known is None else column.map(known.index)
+
+    return pd.DataFrame(rows).sort_values(list(by), key=place, ignore_index=True)
+
+
+def _numbers(runs: pd.DataFrame, column: str) -> pd.Series[float]:
+    """A column as numbers, NaN where there is none; empty if the column is missing."""
+    if column not in runs:
+        return pd.Series(dtype=float)
+    return pd.to_numeric(runs[column], errors="coerce").astype(float)
+
+
+def _state(runs: pd.DataFrame) -> dict[str, object]:
+    """Whether runs that differ in their seed are saturated, and stationary, see `aggregate`."""
+    # Only where programs say when to send messages are counted.
+    offers_load = _numbers(runs, "messages_delivered").isna().all()
+    return {
+        "saturated": bool(offers_load and _saturated(runs)),
+        "stationary": not bool((_numbers(runs, "stationary") == 0).any()),
+    }
 
 
 def _saturated(runs: pd.DataFrame) -> bool:
     """Whether runs that differ in their seed do not carry what is demanded."""
-    demanded = pd.to_numeric(runs.get("demanded_load", pd.Series(dtype=float)), errors="coerce").mean()
+    demanded = _numbers(runs, "demanded_load").mean()
     if math.isnan(demanded):
         demanded = float(runs["load"].iloc[0])
-    most = pd.to_numeric(runs.get("destination_load_max", pd.Series(dtype=float)), errors="coerce")
-    return bool(
-        pd.to_numeric(runs["accepted_load"], errors="coerce").mean() < SATURATED_BELOW * demanded
-        or most.map(is_overloaded).any()
-    )
+    short = _numbers(runs, "accepted_load").mean() < SATURATED_BELOW * demanded
+    return bool(short or _numbers(runs, "destination_load_max").map(is_overloaded).any())

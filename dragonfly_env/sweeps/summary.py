@@ -17,7 +17,7 @@ from rich.text import Text
 
 from dragonfly_env.jobs.mix import NAME
 from dragonfly_env.metrics.steadiness import SATURATED_BELOW, STATIONARY_WITHIN
-from dragonfly_env.sweeps.results import Results, aggregate, mean_and_ci95
+from dragonfly_env.sweeps.results import Results, aggregate, means_of
 
 SUMMARY = (
     "accepted_load",
@@ -68,6 +68,10 @@ def verdict_table(results: Results) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+_VERDICTS = (
+    "saturation load", "most accepted", "latency at lowest load (us)", "mean latency at saturation load (us)",
+    "p99 (us)", "hops",
+)  # fmt: skip
 _NOT_STATIONARY = (
     f"With ~: not stationary, the mean latency changed by more than {STATIONARY_WITHIN:.0%} between the window's "
     "halves (a longer --warmup-ns?). "
@@ -103,6 +107,16 @@ def render_summary(results: Results) -> RenderableType:
     return Group(*parts)
 
 
+def _table(*left: str, right: Sequence[str]) -> Table:
+    """An empty table with these headings; the columns of numbers are on the right."""
+    table = Table(box=box.SIMPLE_HEAD)
+    for heading in left:
+        table.add_column(heading, overflow="fold")
+    for heading in right:
+        table.add_column(Text(heading), justify="right", overflow="fold")
+    return table
+
+
 def _titled(title: str, table: Table) -> RenderableType:
     """A table with its title above; a title inside would be wrapped to the width of a narrow table."""
     return Group(Text(title, style="bold"), table)
@@ -112,10 +126,7 @@ def _latencies(results: Results, table: pd.DataFrame, traffic: str) -> Renderabl
     part = table[table["traffic"] == traffic]
     several = bool((part["seeds"] > 1).any())
     title = f"Mean latency (us) under {traffic}" + (", ± 95 % confidence" if several else "")
-    shown = Table(box=box.SIMPLE_HEAD)
-    shown.add_column("load", justify="right")
-    for policy in results.policies:
-        shown.add_column(Text(policy), justify="right", overflow="fold")
+    shown = _table(right=("load", *results.policies))
     for load in sorted(part["load"].unique()):
         cells: list[RenderableType] = [f"{load:g}"]
         for policy in results.policies:
@@ -134,18 +145,7 @@ def _latency(row: pd.Series[float]) -> RenderableType:
 
 
 def _verdicts(results: Results, loaded: Sequence[str]) -> RenderableType:
-    shown = Table(box=box.SIMPLE_HEAD)
-    for column in ("traffic", "policy"):
-        shown.add_column(column, overflow="fold")
-    for column in (
-        "carries load",
-        "accepted at most",
-        "latency at lowest load (us)",
-        "there: mean (us)",
-        "p99 (us)",
-        "hops",
-    ):
-        shown.add_column(column, justify="right")
+    shown = _table("traffic", "policy", right=_VERDICTS)
     table = verdict_table(results)
     for traffic in loaded:
         part = table[table["traffic"] == traffic]
@@ -242,23 +242,12 @@ def jobs_frame(results: Results, traffic: str) -> pd.DataFrame:
         how many of them are ``complete``; means over seeds with their ``_ci95``: ``run_time_ns`` (NaN unless all are
         complete), ``mpi_share``, ``message_mean_ns``, and those of its operations, ``operation_NAME_ns``.
     """
-    rows = []
-    by = ["number", "name", "hosts", "placement", "endless", "load", "policy"]
     runs = job_runs(results, traffic)
+    by = ("number", "name", "hosts", "endless", "load", "placement", "policy")
     measured = [*_MEASURED, *(str(name) for name in runs if str(name).startswith(OPERATION))]
-    for key, group in runs.groupby(by, sort=False):
-        row: dict[str, Any] = dict(zip(by, key, strict=True))
-        row |= {"seeds": len(group), "complete": int(group["run_time_ns"].notna().sum())}
-        for name in measured:
-            values = group[name].tolist()
-            row[name], row[f"{name}_ci95"] = mean_and_ci95(values)
-        rows.append(row)
-    frame = pd.DataFrame(rows)
-    frame["policy"] = pd.Categorical(frame["policy"], categories=list(results.policies), ordered=True)
-    frame = frame.sort_values(["number", "name", "load", "placement", "policy"], kind="stable").reset_index(
-        drop=True
+    return means_of(
+        results, runs, by, measured, lambda group: {"complete": int(group["run_time_ns"].count())}
     )
-    return frame.astype({"policy": str})
 
 
 def render_jobs(results: Results, traffic: str) -> RenderableType:
@@ -282,14 +271,8 @@ def render_jobs(results: Results, traffic: str) -> RenderableType:
 def _times_of(part: pd.DataFrame, beside: bool) -> Table:
     """Table of one job: a line for each load of the traffic next to it, each placement and each policy."""
     several = part["placement"].nunique() > 1
-    shown = Table(box=box.SIMPLE_HEAD)
-    if beside:
-        shown.add_column("load", justify="right")
-    if several:
-        shown.add_column("placement")
-    shown.add_column("policy", overflow="fold")
-    for heading in ("run time (us)", "MPI share (%)", "message latency (us)"):
-        shown.add_column(heading, justify="right")
+    varied = (*(("load",) if beside else ()), *(("placement",) if several else ()), "policy")
+    shown = _table(*varied, right=("run time (us)", "MPI share (%)", "message latency (us)"))
     shown.add_column("operations: mean (us)")
     for _, same in part.groupby(["load", "placement"], sort=False):
         fastest = same["run_time_ns"].min()
@@ -331,10 +314,7 @@ def render_makespans(results: Results, traffic: str) -> RenderableType:
     """The times of closed-loop traffic under every policy."""
     frame = aggregate(results, _COLUMNS)
     part = frame[frame["traffic"] == traffic]
-    shown = Table(box=box.SIMPLE_HEAD)
-    shown.add_column("policy", overflow="fold")
-    for heading in ("makespan (us)", "message latency: mean (us)", "p99 (us)", "hops"):
-        shown.add_column(heading, justify="right")
+    shown = _table("policy", right=("makespan (us)", "message latency: mean (us)", "p99 (us)", "hops"))
     least = part["makespan_ns"].min()
     for row in part.to_dict("records"):
         incomplete = math.isnan(row["makespan_ns"])

@@ -33,7 +33,7 @@ def _parsed(text: str) -> Any:
 
 
 def watched_jobs(row: Row) -> tuple[_Job, ...]:
-    """The jobs of a run that have an end, as `jobs_text` describes them."""
+    """The jobs of a run that have an end, as `jobs_columns` describes them."""
     jobs: list[_Job] = _parsed(row["jobs"])
     return tuple(job for job in jobs if not job["endless"])
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.sweeps.measure import NIC_WINDOW_NS, host_columns, jobs_text, tiles_text
+from dragonfly_env.sweeps.measure import NIC_WINDOW_NS, host_columns, jobs_columns, tile_sums
 
 TOPOLOGY = dfe.Dragonfly(p=2, a=4, h=2)
 
@@ -27,9 +27,9 @@ def test_the_tiles_of_jobs_are_those_of_their_routers() -> None:
     whole = dfe.Job("rayleigh:scale=0.002,gap_ns=500", 72)
     _, simulation = run(whole)
     metrics = simulation.metrics()
-    (job,) = json.loads(jobs_text(metrics))
+    (job,) = json.loads(jobs_columns(metrics)["jobs"])
     assert job["groups"] == 9
-    assert job["tiles"] == json.loads(tiles_text(metrics))
+    assert job["tiles"] == tile_sums(metrics.tiles)
     for name, totals in metrics.tiles.kinds.items():
         own = job["tiles"][name]
         assert (own["tiles"], own["flits"]) == (totals.tiles, totals.flits)
@@ -38,7 +38,7 @@ def test_the_tiles_of_jobs_are_those_of_their_routers() -> None:
     assert job["tiles"]["local"]["most_stalls"] > 0
 
     _, simulation = run(dfe.Job("rayleigh:scale=0.002,gap_ns=500", 4, policy="min"))
-    (job,) = json.loads(jobs_text(simulation.metrics()))
+    (job,) = json.loads(jobs_columns(simulation.metrics())["jobs"])
     assert job["groups"] == 1
     # Four hosts on two routers of a group: all that they send between them takes one local link each way.
     sent = simulation.metrics().packets_delivered
