@@ -5,6 +5,7 @@ Runs whose results come with the package are not done: see `reference_results`.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -12,7 +13,7 @@ from dragonfly_env.checks.values import config_error
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.lab.benchmark.bounds import CaseBounds
 from dragonfly_env.lab.benchmark.measured import Measured, measured_of
-from dragonfly_env.lab.benchmark.reference_results import ReferenceResult, ReferenceResults, table_of
+from dragonfly_env.lab.benchmark.reference_results import Key, ReferenceResult, read_references, table_of
 from dragonfly_env.lab.benchmark.scores import Outcome, Scores, outcome_of, score
 from dragonfly_env.lab.benchmark.suite import BenchmarkCase, Effort, Suite, Track
 from dragonfly_env.lab.benchmark.training import scenarios_of, trained_on_test_split, training_cost
@@ -36,9 +37,7 @@ class Benchmark(Work):
     tracks: tuple[str, ...] = ()  # tracks of the suite; nothing for all
     seeds: int | None = None  # runs of each case; None for the suite's
     published: bool = True  # take published results for runs that the folder does not hold
-    _results: ReferenceResults = field(
-        default_factory=ReferenceResults, init=False, repr=False, compare=False
-    )
+    _results: dict[Key, ReferenceResult] = field(default_factory=dict, init=False, repr=False, compare=False)
     _choices: dict[str, AnyPolicy] = field(default_factory=dict, init=False, repr=False, compare=False)
     _made: dict[tuple[str, ...], dict[str, Run]] = field(
         default_factory=dict, init=False, repr=False, compare=False
@@ -64,7 +63,7 @@ class Benchmark(Work):
             for label, policy in map(parse_policy_choice, self.suite.shown_specs):
                 if self._choices.setdefault(label, policy) is policy:
                     self._only_shown.add(label)
-            object.__setattr__(self, "_results", ReferenceResults.read(table_of(self.suite.name)))
+            self._results.update(read_references(table_of(self.suite.name)))
 
     @property
     def chosen(self) -> tuple[Track, ...]:
@@ -133,19 +132,18 @@ class Benchmark(Work):
         bounds = CaseBounds.read(self.suite.name)
         of_suite = self.suite.seeds[self.effort]
         for track, case, label in self._wanted(shown=True):
-            runs = (self._measured(track, case, name) for name in self._runs_of(case, label))
-            found = [measured for measured in runs if measured is not None]
-            if found:
+            each = (self._measured(track, case, name) for name in self._runs_of(case, label))
+            if found := [measured for measured in each if measured is not None]:
                 outcomes.append(outcome_of(track, case, label, found, bounds.of(track, case, of_suite)))
         retired = self.suite.retired_names if self.published else {}
-        for name in retired:
-            published = self._results.by_case(name)
-            for track in self.chosen:
-                for case in track.cases[self.effort]:
-                    results = published.get((track.name, self.effort, case.name), [])
-                    kept = [result.measured for result in results if result.seed in self.seeds_of()]
-                    if kept:
-                        outcomes.append(outcome_of(track, case, name, kept, bounds.of(track, case, of_suite)))
+        kept: dict[tuple[str, ...], list[Measured]] = {}
+        for result in self._results.values():
+            if result.policy in retired and result.effort == self.effort and result.seed in self.seeds_of():
+                kept.setdefault((result.track, result.case, result.policy), []).append(result)
+        for name, track in itertools.product(retired, self.chosen):
+            for case in track.cases[self.effort]:
+                if runs := kept.get((track.name, case.name, name)):
+                    outcomes.append(outcome_of(track, case, name, runs, bounds.of(track, case, of_suite)))
         return score(
             outcomes,
             self.chosen,
@@ -163,13 +161,13 @@ class Benchmark(Work):
 
     def _taken(self) -> dict[str, ReferenceResult]:
         """The published results that are used, by run. A run of several tracks is done if one lacks its result."""
-        if not len(self._results):
+        if not self._results:
             return {}
         found: dict[str, ReferenceResult] = {}
         lacking: set[str] = set()
         for track, case, label in self._wanted():
             for name in self._runs_of(case, label):
-                if (result := self._results.find(track, name)) is not None:
+                if (result := self._published(track, name)) is not None:
                     found[name] = result
                 else:
                     lacking.add(name)
@@ -177,11 +175,14 @@ class Benchmark(Work):
 
     def _measured(self, track: Track, case: BenchmarkCase, name: str) -> Measured | None:
         """What a run came to: what the folder holds goes before what is published."""
-        result = self._results.find(track, name)
+        result = self._published(track, name)
         if result is not None and not self.held(name):
-            return result.measured
+            return result
         rows = read_runs(self.folder, [name]).to_pylist()
         return measured_of(track, case, rows[0]) if rows else None
+
+    def _published(self, track: Track, name: str) -> ReferenceResult | None:
+        return self._results.get((name, track.quantity, track.after_ns))
 
     def _by_id(self) -> dict[str, Run]:
         return {

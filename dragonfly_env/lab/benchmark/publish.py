@@ -6,7 +6,8 @@ For maintainers. The table that it writes is part of the repository, and `Benchm
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -16,7 +17,13 @@ import dragonfly_env as dfe
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.lab.benchmark.measured import Measured, measured_of
-from dragonfly_env.lab.benchmark.reference_results import Key, ReferenceResult, ReferenceResults, table_of
+from dragonfly_env.lab.benchmark.reference_results import (
+    Key,
+    ReferenceResult,
+    read_references,
+    table_of,
+    write_references,
+)
 from dragonfly_env.lab.benchmark.suite import EFFORTS, Suite, find_suite
 from dragonfly_env.sweeps.results import is_done, read_runs
 from dragonfly_env.sweeps.scenario import parse_policy_choice
@@ -26,7 +33,7 @@ from dragonfly_env.sweeps.scenario import parse_policy_choice
 class Publication:
     """The table with a folder's results; runs added, confirmed, and dropped because no case has them."""
 
-    results: ReferenceResults
+    results: dict[Key, ReferenceResult]
     added: int
     confirmed: int
     dropped: int
@@ -39,14 +46,13 @@ class Publication:
         )
 
 
-def publish(folder: Path, suite: Suite, before: ReferenceResults) -> Publication:
+def publish(folder: Path, suite: Suite, known: Mapping[Key, ReferenceResult]) -> Publication:
     """Join the results of a suite's published policies in a folder to what is published. Nothing is written.
 
     Quick and full cases count, with whatever seeds the folder has.
     """
     names = sorted(file.stem for file in folder.glob("runs/*.parquet"))
     rows = {name: read_runs(folder, [name]).to_pylist()[0] for name in names if is_done(folder, name)}
-    known = {result.key: result for result in before}
     joined = {key: result for key, result in known.items() if result.policy in suite.retired_names}
     read: set[Key] = set()
     policies = [parse_policy_choice(spec) for spec in (*suite.reference_specs, *suite.shown_specs)]
@@ -68,7 +74,7 @@ def publish(folder: Path, suite: Suite, before: ReferenceResults) -> Publication
             measured = measured_of(track, case, rows[run_id])
             _check_same(published, measured)
             read.add(key)
-            if published is None or not published.measured.link_class:
+            if published is None or not published.link_class:
                 joined[key] = ReferenceResult(
                     track=track.name,
                     effort=effort,
@@ -78,14 +84,14 @@ def publish(folder: Path, suite: Suite, before: ReferenceResults) -> Publication
                     run_id=run_id,
                     quantity=track.quantity,
                     after_ns=track.after_ns,
-                    measured=measured,
+                    **asdict(measured),
                     package_version=dfe.__version__,
                 )
     if not read:
         allowed = f"must hold finished runs of reference policies of {suite.name}, made by {dfe.__version__}"
         raise config_error("folder", str(folder), allowed)
     return Publication(
-        results=ReferenceResults(joined.values()),
+        results=joined,
         added=len(joined.keys() - known.keys()),
         confirmed=len(read & known.keys()),
         dropped=len(known.keys() - joined.keys()),
@@ -93,12 +99,12 @@ def publish(folder: Path, suite: Suite, before: ReferenceResults) -> Publication
 
 
 def _check_same(published: ReferenceResult | None, measured: Measured) -> None:
-    if published is not None and not published.measured.same_as(measured):
+    if published is not None and not published.same_as(measured):
         raise config_error(
             f"run {published.run_id}",
             measured,
-            f"must be {published.measured}, which is published for {published.describe()}; if the core gives other "
-            "results now, do all runs again and publish them with --replace",
+            f"must be {Measured.__repr__(published)}, which is published for {published.describe()}; if the core gives "
+            "other results now, do all runs again and publish them with --replace",
         )
 
 
@@ -118,9 +124,8 @@ def main(
     try:
         chosen = find_suite(suite)
         file = table_of(chosen.name)
-        before = ReferenceResults() if afresh else ReferenceResults.read(file)
-        publication = publish(folder, chosen, before)
-        publication.results.write(file)
+        publication = publish(folder, chosen, {} if afresh else read_references(file))
+        write_references(publication.results.values(), file)
     except ConfigError as error:
         raise typer.BadParameter(str(error)) from None
     typer.echo(f"{file}: {publication.describe()}")

@@ -12,11 +12,13 @@ import typer
 from typer.testing import CliRunner, Result
 
 from dragonfly_env.lab.benchmark import Benchmark, Suite, publish, reference_results
-from dragonfly_env.lab.benchmark.reference_results import ReferenceResults
+from dragonfly_env.lab.benchmark.reference_results import (
+    read_references,
+    write_references,
+)
 from tests.unit.lab.benchmark.tiny_suite import tiny
 
 SUITE = Suite.from_dict(tiny())
-NONE = ReferenceResults()
 
 
 @pytest.fixture(scope="module")
@@ -65,27 +67,25 @@ def test_what_is_published_gives_the_scores_of_the_folder(
     assert work.scores().table.equals(measured)
 
 
-def altered(results: ReferenceResults, value: float) -> ReferenceResults:
-    first, *others = results
-    return ReferenceResults([replace(first, measured=replace(first.measured, value=value)), *others])
-
-
 def test_a_run_that_differs_from_what_is_published_is_refused_with_both_values(
     folder: Path, table: Path, command: Callable[..., Result]
 ) -> None:
-    found = publish.publish(folder, SUITE, NONE).results
-    altered(found, 1234.5).write(table)
-    content, first = table.read_bytes(), next(iter(found))
+    found = publish.publish(folder, SUITE, {}).results.values()
+    first, *others = found
+    write_references([replace(first, value=1234.5), *others], table)
+    content = table.read_bytes()
     done = command(folder)
     assert done.exit_code == 2
     assert first.run_id in done.output
     assert table.read_bytes() == content
     assert command(folder, "--replace").exit_code == 0
-    assert [one.measured for one in ReferenceResults.read(table)] == [one.measured for one in found]
+    assert {one.key: one.value for one in read_references(table).values()} == {
+        one.key: one.value for one in found
+    }
 
 
 def test_runs_that_no_case_has_any_more_are_dropped(folder: Path) -> None:
-    before = publish.publish(folder, SUITE, NONE).results
+    before = publish.publish(folder, SUITE, {}).results
     changed = Suite.from_dict(tiny(loads=[0.3]))
     found = publish.publish(folder, changed, before)
     assert (len(found.results), found.added, found.confirmed, found.dropped) == (16, 0, 16, 8)
