@@ -182,7 +182,7 @@ def _perform(work: Benchmark, workers: int | None, force: bool, no_runs: bool, c
     report = None
     if not no_runs:
         with resumable(), Bar(console(error=True)) as bar:
-            report = work.execute(workers=workers, reporter=bar, force=force)
+            report = work.execute(workers=workers, progress=bar, force=force)
     if report is not None:
         tell_failures(report)
     scores = work.scores()

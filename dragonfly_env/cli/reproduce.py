@@ -183,7 +183,7 @@ def _perform(works: Sequence[Reproduction], workers: int | None, force: bool, wh
     pictures: dict[str, str] = {}
     for work in works:
         with resumable(), Bar(console(error=True)) as bar:
-            report = work.execute(workers=workers, reporter=bar, force=force, **where)
+            report = work.execute(workers=workers, progress=bar, force=force, **where)
         if report is not None:
             tell_failures(report)
             failed |= bool(report.failures)

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from dragonfly_env.sweeps.point import Run
-from dragonfly_env.sweeps.progress import Bar
 from dragonfly_env.sweeps.results import is_done
 from dragonfly_env.sweeps.runner import SweepReport, run_all
 
@@ -35,17 +34,7 @@ class Work(ABC):
         """Those of the folder's that it does not hold; with ``force`` the others, too."""
         return tuple(run for run in self.own() if force or not self.held(run.id))
 
-    def execute(
-        self,
-        *,
-        workers: int | None = None,
-        reporter: Bar | None = None,
-        force: bool = False,
-        **where: Any,
-    ) -> SweepReport | None:
-        """Do what the folder lacks; None if nothing needs to be simulated. ``where``: see `run_all`."""
-        if not (runs := self.own()):
-            return None
-        return run_all(
-            runs, self.folder, shared=True, workers=workers, progress=reporter, force=force, **where
-        )
+    def execute(self, **how: Any) -> SweepReport | None:
+        """Do what the folder lacks; None if nothing needs to be simulated. ``how``: see `run_all`."""
+        runs = self.own()
+        return run_all(runs, self.folder, shared=True, **how) if runs else None

@@ -250,7 +250,7 @@ def load_results(path: Path) -> Results:
     """Read a results folder (a running or interrupted sweep too), or one Parquet file.
 
     Args:
-        path: A folder that `run_all` wrote, or a merged or single-run Parquet file.
+        path: A folder that `run_all` wrote (a shared one: all of its runs), or a merged or single-run Parquet file.
 
     Raises:
         ConfigError: If there are no results, or none of them can be read.
@@ -266,15 +266,15 @@ def load_results(path: Path) -> Results:
         >>> load_results(Path("results")).expected
         1
     """
+    ids, name, table = {}, path.stem, pa.table({})
     if path.is_dir():
         manifest = _read_manifest(path)
-        labels = manifest["runs"].values()
-        table, name, expected = _read_labelled(path, manifest["runs"]), manifest["name"], len(labels)
+        ids, name = manifest["runs"], manifest["name"]
+        table = _read_labelled(path, ids)
+        if not ids:  # of several scenarios
+            table = read_runs(path, sorted(file.stem for file in path.glob("runs/*.parquet")))
     elif path.exists():
-        table, name = read_table(path), path.stem
-        labels, expected = table.select(["policy", "traffic"]).to_pylist(), table.num_rows
-    else:
-        table = pa.table({})
+        table = read_table(path)
     if not table.num_rows:
         raise config_error(
             "results", str(path), "must be the folder of a sweep with a finished run, or a Parquet file"
@@ -282,12 +282,13 @@ def load_results(path: Path) -> Results:
     if missing := _NEEDED.difference(table.column_names):
         allowed = f"must be results of a sweep; the column {min(missing)!r} is missing"
         raise config_error("results", str(path), allowed)
+    labels = [*ids.values()] or table.select(["policy", "traffic"]).to_pylist()
     frame = table.to_pandas()
     policies, traffic = (
         _present(dict.fromkeys(label[column] for label in labels), frame[column])
         for column in ("policy", "traffic")
     )
-    return Results(name, frame, policies, traffic, expected)
+    return Results(name, frame, policies, traffic, len(labels))
 
 
 def _present(labels: Iterable[str], column: Iterable[str]) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.sweeps import Run, Scenario, SweepInterrupted, run_all, runner
+from dragonfly_env.sweeps import Run, Scenario, SweepInterrupted, load_results, run_all, runner
 from dragonfly_env.sweeps.measure import measure
 from dragonfly_env.sweeps.runner import SweepStoppedError
 from tests.unit.cli_arguments import run
@@ -199,6 +199,7 @@ def test_a_shared_folder_keeps_runs_of_several_scenarios(tmp_path: Path) -> None
         run_all(scenario(measure_ns=measure_ns), tmp_path, workers=1, shared=True)
     assert len(list((tmp_path / "runs").iterdir())) == 8
     assert not (tmp_path / "results.parquet").exists()
+    assert sorted(load_results(tmp_path).table["measure_ns"]) == [2000.0] * 4 + [3000.0] * 4
 
 
 def test_four_shares_in_processes_of_their_own_give_the_results_of_one_process(tmp_path: Path) -> None:
