@@ -13,8 +13,8 @@ import signal
 import socket
 import traceback
 import warnings
-from collections.abc import Hashable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import resource_tracker
 from pathlib import Path
@@ -157,26 +157,20 @@ def run_all(
     if backend == LOKY:
         workers = fitting_workers(needed, workers, threads)
     check_backend(backend, address)
-    joined = (
-        {RAY: _ray, DASK: _dask}[backend](address)
-        if backend != LOKY
-        else nullcontext(threads * (workers or 1))
-    )
+    cluster = {RAY: _ray, DASK: _dask}.get(backend, _this_machine)
     own = sorted(runs, key=lambda run: -run.work)[share[0] - 1 :: share[1]]
     todo = [run for run in own if force or not is_done(folder, run.id)]
     finished: list[Run] = []
     failures: list[Failure] = []
     try:
-        with joined as processors:
+        with cluster(address) as processors:
             if shared:
                 make_folders(folder, folder / "runs")
             else:
                 take_folder(folder, name or str(getattr(points, "name", folder.name)), runs, force=force)
             if progress is not None:
                 progress.start(sum(run.work for run in todo), len(todo))
-            at_a_time = max(1, processors // threads)
-            at_a_time = min(workers or at_a_time, at_a_time)
-            for run, outcome in _outcomes(todo, backend, at_a_time, threads):
+            for run, outcome in _outcomes(todo, backend, processors, workers, threads):
                 if isinstance(outcome, Failure):
                     failures.append(outcome)
                 else:
@@ -210,18 +204,20 @@ def _runs_of(points: Iterable[Point], seeds: Sequence[int]) -> list[Run]:
 
 
 def _outcomes(
-    runs: Sequence[Run], backend: str, at_a_time: int, threads: int
+    runs: Sequence[Run], backend: str, processors: Callable[[], int], workers: int | None, threads: int
 ) -> Iterator[tuple[Run, dict[str, Any] | Failure]]:
     """Do all runs, yielding the row or the failure of each as it ends. A lost process costs the runs that were under
     way, and the others go on in new processes.
     """
-    if backend == LOKY and min(at_a_time, len(runs)) <= 1:
+    if backend == LOKY and (workers == 1 or len(runs) <= 1):
         yield from ((run, _attempt(run)[1]) for run in runs)
         return
     left = {run.id: run for run in runs}
     options: dict[str, Any] = {"ray_remote_args": {"num_cpus": threads}} if backend == RAY else {}
     while left:
         taken: list[str] = []
+        most = max(1, processors() // threads)
+        at_a_time = workers if backend == LOKY and workers else min(workers or most, most)
         calls = map(joblib.delayed(_attempt), _noted([*left.values()], taken))
         results: Any = ()
         try:
@@ -300,8 +296,14 @@ def check_backend(backend: str, address: str | None) -> None:
 
 
 @contextmanager
-def _ray(address: str | None) -> Iterator[int]:
-    """Join a Ray cluster, and leave it at the end; how many processors it has."""
+def _this_machine(address: str | None) -> Iterator[Callable[[], int]]:
+    """The processors that there are now: those of a cluster may be lost."""
+    yield joblib.cpu_count
+
+
+@contextmanager
+def _ray(address: str | None) -> Iterator[Callable[[], int]]:
+    """Join a Ray cluster, and leave it at the end."""
     import ray
     from ray.util.joblib.ray_backend import RayBackend
 
@@ -320,14 +322,14 @@ def _ray(address: str | None) -> Iterator[int]:
     except (OSError, ValueError, RuntimeError) as error:
         raise config_error("address", address, f"must be that of a Ray cluster ({error})") from error
     try:
-        yield int(ray.cluster_resources().get("CPU", 0))
+        yield lambda: int(ray.cluster_resources().get("CPU", 0))
     finally:
         ray.shutdown()
 
 
 @contextmanager
-def _dask(address: str | None) -> Iterator[int]:
-    """Join a Dask cluster, and leave it at the end; how many processors it has."""
+def _dask(address: str | None) -> Iterator[Callable[[], int]]:
+    """Join a Dask cluster, and leave it at the end."""
     import distributed
 
     try:
@@ -341,7 +343,7 @@ def _dask(address: str | None) -> Iterator[int]:
             raise config_error(
                 "address", address, f"must be that of a scheduler with workers ({error})"
             ) from error
-        yield sum(client.ncores().values())
+        yield lambda: sum(client.ncores().values())
 
 
 # The requirements of runs, known before the first of them, without building a network.

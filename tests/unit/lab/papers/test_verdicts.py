@@ -28,7 +28,7 @@ from dragonfly_env.lab.papers.claims import (
     value,
 )
 from dragonfly_env.lab.papers.findings import Findings
-from dragonfly_env.lab.papers.report import Judged, as_csv, as_markdown, summary, tally
+from dragonfly_env.lab.papers.report import Judged, _measured, as_csv, as_markdown, summary, tally
 from dragonfly_env.lab.papers.verdicts import (
     DEVIATES,
     FITTED,
@@ -145,6 +145,11 @@ def test_an_interval_over_a_bound_is_uncertain() -> None:
     assert judge(claim("QA01"), Measured(bound + 0.001, 0.002)).uncertain
     assert not judge(claim("QA01"), Measured(bound + 0.003, 0.002)).uncertain
     assert not judge(claim("QA01"), Measured(bound + 0.001, math.nan)).uncertain
+
+
+def test_an_interval_has_the_digits_of_its_mean() -> None:
+    times = dataclasses.replace(claim("QA01"), unit="x")
+    assert _measured(judge(times, Measured(21.318, 0.522))) == "21.32 x ± 0.52"
 
 
 # Runs of made-up numbers for each point: of jobs so many that some are compact and some dispersed.
