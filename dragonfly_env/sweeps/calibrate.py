@@ -17,7 +17,7 @@ from dragonfly_env.simulation import Simulation
 from dragonfly_env.simulation.config import SimulationConfig
 
 KEYS = ("program", "hosts", "scale", "stands_for", "topology", "network", "policy")
-"""What a row of calibrated gaps is for."""
+"""The run for which a row has the calibrated gap."""
 
 _MOST_ROUNDS = 16
 _QUICK_ROUNDS = 3

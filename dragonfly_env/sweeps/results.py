@@ -33,6 +33,7 @@ from dragonfly_env.sweeps.point import Run
 KEYS = ("traffic", "policy", "load")
 _MERGED = "results.parquet"
 _MANIFEST = "scenario.json"
+_PAGE = "index.html"
 _LONGEST_NAME = 60
 _NEEDED = {*KEYS, "run_id", "seed", "accepted_load", "latency_mean_ns", "configuration", "package_version"}
 
@@ -95,7 +96,7 @@ def read_runs(folder: Path, run_ids: Iterable[str], *, without: str | None = Non
 
 def take_folder(folder: Path, name: str, runs: Sequence[Run], *, force: bool) -> None:
     """Make a results folder that of a scenario with these runs; `ConfigError` if it has another one's, of which runs
-    would be left out. With ``force`` it changes hands: all runs are kept, and the former list and table are renamed.
+    would be left out. With ``force`` it changes hands: all runs are kept; the former list, table and page are renamed.
     """
     labels = {run.id: {"policy": run.policy_label, "traffic": run.traffic_label} for run in runs}
     if others := _read_manifest(folder)["runs"].keys() - labels.keys():
@@ -106,8 +107,8 @@ def take_folder(folder: Path, name: str, runs: Sequence[Run], *, force: bool) ->
                 f"has {len(others)} runs of another scenario: name another folder (--out), or take it over (--force)",
             )
         number = next(n for n in itertools.count(1) if not (folder / f"scenario-{n}.json").exists())
-        for file in (folder / _MANIFEST, folder / _MERGED):
-            if file.exists():
+        for name_of_file in (_MANIFEST, _MERGED, _PAGE):
+            if (file := folder / name_of_file).exists():
                 file.rename(file.with_stem(f"{file.stem}-{number}"))
     make_folders(folder, folder / "runs")
     write_text(json.dumps({"name": name, "runs": labels}, indent=1) + "\n", folder / _MANIFEST)

@@ -41,7 +41,7 @@ MOST_WORKERS = 4096
 _PATIENCE_S = 10.0  # for a scheduler
 _WORKERS_PATIENCE_S = 60.0  # for workers that are just being started
 PROCESS_BYTES = 200_000_000
-"""Of Python and what a run imports, without its network."""
+"""Memory of Python and the modules that a run imports, without its network."""
 _MOST_NAMED = 3
 _PACKETS_OF_HOST = 20  # under way from it, on the average of a network that keeps up
 _PACKET_BYTES = 64

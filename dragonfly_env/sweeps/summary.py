@@ -189,7 +189,7 @@ _MOST_JOBS = 12
 _COLUMNS = ("makespan_ns", "message_latency_mean_ns", "message_latency_p99_ns", "hops_mean")
 _MEASURED = ("run_time_ns", "mpi_share", "message_mean_ns")
 OPERATION = "operation_"
-"""What the columns of a job's operations begin with."""
+"""The first part of the names of columns with the times of a job's operations."""
 
 
 def has_jobs(results: Results, traffic: str) -> bool:

@@ -174,7 +174,7 @@ class Benchmark(Work):
         return {name: result for name, result in found.items() if name not in lacking and not self.held(name)}
 
     def _measured(self, track: Track, case: BenchmarkCase, name: str) -> Measured | None:
-        """What a run came to: what the folder holds goes before what is published."""
+        """The outcome of a run: a result in the folder goes before a published one."""
         result = self._published(track, name)
         if result is not None and not self.held(name):
             return result

@@ -77,7 +77,7 @@ class _Panel:
 
     @property
     def lines(self) -> list[str]:
-        """Of all labels."""
+        """The lines of all labels."""
         return [line for label, _, _ in self.groups for line in label.split("\n")]
 
 

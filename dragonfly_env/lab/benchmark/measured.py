@@ -1,4 +1,4 @@
-"""What scores need of a run: three numbers and its fullest link, from a results folder or the published results."""
+"""Outcome of a run for scores: three numbers and the fullest link, from a results folder or the published results."""
 
 from __future__ import annotations
 

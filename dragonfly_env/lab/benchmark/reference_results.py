@@ -1,5 +1,5 @@
-"""What published policies did in the cases of a suite: tables that come with the package, one row per run. They are the
-references, and a few that are shown next to them.
+"""Published results of policies in the cases of a suite: tables that come with the package, one row per run. They are
+those of the references, and of a few policies that are shown next to them.
 
 A run is found by its id, a hash of all that makes it, and by what its track makes of it (quantity and window after a
 change, which are not part of the run). So nothing is found for a case, a preset or a policy that has changed since.
@@ -18,7 +18,7 @@ from dragonfly_env.lab.benchmark.measured import Measured
 from dragonfly_env.sweeps.results import read_table, write_table
 
 FOLDER = Path(__file__).with_name("published")
-"""Of the package: a table per suite."""
+"""The folder of the package with a table per suite."""
 
 Key: TypeAlias = tuple[str, str, float]
 """A run's id, its track's quantity and its track's window after a change, in ns."""
@@ -40,11 +40,11 @@ class ReferenceResult(Measured):
 
     @property
     def key(self) -> Key:
-        """What it is found by."""
+        """The key under which a benchmark finds the result."""
         return self.run_id, self.quantity, self.after_ns
 
     def describe(self) -> str:
-        """One line for people."""
+        """Describe the run in one line."""
         return f"{self.policy} in {self.case} ({self.track}, {self.effort}), seed {self.seed}"
 
 

@@ -1,4 +1,4 @@
-"""What a benchmark says: the leaderboard for a terminal, as Markdown and as an HTML page with the heat map to hover
+"""The report of a benchmark: the leaderboard for a terminal, as Markdown and as an HTML page with the heat map to hover
 over (it opens from a file, offline); the scores as Parquet.
 """
 
@@ -215,7 +215,7 @@ def render_leaderboard(work: Benchmark, scores: Scores) -> RenderableType:
 
 
 def _notes(work: Benchmark) -> tuple[str, ...]:
-    """What a reader must know besides."""
+    """Sentences that a reader of the tables needs besides."""
     taken = origin(work)
     return (*((ONE_SEED,) if len(work.seeds_of()) == 1 else ()), *((f"{taken}.",) if taken else ()))
 

@@ -145,10 +145,10 @@ class Scores:
     trainings: Mapping[str, str] = field(default_factory=dict)  # the policy that a label is one training of
 
     def leaderboard(self) -> pd.DataFrame:
-        """One row per track, split and policy: geometric mean over the bound with its 95 % interval; geometric mean and
-        worst of the ratios, with the links that were full there; share of cases within 2 % of the best reference; cases
-        that are saturated where some reference is not; cases measured of all; what its training took; and the
-        probability that it is better than the next policy. Best first.
+        """Table with a row per track, split and policy: geometric mean over the bound with its 95 % interval; geometric
+        mean and worst of the ratios, with the links that were full there; share of cases within 2 % of the best
+        reference; cases that are saturated where some reference is not; cases measured of all; the cost of its
+        training; and the probability that it is better than the next policy. Best first.
         """
         rows = []
         for track, split in self.tracks:
@@ -240,7 +240,7 @@ class Scores:
 def outcome_of(
     track: Track, case: BenchmarkCase, policy: str, runs: Sequence[Measured], bound: float = math.nan
 ) -> Outcome:
-    """What a policy's runs in a case come to, one per seed."""
+    """The outcome of a policy's runs in a case, one run per seed."""
     known = next((run for run in runs if run.link_class), runs[0])
     values = [run.value for run in runs]
     mean, half = mean_and_ci95(values)

@@ -52,7 +52,7 @@ class BenchmarkCase:
 
     @property
     def name(self) -> str:
-        """One line that tells it from all others of its track."""
+        """A line that is unique within the track."""
         load = "" if self.traffic.traffic.is_closed_loop or self.series_bin_ns else f" {self.load:g}"
         return f"{self.traffic.label}{load}, {self.hosts} hosts, {self.network}"
 

@@ -1,4 +1,4 @@
-"""What a learner may train on, what it may not, and what its training took.
+"""Scenarios on which a learner may train, those on which it may not, and the cost of its training.
 
 It may train on the train split of a suite, as scenarios of one batch. The test split must not be trained on: the
 patterns, loads and sizes that no case of the train split has.
@@ -154,7 +154,7 @@ class TrainingCost:
 
 
 def training_cost(policy: AnyPolicy) -> TrainingCost:
-    """What is known of a policy's training: of saved agents what ``dragonfly-env train`` wrote into them, of
+    """The known cost of a policy's training: of saved agents what ``dragonfly-env train`` wrote into them, of
     ``neural-v1`` what is next to its weights. Heuristics have none, and on-line learners learn while they are
     measured.
     """

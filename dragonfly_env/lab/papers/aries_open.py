@@ -1,4 +1,4 @@
-"""What is not public about Aries and its machines: AR01, AR04 and AR07 by parameter, in small runs.
+"""Parameters of Aries and its machines that are not public: AR01, AR04 and AR07 by parameter, in small runs.
 
 Levels, ties, where and how often is decided, how large messages and packets are, and what else runs. A variant is a
 kind of runs of its own, which no claim names.
@@ -25,7 +25,7 @@ from dragonfly_env.sweeps.point import Point
 
 
 def _small_packets() -> Settings:
-    """What makes the usual network that of packets of 64 bytes."""
+    """Settings that make the usual network that of packets of 64 bytes."""
     small, usual = NetworkConfig.preset("aries"), NetworkConfig.preset("aries-256")
     names = [field.name for field in fields(small)]
     return tuple(
@@ -149,7 +149,7 @@ def sweep_of(findings: Findings, figure: str) -> dict[str, dict[str, Comparison]
 
 
 def open_panels(findings: Findings, figure: str) -> Figure:
-    """One panel per claim, its bounds shaded, with 95 % intervals."""
+    """Draw a panel per claim, its bounds shaded, with 95 % intervals."""
     findings.simulated(figure)
     found = sweep_of(findings, figure)
     names = [name for name in _variants(findings, figure) if any(name in some for some in found.values())]

@@ -1,4 +1,4 @@
-"""What is simulated for Chunduri et al., IPDPS 2021: sizes, the production mix, controlled ensembles.
+"""Simulations for Chunduri et al., IPDPS 2021: sizes, the production mix, controlled ensembles.
 
 An eighth of Theta (``theta-m8``: 576 hosts) has every ratio of bandwidths of the whole; a host stands for eight nodes,
 so that 256 nodes are 32 hosts. Seconds become a few iterations: messages are a part of the applications', and computing
@@ -41,7 +41,7 @@ _SCALE_OF = {"nek5000": 25.0, "hacc": 2.5, "qbox": 2.0, "rayleigh": 2.5}
 _MILC_GAPS_NS = {(32, 0.001): 3718.0, (32, 0.02): 24_287.0, (64, 0.02): 18_834.0}
 
 
-# Of all modes. AD0 makes "both minimal and non-minimal paths equally available" (section II-D).
+# Levels and ties of every mode. AD0 makes "both minimal and non-minimal paths equally available" (section II-D).
 RANDOM_TIES_OF_MODES: Settings = (("levels_far", 32.0), ("levels_near", 32.0), ("ties", "random"))
 _EXCHANGES = "ad1"  # Cray's default for MPI_Alltoall[v]
 RANDOM_TIES = "random-ties"

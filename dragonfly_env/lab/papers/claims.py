@@ -49,7 +49,7 @@ class Metric:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Relation:
-    """What a claim says of a quantity of a policy, or of that and the same quantity of a reference."""
+    """A statement on a quantity of a policy, or on it and the same quantity of a reference."""
 
     name: str
     text: str  # the claim in a line for people
@@ -65,12 +65,12 @@ class Relation:
     at_most: bool = False  # whether the number is only not to be exceeded
 
     def __call__(self, metrics: Metric | tuple[Metric, ...], policy: str, reference: str = "") -> Measure:
-        """What is measured: of several quantities all must be so."""
+        """The measured quantities; the statement must hold for all of them."""
         return Measure(self, metrics if isinstance(metrics, tuple) else (metrics,), policy, reference)
 
 
 class Measure(NamedTuple):
-    """What is measured for a claim."""
+    """The measurement of a claim."""
 
     relation: Relation  # what is said of the quantity
     metrics: tuple[Metric, ...] = ()  # the quantity; of several all must be so
@@ -134,9 +134,9 @@ higher = Relation(
 )
 ordering = Relation("ordering", "{note}", is_ordering=True)
 given = Relation("input", "{given}")
-"""What the reproduction starts from, or what follows without a simulation."""
+"""An input of the reproduction, or a number that follows without a simulation."""
 excluded = Relation("excluded", "{note}")
-"""What the reproduction cannot show, for the reason in the claim's note."""
+"""A statement that the reproduction cannot show, for the reason in the claim's note."""
 
 
 def shows(
@@ -145,7 +145,7 @@ def shows(
     reference: str = "",
     relation: Relation = ordering,
 ) -> Measure:
-    """What a function measures: whether an ordering holds, or a number."""
+    """The result of a function that measures: whether an ordering holds, or a number."""
     return Measure(relation, (), policy, reference, statement)
 
 
@@ -248,7 +248,7 @@ class Claim:
         return known_load and point.policy_label in (self.policy, self.reference, *self.rivals)
 
     def describe(self) -> str:
-        """One line for people: what is measured, and where."""
+        """Describe in one line what is measured, and where."""
         names = [metric.name for metric in self.metrics] or [getattr(self.statement, "__name__", "")]
         metric = " and ".join(name.replace("_", " ") for name in names)
         what = self.relation.text.format(
@@ -279,7 +279,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What was simulated for a claim. Every question about something that was not raises `NotFoundYetError`."""
+    """The simulations for a claim. Access to a simulation that is missing raises `NotFoundYetError`."""
 
     findings: Findings
     claim: Claim
@@ -337,7 +337,7 @@ def of_pair(
 
 
 def stated(holds: bool, details: str, sure: bool = True, values: Mapping[str, Any] | None = None) -> Measured:
-    """Of an ordering; ``sure``: more runs could not turn it."""
+    """The measurement of an ordering; ``sure``: more runs could not turn it."""
     return Measured(float(holds), math.nan, "holds" if holds else "reversed", details, not sure, values or {})
 
 
@@ -395,7 +395,7 @@ def _measure_pairs(claim: Claim, findings: Findings) -> Measured:
 
 
 def _values(claim: Claim, findings: Findings, policy: str) -> FloatArray:
-    """Of every seed; over several cases the largest: the worst latency or time, or the maximum throughput."""
+    """The value of every seed; over several cases the largest: the worst latency or time, or the maximum throughput."""
     points = findings.select(
         claim.figure, hosts=claim.hosts, traffic=claim.traffic, load=claim.load, policy=policy
     )

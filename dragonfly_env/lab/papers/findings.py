@@ -1,4 +1,4 @@
-"""What the simulations of a paper have shown: rows of results by figure and point."""
+"""Results of the simulations of a paper: rows by figure and point."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def steps_of(point: Point) -> tuple[tuple[float, str, float], ...]:
 
 
 def _described(point: Point) -> str:
-    """One line for people."""
+    """Describe the point in one line."""
     system, hosts = point.config.topology, point.config.topology.num_hosts
     if point.config.jobs:
         known = (name for name in Dragonfly.presets() if Dragonfly.preset(name) == system)
@@ -135,7 +135,7 @@ def _described(point: Point) -> str:
 
 
 def read_rows_of(folder: Path, run_ids: Mapping[Point, Sequence[str]]) -> dict[Point, tuple[Row, ...]]:
-    """What a results folder holds of points; one with a seed missing counts as not simulated.
+    """Rows of points in a results folder; a point with a seed missing counts as not simulated.
 
     Of links nothing is kept: a thousand runs with every link's values would fill the memory.
     """

@@ -150,7 +150,7 @@ def _from_empty(effort: Effort) -> Iterator[Point]:
     "fig8", "Q-adaptive under varying loads, 1,056 hosts", varying_loads, patterns=("uniform", "adv+4")
 )
 def _varying_loads(effort: Effort) -> Iterator[Point]:
-    """One step of the load; a quick run takes it earlier."""
+    """Traffic whose load changes once; a quick run changes it earlier."""
     for pattern, before, after, step_ns in (
         ("uniform", 0.4, 0.8, 1_600_000.0),
         ("uniform", 0.8, 0.4, 1_280_000.0),

@@ -22,7 +22,7 @@ from dragonfly_env.sweeps.point import Point
 
 NETWORK_CLASSES = ("rank-1", "rank-2", "rank-3")
 PERCENTILES = (5.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99)
-"""Of the latencies of hosts in figure 14."""
+"""Percentiles of the latencies of hosts in figure 14."""
 
 _Job = Mapping[str, Any]
 
@@ -39,14 +39,14 @@ def watched_jobs(row: Row) -> tuple[_Job, ...]:
 
 
 def run_times_us(row: Row) -> list[float]:
-    """Of every watched job; NaN if it did not end."""
+    """The value of every watched job; NaN if the job did not end."""
     return [
         math.nan if job["run_time_ns"] is None else job["run_time_ns"] / 1000.0 for job in watched_jobs(row)
     ]
 
 
 def operation_times_us(row: Row) -> dict[str, float]:
-    """What a rank of the watched jobs spent in each kind of operation, and the rest as ``compute``."""
+    """Time that a rank of the watched jobs spent in each kind of operation, and the rest as ``compute``."""
     jobs = watched_jobs(row)
     ranks = sum(len(job["hosts"]) for job in jobs)
     times: dict[str, float] = {}

@@ -35,7 +35,7 @@ class Comparison:
 
     @property
     def bars(self) -> list[list[float]] | None:
-        """Of the interval, for an error bar; None if there is none."""
+        """The arms of an error bar; None without an interval."""
         return None if math.isnan(self.low) else [[self.mean - self.low], [self.high - self.mean]]
 
     def sure(self, bound_low: float, bound_high: float) -> bool:
@@ -51,7 +51,7 @@ class Comparison:
 
 
 def _by_student(values: FloatArray) -> Comparison:
-    # What is compared with nothing, such as stalls where there were none, has no ratio.
+    # A comparison with nothing, such as stalls where there were none, has no ratio.
     mean, half = mean_and_ci95(np.where(np.isfinite(values), values, math.nan).tolist())
     return Comparison(mean, mean - half, mean + half, int(np.isfinite(values).sum()))
 

@@ -171,7 +171,7 @@ class PublishedSetting:
 
 
 PUBLISHED = PublishedSetting()
-"""Of a paper that states nothing."""
+"""Settings of a paper that states none."""
 
 
 def _without_suffix(claim: Claim) -> str:
@@ -278,7 +278,7 @@ class Paper:
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """What its text states in numbers, in the order of the report."""
+        """Claims of its text, in the order of the report."""
         return tuple(
             replace(one, explanation=self.explanations.get(one.id, ""))
             for one in sorted(self.stated, key=self.order)
@@ -387,7 +387,7 @@ class Reproduction(Work):
         return tuple(point for point in points if any(one.needs(figure.name, point) for one in claims))
 
     def claims(self) -> tuple[Claim, ...]:
-        """What the paper claims of the wanted figures, and of those that the folder holds already."""
+        """Claims on the wanted figures, and on those that the folder holds already."""
         shown = {figure.name for figure in self.figures}
         for figure in self.paper.figures:
             names = (figure.name, *(f"{figure.name}-{variant.name}" for variant in self.paper.variants))
@@ -402,7 +402,7 @@ class Reproduction(Work):
         return tuple({run.id: run for run in runs}.values())
 
     def findings(self) -> Findings:
-        """What the folder holds, of all figures of the paper."""
+        """Results in the folder, of all figures of the paper."""
         points = {figure.name: figure.points(self.effort) for figure in self.paper.figures}
         every = dict.fromkeys(point for some in points.values() for point in some)
         ids = {point: [run.id for run in self.paper.runs(point, self.effort)] for point in every}

@@ -114,7 +114,7 @@ def variants_in(folder: Path) -> list[str]:
 
 
 def as_csv(judged: Sequence[Judged]) -> str:
-    """One row per claim and model variant; numbers in full, empty where there is none.
+    """Table with a row per claim and model variant; numbers in full, empty where there is none.
 
     ``met_from`` and ``met_to`` are the values that count as met, ``setting`` says in what the simulations differ from
     the published ones, ``fitted`` is ``yes`` where the variant was chosen by the claim.

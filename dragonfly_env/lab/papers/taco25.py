@@ -192,7 +192,7 @@ def _counters(effort: Effort) -> Iterator[Point]:
 
 @taco25.figure("fig10", "The remote counter where non-minimal paths -G- saturate", saturation_counters)
 def _knees(effort: Effort) -> Iterator[Point]:
-    """The same runs as in figure 7. Below h / 2 half of a local link carries all that the global links bring."""
+    """Runs of figure 7 again. Below h / 2 half of a local link carries all that the global links bring."""
     patterns = effort.either(("adv+3", "adv+4"), ("adv+4", "adv+5", "adv+6"))
     return taco25.points(effort, dict.fromkeys(patterns, (0.5,)), ["vlb-g"])
 
@@ -283,7 +283,7 @@ def _change(
 
 @taco25.figure("fig17c", "Quartiles of latency around the change to ADVc", quartiles_after_change)
 def _quartiles(effort: Effort) -> Iterator[Point]:
-    """The same change to ADVc, measured from 20 bins before it with a packet log."""
+    """The change to ADVc again, measured from 20 bins before it with a packet log."""
     return _change(effort, "uniform", "advc", since_ns=600.0, packet_log=True)
 
 
@@ -326,7 +326,7 @@ class _Sized(NamedTuple):
 
 
 def sized(full: Any, quick: Any) -> Any:
-    """What a claim has with 5,256 hosts, and what with 1,056."""
+    """The values of a claim with 5,256 hosts, and with 1,056."""
     return _Sized(full, quick)
 
 

@@ -47,7 +47,7 @@ class Verdict:
 
     @property
     def counts_as(self) -> str:
-        """What it is counted as: its verdict, or ``fitted``."""
+        """The name under which it is counted: its verdict, or ``fitted``."""
         return FITTED if self.fitted and self.verdict in _JUDGED else self.verdict
 
     @property
@@ -84,7 +84,7 @@ class Verdict:
 
 
 class _Quoted(dict[str, Any]):
-    """What an explanation quotes; NaN for a policy that was not simulated."""
+    """Values that an explanation quotes; NaN for a policy that was not simulated."""
 
     def __missing__(self, name: str) -> float:
         return math.nan
@@ -129,7 +129,7 @@ def _judge_number(claim: Claim, measured: Measured) -> tuple[str, str]:
 
 
 def _input(claim: Claim, findings: Findings) -> Verdict:
-    """What was put in, and if it can be measured, what came of it."""
+    """The verdict on an input of the reproduction, with its measured value if there is one."""
     try:
         measured = measure_claim(claim, findings) if claim.metrics or claim.statement else None
     except NotFoundYetError as reason:

@@ -90,7 +90,7 @@ def latency_boxes(findings: Findings, figure: str) -> Figure:
 
 
 def box_of(latency_us: FloatArray, packets: FloatArray) -> dict[str, float]:
-    """What `Axes.bxp` needs, and the marks, from a histogram over ascending latencies; empty without packets."""
+    """Arguments of `Axes.bxp`, and the marks, from a histogram over ascending latencies; empty without packets."""
     total = float(packets.sum())
     if not total:
         return {}

@@ -159,7 +159,7 @@ def shares(findings: Findings, figure: str) -> Figure:
 
 
 def operation_bars(findings: Findings, figure: str) -> Figure:
-    """What ranks spend their time in, run by run and mode by mode (stacked)."""
+    """Draw how ranks spend their time, run by run and mode by mode (stacked)."""
     groups = _by_traffic(findings, figure)
     drawn, axes = grid(4.4, 2.9, 1, len(groups))
     labelled: set[str] = set()

@@ -105,7 +105,7 @@ def _counters(findings: Findings, figure: str) -> tuple[Figure, Axes]:
 
 
 def switch_loads(findings: Findings, figure: str) -> Figure:
-    """One line per policy over the routers of a group, each the mean over all groups."""
+    """Draw a line per policy over the routers of a group, each the mean over all groups."""
     points = findings.simulated(figure)
     look = looks([point.policy_label for point in points])
     drawn, axes = grid(5.6, 3.4, 1, 1)

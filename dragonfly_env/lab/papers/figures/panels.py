@@ -1,4 +1,4 @@
-"""What the figures of a paper share: panels, legends, and what the paper's text states in numbers, as points.
+"""Common parts of the figures of a paper: panels, legends, and numbers of the paper's text as points.
 
 A black-edged diamond has the published value itself. A black-edged square follows from a published comparison (a ratio,
 a gap, a saving) and what was measured of the reference, where the paper does not state the reference's own value.
@@ -51,12 +51,12 @@ class Published:
 
     @property
     def marker(self) -> str:
-        """Of the point in figures."""
+        """The marker of the point in figures."""
         return "D" if self.absolute else "s"
 
     @property
     def label(self) -> str:
-        """Of the point in legends."""
+        """The label of the point in legends."""
         return LABEL if self.absolute else RELATIVE_LABEL
 
 
@@ -170,7 +170,7 @@ def means_of(values: Iterable[FloatArray]) -> tuple[list[float], list[float] | N
 
 
 def legend_of_all(drawn: Figure, panels: Iterable[Axes], columns: int, **how: Any) -> None:
-    """One legend above the panels with what any of them labels."""
+    """Draw a legend above the panels with the labels of all of them."""
     known: dict[str, Artist] = {}
     for panel in panels:
         known |= {label: handle for handle, label in zip(*panel.get_legend_handles_labels(), strict=True)}

@@ -88,7 +88,7 @@ def _curve(
 
 
 def _shade(axes: Axes, times: FloatArray, curves: FloatArray, colour: str) -> None:
-    """What lies between the lowest and the highest of several seeds."""
+    """Shade the range from the lowest to the highest of several seeds."""
     if len(curves) > 1:
         axes.fill_between(
             times, curves.min(axis=0), curves.max(axis=0), color=colour, alpha=0.18, linewidth=0.0
