@@ -45,7 +45,7 @@ def compare(
 
 def _plan_text(plan: Scenario, folder: Path, workers: int | None, force: bool) -> str:
     """How many runs a scenario has, and how much memory those take that the folder lacks."""
-    from dragonfly_env.sweeps.results import is_done
+    from dragonfly_env.sweeps.results import is_done, others_in
     from dragonfly_env.sweeps.runner import check_runs, fitting_workers, memory_of, spell_bytes
 
     runs = plan.runs()
@@ -53,6 +53,10 @@ def _plan_text(plan: Scenario, folder: Path, workers: int | None, force: bool) -
     left = [need for run, need in zip(runs, needed, strict=True) if force or not is_done(folder, run.id)]
     there = f", {len(runs) - len(left)} are there already" if len(left) < len(runs) else ""
     lines = [f"{len(runs)} run{'s' if len(runs) > 1 else ''}{there}"]
+    if (others := others_in(folder, runs)) and not force:
+        lines.append(
+            f"{folder} has {others} runs of another scenario: --out names another, --force takes it over"
+        )
     if left:
         count = fitting_workers(left, workers, plan.shared.get("threads", 1))
         lines.append(

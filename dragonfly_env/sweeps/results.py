@@ -94,22 +94,24 @@ def read_runs(folder: Path, run_ids: Iterable[str], *, without: str | None = Non
     return pa.concat_tables(tables, promote_options="permissive") if tables else pa.table({})
 
 
+def others_in(folder: Path, runs: Iterable[Run]) -> int:
+    """How many runs of its scenario a results folder has that are not among these."""
+    return len(_read_manifest(folder)["runs"].keys() - {run.id for run in runs})
+
+
 def take_folder(folder: Path, name: str, runs: Sequence[Run], *, force: bool) -> None:
     """Make a results folder that of a scenario with these runs; `ConfigError` if it has another one's, of which runs
     would be left out. With ``force`` it changes hands: all runs are kept; the former list, table and page are renamed.
     """
-    labels = {run.id: {"policy": run.policy_label, "traffic": run.traffic_label} for run in runs}
-    if others := _read_manifest(folder)["runs"].keys() - labels.keys():
+    if others := others_in(folder, runs):
         if not force:
-            raise config_error(
-                "results folder",
-                str(folder),
-                f"has {len(others)} runs of another scenario: name another folder (--out), or take it over (--force)",
-            )
+            allowed = f"has {others} runs of another scenario: name another folder (--out), or take it over (--force)"
+            raise config_error("results folder", str(folder), allowed)
         number = next(n for n in itertools.count(1) if not (folder / f"scenario-{n}.json").exists())
         for name_of_file in (_MANIFEST, _MERGED, _PAGE):
             if (file := folder / name_of_file).exists():
                 file.rename(file.with_stem(f"{file.stem}-{number}"))
+    labels = {run.id: {"policy": run.policy_label, "traffic": run.traffic_label} for run in runs}
     make_folders(folder, folder / "runs")
     write_text(json.dumps({"name": name, "runs": labels}, indent=1) + "\n", folder / _MANIFEST)
 

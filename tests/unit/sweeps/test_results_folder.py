@@ -106,5 +106,7 @@ def test_a_second_sweep_into_a_folder_loses_nothing() -> None:
     assert "out': has 6 runs of another scenario" in message
     assert "(--out)" in message
     assert "(--force)" in message
+    planned = run(*command, "-p", "ugal-n", "-l", "0.2", "--dry-run").stdout
+    assert "out has 6 runs of another scenario" in planned
     assert run(*command, "-p", "min", "-p", "par", "-p", "ugal-n", "-l", "0.2:0.4:0.1").exit_code == 0
     assert len(load_results(Path("out/results.parquet")).table) == 9
