@@ -84,7 +84,7 @@ def make_agent(kind: str, *, seed: int = 0, **settings: Any) -> Learner:
         ('source', 'path')
     """
     described = settings_class(kind)
-    reject_unknown(described, settings, f"agent {kind!r}")
+    reject_unknown(described, settings, f"agent {kind!r}", where=f"'dragonfly-env info {kind}'")
     learner: Learner = agent_class(kind)(described(**settings), seed=seed)
     return learner
 

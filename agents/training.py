@@ -107,6 +107,7 @@ def train(
     log_dir: str | Path | None = None,
     checkpoint_dir: str | Path | None = None,
     checkpoint_every: int = 10,
+    stop_after_decisions: int | None = None,
     stop_after_s: float | None = None,
 ) -> Generator[Progress, None, None]:
     """Train an agent; one ``Progress`` per episode. Nothing happens until the result is iterated.
@@ -132,6 +133,7 @@ def train(
         checkpoint_dir: Where ``episode-0010.zip``, ... and ``latest.zip`` go; it is made if need be. ``latest.zip`` is
             written when the training ends or is interrupted, too.
         checkpoint_every: After how many episodes.
+        stop_after_decisions: The training ends after the episode in which the agent has decided so often.
         stop_after_s: The training ends after the first episode that ends later than this real time.
 
     Yields:
@@ -162,6 +164,8 @@ def train(
     check_time_ns("evaluation_ns", evaluation_ns, open_low=True)
     check_integer("evaluate_every", evaluate_every, 0, MOST_EPISODES)
     check_integer("checkpoint_every", checkpoint_every, 1, MOST_EPISODES)
+    if stop_after_decisions is not None:
+        check_integer("stop_after_decisions", stop_after_decisions, 1, 2**62)
     if stop_after_s is not None:
         check_real("stop_after_s", stop_after_s, 0.0, 1e9, unit="s")
     folder = None if checkpoint_dir is None else Path(checkpoint_dir)
@@ -199,7 +203,11 @@ def train(
                 simulated_ns += env.time_ns
                 wall_s += time.perf_counter() - began
                 learned = True
-                last = number == episodes or (stop_after_s is not None and wall_s >= stop_after_s)
+                last = (
+                    number == episodes
+                    or (stop_after_decisions is not None and decisions >= stop_after_decisions)
+                    or (stop_after_s is not None and wall_s >= stop_after_s)
+                )
                 saved = None
                 if folder is not None and number % checkpoint_every == 0:
                     saved = folder / f"episode-{number:04d}.zip"

@@ -135,7 +135,13 @@ class Policy:
         fields = _fields(name)
         for parameter, value in given.items():
             if parameter not in fields:
-                raise config_error(parameter, value, no_such_setting(f"policy {name!r}", parameter, fields))
+                raise config_error(
+                    parameter,
+                    value,
+                    no_such_setting(
+                        f"policy {name!r}", parameter, fields, where=f"'dragonfly-env info {name}'"
+                    ),
+                )
         values = {
             parameter: field.metadata["check"](parameter, given.get(parameter, field.default))
             for parameter, field in fields.items()
@@ -430,8 +436,8 @@ def make_policy(name: str, **parameters: Any) -> Policy:
         >>> try:
         ...     dfe.make_policy("ugal")
         ... except dfe.ConfigError as error:
-        ...     print(str(error)[:39])
-        policy = 'ugal': did you mean 'ugal-n'?
+        ...     print(str(error)[:61])
+        policy = 'ugal': must be a known name; did you mean 'ugal-n'?
     """
     return Policy(name, parameters)
 

@@ -241,7 +241,7 @@ def task(name: str) -> Task:
         0.6
     """
     if name not in _TASKS:
-        raise unknown_name("task", name, tasks())
+        raise unknown_name("task", name, tasks(), "tasks()")
     return _TASKS[name](name)
 
 

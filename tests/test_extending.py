@@ -130,7 +130,7 @@ config = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), network=dfe.N
 assert dfe.SimulationConfig.from_toml(config.to_toml()) == config != config.replace(network="default")
 assert "retimer_latency_ns 0 ns 0 to 1e+06 Of a retimer" in said_by("info", "lia")
 results = [
-    said_by("simulate", "-t", "72", "--set", f"retimer_latency_ns={ns}", "--measure-ns", "2000", "--json")
+    said_by("simulate", "-t", "72", "--set", f"retimer_latency_ns={ns}", "--measure", "2000", "--json")
     for ns in (0, 32)
 ]
 assert results[0].split("provenance")[0] != results[1].split("provenance")[0]
@@ -148,7 +148,7 @@ config = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), traffic="adv+
 assert run(policy=middle).trace_hash() not in hashes
 assert middle.env_options()["trackers"]["congested-links"]["congestion_least_packets"] == 20
 assert "congestion_least_packets 0 packets 0 to 1e+06 Links with fewer" in said_by("info", "pb")
-said_by("simulate", "-t", "72", "-p", "pb:congestion_least_packets=3", "--measure-ns", "1000", "--warmup-ns", "0")
+said_by("simulate", "-t", "72", "-p", "pb:congestion_least_packets=3", "--measure", "1000", "--warmup", "0")
 with raises(dfe.ConfigError, match="^congestion_least_packets = -1: must "):
     dfe.make_policy("pb", congestion_least_packets=-1)
 

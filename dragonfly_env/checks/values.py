@@ -21,12 +21,15 @@ MAX_SETTING_NS = 1e9
 MAX_RUN_NS = 1e15
 MAX_TIME_PS = int(MAX_RUN_NS) * PS_PER_NS
 MAX_SEED = 2**64 - 1
-_SHORT_LIST = 5  # of names, behind which a further word is still seen
+_SHORT_LIST = 8  # names that a message lists; more are behind a command
+INFO = "'dragonfly-env info'"
 
 
 def config_error(field: str, value: object, allowed: str) -> ConfigError:
     """The error for an impossible ``value`` of ``field``; ``allowed`` says what is possible."""
-    return ConfigError(f"{field} = {shown(value)}: {allowed}")
+    error = ConfigError(f"{field} = {shown(value)}: {allowed}")
+    vars(error).update(field=field, allowed=allowed)  # the command line names an option instead
+    return error
 
 
 def shown(value: object, longest: int = 200) -> str:
@@ -39,9 +42,12 @@ def did_you_mean(value: object, names: Iterable[str]) -> str:
     """``"; did you mean 'x'?"`` for the name that is nearest to ``value``, or an empty string."""
     if not isinstance(value, str):
         return ""
-    known = list(names)
-    short = [name for name in known if len(value) > 1 and _initials(name) == value.lower()]
-    nearest = short or difflib.get_close_matches(value.lower(), known, n=1, cutoff=0.5)
+    known, text = list(names), value.lower()
+    short = [name for name in known if len(text) > 1 and _initials(name) == text]
+    longer = [name for name in known if len(text) > 2 and name.startswith(text)]
+    nearest = short or difflib.get_close_matches(text, known, n=1, cutoff=0.6) or longer
+    if value.isdecimal():  # a number of hosts
+        nearest = sorted(filter(str.isdecimal, known), key=lambda name: abs(int(name) - int(value)))[:1]
     return f"; did you mean {nearest[0]!r}?" if nearest else ""
 
 
@@ -50,36 +56,39 @@ def _initials(name: str) -> str:
     return "".join(word[:1] for word in name.replace("-", "_").split("_")).lower()
 
 
-def one_of(value: object, names: Iterable[str], listed: str) -> str:
-    """``"must be one of LISTED"`` for a message; the name that was probably meant is before a long list."""
+def one_of(value: object, names: Iterable[str], where: str = INFO) -> str:
+    """``"must be one of NAMES"`` for a message, with the name that was probably meant; ``where`` lists many names."""
     known = list(names)
     hint = did_you_mean(value, known)
-    if not hint or len(known) <= _SHORT_LIST:
-        return f"must be one of {listed}{hint}"
-    return f"{hint.removeprefix('; ')} It must be one of {listed}"
+    if len(known) > _SHORT_LIST:
+        return f"must be a known name{hint or ';'} {where} lists all {len(known)}"
+    return f"must be one of {', '.join(map(repr, known)) or 'nothing'}{hint}"
 
 
 def no_such_setting(
-    owner: str, name: str, names: Iterable[str], meant: Mapping[str, str] | None = None
+    owner: str,
+    name: str,
+    names: Iterable[str],
+    meant: Mapping[str, str] | None = None,
+    where: str = INFO,
 ) -> str:
-    """``"OWNER has no such setting"`` for a message, with the setting that was probably meant, then all that it has.
+    """``"OWNER has no such setting"`` for a message, with the setting that was probably meant, or all that it has.
 
-    ``meant`` gives the setting that another word means.
+    ``meant`` gives the setting that another word means; ``where`` lists many settings.
     """
     known = list(names)
     if not known:
         return f"{owner} has no settings"
-    listed = ", ".join(known)
     same = (meant or {}).get(name.lower())
     hint = f"; did you mean {same!r}?" if same else did_you_mean(name, known)
-    return f"{owner} has no such setting" + (f"{hint} It has {listed}" if hint else f", only {listed}")
+    if len(known) > _SHORT_LIST:
+        return f"{owner} has no such setting{hint or ';'} {where} lists all {len(known)}"
+    return f"{owner} has no such setting{hint}{' It has' if hint else ', only'} {', '.join(known)}"
 
 
-def unknown_name(field: str, value: object, names: Iterable[str]) -> ConfigError:
-    """The error for a name that is not one of ``names``: lists them and points at the nearest."""
-    known = list(names)
-    listed = ", ".join(repr(name) for name in known) or "nothing"
-    return config_error(field, value, one_of(value, known, listed))
+def unknown_name(field: str, value: object, names: Iterable[str], where: str = INFO) -> ConfigError:
+    """The error for a name that is not one of ``names``: points at the nearest one, and at where many are listed."""
+    return config_error(field, value, one_of(value, names, where))
 
 
 def check_choice(field: str, value: object, names: Iterable[str]) -> str:

@@ -17,15 +17,16 @@ import functools
 import importlib
 import signal
 import warnings
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
 from rich.text import Text
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 import dragonfly_env
 from dragonfly_env.cli.console import note
-from dragonfly_env.cli.guard import one_line_errors
+from dragonfly_env.cli.guard import one_line_errors, typed_texts
 
 __all__ = ["COMMANDS", "app", "command", "main"]
 
@@ -34,25 +35,36 @@ COMMANDS = {
     "simulate": "Simulate one policy under one traffic at one load, and print what was measured.",
     "sweep": "Compare policies: simulate each with each traffic, load and seed; then draw figures and print tables.",
     "plot": "Draw figures from the results of a sweep.",
-    "bounds": "Compute the most load that any routing can carry, and the least mean latency at a load. Simulates "
-    "nothing.",
+    "bounds": "Compute the most load that any routing can carry, and the least mean latency at a load.",
     "view": "Write a page that plays runs: one file that needs neither a network nor a server.",
-    "train": "Train a routing agent. It chooses where packets go at every router, and is rewarded for short delivery "
-    "times.",
+    "train": "Train an agent that chooses where packets go at every router.",
     "evaluate": "Compare agents with built-in policies: runs, folder, tables and figures as of 'sweep'.",
-    "benchmark": "Measure policies on a versioned suite of patterns, loads, sizes and networks, against the best "
-    "reference of each.",
-    "calibrate": "Find the computing time of each program with which its MPI share is what was published.",
-    "reproduce": "Reproduce a paper: run what its figures need, draw them in its layout, and check what its text "
-    "claims.",
+    "benchmark": "Measure policies on a versioned suite of cases, against the best reference of each.",
+    "calibrate": "Find the computing time that makes each program spend the published share of its time in MPI.",
+    "reproduce": "Reproduce a paper: run what its figures need, draw them, and check what its text claims.",
 }
 """Every command, and the first paragraph of its help."""
 
-_APP: dict[str, Any] = {
-    "add_completion": False,
-    "rich_markup_mode": "rich",
-    "pretty_exceptions_enable": False,
-}
+_APP: dict[str, Any] = {"rich_markup_mode": "rich", "pretty_exceptions_enable": False}
+
+
+class _Command(TyperCommand):
+    """A command that reports expected errors in one sentence, and refuses an option whose first value would be lost."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        with one_line_errors(typed_texts(self.params, {}), ctx.command_path):
+            typed, _, order = self.make_parser(ctx).parse_args(args=list(args))
+            parameters: Sequence[Any] = order
+            for parameter in parameters:
+                if parameters.count(parameter) > 1 and not (parameter.multiple or parameter.is_flag):
+                    raise typer.BadParameter("may be typed only once", ctx=ctx, param=parameter)
+        ctx.obj = typed_texts(self.params, typed)
+        with one_line_errors(ctx.obj, ctx.command_path):
+            return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        with one_line_errors(ctx.obj, ctx.command_path):
+            return super().invoke(ctx)
 
 
 @functools.cache
@@ -60,23 +72,23 @@ def command(name: str) -> Any:
     """A command of `COMMANDS` as Typer makes it, with the library that it needs."""
     dragonfly_env.load_names()
     function = getattr(importlib.import_module(f"{__name__}.{name}"), name)
-    alone = typer.Typer(**_APP)
-    alone.command(name)(function)
+    alone = typer.Typer(add_completion=False, **_APP)
+    alone.command(name, cls=_Command)(function)
     return typer.main.get_command(alone)
 
 
 class _Commands(TyperGroup):
-    """Commands that are imported when they are called. The expected errors of all commands are reported here."""
+    """Commands that are imported when they are called."""
 
-    def invoke(self, ctx: Any) -> Any:
-        """See ``typer.core.TyperGroup``."""
-        with one_line_errors():
-            return super().invoke(ctx)
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        with one_line_errors(typed_texts(self.params, {}), ctx.command_path):
+            return super().parse_args(ctx, args)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
-        """See ``typer.core.TyperGroup``; here the command itself takes the place of its line in the help."""
-        name, known, rest = super().resolve_command(ctx, args)
-        return name, known and command(str(known.name)), rest
+        """The command itself takes the place of its line in the help."""
+        with one_line_errors({}, ctx.command_path):
+            name, known, rest = super().resolve_command(ctx, args)
+            return name, known and command(str(known.name)), rest
 
 
 app = typer.Typer(
@@ -100,7 +112,9 @@ def _print_version(wanted: bool) -> None:
 def _root(
     version: Annotated[
         bool,
-        typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_print_version),
+        typer.Option(
+            "--version", "-V", help="Print the version and exit.", is_eager=True, callback=_print_version
+        ),
     ] = False,
 ) -> None:
     """Simulate Dragonfly networks packet by packet, compare routing policies, and train agents that route.
@@ -109,15 +123,16 @@ def _root(
 
     dragonfly-env info
 
-    dragonfly-env simulate --policy ugal-n --traffic adv+1 --load 0.3
+    dragonfly-env simulate -p ugal-n --traffic adv+1 -l 0.3
 
-    dragonfly-env sweep --policy min --policy par --traffic uniform --load 0.1:0.9:0.2 --out results/first
+    dragonfly-env sweep -p min,par --traffic uniform -l 0.1:0.9:0.2 -o results/first
 
-    dragonfly-env train deep-q --traffic adv+1 --load 0.35 --out results/dqn
+    dragonfly-env train deep-q --traffic adv+1 -l 0.35 -o results/dqn
 
     dragonfly-env evaluate results/dqn/agent.zip min ugal-n
 
-    Loads are fractions of the host links' bandwidth, times are nanoseconds of simulated time.
+    Loads are fractions of the host links' bandwidth. Times are simulated times; without a unit they are nanoseconds.
+    An option that may be repeated also takes items separated by commas.
     """
 
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
 
 from dragonfly_env.cli import options
-from dragonfly_env.cli.comparison import resumable, tell_failures
+from dragonfly_env.cli.comparison import note_failures, resumable
 from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.cli.guard import FAILED
-from dragonfly_env.cli.options import check_suite, option
+from dragonfly_env.cli.options import items, option, suite_folder
 from dragonfly_env.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -22,61 +23,68 @@ if TYPE_CHECKING:
     from dragonfly_env.lab.benchmark.suite import Effort
 
 DEFAULT_SUITE = "dragonfly-v1"
-_HOW = options.suite(
-    whole="All cases of the suite (hours, where references are not published); or a few small ones (seconds).",
-    seeds="quick 1, full 5",
-    folder="results/SUITE-MODE",
-)
 
 
-@options.taking(how=_HOW)
 def benchmark(
     policies: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="POLICY...",
-            help="What to measure next to the references: a built-in policy with its parameters, a saved agent, a "
-            "class of yours ([bold]module:Class[/bold] or [bold]file.py:Class[/bold]); a name may be before it: "
-            "[bold]mine=agent.zip[/bold]. [dim]\\[default: the references alone][/dim]",
+            help="What to measure next to the references, as of 'evaluate': a built-in policy, a saved agent, a class "
+            "of yours. [dim]\\[default: the references alone][/dim]",
             show_default=False,
+            parser=options.split_items,
+            callback=options.joined,
         ),
     ] = None,
-    suite: Annotated[str, option("--suite", "The suite, with its version.")] = DEFAULT_SUITE,
+    suite: Annotated[str, option("--suite", "The suite, with its version.", metavar="NAME")] = DEFAULT_SUITE,
     tracks: Annotated[
         list[str] | None,
-        option("--track", "Only this track (steady, saturation, transient, applications); repeat."),
+        items("--track", "Only these tracks: steady, saturation, transient, applications.", metavar="NAME"),
     ] = None,
     splits: Annotated[
-        list[str] | None, option("--split", "Only the cases of this split: train or test.")
+        list[str] | None, items("--split", "Only the cases of this split: train or test.", metavar="NAME")
     ] = None,
-    hosts: Annotated[list[int] | None, option("--hosts", "Only cases of this size; repeat.")] = None,
-    trained_anywhere: Annotated[
+    hosts: Annotated[
+        list[int] | None,
+        items("--hosts", "Only cases of these sizes.", split=options.split_numbers, metavar="N"),
+    ] = None,
+    allow_test_training: Annotated[
         bool,
         option(
-            "--trained-anywhere",
+            "--allow-test-training",
             "Also measure agents that were trained on the test split; otherwise they are refused.",
         ),
     ] = False,
-    *,
-    how: options.Given,
-    measure_all: Annotated[
+    full: options.Full = False,
+    seeds: options.SeedCount = None,
+    out: Annotated[
+        Path | None,
+        option("--out -o", "The results folder.", options.MACHINE, default="results/SUITE-MODE"),
+    ] = None,
+    workers: options.Workers = None,
+    force: options.Force = False,
+    dry_run: options.DryRun = False,
+    rerun_references: Annotated[
         bool,
         option(
-            "--measure-all",
+            "--rerun-references",
             "Run the references here, too, instead of taking their published results, which are the same.",
             options.MACHINE,
         ),
     ] = False,
-    no_runs: Annotated[
+    report_only: Annotated[
         bool,
         option(
-            "--no-runs",
+            "--report-only",
             "Simulate nothing: make the pages from what is there and what is published.",
             options.MACHINE,
         ),
     ] = False,
 ) -> None:
-    """Measure policies on a versioned suite of patterns, loads, sizes and networks, against the best reference of each.
+    """Measure policies on a versioned suite of cases, against the best reference of each.
+
+    A case is a pattern at a load, on a system of a size and a network.
 
     References are heuristics as published, heuristics tuned on the train split,
     and learners that begin with nothing. An agent may be trained on the cases of
@@ -116,8 +124,8 @@ def benchmark(
     from dragonfly_env.sweeps.runner import check_runs
 
     chosen = find_suite(suite).narrowed(splits or (), hosts or ())
-    effort: Effort = "full" if how["full"] else "quick"
-    folder = check_suite(how, f"{chosen.name}-{effort}")
+    effort: Effort = "full" if full else "quick"
+    folder = suite_folder(out, f"{chosen.name}-{effort}", seeds, workers)
     chosen.choose(tuple(tracks or ()))
     work = Benchmark(
         suite=chosen,
@@ -125,14 +133,12 @@ def benchmark(
         policies=tuple(policies or ()),
         folder=folder,
         tracks=tuple(tracks or ()),
-        seeds=how["seeds"],
-        published=not measure_all,
+        seeds=seeds,
+        published=not rerun_references,
     )
     for label, reason in work.trained_on_test_split().items():
-        if not trained_anywhere:
-            raise ConfigError(
-                f"{label} is no candidate: {reason}; to measure it all the same: --trained-anywhere"
-            )
+        if not allow_test_training:
+            raise ConfigError(f"{label}: {reason}; --allow-test-training measures it all the same")
         note(Text(f"{label} was trained on the test split: {reason}", style="yellow"))
     for label, reason in work.unfit().items():
         note(Text(f"{label} is measured where it can act: {reason}", style="yellow"))
@@ -140,29 +146,24 @@ def benchmark(
     if not runs:
         only = [f"--split {split}" for split in splits or ()] + [f"--hosts {size}" for size in hosts or ()]
         raise ConfigError(f"{' '.join(only)}: no {effort} case of these tracks is left")
-    todo, taken = work.todo(force=how["force"]), len(work.taken())
+    todo, taken = work.todo(force=force), len(work.taken())
     if taken:
         note(Text(origin(work)))
     there = len(runs) - taken - len(todo)
-    counts = [
-        f"{len(runs)} runs",
-        *([f"{taken} are published"] if taken else []),
-        *([f"{there} are there already"] if there else []),
-        *([f"{len(todo)} to do"] if taken or there else []),
-    ]
-    left_out = "; none of them is done" if no_runs else ""
-    note(Text(f"{chosen.name} ({effort}): {len(work.labels)} policies, {', '.join(counts)}{left_out}"))
+    counts = f"{len(runs)} runs: {taken} published, {there} there already, {len(todo)} to do"
+    left_out = " (none of them is done)" if report_only else ""
+    note(Text(f"{chosen.name} ({effort}): {len(work.labels)} policies, {counts}{left_out}"))
     if work.seeds_of()[-1] == 1:
         note(Text(ONE_SEED, style="yellow"))
-    if not no_runs:
+    if not report_only:
         check_runs(todo)
-    if not how["dry_run"]:
-        words = _words(work, suite, splits or (), hosts or (), trained_anywhere)
-        _perform(work, how["workers"], how["force"], no_runs, words)
+    if not dry_run:
+        words = _words(work, suite, splits or (), hosts or (), allow_test_training)
+        _perform(work, workers, force, report_only, words)
 
 
 def _words(
-    work: Benchmark, suite: str, splits: Sequence[str], hosts: Sequence[int], trained_anywhere: bool
+    work: Benchmark, suite: str, splits: Sequence[str], hosts: Sequence[int], allow_test_training: bool
 ) -> str:
     """The command without what the results do not depend on: the same for every user and folder."""
     words = ["dragonfly-env", "benchmark", *(re.sub(r"[^=@,:]*/", "", spec) for spec in work.policies)]
@@ -171,20 +172,20 @@ def _words(
     for flag, values in (("--track", work.tracks), ("--split", splits), ("--hosts", hosts)):
         words += [word for value in values for word in (flag, str(value))]
     words += ["--seeds", str(work.seeds)] if work.seeds else []
-    words += ["--trained-anywhere"] if trained_anywhere else []
+    words += ["--allow-test-training"] if allow_test_training else []
     return " ".join(map(shlex.quote, words))
 
 
-def _perform(work: Benchmark, workers: int | None, force: bool, no_runs: bool, command: str) -> None:
+def _perform(work: Benchmark, workers: int | None, force: bool, report_only: bool, command: str) -> None:
     from dragonfly_env.lab.benchmark.report import render_leaderboard, write_reports
     from dragonfly_env.sweeps.progress import Bar
 
     report = None
-    if not no_runs:
+    if not report_only:
         with resumable(), Bar(console(error=True)) as bar:
             report = work.execute(workers=workers, progress=bar, force=force)
     if report is not None:
-        tell_failures(report)
+        note_failures(report)
     scores = work.scores()
     show(render_leaderboard(work, scores))
     with console(error=True).status("writing tables and figures"):

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
+import typer
 from rich import box
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from dragonfly_env.checks.values import config_error
 from dragonfly_env.cli import options
-from dragonfly_env.cli.console import show
-from dragonfly_env.cli.options import option, scenario_settings
+from dragonfly_env.cli.console import show, titled
+from dragonfly_env.cli.options import scenario_settings
+from dragonfly_env.sweeps.scenario import Scenario
 
 if TYPE_CHECKING:
     from dragonfly_env.bounds import Bounds
@@ -23,35 +26,40 @@ _SHARES = (0.25, 0.5, 0.75, 0.9)
 """Of the most load: the loads of the table, if none is given."""
 
 
-@options.taking(given=options.BOUNDS)
 def bounds(
-    seed: Annotated[
-        int, option("--seed -s", "Seed of what a pattern fixes once: a permutation, hot hosts.", options.LOAD)
-    ] = 1,
-    as_json: Annotated[bool, option("--json", "Print one JSON object instead of tables.")] = False,
-    *,
-    given: options.Given,
+    ctx: typer.Context,
+    topology: options.Topology = None,
+    arrangement: options.Arrangement = None,
+    network: options.Network = None,
+    network_settings: options.NetworkSettings = None,
+    traffic: options.Traffics = None,
+    loads: options.Loads = None,
+    seeds: options.Seeds = None,
+    as_json: options.AsJson = False,
 ) -> None:
-    """Compute the most load that any routing can carry, and the least mean latency at a load. Simulates nothing.
+    """Compute the most load that any routing can carry, and the least mean latency at a load.
 
-    Needs SciPy, which the extra "bounds" of the package installs.
+    Simulates nothing. A seed fixes what a pattern draws once, such as a permutation. Needs SciPy, which the extra
+    "bounds" of the package installs.
 
     [bold]Examples[/bold]
 
     dragonfly-env bounds --traffic adv+1
 
-    dragonfly-env bounds --topology 342 --traffic advc --load 0.2 --load 0.4
+    dragonfly-env bounds -t 342 --traffic advc -l 0.2,0.4
 
-    dragonfly-env bounds --topology 72 --arrangement absolute --traffic permutation --seed 3 --json
+    dragonfly-env bounds -t 72 --arrangement absolute --traffic permutation --seed 3 --json
     """
     from dragonfly_env.bounds import Bounds
-    from dragonfly_env.sweeps.scenario import Scenario, parse_loads
 
-    loads = given["loads"]
-    settings = scenario_settings({}, {**given, "loads": loads or [0.5]}, policies=["min"], seeds=[seed])
-    config = Scenario.from_dict(settings, name="bounds").runs()[0].config
+    usual = {"policies": ["min"], "traffic": ["uniform"], "loads": [0.5]}
+    plan = Scenario.from_dict(scenario_settings(usual, ctx.params), name="bounds")
+    for name, several in (("traffic", plan.traffic), ("seeds", plan.seeds)):
+        if len(several) > 1:
+            raise config_error(name, several, "must be one: bounds hold for one traffic and one seed")
+    config = plan.runs()[0].config
     found = Bounds.of(config)
-    wanted = parse_loads(loads, "--load") if loads else [share * found.most_load for share in _SHARES]
+    wanted = plan.loads if loads else [share * found.most_load for share in _SHARES]
     floors = [(load, found.latency_floor_ns(load)) for load in wanted]
     if as_json:
         show(json.dumps(_plain(config, found, floors), indent=2, allow_nan=False))
@@ -91,7 +99,7 @@ def _report(config: SimulationConfig, found: Bounds, floors: list[tuple[float, f
     latencies.add_column("latency floor (ns)", justify="right")
     for load, floor in floors:
         latencies.add_row(f"{load:.4f}", f"{floor:,.1f}" if math.isfinite(floor) else "above the most load")
-    classes = Table(box=box.SIMPLE_HEAD, title="links at the most load", title_justify="left")
+    classes = Table(box=box.SIMPLE_HEAD)
     classes.add_column("class")
     for heading in ("mean use (%)", "highest (%)", "full links (%)"):
         classes.add_column(heading, justify="right")
@@ -99,4 +107,4 @@ def _report(config: SimulationConfig, found: Bounds, floors: list[tuple[float, f
         classes.add_row(
             use.name, f"{100 * use.mean:.1f}", f"{100 * use.highest:.1f}", f"{100 * use.full:.1f}"
         )
-    return Group(head, latencies, classes)
+    return Group(head, latencies, titled("links at the most load", classes))

@@ -14,27 +14,45 @@ from dragonfly_env.checks.files import check_file
 from dragonfly_env.cli import options
 from dragonfly_env.cli.console import note, show
 from dragonfly_env.cli.options import option, scenario_settings
+from dragonfly_env.jobs import Motif
+from dragonfly_env.simulation.config import SimulationConfig
+from dragonfly_env.sweeps.scenario import DEFAULT_TOPOLOGY
 
 
-@options.taking(given=options.MACHINE_ONLY)
 def calibrate(
-    programs: Annotated[
+    ctx: typer.Context,
+    names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[PROGRAM]...", help="Programs of jobs; without any: all of them.", show_default=False
+            metavar="PROGRAM...",
+            help="Programs of jobs; without any: all of them.",
+            show_default=False,
+            parser=options.split_items,
+            callback=options.joined,
         ),
     ] = None,
-    hosts: Annotated[int, option("--hosts", "Hosts of the job.", options.SYSTEM)] = 32,
+    topology: options.Topology = None,
+    arrangement: options.Arrangement = None,
+    network: options.Network = None,
+    network_settings: options.NetworkSettings = None,
+    hosts: Annotated[int, option("--hosts", "Hosts of the job.", options.SYSTEM, metavar="N")] = 32,
+    policy: Annotated[
+        str, option("--policy -p", "The routing policy.", options.SYSTEM, metavar="POLICY")
+    ] = "min",
     scale: Annotated[
-        float, option("--scale", "Size of messages, as a multiple of the application's.", options.LOAD)
+        float,
+        option(
+            "--scale", "Size of messages, as a multiple of the application's.", options.LOAD, metavar="FACTOR"
+        ),
     ] = 1.0,
     share: Annotated[
         float | None,
         option(
             "--share",
-            "The share of the time that ranks shall spend in operations; without it: the paper's, by program.",
+            "The share of their time that ranks shall spend in operations.",
             options.LOAD,
-            show_default=False,
+            default="as published, by program",
+            metavar="SHARE",
         ),
     ] = None,
     stands_for: Annotated[
@@ -43,48 +61,49 @@ def calibrate(
             "--stands-for",
             "Nodes that a host stands for, for programs that have this setting (milc): 8 on theta-m8.",
             options.LOAD,
+            metavar="N",
         ),
     ] = 1,
-    iterations: Annotated[int, option("--iterations", "Of each run.", options.TIME)] = 3,
-    policy: Annotated[
-        str, option("--policy -p", "The routing policy.", options.SYSTEM, metavar="NAME")
-    ] = "min",
-    seed: Annotated[int, option("--seed -s", "Seed of the random streams.", options.TIME)] = 1,
+    iterations: Annotated[
+        int, option("--iterations", "Iterations of each run.", options.TIME, metavar="N")
+    ] = 3,
+    seed: Annotated[int, option("--seed -s", "Seed of the random streams.", options.TIME, metavar="N")] = 1,
+    threads: options.Threads = None,
     out: Annotated[
         Path | None,
-        option("--out -o", "Write the results into this file, next to what it has.", options.MACHINE),
+        option(
+            "--out -o",
+            "Also write the results into this file, next to what it has.",
+            options.MACHINE,
+            metavar="FILE",
+        ),
     ] = None,
-    *,
-    given: options.Given,
 ) -> None:
-    """Find the computing time of each program with which its MPI share is what was published.
+    """Find the computing time that makes each program spend the published share of its time in MPI.
 
-    Published: Chunduri et al., IPDPS 2021, table I. Measured: one job alone on
-    the machine.
+    Published: Chunduri et al., IPDPS 2021, table I. Measured: one job alone on the machine.
 
-    The package's own are in [bold]dragonfly_env/jobs/data/gaps.json[/bold]; jobs without
-    gap_ns take the row with the nearest number of hosts.
+    The package's own are in [bold]dragonfly_env/jobs/data/gaps.json[/bold]; jobs without gap_ns take the row with the
+    nearest number of hosts.
 
     [bold]Examples[/bold]
 
-    dragonfly-env calibrate milc hacc --hosts 32 --scale 0.25 --topology 342
+    dragonfly-env calibrate milc hacc --hosts 32 --scale 0.25 -t 342
 
-    dragonfly-env calibrate --topology 1056 --network q-adaptive --policy ugal-n --out gaps.json
+    dragonfly-env calibrate -t 1056 -n q-adaptive -p ugal-n -o gaps.json
     """
-    from dragonfly_env.jobs import Motif
-    from dragonfly_env.simulation.config import SimulationConfig
     from dragonfly_env.sweeps.calibrate import calibrate_gap, merge_gaps, read_gaps
-    from dragonfly_env.sweeps.scenario import DEFAULT_TOPOLOGY
 
-    settings = scenario_settings({"topology": {"preset": DEFAULT_TOPOLOGY}}, given)
-    config = SimulationConfig.from_dict({**settings, "policy": policy, "seed": seed})
-    table = Table(box=box.SIMPLE_HEAD)
-    for heading in ("program", "gap (ns)", "MPI share"):
-        table.add_column(heading, justify="left" if heading == "program" else "right")
+    settings = scenario_settings({"topology": {"preset": DEFAULT_TOPOLOGY}}, ctx.params)
+    config = SimulationConfig.from_dict(settings)
     if out is not None:
         read_gaps(check_file("--out", out))
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("program")
+    table.add_column("gap (ns)", justify="right")
+    table.add_column("MPI share", justify="right")
     rows = []
-    for program in programs or list(Motif.classes):
+    for program in names or list(Motif.classes):
         row = calibrate_gap(
             config,
             program,

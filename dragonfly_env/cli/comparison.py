@@ -14,7 +14,6 @@ from rich.text import Text
 
 from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.cli.guard import FAILED, INTERRUPTED, complain
-from dragonfly_env.cli.options import where_of
 
 if TYPE_CHECKING:
     from dragonfly_env.sweeps.runner import Failure, SweepReport
@@ -22,13 +21,19 @@ if TYPE_CHECKING:
 
 
 def compare(
-    plan: Scenario, folder: Path, *, workers: int | None, force: bool, plots: bool, dry_run: bool, **how: Any
+    plan: Scenario,
+    folder: Path,
+    *,
+    workers: int | None,
+    force: bool,
+    plots: bool,
+    dry_run: bool,
+    where: dict[str, Any],
 ) -> None:
-    """Do what the folder lacks of a scenario, then print tables and draw figures. ``how``: see `where_of`."""
+    """Do what the folder lacks of a scenario, then print tables and draw figures."""
     from dragonfly_env.sweeps.progress import Bar
     from dragonfly_env.sweeps.runner import run_all
 
-    where = where_of(how)
     if dry_run:
         show(Text(_plan_text(plan, folder, workers, force)))
         return
@@ -36,7 +41,7 @@ def compare(
         report = run_all(plan, folder, workers=workers, progress=bar, force=force, **where)
     _report(report, folder)
     if report.missing:
-        tell_missing(report)
+        note_missing(report)
     elif len(report.failures) < report.total:
         _show_results(folder, plots)
     if report.failures:
@@ -59,9 +64,8 @@ def _plan_text(plan: Scenario, folder: Path, workers: int | None, force: bool) -
         )
     if left:
         count = fitting_workers(left, workers, plan.shared.get("threads", 1))
-        lines.append(
-            f"memory: about {spell_bytes(memory_of(left, count))} for {count} process{'es' if count > 1 else ''}"
-        )
+        processes = f"{count} process{'es' if count > 1 else ''}"
+        lines.append(f"memory: about {spell_bytes(memory_of(left, count))} for {processes}")
     return "\n".join(lines)
 
 
@@ -80,7 +84,7 @@ def resumable() -> Iterator[None]:
         raise typer.Exit(FAILED) from None
 
 
-def tell_failures(report: SweepReport) -> None:
+def note_failures(report: SweepReport) -> None:
     """Say which runs failed and why: of several with the same reason the first."""
     alike: dict[tuple[str, str], list[Failure]] = {}
     for failure in report.failures:
@@ -94,7 +98,7 @@ def tell_failures(report: SweepReport) -> None:
             note(Text(first.details.rstrip(), style="dim"))
 
 
-def tell_missing(report: SweepReport) -> None:
+def note_missing(report: SweepReport) -> None:
     """Say how many runs other shares have to do before there are tables and figures."""
     text = f"{report.missing} of {report.total} runs are missing: other shares do them, or this command without --share"
     note(Text(text, style="yellow"))
@@ -110,7 +114,7 @@ def _report(report: SweepReport, folder: Path) -> None:
     if report.reused:
         done += f", {report.reused} were there already"
     note(Text(f"{done}; results in {folder}"))
-    tell_failures(report)
+    note_failures(report)
 
 
 def _show_results(folder: Path, plots: bool) -> None:

@@ -1,21 +1,29 @@
-"""Output of text: results to standard output, everything else to the error stream."""
+"""Output of text: results to standard output, everything else to the error stream.
+
+A table whose names do not fit is printed as a list.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
 
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
 
 _WIDTH_WITHOUT_TERMINAL = 140
+_WIDE = 100  # columns: on such a screen prose may be wrapped inside a cell
 
 
 def console(*, error: bool = False) -> Console:
-    """A console for standard output or the error stream; wide enough for tables where there is no terminal.
+    """A console for standard output or the error stream; wide where there is neither a terminal nor ``COLUMNS``.
 
     Nothing in a text is markup, because names of jobs, policies and files may hold brackets. Styled text is a ``Text``.
     """
     stream = sys.stderr if error else sys.stdout
-    width = None if stream.isatty() else _WIDTH_WITHOUT_TERMINAL
+    width = None if stream.isatty() or "COLUMNS" in os.environ else _WIDTH_WITHOUT_TERMINAL
     return Console(stderr=error, width=width, markup=False, emoji=False, highlight=False)
 
 
@@ -24,9 +32,55 @@ def show(what: RenderableType) -> None:
     if isinstance(what, str):
         print(what, flush=True)
     else:
-        console().print(what)
+        screen = console()
+        screen.print(_fitting(what, screen))
 
 
 def note(what: RenderableType) -> None:
     """Print a message on the error stream."""
     console(error=True).print(what, soft_wrap=True)
+
+
+def titled(title: str, table: RenderableType) -> RenderableType:
+    """A table with its title above; a title inside would be wrapped to the width of a narrow table."""
+    return Group(Text(title, style="bold"), table)
+
+
+def _fitting(what: RenderableType, screen: Console) -> RenderableType:
+    """The same text, with lists in the place of tables whose names would be cut or wrapped."""
+    if isinstance(what, Group):
+        return Group(*(_fitting(part, screen) for part in what.renderables))
+    if not isinstance(what, Table):
+        return what
+    for column in what.columns:  # only prose is wrapped
+        column.no_wrap = all(" " not in _plain(cell) for cell in column.cells)
+    return what if _fits(what, screen) else _as_list(what)
+
+
+def _fits(table: Table, screen: Console) -> bool:
+    """Whether no word is cut, and on a narrow screen nothing is wrapped."""
+    if screen.width < _WIDE:
+        return screen.measure(table, options=screen.options.update(width=1000)).maximum <= screen.width
+    lines = screen.render_lines(table)
+    shown = {word for line in lines for word in "".join(part.text for part in line).split()}
+    cells = (_plain(cell) for column in table.columns for cell in column.cells)
+    return all(word in shown for cell in cells for word in cell.split())
+
+
+def _as_list(table: Table) -> RenderableType:
+    """A heading per row, and below it a line per cell; cells of columns without a header stand behind the heading."""
+    lines: list[RenderableType] = [] if table.title is None else [Text(_plain(table.title), style="bold")]
+    headers = [_plain(column.header) if table.show_header else "" for column in table.columns[1:]]
+    for heading, *cells in zip(*(map(_plain, column.cells) for column in table.columns), strict=True):
+        behind = "  ".join(cell for header, cell in zip(headers, cells, strict=True) if cell and not header)
+        if heading or behind:
+            lines.append(Text.assemble((heading.strip(), "bold"), f": {behind}" if behind else ""))
+        named = [(header, cell) for header, cell in zip(headers, cells, strict=True) if header and cell]
+        lines += [
+            Padding(Text.assemble((f"{header}: ", "dim"), cell), (0, 0, 0, 2)) for header, cell in named
+        ]
+    return Group(*lines, Text())
+
+
+def _plain(cell: RenderableType) -> str:
+    return cell.plain if isinstance(cell, Text) else str(cell)

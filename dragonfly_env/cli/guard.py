@@ -1,13 +1,20 @@
-"""Expected errors become one line on the error stream and an exit code, without a traceback."""
+"""Expected errors become one sentence on the error stream and an exit code, without a traceback.
+
+A setting is checked where its object is made, so that its message names a field of Python. The sentence names the
+option or the argument that was typed instead.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any, TypeAlias
 
 import typer
 from rich.text import Text
 
+from dragonfly_env.checks.values import did_you_mean
 from dragonfly_env.cli.console import note
 from dragonfly_env.errors import ConfigError, DeadlockError
 
@@ -15,9 +22,14 @@ FAILED = 1
 WRONG_SETTING = 2
 INTERRUPTED = 130
 
+Typed: TypeAlias = Mapping[str, tuple[str, str]]
+"""By the name of an option's parameter: how the option is called, and what was typed for it (empty: nothing)."""
+
+_UsageError: Any = typer.BadParameter.__bases__[0]  # typer exports only this class of its wrong usages
+
 
 @contextmanager
-def one_line_errors() -> Iterator[None]:
+def one_line_errors(typed: Typed, command: str) -> Iterator[None]:
     """Report the errors of users and machines; a fault of this program keeps its traceback."""
     try:
         yield
@@ -27,7 +39,12 @@ def one_line_errors() -> Iterator[None]:
         note(Text(str(interrupt) or "interrupted", style="yellow"))
         raise typer.Exit(INTERRUPTED) from None
     except ConfigError as error:
-        complain(str(error))
+        complain(_refusal(error, typed))
+        raise typer.Exit(WRONG_SETTING) from None
+    except _UsageError as error:
+        if type(error).__name__ == "NoArgsIsHelpError":
+            raise
+        complain(_wrong_usage(error, typed, command))
         raise typer.Exit(WRONG_SETTING) from None
     except DeadlockError as error:
         complain(str(error), lines=True)
@@ -43,3 +60,72 @@ def one_line_errors() -> Iterator[None]:
 def complain(message: str, *, lines: bool = False) -> None:
     """Write the message to the error stream, line by line."""
     note(Text.assemble(("error: ", "bold red"), message if lines else " ".join(message.split())))
+
+
+def typed_texts(parameters: Sequence[Any], given: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
+    """What was typed for the parameters of a command; ``given`` is what typer's parser returns."""
+    texts = {}
+    for parameter in parameters:
+        value = given.get(parameter.name)
+        items = value if isinstance(value, (list, tuple)) else [value]
+        text = ",".join(item for item in items if isinstance(item, str))
+        is_option = parameter.param_type_name == "option"
+        called = parameter.opts[0] if is_option else parameter.metavar.removesuffix("...")
+        texts[str(parameter.name)] = (called, text)
+    return texts
+
+
+def _refusal(error: ConfigError, typed: Typed) -> str:
+    field, allowed = (vars(error).get(name) for name in ("field", "allowed"))
+    if field is None:  # an error of the core, or one with a place before its field
+        match = re.match(r"([\w.\[\]-]+) = .*?: (.*)", str(error), re.DOTALL)
+        if match is None:
+            return str(error)
+        field, allowed = match.groups()
+    option = _option_of(field, typed)
+    return f"{_spell(*option)}: {allowed}" if option else str(error)
+
+
+def _option_of(field: str, typed: Typed) -> tuple[str, str] | None:
+    """The option that set a field: the option has the name of the field, or its text has."""
+    words = re.split(r"[. \[]", field)
+    for wanted in (field.replace(" ", "_"), words[0]):
+        for name, option in sorted(
+            typed.items(), key=lambda item: not item[1][1]
+        ):  # what was typed comes first
+            flag = option[0].removeprefix("--").replace("-", "_").lower()
+            singular = "policy" if name.endswith("policies") else name.removesuffix("s")
+            if {wanted, wanted.removesuffix("_ns")} & {name, singular, flag, option[0]}:
+                return option
+    for option in typed.values():
+        if f"{words[-1]}=" in option[1] or option[1].startswith(words[0]):
+            return option
+    return None
+
+
+def _spell(option: str, text: str) -> str:
+    return f"{option} {text}" if text else option
+
+
+def _wrong_usage(error: Any, typed: Typed, command: str) -> str:
+    """The sentence for what typer's own parser refuses."""
+    kind, message, more = type(error).__name__, error.message, f"'{command} --help' says more"
+    if kind == "NoSuchOption":
+        known = [option for option, _ in typed.values() if option.startswith("--")]
+        hint = did_you_mean(error.option_name, known) or ";"
+        return f"{error.option_name}: no such option{hint} {more}"
+    if kind == "BadOptionUsage":  # Option '--load' requires an argument.
+        return f"{error.option_name}: {message.rstrip('.').partition(f'{error.option_name!r} ')[2]}"
+    if unknown := re.match(r"No such command '(.*?)'\.(.*)", message):
+        hint = (unknown[2].strip() or "the commands:").replace("Did", "did")
+        return f"{unknown[1]}: no such command; {hint} {more}"
+    if extra := re.match(r"Got unexpected extra argument\S* \((.*)\)", message):
+        return f"{extra[1]}: an argument too many; {more}"
+    parameter = getattr(error, "param", None)
+    if parameter is None:
+        return f"{message.rstrip('.')}; {more}"
+    option, text = typed.get(str(parameter.name), (parameter.opts[0], ""))
+    if kind == "MissingParameter":
+        return f"{option}: must be given; {more}"
+    own, _, rest = message.partition("Input ")  # Input should be a valid integer, unable to parse it
+    return f"{_spell(option, text)}: {own or rest.partition(',')[0]}"

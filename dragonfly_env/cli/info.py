@@ -18,9 +18,9 @@ from rich.text import Text
 
 from dragonfly_env import _core
 from dragonfly_env.agents.registry import AGENTS, agent_settings
-from dragonfly_env.checks.values import config_error, unknown_name
+from dragonfly_env.checks.values import unknown_name
 from dragonfly_env.cli import options
-from dragonfly_env.cli.console import show
+from dragonfly_env.cli.console import show, titled
 from dragonfly_env.cli.options import make_topology
 from dragonfly_env.config.groups import Grid
 from dragonfly_env.config.network import NetworkConfig
@@ -39,20 +39,18 @@ _LEARNERS = {
 }
 
 
-@options.taking(given=options.TOPOLOGY)
 def info(
     name: Annotated[
         str | None,
         typer.Argument(
             metavar="NAME",
-            help="A topology by its hosts, a routing policy, an agent, a traffic pattern, a program "
-            "of jobs or a network preset; features: what observations can show. "
-            "Without it: lists.",
+            help="A topology by its hosts, a routing policy, an agent, a traffic pattern, a program of jobs or a "
+            "network; features: what observations can show. Without it: lists.",
             show_default=False,
         ),
     ] = None,
-    *,
-    given: options.Given,
+    topology: options.Topology = None,
+    arrangement: options.Arrangement = None,
 ) -> None:
     """List what there is, or say what one thing is and where it comes from.
 
@@ -62,7 +60,7 @@ def info(
 
     dragonfly-env info ugal-n
 
-    dragonfly-env info par --topology theta
+    dragonfly-env info par -t theta
 
     dragonfly-env info adv
 
@@ -70,9 +68,10 @@ def info(
 
     dragonfly-env info 1056 --arrangement absolute
 
-    dragonfly-env info --topology p=4,a=8,h=4,g=20
+    dragonfly-env info -t p=4,a=8,h=4,g=20
     """
-    topology, arrangement = given["topology"], given["arrangement"]
+    if name is not None and "=" in name and ":" not in name:
+        name, topology = None, name
     if topology is not None or (arrangement is not None and name is None):
         show(_topology(make_topology(topology, arrangement)))
         if name is None:
@@ -99,9 +98,6 @@ def _about(name: str, topology: str | None, arrangement: str | None) -> Renderab
         parts.append(_agent(name))
     if name == "features":
         parts.append(_features(make_topology(topology or "72", arrangement)))
-    if not parts and "=" in name:
-        allowed = f"names nothing; settings of a topology belong to --topology {name}"
-        raise config_error("name", name, allowed)
     if not parts:
         everything = (
             *Dragonfly.presets(),
@@ -112,7 +108,7 @@ def _about(name: str, topology: str | None, arrangement: str | None) -> Renderab
             *AGENTS,
             "features",
         )
-        raise unknown_name("name", name, everything)
+        raise unknown_name("name", name, everything, "'dragonfly-env info' without a name")
     return Group(*parts)
 
 
@@ -195,12 +191,12 @@ def _lists() -> RenderableType:
         agents.add_row(kind, _LEARNERS.get(kind, kind))
     hint = Text("More about one of them: dragonfly-env info NAME", style="dim")
     return Group(
-        _titled("Topologies (--topology)", systems),
-        _titled("Networks (--network)", networks),
-        _titled("Routing policies (--policy)", routing),
-        _titled("Traffic patterns (--traffic)", traffic),
-        _titled("Programs of jobs (simulate --job); closed-loop traffic patterns are programs, too", jobs),
-        _titled("Agents (dragonfly-env train)", agents),
+        titled("Topologies (--topology)", systems),
+        titled("Networks (--network)", networks),
+        titled("Routing policies (--policy)", routing),
+        titled("Traffic patterns (--traffic)", traffic),
+        titled("Programs of jobs (simulate --job); closed-loop traffic patterns are programs, too", jobs),
+        titled("Agents (dragonfly-env train)", agents),
         hint,
     )
 
@@ -269,9 +265,9 @@ def _topology(made: Dragonfly) -> RenderableType:
     for heading, value, remark in facts:
         table.add_row(heading, value, Text(remark, style="dim"))
     table.columns[1].justify = "right"
-    titled = _titled(f"Dragonfly p={made.p}, a={made.a}, h={made.h}, g={made.num_groups}", table)
+    facts_of = titled(f"Dragonfly p={made.p}, a={made.a}, h={made.h}, g={made.num_groups}", table)
     drawing = draw_grid(made)
-    return Group(titled, Text(f"\n{drawing}\n")) if drawing else titled
+    return Group(facts_of, Text(f"\n{drawing}\n")) if drawing else facts_of
 
 
 def _bounds(made: Dragonfly) -> list[tuple[str, str, str]]:
@@ -327,7 +323,7 @@ def _channels(name: str, made: Dragonfly) -> RenderableType:
     table.columns[1].justify = table.columns[2].justify = "right"
     where = f"p={made.p}, a={made.a}, h={made.h}, g={made.num_groups}, {made.group}"
     return Group(
-        _titled(f"Virtual channels that it needs on {made.num_hosts:,} hosts ({where})", table),
+        titled(f"Virtual channels that it needs on {made.num_hosts:,} hosts ({where})", table),
         Text("local_vcs=0 and global_vcs=0 of a network mean: as many as are needed.", style="dim"),
     )
 
@@ -343,7 +339,7 @@ def _pattern(pattern: _core.PatternInfo) -> RenderableType:
     table = _new_table("name", "default", "meaning")
     for parameter in pattern["parameters"]:
         table.add_row(parameter["name"], str(parameter["default"]), parameter["doc"])
-    return Group(head, _titled("Arguments", table))
+    return Group(head, titled("Arguments", table))
 
 
 def _program(name: str) -> RenderableType:
@@ -374,7 +370,7 @@ def _settings_table(title: str, settings: Iterable[SettingInfo], column: str = "
     table = _new_table("field", column, "unit", "allowed", "meaning")
     for item in settings:
         table.add_row(item.name, _spell(item.default), item.unit, item.allowed, item.doc)
-    return _titled(title, table)
+    return titled(title, table)
 
 
 def _spell(value: object) -> str:
@@ -399,11 +395,6 @@ def _new_table(*columns: str, header: bool = True) -> Table:
     for index, column in enumerate(columns):
         table.add_column(column, no_wrap=index == 0)
     return table
-
-
-def _titled(title: str, table: Table) -> RenderableType:
-    """A table with its title above; a title inside would be wrapped to the width of a narrow table."""
-    return Group(Text(title, style="bold"), table)
 
 
 _MOST_ROWS, _MOST_COLUMNS = 12, 24  # that are drawn one by one

@@ -1,402 +1,371 @@
-"""Options that several commands share, each in one place: its type, its help, and what it sets.
+"""Options that several commands share, each declared once: its flags, its meaning, and how its text becomes a value.
 
-A command takes a list of them as one argument::
+A command is a function whose parameters have these types::
 
-    @options.taking(options.COMPARE)
-    def sweep(scenario: Path, given: options.Given) -> None:
-        settings = scenario_settings(read_toml(scenario), given)
+    def bounds(topology: Topology = None, traffic: Traffic = None, seeds: Seeds = None) -> None:
 
-and whatever is in the list is an option of the command. Below them: what they amount to, the settings of a scenario, a
-topology, the place of runs.
+The text is only translated here. The settings classes check the values and name the field that is wrong; `guard` names
+the option. So a parameter has the name of the field that it sets. Two rules hold everywhere: an option that may be
+repeated takes several items separated by commas, and a time may have a unit.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import functools
-import inspect
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, TypeVar
 
 import typer
 from rich.text import Text
 
 from dragonfly_env.checks.files import check_folder
-from dragonfly_env.checks.values import (
-    check_integer,
-    config_error,
-    parse_assignment,
-    parse_assignments,
-    parse_value,
-)
+from dragonfly_env.checks.values import check_integer, config_error, parse_assignment, parse_assignments
 from dragonfly_env.cli.console import note
 from dragonfly_env.config.groups import Grid
-from dragonfly_env.config.network import NetworkConfig
-from dragonfly_env.config.network_presets import MEANINGS
-from dragonfly_env.config.rows import describe
 from dragonfly_env.config.systems import PRESETS, is_xc
 from dragonfly_env.config.topology import Dragonfly
-from dragonfly_env.jobs.workload import parse_jobs
 from dragonfly_env.policies import Policy
-from dragonfly_env.simulation.config import SimulationConfig
-from dragonfly_env.sweeps.scenario import (
-    DEFAULT_TOPOLOGY,
-    parse_loads,
-    parse_policy_choice,
-)
+from dragonfly_env.sweeps.scenario import DEFAULT_TOPOLOGY, parse_policy_choice
 
-UNBOUNDED = "unbounded"
 SYSTEM, LOAD, TIME, MACHINE = "The system", "The traffic", "What is measured", "How it is done"
+UNBOUNDED = "unbounded"
 
-Given: TypeAlias = Mapping[str, Any]
-"""What was given for a list of options, by their names."""
+Item = TypeVar("Item")
 
-_MEANINGS = {row.name: row for row in describe(SimulationConfig)}
+# Texts.
 
-
-Option: TypeAlias = inspect.Parameter
-"""One option: the name of its argument, its type with Typer's description, and what it is if not given."""
+_NS = {"": 1, "ns": 1, "us": 1_000, "µs": 1_000, "μs": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
+_SETTING = re.compile(r"[^:=,]+=")
 
 
-def option(flags: str, text: str, panel: str | None = None, **more: Any) -> Any:
-    """An option of one command; ``flags`` are separated by spaces."""
+def split_items(text: str) -> list[str]:
+    """Split ``"min,ugal-n:bias_packets=2"`` at its commas; NAME=VALUE behind an item with a colon belongs to it."""
+    items: list[str] = []
+    for part in text.split(","):
+        if items and ":" in items[-1] and _SETTING.match(part):
+            items[-1] += f",{part}"
+        elif part.strip():
+            items.append(part.strip())
+    return items
+
+
+def split_settings(text: str) -> list[str]:
+    """Split ``"hidden_units=64,64,gamma=0.9"`` into its settings. A value without a name continues a list."""
+    settings: list[str] = []
+    for part in text.split(","):
+        if settings and "=" not in part:
+            settings[-1] += f",{part}"
+        else:
+            settings.append(part)
+    return settings
+
+
+def split_numbers(text: str) -> list[int]:
+    """Split ``"1,2,3"`` into whole numbers."""
+    try:
+        return [int(part) for part in text.split(",") if part.strip()]
+    except ValueError:
+        raise typer.BadParameter("must be whole numbers such as 1,2,3") from None
+
+
+def parse_time(text: str) -> float:
+    """A time in ns: ``"10us"``, ``"300 ns"``, ``"0.1ms"``; ns without a unit."""
+    number, unit = re.fullmatch(r"\s*(.*?)\s*([a-zµμ]*)\s*", text, re.DOTALL).groups()  # type: ignore[union-attr]
+    try:
+        return float(Decimal(number) * _NS[unit])
+    except (InvalidOperation, KeyError):
+        raise typer.BadParameter("must be a time such as 10us; units: ns, us, µs, ms, s") from None
+
+
+def joined(items: list[list[Item]] | None) -> list[Item] | None:
+    """The items of an option that was repeated, in one list."""
+    return [item for some in items for item in some] if items else None
+
+
+def option(flags: str, text: str, panel: str | None = None, *, default: object = None, **more: Any) -> Any:
+    """An option; ``flags`` are separated by spaces. ``default`` describes what holds if the option is left out."""
+    if default is not None:
+        text = f"{text} [dim]\\[default: {default}][/dim]"
     return typer.Option(*flags.split(), help=text, rich_help_panel=panel, **more)
 
 
-def _option(
-    name: str, kind: Any, panel: str, text: str, *, flags: str = "", default: Any = None, **more: Any
-) -> Option:
-    """Define an option, ``--name`` unless ``flags``, separated by spaces, begin with another one."""
-    names = flags if flags.startswith("--") else f"--{name.replace('_', '-')} {flags}"
-    described = Annotated[kind, option(names, text, panel, **more)]
-    return Option(name, Option.KEYWORD_ONLY, default=default, annotation=described)
+def items(flags: str, text: str, panel: str | None = None, *, split: Any = split_items, **more: Any) -> Any:
+    """An option that may be repeated, and takes several items separated by commas."""
+    return option(flags, text, panel, parser=split, callback=joined, **more)
 
 
-def _by_default(text: str, default: object) -> str:
-    return f"{text} [dim]\\[default: {default}][/dim]"
+def time(flags: str, text: str, panel: str = TIME, **more: Any) -> Any:
+    """An option that is a time."""
+    return option(flags, text, panel, parser=parse_time, metavar="TIME", **more)
 
 
-def _of_simulation(name: str, kind: Any, panel: str, **more: Any) -> Option:
-    """An option that is a field of `SimulationConfig`, which has its meaning and default."""
-    row = _MEANINGS[name]
-    default = "none" if row.default is None else row.default
-    unit = f", in {row.unit}" if row.unit else ""
-    text = _by_default(row.doc[:-1].replace("``", "") + unit + ".", more.pop("default", default))
-    return _option(name, kind | None, panel, text, **more)
+# The system.
 
-
-def _topology_option(default: str) -> Option:
-    text = (
-        "A published system by its hosts (72, 342, 1056, 2550, 5256, 16512, 83232, 279040) or its name (theta, "
-        "cori, edison, theta-m8, cori-m8), or your own: [bold]p[/bold] hosts per router, [bold]a[/bold] routers "
-        "per group, [bold]h[/bold] global ports per router, and if you like [bold]g[/bold] groups and "
-        "[bold]trunking[/bold] links per pair of groups; for groups that are grids [bold]rows[/bold], "
-        "[bold]columns[/bold] and [bold]column_links[/bold] in the place of a."
-    )
-    metavar = "NAME|p=..,a=..,h=.."
-    return _option("topology", str | None, SYSTEM, _by_default(text, default), flags="-t", metavar=metavar)
-
-
-def _loads_option(default: str | None = None) -> Option:
-    text = "Offered load as a fraction of the host links' bandwidth, or a range with both ends; repeat."
-    text = text if default is None else _by_default(text, default)
-    metavar = "LOAD|START:STOP:STEP"
-    return _option("loads", list[str] | None, LOAD, text, flags="--load -l", metavar=metavar)
-
-
-def _workers_option() -> Option:
-    text = _by_default("Runs at a time, each in its own process.", "one per processor")
-    return _option("workers", int | None, MACHINE, text, flags="-j")
-
-
-def _one_traffic(traffic: str | None, load: float | None) -> tuple[Option, ...]:
-    text = "Who sends to whom, e.g. uniform, adv+1, advc; 'dragonfly-env info' lists them."
-    loads = "Offered load as a fraction of the host links' bandwidth, above 0 and at most 1."
-    if load is None:
-        loads = _by_default(loads, 0.5)
-    if traffic is None:
-        more = "Next to --job: what hosts without one send."
-        text = _by_default(f"{text} {more}", "uniform; none next to --job")
-    return (
-        _option("traffic", str if traffic else str | None, LOAD, text, default=traffic),
-        _option("loads", float if load else float | None, LOAD, loads, flags="--load -l", default=load),
-    )
-
-
-_ARRANGEMENT = _option(
-    "arrangement",
+Topology = Annotated[
     str | None,
-    SYSTEM,
-    _by_default(
+    option(
+        "--topology -t",
+        "A published system, by its hosts (72, 342, 1056, ...) or name (theta, cori, ...); or your own: "
+        "[bold]p=4,a=8,h=4[/bold] (hosts per router, routers per group, global ports per router), and if you like g "
+        "(groups) and trunking; rows, columns and column_links in the place of a: groups that are grids.",
+        SYSTEM,
+        default=DEFAULT_TOPOLOGY,
+        metavar="NAME",
+    ),
+]
+Arrangement = Annotated[
+    str | None,
+    option(
+        "--arrangement",
         "Which global port leads to which group: palmtree, palmtree-plus, absolute, relative, circulant or xc.",
-        "palmtree",
-    ),
-)
-_PRESETS = "; ".join(f"[bold]{name}[/bold], {MEANINGS[name]}" for name in NetworkConfig.presets())
-_NETWORK = (
-    _option(
-        "network",
-        str | None,
         SYSTEM,
-        _by_default(f"Links, routers and buffers: {_PRESETS}.", "default"),
-        flags="-n",
+        default="palmtree",
+        metavar="NAME",
     ),
-    _option(
-        "network_settings",
-        list[str] | None,
+]
+Network = Annotated[
+    str | None,
+    option(
+        "--network -n",
+        "Links, routers and buffers: default, q-adaptive (HPDC'21), lia (TACO'25), aries (Cray XC) or aries-256 (the "
+        "same in packets of 256 bytes).",
         SYSTEM,
-        "A field of the network that differs from the preset, e.g. --set global_latency_ns=200; may be repeated. "
-        "'dragonfly-env info q-adaptive' lists them.",
-        flags="--set",
+        default="default",
+        metavar="NAME",
+    ),
+]
+NetworkSettings = Annotated[
+    list[str] | None,
+    items(
+        "--set",
+        "Fields that differ from the network, e.g. global_latency_ns=200; 'dragonfly-env info default' lists them.",
+        SYSTEM,
+        split=split_settings,
         metavar="FIELD=VALUE",
     ),
-)
-_QUEUE = {"flags": "--source-queue", "metavar": f"PACKETS|{UNBOUNDED}", "default": UNBOUNDED}
-_SOURCES = (
-    _of_simulation("injection", str, LOAD),
-    _of_simulation("source_queue_packets", str, LOAD, **_QUEUE),
-    _of_simulation("message_packets", int, LOAD),
-)
-_WARMUP = "Simulated time before measuring, in ns. Near saturation 300000 is needed."
-_TIMES = (
-    _option("warmup_ns", float | None, TIME, _by_default(_WARMUP, 100000)),
-    _option("measure_ns", float | None, TIME, _by_default("Simulated time that is measured, in ns.", 100000)),
-)
-_THREADS = _of_simulation("threads", int, MACHINE)
-_DRY_RUN = _option(
-    "dry_run",
-    bool,
-    MACHINE,
-    "Check every run, say how many there are and how much memory they take, and stop.",
-    default=False,
-)
-_FORCE = _option(
-    "force",
-    bool,
-    MACHINE,
-    "Do finished runs again instead of keeping them, and take over a results folder of another scenario.",
-    default=False,
-)
-_PROGRAM = "PROGRAM:hosts=N[,FIELD=..]"
-_JOB = _option(
-    "job",
+]
+Policies = Annotated[
     list[str] | None,
-    LOAD,
-    "A job, e.g. milc:hosts=32,policy=ugal-n,scale=0.25: fields of the job (iterations, placement and so on) and "
-    "settings of its program. Jobs that end start after the warm-up. Repeat for several. "
-    "'dragonfly-env info' lists programs.",
-    metavar=_PROGRAM,
-    show_default=False,
-)
-
-TOPOLOGY = (_topology_option(DEFAULT_TOPOLOGY), _ARRANGEMENT)
-"""Of `info`."""
-
-SIMULATE = (_JOB, *_one_traffic(None, 0.5), *TOPOLOGY, *_NETWORK, *_SOURCES, *_TIMES, _THREADS)
-"""Of one run."""
-
-BOUNDS = (
-    _one_traffic("uniform", None)[0],
-    _loads_option("25, 50, 75 and 90 % of the most load"),
-    *TOPOLOGY,
-    *_NETWORK,
-)
-"""Of `bounds`."""
-
-VIEW = (_JOB, *_one_traffic(None, None), *TOPOLOGY, *_NETWORK, *_SOURCES, *_TIMES, _THREADS)
-"""Of one run, whose traffic and load may be those of an agent's training."""
-
-MACHINE_ONLY = (*TOPOLOGY, *_NETWORK, _THREADS)
-"""Of `calibrate`."""
-
-COMPARE = (
-    _option(
-        "traffic",
-        list[str] | None,
-        LOAD,
-        "A traffic pattern, e.g. uniform or adv+1; repeat for several. Next to --job: what hosts without one "
-        "send; if it is left out, nothing.",
+    items(
+        "--policy -p",
+        "Routing policies, e.g. min,ugal-n:bias_packets=2 ('dragonfly-env info' lists them), or agents as of "
+        "'evaluate'.",
+        SYSTEM,
+        metavar="POLICY",
     ),
-    _loads_option(),
-    _option(
-        "seeds",
-        list[int] | None,
+]
+
+# The traffic.
+
+Traffics = Annotated[
+    list[str] | None,
+    items(
+        "--traffic",
+        "Who sends to whom, e.g. uniform,adv+1; 'dragonfly-env info' lists them. Next to jobs: what the other hosts "
+        "send.",
+        LOAD,
+        metavar="PATTERN",
+    ),
+]
+Loads = Annotated[
+    list[str] | None,
+    items(
+        "--load -l",
+        "Offered load as a fraction of the host links' bandwidth: 0.3, 0.1,0.2 or 0.1:0.9:0.2 (first:last:step).",
+        LOAD,
+        metavar="LOAD",
+    ),
+]
+Jobs = Annotated[
+    list[str] | None,
+    items(
+        "--job",
+        "A job, e.g. milc:hosts=32,scale=0.25: settings of the job (iterations, placement, policy) and of its program. "
+        "'dragonfly-env info' lists programs. Jobs that end start after the warm-up.",
+        LOAD,
+        metavar="JOB",
+    ),
+]
+Injection = Annotated[
+    str | None,
+    option(
+        "--injection",
+        "When hosts generate messages: periodic, bernoulli or poisson.",
+        LOAD,
+        default="periodic",
+        metavar="NAME",
+    ),
+]
+SourceQueue = Annotated[
+    str | None,
+    option(
+        "--source-queue",
+        "Room in the source queue of a host, in packets.",
+        LOAD,
+        default=UNBOUNDED,
+        metavar="N",
+    ),
+]
+MessagePackets = Annotated[
+    int | None,
+    option("--message-packets", "Packets of a message, generated together.", LOAD, default=1, metavar="N"),
+]
+
+# What is measured.
+
+Seeds = Annotated[
+    list[int] | None,
+    items(
+        "--seed -s",
+        "Seeds of the random streams, e.g. 1,2,3; means over several have confidence intervals.",
         TIME,
-        _by_default(
-            "Seed of the random streams; repeat for several: then means have confidence intervals.", 1
-        ),
-        flags="--seed -s",
+        split=split_numbers,
+        default=1,
+        metavar="N",
     ),
-    *TOPOLOGY,
-    *_NETWORK,
-    *_SOURCES,
-    *_TIMES,
-    _of_simulation("series_bin_ns", float, TIME),
-    _THREADS,
-    _option(
-        "arrays",
-        bool | None,
+]
+Warmup = Annotated[
+    float | None,
+    time("--warmup", "Simulated time before the measured window; 300us near saturation.", default="100us"),
+]
+Measure = Annotated[float | None, time("--measure", "Simulated time that is measured.", default="100us")]
+SeriesBin = Annotated[
+    float | None, time("--series-bin", "Width of the bins of time series.", default="no series")
+]
+Arrays = Annotated[
+    bool | None,
+    option(
+        "--arrays/--no-arrays",
+        "Keep results per router, link and time bin, some MB per run of a large system; several figures need them.",
         TIME,
-        _by_default(
-            "Keep results per router, link and time bin, some megabytes per run of a large system. The figures of "
-            "fairness, links and series need them.",
-            "arrays",
-        ),
-        flags="--arrays/--no-arrays",
+        default="arrays",
     ),
-)
-"""Of `sweep` and `evaluate`: what is run."""
+]
+AsJson = Annotated[bool, option("--json", "Print one JSON object instead of tables.", MACHINE)]
 
-COMPARE_WITH_JOBS = (
-    _JOB,
-    _option(
-        "programs",
-        list[str] | None,
-        LOAD,
-        "A job as of --job, of which each run has one, in addition to every --job: repeat to compare programs.",
-        flags="--program",
-        metavar=_PROGRAM,
-    ),
-    _option(
-        "placements",
-        list[str] | None,
-        LOAD,
-        "Where the jobs of --program are, or those of --job if there are none: consecutive, random, "
-        "random-routers, groups=N; each in runs of its own. Repeat for several.",
-        flags="--placement",
-    ),
-    *COMPARE,
-)
-"""Of `sweep`: jobs are those of every run."""
+# How it is done.
 
-_PLOTS = "Draw figures and the page at the end."
-FOLDER = (
-    _workers_option(),
-    _DRY_RUN,
-    _FORCE,
-    _option("plots", bool, MACHINE, _PLOTS, flags="--plots/--no-plots", default=True),
-)
-"""Of `sweep` and `evaluate`: how it is run."""
-
-WHERE = (
-    _option(
-        "share",
-        str | None,
+Threads = Annotated[
+    int | None,
+    option(
+        "--threads",
+        "Threads of a simulation; results do not depend on them.",
         MACHINE,
-        "Do every N-th run, beginning with the I-th: N processes, such as the tasks of a job array, share one results "
-        "folder. The last one draws the figures.",
+        default=1,
+        metavar="N",
+    ),
+]
+Workers = Annotated[
+    int | None,
+    option(
+        "--workers -j",
+        "Runs at a time, each in its own process.",
+        MACHINE,
+        default="one per processor",
+        metavar="N",
+    ),
+]
+DryRun = Annotated[
+    bool,
+    option(
+        "--dry-run", "Check every run, say how many there are and what memory they take; run none.", MACHINE
+    ),
+]
+Force = Annotated[
+    bool,
+    option(
+        "--force", "Repeat finished runs, and replace results of another scenario in the folder.", MACHINE
+    ),
+]
+Plots = Annotated[bool, option("--plots/--no-plots", "Draw figures and the page at the end.", MACHINE)]
+Share = Annotated[
+    str | None,
+    option(
+        "--share",
+        "Do every N-th run from the I-th on, so that N processes, such as a job array, share one results folder.",
+        MACHINE,
         metavar="I/N",
     ),
-    _option(
-        "backend",
-        str,
+]
+Backend = Annotated[
+    str,
+    option(
+        "--backend",
+        "Where runs are done: loky (processes of this machine), ray or dask (clusters; extras of that name).",
         MACHINE,
-        "Where runs are done: loky (processes of this machine), or a cluster, ray or dask. Clusters need an extra of "
-        "that name.",
-        default="loky",
+        metavar="NAME",
     ),
-    _option(
-        "address",
-        str | None,
+]
+Address = Annotated[
+    str | None,
+    option(
+        "--address",
+        "The cluster: auto or HOST:PORT for Ray, tcp://HOST:8786 for Dask.",
         MACHINE,
-        "The cluster: for Ray auto or HOST:PORT, for Dask tcp://HOST:8786.",
+        metavar="URL",
     ),
+]
+Full = Annotated[
+    bool,
+    option("--full/--quick", "Everything as published (hours); or small systems and short windows.", TIME),
+]
+SeedCount = Annotated[
+    int | None,
+    option("--seeds", "Seeds of each run; from 2 on there are confidence intervals.", TIME, metavar="N"),
+]
+
+# Settings of a scenario.
+
+_FIELDS = (
+    *(
+        "policies",
+        "policy",
+        "traffic",
+        "loads",
+        "jobs",
+        "programs",
+        "placements",
+        "injection",
+        "message_packets",
+    ),
+    *("seeds", "seed", "warmup_ns", "measure_ns", "series_bin_ns", "arrays", "threads"),
 )
-"""Options of commands whose runs may be done elsewhere."""
-
-
-def training(topology: str, traffic: str, load: float) -> tuple[Option, ...]:
-    """Options of `train`, with its own defaults."""
-    of_topology = _topology_option(topology).replace(default=topology)
-    return (of_topology, _ARRANGEMENT, *_NETWORK, *_one_traffic(traffic, load), *_SOURCES, _THREADS)
-
-
-def suite(*, whole: str, seeds: str, folder: str) -> tuple[Option, ...]:
-    """Options of `reproduce` and `benchmark`, whose runs a paper or a suite has laid down."""
-    runs = _by_default("Runs of each kind; from 2 on there are confidence intervals.", seeds)
-    filled = _by_default("The results folder.", folder)
-    return (
-        _option("full", bool, TIME, whole, flags="--full/--quick", default=False, show_default="quick"),
-        _option("seeds", int | None, TIME, runs, metavar="N"),
-        _option("out", Path | None, MACHINE, filled, flags="-o"),
-        _workers_option(),
-        _FORCE,
-        _DRY_RUN,
-    )
-
-
-def with_traffic(given: Given) -> Given:
-    """Return the options of `SIMULATE`, with the default traffic of hosts."""
-    if given["traffic"] is not None:
-        return given
-    return {**given, "traffic": "none" if given["job"] else "uniform"}
-
-
-def taking(**lists: Sequence[Option]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Make a command take lists of options, each as one argument of that name, of type `Given`."""
-
-    def dress(command: Callable[..., None]) -> Callable[..., None]:
-        bare = inspect.signature(command, eval_str=True)
-        parameters = (one for own in bare.parameters.values() for one in lists.get(own.name, [own]))
-        every = [parameter.replace(kind=Option.KEYWORD_ONLY) for parameter in parameters]
-
-        @functools.wraps(command)
-        def called(**given: Any) -> None:
-            taken = {
-                name: {one.name: given.pop(one.name, one.default) for one in wanted}
-                for name, wanted in lists.items()
-            }
-            command(**given, **taken)
-
-        called.__signature__ = bare.replace(parameters=every)  # type: ignore[attr-defined]  # Typer reads it
-        called.__annotations__ = {one.name: one.annotation for one in every}
-        return called
-
-    return dress
-
-
-_MOST_SEEDS = 1000
-_MOST_WORKERS = 4096
+"""Parameters of commands that are fields of a scenario as they are."""
 _OF_TRAINING = ("injection", "source_queue_packets", "source_queue_full", "message_packets")
-_TOPOLOGY_AND_NETWORK = ("topology", "arrangement", "network", "network_settings")
 
 
-def scenario_settings(base: Mapping[str, Any], given: Given, **others: Any) -> dict[str, Any]:
-    """Settings for `Scenario.from_dict`: those of ``base``, changed by the options that were given.
+def scenario_settings(base: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings for `Scenario.from_dict`: those of ``base``, changed by those options of a command that set one.
 
-    For a machine without a network: a note tells which network it has, and that another one is taken.
+    A note tells which network an Aries machine has, if another one is taken for lack of an option.
     """
     settings = dict(base)
-    jobs = [one.to_dict() for one in parse_jobs(given.get("job") or [])]
-    changes = {
-        key: value
-        for key, value in {**given, "job": None, "jobs": jobs, **others}.items()
-        if value is not None and value != [] and key not in _TOPOLOGY_AND_NETWORK
-    }
-    if (topology := given.get("topology")) is not None:
+    changes = {name: options[name] for name in _FIELDS if options.get(name) is not None}
+    topology, arrangement, network = (options.get(name) for name in ("topology", "arrangement", "network"))
+    if topology is not None:
         settings["topology"] = _topology(topology)
-    if (arrangement := given.get("arrangement")) is not None:
+    if arrangement is not None:
         table = _as_table(settings.get("topology", DEFAULT_TOPOLOGY))
         settings["topology"] = {**table, "arrangement": arrangement}
-    if (network := given.get("network")) is None and "network" not in base:
-        _tell_of_aries(settings.get("topology"))
     if network is not None:
         settings["network"] = {"preset": network}
-    if assignments := given.get("network_settings"):
+    elif "network" not in base:
+        _note_of_aries(settings.get("topology"))
+    if assignments := options.get("network_settings"):
         changed = dict(parse_assignment(text, "--set") for text in assignments)
         settings["network"] = {**_as_table(settings.get("network", "default")), **changed}
-    if isinstance(queue := changes.get("source_queue_packets"), str):
-        changes["source_queue_packets"] = None if queue.strip() == UNBOUNDED else parse_value(queue)
-    if (loads := changes.get("loads")) is not None:
-        parse_loads(loads if isinstance(loads, list) else [loads], "--load")
+    if (queue := options.get("source_queue_packets")) is not None:
+        changes["source_queue_packets"] = None if queue == UNBOUNDED else _packets(queue)
     replaced = changes.keys() & {"warmup_ns", "measure_ns", "loads"}
-    if "traffic" not in changes and replaced and isinstance(settings.get("traffic"), list):
+    if "traffic" not in changes and isinstance(settings.get("traffic"), list):
         settings["traffic"] = [
-            {key: value for key, value in item.items() if key not in replaced}
-            if isinstance(item, Mapping)
-            else item
-            for item in settings["traffic"]
+            {key: value for key, value in one.items() if key not in replaced}
+            if isinstance(one, Mapping)
+            else one
+            for one in settings["traffic"]
         ]
     if "warmup_ns" in changes:
         settings.pop("learner_warmup_ns", None)
@@ -404,7 +373,7 @@ def scenario_settings(base: Mapping[str, Any], given: Given, **others: Any) -> d
 
 
 def trained_with(specs: Sequence[str]) -> dict[str, Any]:
-    """The settings of the network and traffic that the first saved agent among ``specs`` knows; they may be none."""
+    """The settings of network and traffic that the first saved agent among ``specs`` was trained with, if any."""
     for spec in specs:
         _, source = parse_policy_choice(spec)
         if isinstance(source, Policy) or not source.is_file:
@@ -412,35 +381,9 @@ def trained_with(specs: Sequence[str]) -> dict[str, Any]:
         known = source.metadata().get("configuration")
         if isinstance(known, dict) and {"topology", "network", "traffic", "load"} <= known.keys():
             kept = {name: known[name] for name in _OF_TRAINING if name in known}
-            return {
-                **kept,
-                "topology": known["topology"],
-                "network": known["network"],
-                "traffic": [known["traffic"]],
-                "loads": [known["load"]],
-            }
+            system = {"topology": known["topology"], "network": known["network"]}
+            return {**kept, **system, "traffic": [known["traffic"]], "loads": [known["load"]]}
     return {}
-
-
-def _tell_of_aries(topology: object) -> None:
-    """The default network stays the same for every topology, so on a machine of Aries it is hardly what is meant."""
-    name = topology.get("preset") if isinstance(topology, Mapping) else topology
-    if isinstance(name, str) and is_xc(PRESETS.get(name, {}).get("arrangement")):
-        text = f"{name} is an Aries machine; its network is --network aries (or aries-256); running with 'default'"
-        note(Text(f"note: {text}", style="yellow"))
-
-
-def check_suite(given: Given, name: str) -> Path:
-    """Check what was given for the options of `options.suite`.
-
-    Returns:
-        The results folder.
-    """
-    if given["seeds"] is not None:
-        check_integer("--seeds", given["seeds"], 1, _MOST_SEEDS)
-    if given["workers"] is not None:
-        check_integer("--workers", given["workers"], 1, _MOST_WORKERS)
-    return check_folder("--out", given["out"] or Path("results") / name)
 
 
 def make_topology(topology: str | None, arrangement: str | None) -> Dragonfly:
@@ -449,36 +392,48 @@ def make_topology(topology: str | None, arrangement: str | None) -> Dragonfly:
     return Dragonfly.from_dict({**settings, **({} if arrangement is None else {"arrangement": arrangement})})
 
 
+def where(share: str | None, backend: str, address: str | None) -> dict[str, Any]:
+    """The arguments of `run_all` that say where runs are done."""
+    from dragonfly_env.sweeps.runner import check_backend  # joblib takes a while
+
+    check_backend(backend, address)
+    number, _, count = (share or "1/1").partition("/")
+    if not (number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count)):
+        raise config_error("--share", share, "must be I/N with I from 1 to N, such as 3/20")
+    return {"share": (int(number), int(count)), "backend": backend, "address": address}
+
+
+def suite_folder(out: Path | None, name: str, seeds: int | None, workers: int | None) -> Path:
+    """The results folder of a paper or a suite, whose runs are laid down; checks what else was typed."""
+    if seeds is not None:
+        check_integer("seeds", seeds, 1, 1000)
+    if workers is not None:
+        check_integer("workers", workers, 1, 4096)
+    return check_folder("--out", out or Path("results") / name)
+
+
 def _topology(text: str) -> dict[str, Any]:
     if "=" not in text:
         return {"preset": text.strip()}
-    given = parse_assignments(text, "--topology")
+    given = parse_assignments(text, "topology")
     of_grid = {field.name: given.pop(field.name) for field in dataclasses.fields(Grid) if field.name in given}
     return {**given, "group": Grid(**of_grid)} if of_grid else given  # type: ignore[arg-type]  # it checks them
 
 
 def _as_table(value: object) -> dict[str, Any]:
-    if isinstance(value, Mapping):
-        return dict(value)
-    if isinstance(value, (str, int)):
-        return {"preset": value}
-    raise config_error("topology or network", value, "must be a name or a table")
+    return dict(value) if isinstance(value, Mapping) else {"preset": value}
 
 
-def where_of(given: Given) -> dict[str, Any]:
-    """The arguments of `run_all` that the options `WHERE` set.
-
-    Raises:
-        ConfigError: If an option has the wrong form, or the backend is not there.
-    """
-    from dragonfly_env.sweeps.runner import check_backend
-
-    check_backend(given["backend"], given["address"])
-    return {"share": _share(given["share"]), "backend": given["backend"], "address": given["address"]}
+def _packets(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise config_error("--source-queue", text, f"must be a number of packets or {UNBOUNDED}") from None
 
 
-def _share(text: str | None) -> tuple[int, int]:
-    number, _, count = (text or "1/1").partition("/")
-    if not (number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count)):
-        raise config_error("--share", text, "must be I/N with I from 1 to N, such as 3/20")
-    return int(number), int(count)
+def _note_of_aries(topology: object) -> None:
+    """The default network is the same for every topology, so it is hardly meant for a machine of Aries."""
+    name = topology.get("preset") if isinstance(topology, Mapping) else topology
+    if isinstance(name, str) and is_xc(PRESETS.get(name, {}).get("arrangement")):
+        text = f"note: {name} is an Aries machine, whose network is --network aries; running with 'default'"
+        note(Text(text, style="yellow"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -10,10 +11,10 @@ from rich.text import Text
 
 from dragonfly_env.checks.values import check_choice, parse_assignment
 from dragonfly_env.cli import options
-from dragonfly_env.cli.comparison import resumable, tell_failures, tell_missing, this_command
+from dragonfly_env.cli.comparison import note_failures, note_missing, resumable, this_command
 from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.cli.guard import FAILED
-from dragonfly_env.cli.options import WHERE, check_suite, option, where_of
+from dragonfly_env.cli.options import items, option, suite_folder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,20 +24,14 @@ if TYPE_CHECKING:
 
 _EVERY = "all"
 
-_HOW = options.suite(
-    whole="The paper's systems and windows with several seeds (hours); or every figure's shape in short windows.",
-    seeds="quick 1 (aries 4), full 5 (hpdc21), 3 (taco25) or 40 (aries)",
-    folder="results/PAPER-MODE, or results/PAPER-MODE-VARIANT",
-)
 
-
-@options.taking(how=(*_HOW, *WHERE))
 def reproduce(
     paper: Annotated[
         str,
         typer.Argument(
-            help="The paper: hpdc21 (Kang, Wang, Lan: Q-adaptive), taco25 (Benito, Vallejo, Beivide: LIA) or aries "
-            "(Chunduri et al.: routing bias).",
+            metavar="PAPER",
+            help="hpdc21 (Kang, Wang, Lan: Q-adaptive), taco25 (Benito, Vallejo, Beivide: LIA) or aries (Chunduri et "
+            "al.: routing bias).",
             show_default=False,
         ),
     ],
@@ -48,34 +43,37 @@ def reproduce(
             "fig15 and fig17 to fig19; aries: fig2 to fig14, table1, table2, open (parameters that are not public; "
             "--full only); or all. [dim]\\[default: all][/dim]",
             show_default=False,
+            parser=options.split_items,
+            callback=options.joined,
         ),
     ] = None,
     injection: Annotated[
         str | None,
         option(
             "--injection",
-            "periodic or bernoulli, to see what changes; jobs have none. [dim]\\[default: as published: hpdc21 "
-            "periodic, taco25 bernoulli][/dim]",
+            "periodic or bernoulli, to see what changes; jobs have none.",
+            default="as published: hpdc21 periodic, taco25 bernoulli",
+            metavar="NAME",
         ),
     ] = None,
     learner: Annotated[
         list[str] | None,
-        option(
+        items(
             "--learner",
-            "A parameter of the learning policies that differs from the paper's, e.g. "
-            "integer_values=true; repeat.",
-            metavar="SETTING=VALUE",
+            "Parameters of the learning policies that differ from the paper's, e.g. integer_values=true.",
+            split=options.split_settings,
+            metavar="NAME=VALUE",
         ),
     ] = None,
     variant: Annotated[
         str,
         option(
             "--variant",
-            "The model variant, for what the paper leaves open. taco25: round-robin (the paper's "
-            "arbiters) or transit-first (the default of the authors' simulator); aries: usual, or random-ties (a "
-            "packet goes either way where both are alike, levels are twice as wide, all-to-all operations keep AD1); "
-            "all: every variant, next to each other in one table. Each has a folder of its own. "
-            "[dim]\\[default: the first][/dim]",
+            "The model variant, for what the paper leaves open. taco25: round-robin (the paper's arbiters) or "
+            "transit-first (the default of the authors' simulator); aries: usual, or random-ties (a packet goes either "
+            "way where both are alike, levels are twice as wide, all-to-all operations keep AD1); all: every variant "
+            "in one table. Each has a folder of its own.",
+            default="the first",
             metavar="NAME",
             show_default=False,
         ),
@@ -91,15 +89,25 @@ def reproduce(
         float,
         option(
             "--windows",
-            "Of the warm-ups and measured windows, up to 1: --full with 0.2 simulates the paper's systems for a "
-            "fifth of the time. Not for aries, whose runs end with their jobs.",
+            "Shorten warm-ups and windows to this share: --full with 0.2 simulates the paper's systems for a fifth of "
+            "the time. Not for aries, whose runs end with their jobs.",
             metavar="SHARE",
         ),
     ] = 1.0,
-    *,
-    how: options.Given,
+    full: options.Full = False,
+    seeds: options.SeedCount = None,
+    out: Annotated[
+        Path | None,
+        option("--out -o", "The results folder.", options.MACHINE, default="results/PAPER-MODE[-VARIANT]"),
+    ] = None,
+    workers: options.Workers = None,
+    force: options.Force = False,
+    dry_run: options.DryRun = False,
+    share: options.Share = None,
+    backend: options.Backend = "loky",
+    address: options.Address = None,
 ) -> None:
-    """Reproduce a paper: run what its figures need, draw them in its layout, and check what its text claims.
+    """Reproduce a paper: run what its figures need, draw them, and check what its text claims.
 
     Every run is saved the moment it ends. [bold]Ctrl-C[/bold] stops at once and keeps what is
     finished; the same command again does the rest. Figures share runs, and
@@ -131,16 +139,16 @@ def reproduce(
     from dragonfly_env.lab.papers import Reproduction, find_paper
 
     chosen = find_paper(paper)
-    effort = chosen.effort("full" if how["full"] else "quick").shortened(windows, "--windows")
+    effort = chosen.effort("full" if full else "quick").shortened(windows, "--windows")
     read = chosen.variants if variant == _EVERY else (chosen.variant(variant, "--variant", also=_EVERY),)
     suffix = [_EVERY] if variant == _EVERY else [one.name for one in read if one is not chosen.usual]
-    name = "-".join([chosen.name, effort.name, *suffix])
-    folder = check_suite(how, name)
+    folder = suite_folder(out, "-".join([chosen.name, effort.name, *suffix]), seeds, workers)
     wanted = chosen.choose(tuple(figures or ()))
+    usual_injection = injection or chosen.setup.injection
     effort = replace(
         effort,
-        seeds=how["seeds"] or effort.seeds,
-        injection=check_choice("--injection", injection or chosen.setup.injection, ("periodic", "bernoulli")),
+        seeds=seeds or effort.seeds,
+        injection=check_choice("--injection", usual_injection, ("periodic", "bernoulli")),
         learner_settings=tuple(dict(parse_assignment(pair, "--learner") for pair in learner or ()).items()),
     )
     works = [
@@ -153,11 +161,11 @@ def reproduce(
         )
         for one in read
     ]
-    where = where_of(how)
+    where = options.where(share, backend, address)
     for work in works:
-        _announce(work, how["force"], several=len(works) > 1)
-    if not how["dry_run"]:
-        _perform(works, how["workers"], how["force"], where)
+        _announce(work, force, several=len(works) > 1)
+    if not dry_run:
+        _perform(works, workers, force, where)
 
 
 def _announce(work: Reproduction, force: bool, *, several: bool) -> None:
@@ -185,11 +193,11 @@ def _perform(works: Sequence[Reproduction], workers: int | None, force: bool, wh
         with resumable(), Bar(console(error=True)) as bar:
             report = work.execute(workers=workers, progress=bar, force=force, **where)
         if report is not None:
-            tell_failures(report)
+            note_failures(report)
             failed |= bool(report.failures)
             missing += report.missing
             if report.missing:
-                tell_missing(report)
+                note_missing(report)
                 continue
         findings = work.findings()
         with console(error=True).status("drawing figures"):

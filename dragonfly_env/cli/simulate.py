@@ -11,30 +11,30 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
 from rich import box
 from rich.console import Group, RenderableType
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
-from dragonfly_env.checks.files import check_file, replacing
+from dragonfly_env.checks.files import check_file, replacing, write_text
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.cli import options
 from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.cli.options import option, scenario_settings
 from dragonfly_env.metrics.jobs import JobMetrics
 from dragonfly_env.metrics.steadiness import SATURATED_BELOW, STATIONARY_WITHIN, is_overloaded
+from dragonfly_env.sweeps.scenario import LONGEST_NS, Scenario
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from dragonfly_env.jobs import BackgroundMix, Job
     from dragonfly_env.metrics import Metrics
     from dragonfly_env.sweeps.measure import Runnable
     from dragonfly_env.sweeps.point import Run
 
-
-# (heading, column, divisor, form, unit) of the table; what is not here is in --json.
+# (heading, column, divisor, form, unit) of the table; everything else is in --json.
 _ROWS = (
     ("offered load", "offered_load", 1.0, ".4f", "of the host links' bandwidth"),
     ("accepted load", "accepted_load", 1.0, ".4f", "of the host links' bandwidth"),
@@ -52,13 +52,7 @@ _ROWS = (
     ("latency, p95", "latency_p95_ns", 1.0, ",.0f", "ns"),
     ("latency, p99", "latency_p99_ns", 1.0, ",.0f", "ns"),
     ("latency, highest", "latency_max_ns", 1.0, ",.0f", "ns"),
-    (
-        "latency in the network, mean",
-        "network_latency_mean_ns",
-        1.0,
-        ",.1f",
-        "ns, from leaving the source queue",
-    ),
+    ("latency in the network, mean", "network_latency_mean_ns", 1.0, ",.1f", "ns, without source queue"),
     ("hops, mean", "hops_mean", 1.0, ".3f", "between routers"),
     ("minimal paths", "minimal_fraction", 0.01, ".1f", "% of packets"),
     ("fairness of routers, Jain", "router_fairness_jain", 1.0, ".4f", "1 is even"),
@@ -69,134 +63,161 @@ _ROWS = (
 )
 
 
-@options.taking(given=options.SIMULATE)
 def simulate(
-    policy: Annotated[
-        str,
-        option(
-            "--policy -p",
-            "The routing policy, e.g. min or ugal-n:bias_packets=2 ('dragonfly-env info' lists them), or an agent "
-            "as of 'evaluate'.",
-            options.SYSTEM,
-            metavar="NAME[:SETTING=..]",
-        ),
-    ] = "min",
-    seed: Annotated[int, option("--seed -s", "Seed of the random streams.", options.TIME)] = 1,
+    ctx: typer.Context,
+    policies: options.Policies = None,
+    topology: options.Topology = None,
+    arrangement: options.Arrangement = None,
+    network: options.Network = None,
+    network_settings: options.NetworkSettings = None,
+    traffic: options.Traffics = None,
+    loads: options.Loads = None,
+    jobs: options.Jobs = None,
+    injection: options.Injection = None,
+    source_queue_packets: options.SourceQueue = None,
+    message_packets: options.MessagePackets = None,
+    seeds: options.Seeds = None,
+    warmup_ns: options.Warmup = None,
+    measure_ns: options.Measure = None,
     to_completion: Annotated[
         bool,
         option(
             "--to-completion",
-            "Closed-loop traffic such as all-to-all, or jobs: run to the end of them, however long it "
-            "takes. Without it such a run ends after --measure-ns at the latest.",
+            "Run closed-loop traffic such as all-to-all, or jobs, to their end, however long it takes; otherwise the "
+            "run ends after --measure.",
             options.TIME,
         ),
     ] = False,
-    as_json: Annotated[
-        bool,
+    threads: options.Threads = None,
+    as_json: options.AsJson = False,
+    out: Annotated[
+        Path | None,
         option(
-            "--json", "Print one JSON object with results, configuration and provenance instead of a table."
+            "--out -o",
+            "Also write results, configuration and provenance, as --json.",
+            options.MACHINE,
+            metavar="FILE",
         ),
-    ] = False,
+    ] = None,
     packet_log: Annotated[
         Path | None,
         option(
             "--packet-log",
-            "Write one row per delivered packet: source, destination, times, hops, kind of path (minimal, lgl, "
-            "lg, gl, g, l, prescribed), routers passed. Parquet, or CSV if FILE ends with .csv (routers separated by "
-            "spaces).",
+            "Write a row per delivered packet: source, destination, times, hops, kind of path (minimal, lgl, lg, gl, "
+            "g, l, prescribed), routers. Parquet, or CSV by the ending .csv (routers separated by spaces).",
+            options.MACHINE,
             metavar="FILE",
         ),
     ] = None,
-    *,
-    given: options.Given,
 ) -> None:
     """Simulate one policy under one traffic at one load, and print what was measured.
 
+    Without options: min under uniform traffic at load 0.5.
+
     [bold]Examples[/bold]
 
-    dragonfly-env simulate --policy ugal-n --traffic adv+1 --load 0.45 --network q-adaptive --arrangement absolute
+    dragonfly-env simulate -p ugal-n --traffic adv+1 -l 0.45 -n q-adaptive --arrangement absolute
 
-    dragonfly-env simulate --topology p=2,a=4,h=2 --load 0.3 --json | jq .results.latency_p99_ns
+    dragonfly-env simulate -t p=2,a=4,h=2 -l 0.3 --json | jq .results.latency_p99_ns
 
-    dragonfly-env simulate --topology 16512 --policy par --threads 2
+    dragonfly-env simulate -t 16512 -p par --warmup 20us --measure 20us --threads 2
 
-    dragonfly-env simulate --topology 342 --traffic all-to-all:message_bytes=4096 --to-completion
+    dragonfly-env simulate -t 342 --traffic all-to-all:message_bytes=4096 --to-completion
 
-    dragonfly-env simulate --topology 342 --job milc:hosts=64,scale=0.01 --job nek5000:hosts=64 --to-completion
+    dragonfly-env simulate -t 342 --job milc:hosts=64,scale=0.01 --job nek5000:hosts=64 --to-completion
     """
-    from dragonfly_env.jobs.workload import parse_jobs
-    from dragonfly_env.sweeps.measure import simulate_run
-    from dragonfly_env.sweeps.scenario import LONGEST_NS, Scenario
-
-    given = options.with_traffic(given)
-    settings = scenario_settings({}, given, policies=[policy], seeds=[seed])
+    if to_completion and measure_ns is not None:
+        raise config_error("--to-completion", True, "cannot be combined with --measure: leave one out")
+    usual = {"policies": ["min"], "traffic": ["none" if jobs else "uniform"], "loads": [0.5]}
+    settings = scenario_settings(usual, ctx.params)
     if to_completion:
-        _check_completable(given["traffic"], parse_jobs(given["job"]), given["measure_ns"])
         settings["measure_ns"] = LONGEST_NS
-    (run,) = Scenario.from_dict(settings, name="simulate").runs()
+    run = _only(Scenario.from_dict(settings, name="simulate").runs())
+    if to_completion:
+        _check_end(run)
     if packet_log is not None:
-        _check_log(packet_log)
+        if packet_log.suffix not in ("", ".parquet", ".csv"):
+            raise config_error(
+                "--packet-log", str(packet_log), "must be the name of a .parquet or a .csv file"
+            )
+        check_file("--packet-log", packet_log)
         run = dataclasses.replace(run, config=run.config.replace(packet_log=True))
+    if out is not None:
+        check_file("--out", out)
+    simulation, metrics, provenance = _simulated(run)
+    text = _as_json(metrics, provenance)
+    if as_json:
+        show(text)
+    else:
+        _show(run, metrics, provenance)
+    if out is not None:
+        write_text(f"{text}\n", out)
+        note(Text(f"results: {out}"))
+    if packet_log is not None:
+        _write_log(_log_table(simulation, run), packet_log)
+        note(Text(f"packet log: {packet_log}"))
+
+
+def _only(runs: Sequence[Run]) -> Run:
+    """The one run; several are a sweep."""
+    if len(runs) == 1:
+        return runs[0]
+    varied = {
+        "--policy": {run.policy_label: None for run in runs},
+        "--traffic": {run.traffic_label: None for run in runs},
+        "--load": {f"{run.load:g}": None for run in runs},
+        "--seed": {f"{run.config.seed}": None for run in runs},
+    }
+    name, values = next((name, values) for name, values in varied.items() if len(values) > 1)
+    text = f"simulate does one run, and these are {len(runs)}: 'dragonfly-env sweep' takes the same options"
+    raise config_error(name, ",".join(values), text)
+
+
+def _check_end(run: Run) -> None:
+    """Refuse to run to the end of what has none."""
+    jobs = run.config.jobs
+    if jobs and all(job.is_endless for job in jobs):
+        raise config_error("jobs", [job.title for job in jobs], "never ends: leave out --to-completion")
+    if not jobs and not run.closed_loop:
+        allowed = f"{run.traffic_label} never ends; closed-loop traffic such as all-to-all does, or a --job"
+        raise config_error("--to-completion", True, allowed)
+
+
+def _simulated(run: Run) -> tuple[Runnable, Metrics, dict[str, Any]]:
+    from dragonfly_env.sweeps.measure import simulate_run
+
     with _progress_bar() as progress:
         simulation, metrics, provenance = simulate_run(run, progress=progress)
     cpu = provenance["measured_cpu_seconds"]
-    provenance["packet_hops_per_cpu_s"] = metrics.packet_hops / cpu if cpu > 0 else None
-    try:
-        if packet_log is not None:
-            _write_log(_log_table(simulation, run), packet_log)
-            note(Text(f"packet log: {packet_log}"))
-    finally:  # a full disk does not take away what was measured
-        _show(run, metrics, provenance, as_json)
+    return (
+        simulation,
+        metrics,
+        {**provenance, "packet_hops_per_cpu_s": metrics.packet_hops / cpu if cpu > 0 else None},
+    )
 
 
-def _check_completable(traffic: str, jobs: Sequence[Job | BackgroundMix], measure_ns: float | None) -> None:
-    from dragonfly_env.traffic import parse_traffic
-
-    if jobs and all(job.is_endless for job in jobs):
-        raise config_error(
-            "--job", [job.title for job in jobs], "all jobs are endless: leave out --to-completion"
-        )
-    if not jobs and not parse_traffic(traffic).is_closed_loop:
-        raise config_error(
-            "--traffic", traffic, "has no end: --to-completion needs closed-loop traffic, or jobs"
-        )
-    if measure_ns is not None:
-        raise config_error("--measure-ns", measure_ns, "must be left out with --to-completion")
+def _as_json(metrics: Metrics, provenance: Mapping[str, Any]) -> str:
+    jobs = {"jobs": [one.to_dict() for one in metrics.jobs]} if metrics.jobs else {}
+    return json.dumps({"results": metrics.to_dict(), **jobs, **provenance}, indent=2, allow_nan=False)
 
 
-def _show(run: Run, metrics: Metrics, provenance: Mapping[str, Any], as_json: bool) -> None:
-    results = metrics.to_dict()
-    if as_json:
-        jobs = {"jobs": [one.to_dict() for one in metrics.jobs]} if metrics.jobs else {}
-        show(json.dumps({"results": results, **jobs, **provenance}, indent=2, allow_nan=False))
-    else:
-        show(_table(run, results))
-        if metrics.jobs:
-            show(job_table(metrics.jobs))
-        speed = provenance["packet_hops_per_cpu_s"]
+def _show(run: Run, metrics: Metrics, provenance: Mapping[str, Any]) -> None:
+    show(_table(run, metrics.to_dict()))
+    if metrics.jobs:
+        show(_job_table(metrics.jobs))
+    if (speed := provenance["packet_hops_per_cpu_s"]) is not None:
         seconds = provenance["measured_cpu_seconds"]
-        if speed is not None:
-            note(
-                Text(
-                    f"{speed / 1e6:.2f} million packet-hops per CPU-second ({seconds:.2f} s measured)",
-                    style="dim",
-                )
-            )
+        text = f"{speed / 1e6:.2f} million packet-hops per CPU-second ({seconds:.2f} s measured)"
+        note(Text(text, style="dim"))
 
 
 @contextmanager
 def _progress_bar() -> Iterator[Callable[[float], None]]:
     """A bar on the error stream from the second second on, if that is a terminal."""
     errors = console(error=True)
-    bar = Progress(
-        TextColumn("simulating"),
-        BarColumn(bar_width=None),
-        TextColumn("{task.percentage:>3.0f} %"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        console=errors,
-        transient=True,
-    )
+    columns = (BarColumn(bar_width=None), TextColumn("{task.percentage:>3.0f} %"))
+    times = (TimeElapsedColumn(), TimeRemainingColumn())
+    bar = Progress(TextColumn("simulating"), *columns, *times, console=errors, transient=True)
     task = bar.add_task("", total=1.0)
     begin = time.monotonic()
 
@@ -210,13 +231,6 @@ def _progress_bar() -> Iterator[Callable[[float], None]]:
     finally:
         if bar.live.is_started:
             bar.stop()
-
-
-def _check_log(path: Path) -> None:
-    """Refuse a log that cannot be written before simulating for it."""
-    if path.suffix not in ("", ".parquet", ".csv"):
-        raise config_error("--packet-log", str(path), "must be the name of a .parquet or a .csv file")
-    check_file("--packet-log", path)
 
 
 def _write_log(log: pa.Table, path: Path) -> None:
@@ -247,45 +261,54 @@ def _log_table(simulation: Runnable, run: Run) -> pa.Table:
     columns = dict(simulation.packet_log())
     offsets, routers = columns.pop("route_offsets"), columns.pop("routers")
     columns["path_kind"] = np.array(PATH_KINDS)[columns["path_kind"]]
-    table = pa.table(
-        {**columns, "routers": pa.LargeListArray.from_arrays(pa.array(offsets), pa.array(routers))}
-    )
+    lists = pa.LargeListArray.from_arrays(pa.array(offsets), pa.array(routers))
     provenance = {"package_version": dfe.__version__, "configuration": run.configuration}
-    return table.replace_schema_metadata({"dragonfly_env": json.dumps(provenance)})
+    return pa.table({**columns, "routers": lists}).replace_schema_metadata(
+        {"dragonfly_env": json.dumps(provenance)}
+    )
 
 
-def _warning(results: Mapping[str, Any]) -> str:
-    """Warnings that a reader of the figures needs first."""
+def _steadiness(run: Run, results: Mapping[str, Any]) -> tuple[str, str]:
+    """Say whether the figures are those of a steady network, and how to color the sentence; a reader needs it first."""
+    growing = "latencies are those of growing queues, and grow with the window"
     if results["saturated"]:
         if is_overloaded(most := results["destination_load_max"] or 0.0):
-            return (
-                f"SATURATED: the traffic sends one host {most:.3g} times what its link takes; "
-                "latencies are those of growing queues, and grow with the window"
-            )
+            return f"SATURATED: one host gets {most:.3g} times what its link takes; {growing}", "yellow"
         return (
             f"SATURATED: less than {SATURATED_BELOW:.0%} of what was offered was accepted in the window's second half; "
-            "latencies are those of growing queues, and grow with the window"
+            f"{growing}",
+            "yellow",
         )
     if results["stationary"] is False:
         return (
             f"NOT STATIONARY: the mean latency changed by more than {STATIONARY_WITHIN:.0%} between the window's "
-            "halves; a longer --warmup-ns may help"
+            "halves; a longer --warmup may help",
+            "yellow",
         )
-    return ""
+    if results["stationary"] is None:
+        return (
+            "" if run.closed_loop else "too few packets to say whether the network was stationary",
+            "yellow",
+        )
+    return (
+        f"stationary (mean latency within {STATIONARY_WITHIN:.0%} between the window's halves), not saturated",
+        "green",
+    )
 
 
 def _table(run: Run, results: Mapping[str, Any]) -> RenderableType:
     topology = run.config.topology
     system = f"{topology.num_hosts:,} hosts (p={topology.p}, a={topology.a}, h={topology.h}, g={topology.g}, "
-    times = f"measured {results['duration_ns'] / 1000:g} us after {run.warmup_ns / 1000:g} us"
+    times = f"measured {results['duration_ns'] / 1000:g} µs after {run.warmup_ns / 1000:g} µs"
     if run.closed_loop:
         ended = "complete" if results["makespan_ns"] is not None else "not complete"
-        times = f"{ended} after {results['duration_ns'] / 1000:g} us"
+        times = f"{ended} after {results['duration_ns'] / 1000:g} µs"
         if run.warmup_ns > 0.0:
-            times += f", behind a warm-up of {run.warmup_ns / 1000:g} us"
+            times += f", behind a warm-up of {run.warmup_ns / 1000:g} µs"
     head = Text.assemble((run.describe(), "bold"), f"\n{system}{topology.arrangement}), {times}")
-    if warning := _warning(results):
-        head.append(f"\n{warning}", style="yellow")
+    text, style = _steadiness(run, results)
+    if text:
+        head.append(f"\n{text}", style=style)
     table = Table(box=box.SIMPLE, show_header=False)
     table.add_column("what")
     table.add_column("value", justify="right")
@@ -299,18 +322,18 @@ def _table(run: Run, results: Mapping[str, Any]) -> RenderableType:
     return Group(head, table)
 
 
-def job_table(jobs: Sequence[JobMetrics]) -> RenderableType:
+def _job_table(jobs: Sequence[JobMetrics]) -> RenderableType:
     """Table of jobs, one row each, with a row below for each of its operations."""
     table = Table(box=box.SIMPLE_HEAD)
     table.add_column("job")
     for heading in (
         "hosts",
-        "run time (us)",
+        "run time (µs)",
         "iterations",
         "MPI share (%)",
         "count",
-        "mean (us)",
-        "max (us)",
+        "mean (µs)",
+        "max (µs)",
     ):
         table.add_column(heading, justify="right")
     for number, job in enumerate(jobs):
@@ -324,13 +347,8 @@ def job_table(jobs: Sequence[JobMetrics]) -> RenderableType:
             *[""] * 3,
         )
         for name, one in job.operations.items():
-            table.add_row(
-                f"   {name}",
-                *[""] * 4,
-                f"{one.count:,}",
-                _number(one.mean_ns / 1000),
-                _number(one.max_ns / 1000),
-            )
+            times = (_number(one.mean_ns / 1000), _number(one.max_ns / 1000))
+            table.add_row(f"   {name}", *[""] * 4, f"{one.count:,}", *times)
     return table
 
 

@@ -12,73 +12,107 @@ import typer
 from dragonfly_env.checks.files import check_folder, read_toml
 from dragonfly_env.cli import options
 from dragonfly_env.cli.comparison import compare
-from dragonfly_env.cli.options import WHERE, option, scenario_settings
+from dragonfly_env.cli.options import items, option, scenario_settings
+from dragonfly_env.sweeps.scenario import Scenario
 
 
-@options.taking(given=options.COMPARE_WITH_JOBS, how=(*options.FOLDER, *WHERE))
 def sweep(
+    ctx: typer.Context,
     scenario: Annotated[
         Path | None,
         typer.Argument(
             metavar="SCENARIO.toml",
-            help="A file that says what to compare (see examples/demo.toml). Options change or replace parts of it.",
+            help="A file that says what to compare (see examples/demo.toml). Options change parts of it.",
             show_default=False,
         ),
     ] = None,
+    policies: options.Policies = None,
+    topology: options.Topology = None,
+    arrangement: options.Arrangement = None,
+    network: options.Network = None,
+    network_settings: options.NetworkSettings = None,
+    traffic: options.Traffics = None,
+    loads: options.Loads = None,
+    jobs: options.Jobs = None,
+    programs: Annotated[
+        list[str] | None,
+        items(
+            "--program",
+            "Jobs as of --job, of which each run has one, in addition to every --job.",
+            options.LOAD,
+            metavar="JOB",
+        ),
+    ] = None,
+    placements: Annotated[
+        list[str] | None,
+        items(
+            "--placement",
+            "Where the jobs of --program are, or those of --job without any: consecutive, random, random-routers, "
+            "groups=N; each in runs of its own.",
+            options.LOAD,
+            metavar="PLACEMENT",
+        ),
+    ] = None,
+    injection: options.Injection = None,
+    source_queue_packets: options.SourceQueue = None,
+    message_packets: options.MessagePackets = None,
+    seeds: options.Seeds = None,
+    warmup_ns: options.Warmup = None,
+    measure_ns: options.Measure = None,
+    series_bin_ns: options.SeriesBin = None,
+    arrays: options.Arrays = None,
+    threads: options.Threads = None,
     out: Annotated[
         Path | None,
-        option(
-            "--out -o",
-            "The results folder. [dim]\\[default: in results/, after the scenario][/dim]",
-            options.MACHINE,
-        ),
+        option("--out -o", "The results folder.", options.MACHINE, default="in results/, after the scenario"),
     ] = None,
-    policy: Annotated[
-        list[str] | None,
-        option(
-            "--policy -p",
-            "A routing policy, e.g. min or ugal-n:bias_packets=2; repeat for several.",
-            options.SYSTEM,
-            metavar="NAME[:SETTING=..]",
-        ),
-    ] = None,
-    *,
-    given: options.Given,
-    how: options.Given,
+    workers: options.Workers = None,
+    force: options.Force = False,
+    dry_run: options.DryRun = False,
+    plots: options.Plots = True,
+    share: options.Share = None,
+    backend: options.Backend = "loky",
+    address: options.Address = None,
 ) -> None:
     """Compare policies: simulate each with each traffic, load and seed; then draw figures and print tables.
 
-    Every run is saved the moment it ends. [bold]Ctrl-C[/bold] stops at once and keeps what is
-    finished; the same command again does the rest.
+    Every run is saved the moment it ends. [bold]Ctrl-C[/bold] stops at once and keeps what is finished; the same
+    command again does the rest.
 
     [bold]Examples[/bold]
 
-    dragonfly-env sweep examples/demo.toml --out results/demo
+    dragonfly-env sweep examples/demo.toml -o results/demo
 
-    dragonfly-env sweep -p min -p ugal-n --traffic adv+1 --load 0.05:0.5:0.05 --out results/adv
+    dragonfly-env sweep -p min,ugal-n --traffic adv+1 -l 0.05:0.5:0.05 -o results/adv
 
-    dragonfly-env sweep examples/demo.toml --seed 1 --seed 2 --seed 3 --out results/three-seeds
+    dragonfly-env sweep examples/demo.toml --seed 1,2,3 -o results/three-seeds
 
-    dragonfly-env sweep -t 342 -p min -p ugal-n --job milc:hosts=64,scale=0.01 --measure-ns 1000000 --dry-run
+    dragonfly-env sweep -t 342 -p min,ugal-n --job milc:hosts=64,scale=0.01 --measure 1ms --dry-run
 
-    dragonfly-env sweep -t 342 -p min -p par --program milc:hosts=64,scale=0.01 --placement random --placement groups=2
+    dragonfly-env sweep -t 342 -p min,par --program milc:hosts=64,scale=0.01 --placement random,groups=2
 
     [bold]Results folder[/bold]
 
-    results.parquet (one row per run, with everything that made it), index.html
-    (open in a browser), loads.png and other figures, runs/ (one small Parquet
-    file per run).
+    results.parquet (a row per run, with everything that made it), index.html (open in a browser), loads.png and other
+    figures, runs/ (a small Parquet file per run).
     """
     from dragonfly_env.sweeps.results import default_folder
-    from dragonfly_env.sweeps.scenario import Scenario
 
-    base = {} if scenario is None else read_toml(scenario)
-    settings = scenario_settings(base, given, policies=policy)
-    plan = Scenario.from_dict(settings, name=scenario.stem if scenario else "sweep")
+    name = scenario.stem if scenario else "sweep"
+    base = {} if scenario is None else read_toml(scenario, "SCENARIO.toml")
+    plan = Scenario.from_dict(scenario_settings(base, ctx.params), name=name)
     if scenario is None:  # for the page's title
-        jobs = (*itertools.chain(*plan.programs), *plan.jobs)
-        names = [job.title for job in jobs] + [choice.label for choice in plan.traffic]
-        traffic = ", ".join(name for name in names if not (jobs and name == "none"))
-        plan = dataclasses.replace(plan, name=f"{traffic} on {plan.shared['topology'].num_hosts:,} hosts")
-    usual = Path("results", scenario.stem) if scenario else default_folder(plan.name, plan)
-    compare(plan, check_folder("--out", out or usual), **how)
+        titles = [job.title for job in (*itertools.chain(*plan.programs), *plan.jobs)]
+        traffics = [choice.label for choice in plan.traffic if choice.label != "none"]
+        system = f"{plan.shared['topology'].num_hosts:,} hosts"
+        plan = dataclasses.replace(plan, name=f"{', '.join(titles + traffics)} on {system}")
+    usual = Path("results", name) if scenario else default_folder(plan.name, plan)
+    compare(
+        plan,
+        check_folder("--out", out or usual),
+        workers=workers,
+        force=force,
+        plots=plots,
+        dry_run=dry_run,
+        where=options.where(share, backend, address),
+    )

@@ -13,116 +13,141 @@ from rich.text import Text
 from dragonfly_env.agents.evaluation import Evaluation, evaluate_over_seeds
 from dragonfly_env.agents.training import EVALUATION_NS, EVALUATION_SEEDS, EVALUATION_WARMUP_NS
 from dragonfly_env.checks.files import check_folder
+from dragonfly_env.checks.values import config_error, parse_assignment, parse_value
 from dragonfly_env.cli import options
 from dragonfly_env.cli.comparison import this_command
 from dragonfly_env.cli.console import console, note, show
-from dragonfly_env.cli.options import option, scenario_settings
+from dragonfly_env.cli.options import items, option, scenario_settings, time
 from dragonfly_env.errors import ConfigError, DeadlockError
 from dragonfly_env.simulation.config import SimulationConfig
+from dragonfly_env.sweeps.scenario import Scenario
 
 if TYPE_CHECKING:
     from dragonfly_env.training.agents import LearnerSource
     from dragonfly_env.training.run import TrainingPlan
 
-
-DEFAULT_DURATION_NS = 2_000_000.0
-DEFAULT_EPISODE_NS = 50_000.0
 AGENT, DURATION = "The agent", "How long"
 
 
-@options.taking(given=options.training("72", "adv+1", 0.35))
 def train(
+    ctx: typer.Context,
     agent: Annotated[
         str,
         typer.Argument(
             metavar="AGENT",
-            help="What learns: deep-q or ppo ('dragonfly-env info deep-q' says more), or a learner of "
-            "yours: [bold]module:Class[/bold] or [bold]file.py:Class[/bold].",
+            help="What learns: deep-q or ppo ('dragonfly-env info deep-q' says more), or a learner of yours: "
+            "[bold]module:Class[/bold] or [bold]file.py:Class[/bold].",
         ),
     ] = "deep-q",
     agent_settings: Annotated[
         list[str] | None,
-        option(
+        items(
             "--agent-setting -a",
-            "A setting of the agent, e.g. learning_rate=0.0005 or hidden_units=128,128; may be repeated. "
-            "'dragonfly-env info deep-q' lists them.",
+            "Settings of the agent, e.g. learning_rate=0.0005 or hidden_units=128,128; 'dragonfly-env info deep-q' "
+            "lists them.",
             AGENT,
+            split=options.split_settings,
             metavar="NAME=VALUE",
         ),
     ] = None,
-    seed: Annotated[
+    agent_seeds: Annotated[
         list[int] | None,
-        option(
+        items(
             "--seed -s",
-            "Seed of the agent and of the traffic; repeat to train several agents, one after the other, each in a "
-            "folder seed-N of its own. [dim]\\[default: 1][/dim]",
+            "Seeds of the agent and of the traffic; several train several agents, one after the other, each in a "
+            "folder seed-N.",
             AGENT,
+            split=options.split_numbers,
+            default=1,
+            metavar="N",
         ),
     ] = None,
+    topology: options.Topology = "72",
+    arrangement: options.Arrangement = None,
+    network: options.Network = None,
+    network_settings: options.NetworkSettings = None,
+    traffic: options.Traffics = None,
+    loads: options.Loads = None,
     suite: Annotated[
         str | None,
         option(
             "--suite",
-            "Train on a mixture instead of --traffic and --load: what a benchmark suite (dragonfly-v1) trains on "
-            "with this topology and network, all of it next to each other in every episode.",
+            "Train on a mixture instead of --traffic and --load: all that a benchmark suite (dragonfly-v1) trains on "
+            "with this topology and network, in every episode.",
             options.LOAD,
             metavar="NAME",
         ),
     ] = None,
-    duration_ns: Annotated[
-        float,
+    injection: options.Injection = None,
+    source_queue_packets: options.SourceQueue = None,
+    message_packets: options.MessagePackets = None,
+    episodes: Annotated[
+        int,
         option(
-            "--duration-ns",
-            "Simulated time to train for, in ns; rounded up to whole episodes. With --resume, earlier episodes count.",
+            "--episodes",
+            "Episodes of the training; with --resume, earlier ones count.",
             DURATION,
+            metavar="N",
         ),
-    ] = DEFAULT_DURATION_NS,
+    ] = 40,
+    decisions: Annotated[
+        int | None,
+        option(
+            "--decisions",
+            "Stop after the episode in which the agent has decided so often.",
+            DURATION,
+            default="no limit",
+            metavar="N",
+        ),
+    ] = None,
     minutes: Annotated[
         float | None,
         option(
             "--minutes",
-            "Stop after so many minutes of real time even if the duration is not reached. "
-            "[dim]\\[default: no limit][/dim]",
+            "Stop after the episode that ends later than so many minutes of training.",
             DURATION,
+            default="no limit",
+            metavar="N",
         ),
     ] = None,
     episode_ns: Annotated[
-        float,
-        option(
-            "--episode-ns",
-            "Simulated time of an episode, in ns: each starts with an empty network and a new seed.",
+        float | None,
+        time(
+            "--episode",
+            "Simulated time of an episode; each starts with an empty network and a new seed.",
             DURATION,
+            default="50us",
         ),
-    ] = DEFAULT_EPISODE_NS,
-    warmup_ns: Annotated[
-        float,
-        option(
-            "--warmup-ns",
-            "Time at the beginning of every episode that --warmup-policy routes, in ns.",
+    ] = None,
+    episode_warmup_ns: Annotated[
+        float | None,
+        time(
+            "--warmup",
+            "Time at the beginning of every episode that --warmup-policy routes.",
             DURATION,
+            default=0,
         ),
-    ] = 0.0,
+    ] = None,
     warmup_policy: Annotated[
-        str, option("--warmup-policy", "The routing policy of that time.", DURATION)
+        str, option("--warmup-policy", "The routing policy of that time.", DURATION, metavar="POLICY")
     ] = "min",
     evaluate_every: Annotated[
         int,
         option(
             "--evaluate-every",
-            "How often the agent is measured without exploring, on other seeds; 0: never.",
+            "Episodes between measurements of the agent without exploring, on other seeds; 0: none.",
             options.MACHINE,
-            metavar="EPISODES",
+            metavar="N",
         ),
     ] = 10,
     checkpoint_every: Annotated[
         int,
-        option("--checkpoint-every", "How often the agent is saved.", options.MACHINE, metavar="EPISODES"),
+        option("--checkpoint-every", "Episodes between saved agents.", options.MACHINE, metavar="N"),
     ] = 10,
+    threads: options.Threads = None,
     out: Annotated[
         Path | None,
-        option(
-            "--out -o", "The folder of this training. [dim]\\[default: results/AGENT][/dim]", options.MACHINE
-        ),
+        option("--out -o", "The folder of this training.", options.MACHINE, default="results/AGENT"),
     ] = None,
     resume: Annotated[
         bool,
@@ -144,11 +169,10 @@ def train(
             options.MACHINE,
         ),
     ] = True,
-    *,
-    given: options.Given,
 ) -> None:
-    """Train a routing agent. It chooses where packets go at every router, and is rewarded for short delivery times.
+    """Train an agent that chooses where packets go at every router.
 
+    It is rewarded for short delivery times.
     [bold]Ctrl-C[/bold] stops and keeps the agent as it is; --resume goes on.
     Both need the extra "sb3": PyTorch and Stable-Baselines3.
 
@@ -156,7 +180,7 @@ def train(
 
     dragonfly-env train deep-q --traffic adv+1 --load 0.35 --out results/dqn
 
-    dragonfly-env train ppo --minutes 10 --seed 1 --seed 2
+    dragonfly-env train ppo --episodes 20 --seed 1,2
 
     dragonfly-env train ppo --suite dragonfly-v1 --threads 2 --out results/mixture
 
@@ -174,29 +198,34 @@ def train(
 
     checkpoints/, tensorboard/: for tensorboard --logdir FOLDER
     """
-    from dragonfly_env.sweeps.scenario import Scenario
     from dragonfly_env.training.agents import LearnerSource
     from dragonfly_env.training.run import TrainingPlan
 
-    settings = scenario_settings({}, given, policies=[warmup_policy])
-    (run,) = Scenario.from_dict(settings, name="train").runs()
-    scenarios = () if suite is None else _scenarios_of(suite, run.config)
+    usual = {"policies": [warmup_policy], "traffic": ["adv+1"], "loads": [0.35]}
+    settings = scenario_settings(usual, ctx.params)
+    runs = Scenario.from_dict(settings, name="train").runs()
+    if len(runs) > 1:
+        allowed = "an agent is trained under one traffic at one load, or with --suite"
+        raise config_error("traffic" if len(traffic or ()) > 1 else "loads", None, allowed)
+    config = runs[0].config
+    scenarios = () if suite is None else _scenarios_of(suite, config)
     learner = LearnerSource.find(agent)
     folder = check_folder("--out", out or Path("results") / learner.name)
-    seeds = list(dict.fromkeys(seed or [1]))
-    folders = [folder / f"seed-{one}" for one in seeds] if len(seeds) > 1 else [folder]
-    for one, place in zip(seeds, folders, strict=True):
+    chosen = list(dict.fromkeys(agent_seeds or [1]))
+    folders = [folder / f"seed-{seed}" for seed in chosen] if len(chosen) > 1 else [folder]
+    for seed, place in zip(chosen, folders, strict=True):
         plan = TrainingPlan(
             learner=learner,
-            config=scenarios[0] if scenarios else run.config,
+            config=scenarios[0] if scenarios else config,
             scenarios=scenarios,
             settings=_parse_settings(learner, agent_settings or ()),
-            seed=one,
-            episodes=_episodes(duration_ns, episode_ns),
-            episode_ns=episode_ns,
-            warmup_ns=warmup_ns,
+            seed=seed,
+            episodes=episodes,
+            episode_ns=50_000.0 if episode_ns is None else episode_ns,
+            warmup_ns=episode_warmup_ns or 0.0,
             evaluate_every=evaluate_every,
             checkpoint_every=checkpoint_every,
+            stop_after_decisions=decisions,
             stop_after_s=None if minutes is None else 60.0 * minutes,
             tensorboard=tensorboard,
         )
@@ -215,23 +244,8 @@ def _scenarios_of(suite: str, config: SimulationConfig) -> tuple[SimulationConfi
     return scenarios
 
 
-def _episodes(duration_ns: float, episode_ns: float) -> int:
-    """Whole episodes that cover the duration."""
-    from dragonfly_env.checks.values import check_time_ns, ns_to_ps
-    from dragonfly_env.sweeps.scenario import LONGEST_NS
-
-    times_ns = {"episode_ns": episode_ns, "duration_ns": duration_ns}
-    episode_ps, duration_ps = (
-        ns_to_ps(name, check_time_ns(name, value, high=LONGEST_NS, open_low=True))
-        for name, value in times_ns.items()
-    )
-    return -(-duration_ps // episode_ps)
-
-
 def _parse_settings(learner: LearnerSource, texts: Sequence[str]) -> dict[str, Any]:
     """``name=value`` pairs; a list is written ``64,64``."""
-    from dragonfly_env.checks.values import parse_assignment, parse_value
-
     lists = learner.list_settings()
     settings: dict[str, Any] = {}
     for text in texts:
@@ -270,7 +284,7 @@ def _train(plan: TrainingPlan, folder: Path, *, resume: bool, restart: bool) -> 
             f"{kept}; to go on: {this_command('--restart', '--resume')} --resume" if done else "interrupted"
         ) from None
     if not done:
-        note(Text(f"complete already: {folder}; a longer --duration-ns goes on"))
+        note(Text(f"complete already: {folder}; more --episodes go on"))
     show(_summary(plan, rows))
     _draw(plan, rows, folder)
     note(Text(f"agent: {folder / 'agent.zip'}"))
@@ -309,7 +323,7 @@ def _summary(plan: TrainingPlan, rows: Sequence[Mapping[str, Any]]) -> Text:
 
 
 def _us(time_ns: float) -> str:
-    return f"{time_ns / 1e3:g} us"
+    return f"{time_ns / 1e3:g} µs"
 
 
 def _describe(row: Mapping[str, Any]) -> str:

@@ -418,7 +418,7 @@ class NetworkConfig:
             >>> dfe.NetworkConfig().replace(packet_bytes=256).packet_time_ns
             64.0
         """
-        reject_unknown(type(self), changes, "a network")
+        reject_unknown(type(self), changes, "a network", where=_FIELDS)
         if changes.get(_CROSSBAR) is None:
             made = dataclasses.replace(self, **{**changes, _CROSSBAR: None})
             ratio = fastest_link(made) / fastest_link(self)
@@ -453,7 +453,7 @@ class NetworkConfig:
         """
         given = check_mapping("network", values)
         name = given.pop("preset", "default")
-        reject_unknown(cls, given, "a network", extra=("preset",))
+        reject_unknown(cls, given, "a network", extra=("preset",), where=_FIELDS)
         key = "injection_bandwidth_gbytes_per_s"
         if isinstance(given.get(key), str) and given[key] == "inf":
             given[key] = math.inf
@@ -511,6 +511,7 @@ class NetworkConfig:
         return bool(self.links) or len(topology.link_classes) > len(_USUAL_CLASSES)
 
 
+_FIELDS = "'dragonfly-env info default'"
 _CROSSBAR = "crossbar_bandwidth_gbytes_per_s"
 _SPEEDUP = 10.0
 _OF_A_BUFFER = ("buffer_packets", "latency_ns", "bandwidth_gbytes_per_s")

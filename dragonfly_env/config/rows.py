@@ -252,10 +252,12 @@ def reject_unknown(
     extra: Iterable[str] = (),
     fixed: Collection[str] = (),
     meant: Mapping[str, str] | None = None,
+    where: str = "",
 ) -> None:
     """Raise ``ConfigError`` for keys of ``given`` that are no field of the class."""
     names = [field.name for field in dataclasses.fields(settings) if field.init and field.name not in fixed]
     names += list(extra)
     for name, value in given.items():
         if name not in names and name not in fixed:
-            raise config_error(str(name), value, no_such_setting(owner, name, names, meant))
+            listed = where or f"help({settings.__name__})"
+            raise config_error(str(name), value, no_such_setting(owner, name, names, meant, listed))

@@ -63,7 +63,7 @@ def select_features(features: Sequence[str] | None) -> tuple[int, tuple[str, ...
         raise config_error("features", features, "must be a sequence of names, or None for the usual ones")
     for name in features:
         if name not in ALL_FEATURES:
-            raise config_error("features", name, one_of(name, ALL_FEATURES, ", ".join(ALL_FEATURES)))
+            raise config_error("features", name, one_of(name, ALL_FEATURES, "'dragonfly-env info features'"))
     if not features:
         raise config_error("features", list(features), "must name at least one feature")
     bits = sum(bit for name, bit in _BITS.items() if name in features)
@@ -76,7 +76,7 @@ def check_nonminimal_kinds(field: str, value: object) -> tuple[str, ...]:
     kinds = check_items(field, value, f"must be some of {listed}")
     for i, kind in enumerate(kinds):
         if kind not in ALL_NONMINIMAL_KINDS:
-            raise config_error(field, kind, one_of(kind, ALL_NONMINIMAL_KINDS, listed))
+            raise config_error(field, kind, one_of(kind, ALL_NONMINIMAL_KINDS))
         if kind in kinds[:i]:
             raise config_error(field, kinds, f"names {kind!r} twice")
     return tuple(kinds)

@@ -355,7 +355,7 @@ def _tracker_parameters(trackers: Any) -> dict[str, dict[str, Any]]:
     known = [tracker["name"] for tracker in _core.trackers()]
     for name, parameters in trackers.items():
         if name not in known:
-            raise config_error("trackers", name, one_of(name, known, ", ".join(known)))
+            raise config_error("trackers", name, one_of(name, known))
         if not isinstance(parameters, Mapping) or not all(isinstance(key, str) for key in parameters):
             raise config_error(f"trackers.{name}", parameters, "must map names of parameters to values")
     return {

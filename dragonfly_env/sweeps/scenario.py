@@ -33,7 +33,7 @@ from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.simulation.window import after_warmup
 from dragonfly_env.sweeps.point import AnyPolicy, Point, Run, offers_itself, split_policy
 from dragonfly_env.traffic import DemandMatrix, Traffic, parse_traffic, traffic_from_dict
-from dragonfly_env.training.agents import FORMS, AgentSource, means_file
+from dragonfly_env.training.agents import AgentSource, means_file
 
 LONGEST_NS = 1e12  # a thousand seconds of simulated time: beyond any sensible run
 DEFAULT_TOPOLOGY = "1056"
@@ -115,12 +115,7 @@ def parse_policy_choice(value: object) -> tuple[str, AnyPolicy]:
         source = AgentSource.find(agent)
         return label or source.label, source
     name = name.strip()
-    try:
-        policy = Policy(name, parameters)
-    except ConfigError as error:
-        if parameters or not str(error).startswith("policy = "):
-            raise
-        raise ConfigError(f"{error} (or {FORMS})") from None
+    policy = Policy(name, parameters)
     settings = ",".join(f"{key}={_spell(setting)}" for key, setting in sorted(parameters.items()))
     return label or (f"{name}:{settings}" if settings else name), policy
 

@@ -69,12 +69,13 @@ def verdict_table(results: Results) -> pd.DataFrame:
 
 
 _VERDICTS = (
-    "saturation load", "most accepted", "latency at lowest load (us)", "mean latency at saturation load (us)",
-    "p99 (us)", "hops",
+    "saturation load", "most accepted", "mean latency at lowest load (µs)", "mean latency at saturation load (µs)",
+    "p99 (µs)", "hops",
 )  # fmt: skip
+_SATURATED = f"In brackets: saturated, less than {SATURATED_BELOW:.0%} of the load was accepted."
 _NOT_STATIONARY = (
     f"With ~: not stationary, the mean latency changed by more than {STATIONARY_WITHIN:.0%} between the window's "
-    "halves (a longer --warmup-ns?). "
+    "halves (a longer --warmup?)."
 )
 
 
@@ -96,14 +97,12 @@ def render_summary(results: Results) -> RenderableType:
     if not loaded:
         return Group(*parts)
     parts.append(_verdicts(results, loaded))
-    parts.append(
-        Text(
-            f"A latency in brackets: saturated, less than {SATURATED_BELOW:.0%} of the load was accepted. "
-            + (_NOT_STATIONARY if bool((~table["stationary"] & ~table["saturated"]).any()) else "")
-            + "Load: fraction of the host links' bandwidth.",
-            style="dim",
-        )
+    explained = (
+        (table["saturated"], _SATURATED),
+        (~table["stationary"] & ~table["saturated"], _NOT_STATIONARY),
     )
+    notes = [text for rows, text in explained if bool(rows.any())]
+    parts.append(Text(" ".join([*notes, "Load: fraction of the host links' bandwidth."]), style="dim"))
     return Group(*parts)
 
 
@@ -125,7 +124,7 @@ def _titled(title: str, table: Table) -> RenderableType:
 def _latencies(results: Results, table: pd.DataFrame, traffic: str) -> RenderableType:
     part = table[table["traffic"] == traffic]
     several = bool((part["seeds"] > 1).any())
-    title = f"Mean latency (us) under {traffic}" + (", ± 95 % confidence" if several else "")
+    title = f"Mean latency (µs) under {traffic}" + (", ± 95 % confidence" if several else "")
     shown = _table(right=("load", *results.policies))
     for load in sorted(part["load"].unique()):
         cells: list[RenderableType] = [f"{load:g}"]
@@ -272,8 +271,8 @@ def _times_of(part: pd.DataFrame, beside: bool) -> Table:
     """Table of one job: a line for each load of the traffic next to it, each placement and each policy."""
     several = part["placement"].nunique() > 1
     varied = (*(("load",) if beside else ()), *(("placement",) if several else ()), "policy")
-    shown = _table(*varied, right=("run time (us)", "MPI share (%)", "message latency (us)"))
-    shown.add_column("operations: mean (us)")
+    shown = _table(*varied, right=("run time (µs)", "MPI share (%)", "message latency (µs)"))
+    shown.add_column("operations: mean (µs)")
     for _, same in part.groupby(["load", "placement"], sort=False):
         fastest = same["run_time_ns"].min()
         for row in same.to_dict("records"):
@@ -314,7 +313,7 @@ def render_makespans(results: Results, traffic: str) -> RenderableType:
     """The times of closed-loop traffic under every policy."""
     frame = aggregate(results, _COLUMNS)
     part = frame[frame["traffic"] == traffic]
-    shown = _table("policy", right=("makespan (us)", "message latency: mean (us)", "p99 (us)", "hops"))
+    shown = _table("policy", right=("makespan (µs)", "message latency: mean (µs)", "p99 (µs)", "hops"))
     least = part["makespan_ns"].min()
     for row in part.to_dict("records"):
         incomplete = math.isnan(row["makespan_ns"])

@@ -32,10 +32,7 @@ from dragonfly_env.agents.registry import (
 from dragonfly_env.batch_policy import BatchPolicy
 from dragonfly_env.checks.values import config_error, unknown_name
 
-FORMS = (
-    "the file of a saved agent, or module:Class (or file.py:Class) with a method act(batch), or file.py:Class@FILE, a "
-    "learner of your own and what it saved"
-)
+FORMS = "a policy, the file of an agent, file.py:Class with a method act(batch), or file.py:Class@FILE"
 _GENERIC_NAMES = ("agent", "latest", "final", "best", "model")
 _CLASS_AND_FILE = re.compile(r"(?P<class>[^@]+:[^\W\d]\w*)@(?P<file>.+)", re.DOTALL)
 
@@ -146,7 +143,7 @@ def _digest(spec: str, folder: Path) -> str:
             digest.update((folder / file).read_bytes())
         except (OSError, ValueError) as error:  # ValueError: a NUL in the name
             reason = getattr(error, "strerror", None) or str(error)
-            raise config_error("policy", spec, f"must be {FORMS} ({reason})") from error
+            raise config_error("policy", spec, f"cannot be read ({reason})") from error
     return digest.hexdigest()
 
 

@@ -46,6 +46,7 @@ class TrainingPlan:
         warmup_ns: Simulated time before each that the policy of ``config`` routes.
         evaluate_every: After how many episodes the greedy agent is measured.
         checkpoint_every: After how many episodes the agent is saved.
+        stop_after_decisions: Decisions, earlier ones included, after which an episode is the last; or None.
         stop_after_s: Most real time, or None.
         tensorboard: Whether to write event files.
     """
@@ -60,6 +61,7 @@ class TrainingPlan:
     warmup_ns: float = 0.0
     evaluate_every: int = 10
     checkpoint_every: int = 10
+    stop_after_decisions: int | None = None
     stop_after_s: float | None = None
     tensorboard: bool = True
 
@@ -140,7 +142,8 @@ def run_training(
             "out", str(folder), "holds a training: choose another folder, --resume or --restart"
         )
     before = rows[-1] if rows else {"episode": 0, **dict.fromkeys(_COUNTED, 0)}
-    if before["episode"] >= plan.episodes:
+    budget = None if plan.stop_after_decisions is None else plan.stop_after_decisions - before["decisions"]
+    if rows and (before["episode"] >= plan.episodes or (budget is not None and budget <= 0)):
         shutil.copyfile(files.latest, files.agent)
         return rows
     if rows:
@@ -162,6 +165,7 @@ def run_training(
         log_dir=files.tensorboard if plan.tensorboard else None,
         checkpoint_dir=files.checkpoints,
         checkpoint_every=plan.checkpoint_every,
+        stop_after_decisions=budget,
         stop_after_s=plan.stop_after_s,
     )
     make_folders(files.path, files.checkpoints)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragonfly_env.checks.values import PS_PER_NS, ns_to_ps
+from dragonfly_env.checks.values import ns_to_ps
 from dragonfly_env.sweeps import measure as measure_module
 from dragonfly_env.sweeps.point import Run
 from dragonfly_env.sweeps.scenario import Scenario
@@ -61,11 +61,3 @@ def test_times_of_any_fraction_end(warmup_ns: float, measure_ns: float) -> None:
     assert row["duration_ns"] == measure_ns
     unwatched = measure_module.measure(replace(run))
     assert unwatched["trace_hash"] == row["trace_hash"]
-
-
-@given(duration_ps=st.integers(1, 10**12), episode_ps=st.integers(1, 10**12))
-def test_episodes_of_a_training_cover_its_duration_and_no_more(duration_ps: int, episode_ps: int) -> None:
-    from dragonfly_env.cli.train import _episodes
-
-    episodes = _episodes(duration_ps / PS_PER_NS, episode_ps / PS_PER_NS)
-    assert (episodes - 1) * episode_ps < duration_ps <= episodes * episode_ps

@@ -6,7 +6,7 @@ from typer.testing import CliRunner, Result
 
 from dragonfly_env.cli import app
 
-SHORT = ["--warmup-ns", "1000", "--measure-ns", "2000"]
+SHORT = ["--warmup", "1000", "--measure", "2000"]
 SYSTEM = ["--topology", "72", "-p", "min", "--traffic", "uniform"]
 SWEEP = ["sweep", *SYSTEM, "-p", "ugal-n", "-l", "0.2:0.4:0.2", *SHORT]
 

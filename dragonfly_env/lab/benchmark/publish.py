@@ -110,7 +110,7 @@ def _check_same(published: ReferenceResult | None, measured: Measured) -> None:
 
 def main(
     folder: Annotated[
-        Path, typer.Argument(help="A results folder of 'dragonfly-env benchmark --measure-all'.")
+        Path, typer.Argument(help="A results folder of 'dragonfly-env benchmark --rerun-references'.")
     ],
     suite: Annotated[str, typer.Option(help="Whose runs they are.")] = "dragonfly-v1",
     afresh: Annotated[

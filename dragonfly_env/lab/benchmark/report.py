@@ -110,7 +110,7 @@ def origin(work: Benchmark) -> str:
     and_others = f", and {others:,} of other policies" if others else ""
     return (
         f"{len(work.kinds)} references: {len(taken) - others:,} of {work.reference_runs():,} runs published with "
-        f"dragonfly-env {versions}{and_others}, not run here; --measure-all runs them"
+        f"dragonfly-env {versions}{and_others}, not run here; --rerun-references runs them"
     )
 
 
@@ -229,7 +229,11 @@ def as_markdown(work: Benchmark, scores: Scores, command: str) -> str:
         f"    {command}",
         "",
         f"dragonfly-env {dfe.__version__}, mode `{work.effort}`, {len(work.seeds_of())} seed(s).",
-        *(line for note in _notes(work) for line in ("", note.replace("--measure-all", "`--measure-all`"))),
+        *(
+            line
+            for note in _notes(work)
+            for line in ("", note.replace("--rerun-references", "`--rerun-references`"))
+        ),
         "",
         explanation(),
         "",

@@ -358,7 +358,7 @@ class Paper:
         known = [figure.name for figure in self.figures]
         for name in names:
             if name not in (*known, "all"):
-                raise unknown_name("figure", name, [*known, "all"])
+                raise unknown_name("figures", name, [*known, "all"], "'dragonfly-env reproduce --help'")
         if not names or "all" in names:
             return self.figures
         return tuple(figure for figure in self.figures if figure.name in names)

@@ -53,7 +53,9 @@ def test_without_the_extra_an_agent_says_what_to_install() -> None:
 def test_unknown_kinds_and_settings_name_the_nearest() -> None:
     with pytest.raises(ConfigError, match="did you mean 'deep-q'"):
         make_agent("deep-Q")
-    with pytest.raises(ConfigError, match=r"^lr = 0.1: .* setting; did you mean 'learning_rate'\? It has "):
+    with pytest.raises(
+        ConfigError, match=r"^lr = 0.1: .* setting; did you mean 'learning_rate'\? 'dragonfly-env info"
+    ):
         make_agent("deep-q", lr=0.1)
 
 

@@ -155,15 +155,6 @@ def test_plot_draws_what_is_asked_for(tmp_path: Path) -> None:
     assert (tmp_path / "index.html").exists()
 
 
-@pytest.mark.parametrize(
-    "arguments", [["simulate", "--lod", "0.5"], ["simulate", "--load", "much"], ["swep"], ["plot"]]
-)
-def test_wrong_usage_has_exit_code_2_and_a_hint(arguments: list[str]) -> None:
-    done = run(*arguments)
-    assert done.exit_code == 2
-    assert "Usage" in done.stderr
-
-
 def test_a_failing_run_has_exit_code_1_and_shows_its_configuration(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,7 +15,7 @@ from dragonfly_env.cli import app
 
 pytestmark = pytest.mark.usefixtures("tiny", "undrawn")
 
-SYSTEM = ["--topology", "p=1,a=3,h=1", "--warmup-ns", "1000", "--measure-ns", "2000", "--workers", "1"]
+SYSTEM = ["--topology", "p=1,a=3,h=1", "--warmup", "1000", "--measure", "2000", "--workers", "1"]
 LOAD = ["--traffic", "adv+1", "--load", "0.4"]
 UNLIKE = (  # columns that may differ between equal runs
     *("run_id", "policy", "configuration", "agent", "agent_sha256", "date"),
@@ -89,7 +89,7 @@ def test_any_mixture_gives_the_rows_and_figures_of_a_sweep() -> None:
 
 def test_a_saved_agent_brings_its_network_and_traffic() -> None:
     agent = saved_agent("agent.zip")
-    short = ["--warmup-ns", "500", "--measure-ns", "1000", "--no-plots", "-j", "1"]
+    short = ["--warmup", "500", "--measure", "1000", "--no-plots", "-j", "1"]
     assert run(agent, "min", *short).exit_code == 0
     assert rows()["policy"].drop_duplicates().tolist()[1] == "min"
     for row in rows().to_dict("records"):
@@ -108,7 +108,7 @@ def test_a_saved_agent_brings_its_network_and_traffic() -> None:
 
 def test_view_shows_a_saved_agent_on_its_own_system_unless_options_say_otherwise() -> None:
     agent = saved_agent("agent.zip")
-    short = ["-p", agent, "-p", "min", "--measure-ns", "1000", "--frames", "2"]
+    short = ["-p", agent, "-p", "min", "--measure", "1000", "--frames", "2"]
     for more, traffic, load in (
         ([], "adv+1", 0.3),
         (["--traffic", "uniform", "--load", "0.2"], "uniform", 0.2),
@@ -160,8 +160,8 @@ def test_a_policy_that_breaks_the_rules_fails_alone() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["ugla-n"], "did you mean 'ugal-n'? It must be one of"),
-        (["nowhere.zip"], "policy = 'nowhere.zip': must be the file of a saved agent"),
+        (["ugla-n"], "did you mean 'ugal-n'? 'dragonfly-env info' lists all"),
+        (["nowhere.zip"], "POLICY nowhere.zip: cannot be read"),
         (["wrong.py:Class"], "cannot be imported (SyntaxError"),
         (["tiny_learner:Demanding"], "must be loadable without arguments (TypeError"),
     ],

@@ -6,14 +6,14 @@ import pytest
 
 from tests.unit.cli_arguments import run
 
-ARIES = ("simulate", "--load", "0.1", "--warmup-ns", "0", "--measure-ns", "200")
+ARIES = ("simulate", "--load", "0.1", "--warmup", "0", "--measure", "200")
 
 
 @pytest.mark.parametrize("machine", ["theta-m8", "cori-m8"])
 def test_an_aries_machine_without_a_network_is_said_to_run_with_another(machine: str) -> None:
     done = run(*ARIES, "-t", machine)
     assert done.exit_code == 0
-    assert f"{machine} is an Aries machine; its network is --network aries (or aries-256)" in done.stderr
+    assert f"{machine} is an Aries machine, whose network is --network aries" in done.stderr
     assert "is an Aries machine" not in done.stdout
 
 

@@ -40,8 +40,8 @@ def test_a_short_job_next_to_traffic_is_measured_by_simulate() -> None:
     job = ["--job", "all-to-all:hosts=4", "--traffic", "uniform", "--load", "0.2"]
     done = run("simulate", "-t", "72", "-p", "min", *job)
     assert done.exit_code == 0, done.output
-    assert "behind a warm-up of 100 us" in done.stdout
-    assert "complete after 0 us" not in done.stdout
-    late = run("simulate", "-t", "72", "--job", "all-to-all:hosts=4,start_ns=5000", "--measure-ns", "4000")
+    assert "behind a warm-up of 100 µs" in done.stdout
+    assert "complete after 0 µs" not in done.stdout
+    late = run("simulate", "-t", "72", "--job", "all-to-all:hosts=4,start_ns=5000", "--measure", "4000")
     assert late.exit_code == 2
-    assert "jobs[0].start_ns = 5000.0: must be below 4000 ns" in late.output
+    assert "start_ns=5000: must be below 4000 ns" in late.output

@@ -49,7 +49,7 @@ def finished_runs(folder: Path) -> list[Path]:
 def test_a_signal_keeps_what_is_finished_and_the_same_command_goes_on(
     tmp_path: Path, number: signal.Signals, jobs: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    long = [*SYSTEM, "-l", "0.05:0.4:0.05", "--warmup-ns", "0", "--measure-ns", "200000"]
+    long = [*SYSTEM, "-l", "0.05:0.4:0.05", "--warmup", "0", "--measure", "200000"]
     command = ["sweep", *long, "--out", "out", "--workers", jobs, "--no-plots"]
     process = start(*command, cwd=tmp_path)
     wait_until(lambda: len(finished_runs(tmp_path / "out")) >= 2)
@@ -73,7 +73,7 @@ def test_a_signal_keeps_what_is_finished_and_the_same_command_goes_on(
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_during_a_single_run_ends_it(tmp_path: Path, number: int) -> None:
     log = tmp_path / "logs" / "log.parquet"  # its folder appears when the simulation is about to begin
-    process = start("simulate", "--measure-ns", "1e12", "--packet-log", str(log), cwd=tmp_path)
+    process = start("simulate", "--measure", "1e12", "--packet-log", str(log), cwd=tmp_path)
     wait_until(log.parent.exists)
     process.send_signal(number)
     out, err = process.communicate(timeout=60)

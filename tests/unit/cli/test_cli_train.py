@@ -19,7 +19,7 @@ from tests.unit.cli_arguments import run as command
 pytestmark = pytest.mark.usefixtures("tiny", "undrawn")
 
 SHORT = [
-    *("--topology", "p=1,a=3,h=1", "--load", "0.4", "--episode-ns", "2000", "--checkpoint-every", "2"),
+    *("--topology", "p=1,a=3,h=1", "--load", "0.4", "--episode", "2000", "--checkpoint-every", "2"),
     *("--evaluate-every", "0", "--no-tensorboard"),
 ]
 
@@ -46,9 +46,7 @@ def interrupt_after(monkeypatch: pytest.MonkeyPatch, learned: int) -> None:
 
 @pytest.mark.drawn
 def test_a_training_leaves_agent_course_and_provenance_behind() -> None:
-    done = run(
-        "tiny", *SHORT, "--duration-ns", "9000", "--out", "out", "-a", "exploration=0.5", "-a", "sizes=3,4"
-    )
+    done = run("tiny", *SHORT, "--episodes", "5", "--out", "out", "-a", "exploration=0.5", "-a", "sizes=3,4")
     assert done.exit_code == 0, done.stderr
     assert "5 of 5 episodes" in done.stdout
     assert "dragonfly-env evaluate out/agent.zip min ugal-n" in done.stderr
@@ -75,9 +73,10 @@ def test_a_training_leaves_agent_course_and_provenance_behind() -> None:
 
 
 def test_resume_goes_on_from_the_newest_checkpoint() -> None:
-    assert run("tiny", *SHORT, "--duration-ns", "6000", "-o", "out").exit_code == 0
+    assert run("tiny", *SHORT, "--episodes", "3", "-o", "out").exit_code == 0
     before = episodes()
-    longer = ("tiny", *SHORT, "--duration-ns", "10000", "-o", "out", "--resume")
+    resumed = ("tiny", *SHORT, "-o", "out", "--resume")
+    longer = (*resumed, "--episodes", "5")
     done = run(*longer)
     assert done.exit_code == 0, done.stderr
     after = episodes()
@@ -88,15 +87,13 @@ def test_resume_goes_on_from_the_newest_checkpoint() -> None:
     again = run(*longer)
     assert again.exit_code == 0, again.stderr
     assert "complete already: out" in again.stderr
-    refused = run(*longer, "-a", "exploration=0.1", "--duration-ns", "12000")
+    refused = run(*resumed, "-a", "exploration=0.1", "--episodes", "6")
     assert refused.exit_code == 2
-    assert (
-        "agent settings = {'exploration': 0.1}: cannot change in a training that is resumed" in refused.stderr
-    )
+    assert "--agent-setting exploration=0.1: cannot change in a training that is resumed" in refused.stderr
 
 
 def test_ctrl_c_keeps_the_agent_and_prints_how_to_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    command = ["tiny", *SHORT, "--duration-ns", "12000", "-o", "out"]
+    command = ["tiny", *SHORT, "--episodes", "6", "-o", "out"]
     monkeypatch.setattr(sys, "argv", ["dragonfly-env", "train", *command, "--restart"])
     with monkeypatch.context() as patch:
         interrupt_after(patch, 45)
@@ -119,32 +116,33 @@ def test_ctrl_c_keeps_the_agent_and_prints_how_to_go_on(monkeypatch: pytest.Monk
 
 
 def test_an_existing_training_is_not_overwritten_unless_asked() -> None:
-    command = ("tiny", *SHORT, "--duration-ns", "4000", "-o", "out")
+    command = ("tiny", *SHORT, "--episodes", "2", "-o", "out")
     assert run(*command).exit_code == 0
-    refused = run(*command, "--load", "0.5")
+    other = [{"0.4": "0.5"}.get(word, word) for word in command]
+    refused = run(*other)
     assert refused.exit_code == 2
     assert (
-        "error: out = 'out': holds a training: choose another folder, --resume or --restart" in refused.stderr
+        "error: --out out: holds a training: choose another folder, --resume or --restart" in refused.stderr
     )
     assert read_metadata("out/agent.zip")["configuration"]["load"] == 0.4
-    done = run(*command, "--load", "0.5", "--restart")
+    done = run(*other, "--restart")
     assert done.exit_code == 0, done.stderr
     assert read_metadata("out/agent.zip")["configuration"]["load"] == 0.5
     assert len(episodes()) == 2
 
 
 def test_several_seeds_train_several_agents() -> None:
-    done = run("tiny", *SHORT, "--duration-ns", "2000", "-s", "3", "-s", "4", "-o", "out")
+    done = run("tiny", *SHORT, "--episodes", "1", "-s", "3", "-s", "4", "-o", "out")
     assert done.exit_code == 0, done.stderr
     assert "evaluate out/seed-3/agent.zip out/seed-4/agent.zip min ugal-n" in done.stderr
     assert [read_metadata(f"out/seed-{seed}/agent.zip")["seed"] for seed in (3, 4)] == [3, 4]
 
 
 def test_the_agent_is_evaluated_now_and_then() -> None:
-    done = run("tiny", *SHORT, "--duration-ns", "8000", "--evaluate-every", "2", "-o", "out")
+    done = run("tiny", *SHORT[:-3], "--evaluate-every", "2", "--episodes", "4", "-o", "out")
     assert done.exit_code == 0, done.stderr
     steady = (
-        "evaluation after episode 4, not exploring, other seeds, 50 us after 20 us of warm-up: mean latency "
+        "evaluation after episode 4, not exploring, other seeds, 50 µs after 20 µs of warm-up: mean latency "
     )
     assert steady in " ".join(done.stdout.split())
     assert episodes()["evaluation/latency_mean_ns"].notna().tolist() == [False, True, False, True]
@@ -154,8 +152,8 @@ def test_options_reach_the_network() -> None:
     done = run(
         "tiny",
         *SHORT,
-        *("--duration-ns", "2000", "-o", "out", "--network", "lia", "--set", "routing_delay_ns=50"),
-        *("--traffic", "uniform", "--warmup-ns", "500", "--warmup-policy", "ugal-n:bias_packets=1"),
+        *("--episodes", "1", "-o", "out", "--network", "lia", "--set", "routing_delay_ns=50"),
+        *("--traffic", "uniform", "--warmup", "500", "--warmup-policy", "ugal-n:bias_packets=1"),
     )
     assert done.exit_code == 0, done.stderr
     made = read_metadata("out/agent.zip")
@@ -170,9 +168,9 @@ def test_options_reach_the_network() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["deep-w"], "agent = 'deep-w': must be one of 'deep-q', 'ppo', "),
+        (["deep-w"], "AGENT deep-w: must be one of 'deep-q', 'ppo', "),
         (["tiny", "-a", "exploratoin=1"], "did you mean 'exploration'"),
-        (["tiny", "--warmup-ns", "50000"], "warmup_ns = 50000.0: must be below episode_ns = 50000"),
+        (["tiny", "--warmup", "50000"], "--warmup 50000: must be below episode_ns = 50000"),
         (
             ["tiny", "--out", "/proc/nowhere"],
             "results folder = '/proc/nowhere': must be a folder that can be written to",
@@ -192,10 +190,10 @@ def test_a_mistake_is_one_line_and_exit_code_2(arguments: list[str], message: st
 @pytest.mark.parametrize("kind", ["deep-q", "ppo"])
 def test_the_shipped_agents_train_save_and_go_on(kind: str) -> None:
     pytest.importorskip("torch")
-    settings = ["--topology", "72", "--episode-ns", "1000", "--evaluate-every", "0", "-o", "out"]
-    done = run(kind, *settings, "--duration-ns", "2000")
+    settings = ["--topology", "72", "--episode", "1000", "--evaluate-every", "0", "-o", "out"]
+    done = run(kind, *settings, "--episodes", "2")
     assert done.exit_code == 0, done.stderr
     assert list(Path("out/tensorboard").iterdir())
-    done = run(kind, *settings, "--duration-ns", "3000", "--resume")
+    done = run(kind, *settings, "--episodes", "3", "--resume")
     assert done.exit_code == 0, done.stderr
     assert episodes()["episode"].tolist() == [1, 2, 3]

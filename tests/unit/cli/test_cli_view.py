@@ -9,12 +9,12 @@ from typer.testing import CliRunner
 
 from dragonfly_env.cli import app
 
-SMALL = ("view", "-t", "72", "--measure-ns", "2000", "--frames", "3")
+SMALL = ("view", "-t", "72", "--measure", "2us")
 
 
 def test_view_writes_a_page_and_says_where(tmp_path: Path) -> None:
     page = tmp_path / "new" / "page.html"
-    done = CliRunner().invoke(app, [*SMALL, "-p", "min", "-p", "par", "--out", str(page)])
+    done = CliRunner().invoke(app, [*SMALL, "--frames", "3", "-p", "min", "-p", "par", "--out", str(page)])
     assert (done.exit_code, done.stdout.split()) == (0, [str(page)])
     text = page.read_text(encoding="utf-8")
     assert "<title>min and par" in text
@@ -24,8 +24,8 @@ def test_view_writes_a_page_and_says_where(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("-p", "min", "-p", "par", "-p", "pb"), "must be given at most 2 times"),
-        (("--frames", "100"), "frames = 100: must be at most 62"),
+        (("-p", "min", "-p", "par", "-p", "pb"), "a page shows at most 2 runs, and these are 3"),
+        (("--frames", "100"), "--frames 100: must be at most 62"),
     ],
 )
 def test_what_is_impossible_is_said_and_leaves_no_file(

@@ -72,9 +72,9 @@ class Half:
     def act(self, batch):
         return batch.minimal_actions()
 """
-SHORT = ("--topology", "p=1,a=3,h=1", "--load", "0.4", "--episode-ns", "2000", "--no-tensorboard")
+SHORT = ("--topology", "p=1,a=3,h=1", "--load", "0.4", "--episode", "2000", "--no-tensorboard")
 MEASURED = (
-    *("--topology", "p=1,a=3,h=1", "--warmup-ns", "0", "--measure-ns", "2000", "--workers", "1"),
+    *("--topology", "p=1,a=3,h=1", "--warmup", "0", "--measure", "2000", "--workers", "1"),
     "--no-plots",
 )
 
@@ -105,12 +105,12 @@ def test_a_file_of_an_own_learner_is_loaded_by_its_class() -> None:
 
 def test_an_own_learner_is_trained_goes_on_and_is_evaluated() -> None:
     command = ("train", "own.py:Mine", *SHORT, "--out", "out", "-a", "optimism=2.5", "--seed", "7")
-    done = run(*command, "--duration-ns", "4000")
+    done = run(*command, "--episodes", "2")
     assert done.exit_code == 0, done.output
     assert "dragonfly-env evaluate own.py:Mine@out/agent.zip min ugal-n" in done.stderr
     learned = np.load("out/agent.zip")["counts"].sum()
     assert learned > 0
-    further = run(*command, "--duration-ns", "8000", "--resume")
+    further = run(*command, "--episodes", "4", "--resume")
     assert further.exit_code == 0, further.output
     assert np.load("out/agent.zip")["counts"].sum() > learned
 

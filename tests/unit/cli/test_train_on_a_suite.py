@@ -16,7 +16,7 @@ from tests.unit.cli_arguments import run as command
 
 pytestmark = pytest.mark.usefixtures("tiny", "undrawn")
 
-SHORT = ("--episode-ns", "500", "--evaluate-every", "0", "--no-tensorboard", "--suite", "dragonfly-v1")
+SHORT = ("--episode", "500", "--evaluate-every", "0", "--no-tensorboard", "--suite", "dragonfly-v1")
 run = functools.partial(command, "train")
 
 
@@ -50,20 +50,20 @@ def test_a_network_that_a_suite_does_not_train_on_is_refused(topology: dfe.Drago
 
 
 def test_a_learner_is_trained_on_all_of_it() -> None:
-    done = run("tiny", *SHORT, "--duration-ns", "1000", "--out", "out")
+    done = run("tiny", *SHORT, "--episodes", "2", "--out", "out")
     assert done.exit_code == 0, done.output
     assert "scenarios next to each other: " in done.stderr
     made = read_metadata("out/agent.zip")
     config = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"))
     expected = training_scenarios(find_suite("dragonfly-v1"), config)
     assert [one["load"] for one in made["scenarios"]] == [one.load for one in expected]
-    alone = run("tiny", *SHORT[:-2], "--duration-ns", "1000", "--out", "alone")
+    alone = run("tiny", *SHORT[:-2], "--episodes", "2", "--out", "alone")
     assert alone.exit_code == 0, alone.output
     rows, of_one = (pd.read_csv(Path(folder) / "episodes.csv") for folder in ("out", "alone"))
     assert rows["decisions"].iloc[-1] > 5 * of_one["decisions"].iloc[-1]
 
 
 def test_a_mistake_is_one_line() -> None:
-    done = run("tiny", *SHORT[:-1], "dragonfly-v2", "--duration-ns", "1500")
+    done = run("tiny", *SHORT[:-1], "dragonfly-v2", "--episodes", "3")
     assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
-    assert "suite = 'dragonfly-v2': must be one of 'dragonfly-v1'" in done.stderr
+    assert "--suite dragonfly-v2: must be one of 'dragonfly-v1'" in done.stderr

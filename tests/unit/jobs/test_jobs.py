@@ -183,7 +183,10 @@ def test_what_placements_say() -> None:
         ([{"program": "milc"}], r"jobs\[0\].hosts = None: must be given"),
         ([{"program": "milc", "hosts": 1}], r"jobs\[0\].hosts = 1: must be at least 2"),
         ([{"program": "milc:size=2", "hosts": 4}], r"jobs\[0\].size = 2: program 'milc' has no such setting"),
-        ([{"program": "uniform", "hosts": 4}], r"jobs\[0\].program = 'uniform': must be one of"),
+        (
+            [{"program": "uniform", "hosts": 4}],
+            r"jobs\[0\].program = 'uniform': must be a known name; 'dragonfly-env info'",
+        ),
         ([{"program": "milc", "hosts": 4, "policy": "mim"}], r"jobs\[0\].policy = 'mim'"),
         ([{"program": "milc", "hosts": 4, "iterations": 0}], r"jobs\[0\].iterations = 0"),
         ([{"program": "milc", "hosts": 4, "iterations": "ever"}], r"jobs\[0\].iterations = 'ever'"),

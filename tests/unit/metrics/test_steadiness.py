@@ -138,7 +138,7 @@ def test_a_mark_is_the_same_from_the_few_counts_as_from_all_statistics(settings:
 
 
 def test_the_command_line_says_so_in_tables_and_json() -> None:
-    system = ["simulate", "-t", "72", "--warmup-ns", "10000", "--measure-ns", "10000"]
+    system = ["simulate", "-t", "72", "--warmup", "10000", "--measure", "10000"]
     steady = CliRunner().invoke(app, [*system, "--load", "0.5"])
     assert "SATURATED" not in steady.stdout
     assert "NOT STATIONARY" not in steady.stdout

@@ -11,7 +11,7 @@ import pytest
 
 SWEEP = """
 from dragonfly_env.cli import app
-command = "sweep -t 72 -p min --traffic uniform -l 0.2 --warmup-ns 500 --measure-ns 1000 -j 1 -o out"
+command = "sweep -t 72 -p min --traffic uniform -l 0.2 --warmup 500 --measure 1000 -j 1 -o out"
 app(command.split(), standalone_mode=False)
 """
 PAPERS = "from dragonfly_env.lab.papers import PAPERS"

@@ -80,5 +80,5 @@ def simulate(*arguments: str) -> Any:
 def test_simulate_runs_to_completion_and_gives_the_makespan() -> None:
     given = json.loads(simulate("--traffic", "all-to-all", "--to-completion", "--json").output)
     assert given["results"]["makespan_ns"] == whole().makespan_ns
-    short = simulate("--traffic", "all-to-all", "--measure-ns", "1000")
-    assert "not complete after 1 us" in short.output
+    short = simulate("--traffic", "all-to-all", "--measure", "1000")
+    assert "not complete after 1 µs" in short.output

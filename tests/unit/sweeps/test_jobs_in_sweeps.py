@@ -125,7 +125,7 @@ def test_tables_of_jobs_show_their_times_and_no_saturation(traffic: str, tmp_pat
     assert run_all(Scenario.from_dict(given), tmp_path, workers=1).finished == 4
     results = load_results(tmp_path)
     text = shown(results)
-    for word in ("run time (us)", "MPI share (%)", "milc", "endless", "ugal-n", "±"):
+    for word in ("run time (µs)", "MPI share (%)", "milc", "endless", "ugal-n", "±"):
         assert word in text
     for word in ("saturated", "carries", "accepted"):
         assert word not in text

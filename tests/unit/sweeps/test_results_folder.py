@@ -61,7 +61,7 @@ def test_a_full_disk_stops_a_sweep_and_what_was_saved_is_kept(jobs: int) -> None
         "app(sys.argv[1:])\n"
     )
     command = ["sweep", "-t", "72", "-p", "min", "--traffic", "uniform", "-l", "0.2:0.5:0.1", "--no-arrays"]
-    short = ["--warmup-ns", "500", "--measure-ns", "500", "-o", "out", "--no-plots", "-j", str(jobs)]
+    short = ["--warmup", "500", "--measure", "500", "-o", "out", "--no-plots", "-j", str(jobs)]
     done = subprocess.run(
         [sys.executable, "-c", code, *command, *short],
         capture_output=True,

@@ -247,8 +247,8 @@ def test_a_worker_with_another_version_stops_the_sweep(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--backend", "dask"), "address = None: must be that of a Dask scheduler"),
-        (("--share", "0/4"), "--share = '0/4': must be I/N"),
+        (("--backend", "dask"), "--address: must be that of a Dask scheduler"),
+        (("--share", "0/4"), "--share 0/4: must be I/N"),
     ],
 )
 @pytest.mark.parametrize(

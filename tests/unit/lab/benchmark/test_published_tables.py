@@ -15,7 +15,7 @@ from dragonfly_env.sweeps.scenario import parse_policy_choice
 SUITE = find_suite("dragonfly-v1")
 TABLE = read_references(table_of(SUITE.name)).values()
 PUBLISH = (
-    "do the references again ('dragonfly-env benchmark --measure-all --out FOLDER', with and without --full) and "
+    "do the references again ('dragonfly-env benchmark --rerun-references --out FOLDER', with and without --full) and "
     "publish them ('python -m dragonfly_env.lab.benchmark.publish FOLDER{}'), see docs/benchmark.md"
 )
 CHANGED = (

@@ -70,7 +70,7 @@ def test_the_command_refuses_such_an_agent_unless_it_is_told_to_take_it(tmp_path
     arguments = ["benchmark", str(tmp_path / "cheat.zip"), "--dry-run", "--out", str(tmp_path / "none")]
     refused = CliRunner().invoke(app, arguments)
     assert refused.exit_code == 2
-    assert "cheat is no candidate: advc is a pattern" in " ".join(refused.output.split())
-    taken = CliRunner().invoke(app, [*arguments, "--trained-anywhere"])
+    assert "cheat: advc is a pattern" in " ".join(refused.output.split())
+    taken = CliRunner().invoke(app, [*arguments, "--allow-test-training"])
     assert taken.exit_code == 0, taken.output
     assert "cheat was trained on the test split: advc" in " ".join(taken.output.split())
