@@ -26,20 +26,26 @@ inline std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-// "did you mean 'x'? known: x, y, z"; ties go to the earlier name.
+// "did you mean 'x'? known: x, y, z". A name is suggested if at least half of the word is right, or if it contains the
+// word; ties go to the earlier name. Long lists are behind a command.
 inline std::string suggestion(std::string_view word, const std::vector<std::string>& known) {
+  constexpr std::size_t kShortList = 8;
   std::string list;
   const std::string* nearest = nullptr;
-  std::size_t distance = 0;
+  std::size_t distance = word.size() / 2 + 1;
   for (const std::string& name : known) {
     list += (list.empty() ? "" : ", ") + name;
-    const std::size_t d = edit_distance(word.substr(0, 200), name);
-    if (nearest == nullptr || d < distance) {
+    const bool contains = word.size() > 2 && name.find(word) != std::string::npos;
+    const std::size_t d = contains ? 1 : edit_distance(word.substr(0, 200), name);
+    if (d < distance) {
       nearest = &name;
       distance = d;
     }
   }
-  return (nearest == nullptr ? "" : "did you mean '" + *nearest + "'? ") + "known: " + list;
+  return (nearest == nullptr ? "" : "did you mean '" + *nearest + "'? ") +
+         (known.size() <= kShortList
+              ? "known: " + list
+              : "'dragonfly-env info' lists all " + std::to_string(known.size()));
 }
 
 }  // namespace dragonfly

@@ -52,29 +52,31 @@ def _fitting(what: RenderableType, screen: Console) -> RenderableType:
         return Group(*(_fitting(part, screen) for part in what.renderables))
     if not isinstance(what, Table):
         return what
-    for column in what.columns:  # only prose is wrapped
-        column.no_wrap = all(" " not in _plain(cell) for cell in column.cells)
+    for column in what.columns:  # only prose and headers are wrapped
+        column.no_wrap = all(" " not in _plain(cell) for cell in (column.header, *column.cells))
     return what if _fits(what, screen) else _as_list(what)
 
 
 def _fits(table: Table, screen: Console) -> bool:
-    """Whether no word is cut, and on a narrow screen nothing is wrapped."""
-    if screen.width < _WIDE:
-        return screen.measure(table, options=screen.options.update(width=1000)).maximum <= screen.width
-    lines = screen.render_lines(table)
-    shown = {word for line in lines for word in "".join(part.text for part in line).split()}
-    cells = (_plain(cell) for column in table.columns for cell in column.cells)
-    return all(word in shown for cell in cells for word in cell.split())
+    """Whether no word is cut, and on a narrow screen no cell is wrapped."""
+    lines = ["".join(part.text for part in line) for line in screen.render_lines(table)]
+    headers = [_plain(column.header) for column in table.columns] if table.show_header else []
+    cells = [_plain(cell).strip() for column in table.columns for cell in column.cells]
+    if screen.width < _WIDE and not all(any(cell in line for line in lines) for cell in cells):
+        return False
+    shown = {word for line in lines for word in line.split()}
+    return all(word in shown for text in (*headers, *cells) for word in text.split())
 
 
 def _as_list(table: Table) -> RenderableType:
-    """A heading per row, and below it a line per cell; cells of columns without a header stand behind the heading."""
+    """A heading per row, and below it a line per cell. Cells of columns without a header follow the heading."""
     lines: list[RenderableType] = [] if table.title is None else [Text(_plain(table.title), style="bold")]
     headers = [_plain(column.header) if table.show_header else "" for column in table.columns[1:]]
-    for heading, *cells in zip(*(map(_plain, column.cells) for column in table.columns), strict=True):
+    heading = ""
+    for first, *cells in zip(*(map(_plain, column.cells) for column in table.columns), strict=True):
+        heading = first.strip() or heading  # an empty cell means that of the row before
         behind = "  ".join(cell for header, cell in zip(headers, cells, strict=True) if cell and not header)
-        if heading or behind:
-            lines.append(Text.assemble((heading.strip(), "bold"), f": {behind}" if behind else ""))
+        lines.append(Text.assemble((heading, "bold"), f": {behind}" if behind else ""))
         named = [(header, cell) for header, cell in zip(headers, cells, strict=True) if header and cell]
         lines += [
             Padding(Text.assemble((f"{header}: ", "dim"), cell), (0, 0, 0, 2)) for header, cell in named

@@ -76,6 +76,7 @@ REFUSED = {  # call: begin of the sentence, after "error: "
     "simulate -p ugl-n": "--policy ugl-n: must be a known name; did you mean 'ugal-n'? 'dragonfly-env info' lists all",
     "simulate -p ugal-n:bias=1": "--policy ugal-n:bias=1: policy 'ugal-n' has no such setting; did you mean 'bias_p",
     "simulate -p agent.zip": "--policy agent.zip: cannot be read",
+    "simulate --traffic nonsense": "--traffic nonsense: unknown pattern; 'dragonfly-env info' lists all",
     "simulate -t 72 --traffic adv+9": "--traffic adv+9: must not be a multiple of the number of groups",
     "simulate --traffic trace:/nowhere.csv": "--traffic trace:/nowhere.csv: cannot be read",
     "simulate --load 0": "--load 0: must be a fraction of the host links' bandwidth, in (0, 1]",
