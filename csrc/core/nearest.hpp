@@ -26,8 +26,8 @@ inline std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-// "did you mean 'x'? known: x, y, z". A name is suggested if at least half of the word is right, or if it contains the
-// word; ties go to the earlier name. Long lists are behind a command.
+// "did you mean 'x'? known: x, y, z". A name is suggested if at least half of the word is right, or if it
+// contains the word; ties go to the earlier name. Long lists are behind a command.
 inline std::string suggestion(std::string_view word, const std::vector<std::string>& known) {
   constexpr std::size_t kShortList = 8;
   std::string list;
@@ -43,9 +43,8 @@ inline std::string suggestion(std::string_view word, const std::vector<std::stri
     }
   }
   return (nearest == nullptr ? "" : "did you mean '" + *nearest + "'? ") +
-         (known.size() <= kShortList
-              ? "known: " + list
-              : "'dragonfly-env info' lists all " + std::to_string(known.size()));
+         (known.size() <= kShortList ? "known: " + list
+                                     : "'dragonfly-env info' lists all " + std::to_string(known.size()));
 }
 
 }  // namespace dragonfly

@@ -83,6 +83,9 @@ def _refusal(error: ConfigError, typed: Typed) -> str:
             return str(error)
         field, allowed = match.groups()
     option = _option_of(field, typed)
+    file = typed.get("scenario", ("", ""))[1]
+    if file and not (option and option[1]):  # nothing was typed for the field, so it is in the file
+        return f"{file}: {error}"
     return f"{_spell(*option)}: {allowed}" if option else str(error)
 
 

@@ -276,9 +276,7 @@ DryRun = Annotated[
 ]
 Force = Annotated[
     bool,
-    option(
-        "--force", "Repeat finished runs, and replace results of another scenario in the folder.", MACHINE
-    ),
+    option("--force", "Repeat finished runs, and take over a results folder of another scenario.", MACHINE),
 ]
 Plots = Annotated[bool, option("--plots/--no-plots", "Draw figures and the page at the end.", MACHINE)]
 Share = Annotated[

@@ -48,6 +48,15 @@ def test_no_option_is_cut_in_a_help_page(command: list[str], columns: int) -> No
     assert max(map(len, printed.splitlines())) <= columns
 
 
+def test_a_mistake_in_a_file_names_the_file_and_one_in_an_option_the_option(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text('topology = "72"\npolicies = ["min"]\ntraffic = ["uniform"]\nloads = [3]\n')
+    in_file = run("sweep", str(file), "--dry-run")
+    assert in_file.stderr.startswith(f"error: {file}: loads = 3: must be a fraction")
+    assert run("sweep", str(file), "-l", "4", "--dry-run").stderr.startswith("error: --load 4: must be")
+    assert run("sweep", str(file), "-l", "0.4", "--dry-run").exit_code == 0
+
+
 def test_columns_set_the_width_without_a_terminal() -> None:
     command = [sys.executable, "-m", "dragonfly_env.cli", "info", "par"]
     for columns in ("60", "90"):
