@@ -63,7 +63,7 @@ def _plan_text(plan: Scenario, folder: Path, workers: int | None, force: bool) -
             f"{folder} has {others} runs of another scenario: --out names another, --force takes it over"
         )
     if left:
-        count = fitting_workers(left, workers, plan.shared.get("threads", 1))
+        count = fitting_workers(left, workers, plan.common.get("threads", 1))
         processes = f"{count} process{'es' if count > 1 else ''}"
         lines.append(f"memory: about {spell_bytes(memory_of(left, count))} for {processes}")
     return "\n".join(lines)

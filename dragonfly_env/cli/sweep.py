@@ -104,7 +104,7 @@ def sweep(
     if scenario is None:  # for the page's title
         titles = [job.title for job in (*itertools.chain(*plan.programs), *plan.jobs)]
         traffics = [choice.label for choice in plan.traffic if choice.label != "none"]
-        system = f"{plan.shared['topology'].num_hosts:,} hosts"
+        system = f"{plan.common['topology'].num_hosts:,} hosts"
         plan = dataclasses.replace(plan, name=f"{', '.join(titles + traffics)} on {system}")
     usual = Path("results", name) if scenario else default_folder(plan.name, plan)
     compare(

@@ -174,7 +174,10 @@ def run_all(
                 if isinstance(outcome, Failure):
                     failures.append(outcome)
                 else:
-                    _check_version(outcome["package_version"])
+                    if (version := outcome["package_version"]) != dfe.__version__:
+                        raise OSError(
+                            f"a worker has dragonfly-env {version}, and this machine {dfe.__version__}"
+                        )
                     write_run(folder, outcome)
                     finished.append(run)
                 if progress is not None:
@@ -260,14 +263,6 @@ def _attempt(run: Run) -> tuple[str, dict[str, Any] | Failure]:
     except Exception as error:
         message = f"{type(error).__name__}: {' '.join(str(error).split())}"
         return run.id, Failure(run, message, "" if isinstance(error, _TELLING) else traceback.format_exc())
-
-
-def _check_version(version: str) -> None:
-    """Refuse the results of a machine with another version of the package."""
-    if version != dfe.__version__:
-        raise OSError(
-            f"a worker has dragonfly-env {version}, and the sweep was started with {dfe.__version__}"
-        )
 
 
 @contextmanager

@@ -208,7 +208,7 @@ class Scenario:
 
     Attributes:
         name: Title of tables and figures.
-        shared: Arguments of `SimulationConfig` that all runs share: the system, its network, how hosts send, threads.
+        common: Arguments of `SimulationConfig` that all runs have: the system, its network, how hosts send, threads.
         policies: Routing policies by their labels, in the order of tables and figures.
         traffic: Traffic patterns, in the same sense.
         loads: Offered loads for every traffic that states none itself; closed-loop traffic has none.
@@ -235,7 +235,7 @@ class Scenario:
     """
 
     name: str
-    shared: Mapping[str, Any]
+    common: Mapping[str, Any]
     policies: Mapping[str, AnyPolicy]
     traffic: tuple[TrafficChoice, ...]
     loads: tuple[float, ...]
@@ -274,7 +274,7 @@ class Scenario:
         listed = [parse_policy_choice(item) for item in _listed(given.get("policies"))]
         scenario = cls(
             name=check_text("name", given.get("name", name)),
-            shared={**of_config, "topology": base.topology, "network": base.network},
+            common={**of_config, "topology": base.topology, "network": base.network},
             policies=dict(listed),
             traffic=tuple(map(TrafficChoice.parse, traffic)),
             loads=parse_loads(_listed(given.get("loads")), "loads"),
@@ -362,7 +362,7 @@ class Scenario:
             warmup_ns = self._warmup_ns_of(choice, policy, jobs)
             for load in self._loads_of(choice):
                 config = SimulationConfig(
-                    **self.shared,
+                    **self.common,
                     policy=policy,
                     traffic=choice.traffic,
                     load=load,

@@ -240,7 +240,7 @@ def test_a_worker_with_another_version_stops_the_sweep(
         return {**measure(run), "package_version": "0.0.1"}
 
     monkeypatch.setattr(runner, "measure", of_another_version)
-    with pytest.raises(SweepStoppedError, match=r"has dragonfly-env 0\.0\.1, and the sweep was started with"):
+    with pytest.raises(SweepStoppedError, match=r"has dragonfly-env 0\.0\.1, and this machine"):
         run_all(small(), tmp_path, workers=1)
 
 
