@@ -23,10 +23,10 @@ from dragonfly_env.cli import options
 from dragonfly_env.cli.console import show, titled
 from dragonfly_env.cli.options import make_topology
 from dragonfly_env.config.groups import Grid
-from dragonfly_env.config.network import NetworkConfig
+from dragonfly_env.config.network import NetworkConfig, networks
 from dragonfly_env.config.rows import SettingInfo, describe
 from dragonfly_env.config.throughput import dark_ports, is_balanced, links_per_pair, throughput
-from dragonfly_env.config.topology import Dragonfly
+from dragonfly_env.config.topology import Dragonfly, topologies
 from dragonfly_env.envs.batched import BatchedRoutingEnv
 from dragonfly_env.jobs import Motif
 from dragonfly_env.policies import describe_policy, make_policy, needs_weights, policies
@@ -82,7 +82,7 @@ def info(
 def _about(name: str, topology: str | None, arrangement: str | None) -> RenderableType:
     """Everything that has a name."""
     parts: list[RenderableType] = []
-    if name in Dragonfly.presets():
+    if name in topologies():
         parts.append(_topology(make_topology(name, arrangement)))
     if name in policies():
         parts.append(_policy(name, make_topology(topology, arrangement)))
@@ -92,7 +92,7 @@ def _about(name: str, topology: str | None, arrangement: str | None) -> Renderab
             parts.append(_pattern(pattern))
     if name in Motif.classes:
         parts.append(_program(name))
-    if name in NetworkConfig.presets():
+    if name in networks():
         parts.append(_network(name))
     if name in AGENTS:
         parts.append(_agent(name))
@@ -100,11 +100,11 @@ def _about(name: str, topology: str | None, arrangement: str | None) -> Renderab
         parts.append(_features(make_topology(topology or "72", arrangement)))
     if not parts:
         everything = (
-            *Dragonfly.presets(),
+            *topologies(),
             *policies(),
             *patterns,
             *Motif.classes,
-            *NetworkConfig.presets(),
+            *networks(),
             *AGENTS,
             "features",
         )
@@ -164,14 +164,14 @@ def _features(topology: Dragonfly) -> RenderableType:
 
 def _lists() -> RenderableType:
     systems = _new_table("name", "hosts", "p", "a", "h", "groups", "routers", "ports per router")
-    for preset in Dragonfly.presets():
+    for preset in topologies():
         made = Dragonfly.preset(preset)
         numbers = (made.num_hosts, made.p, made.a, made.h, made.num_groups, made.num_routers, made.radix)
         systems.add_row(preset, *(f"{number:,}" for number in numbers))
-    networks = _new_table("name", "packet (bytes)", "links (GB/s)", "local, global latency (ns)")
-    for preset in NetworkConfig.presets():
+    links = _new_table("name", "packet (bytes)", "links (GB/s)", "local, global latency (ns)")
+    for preset in networks():
         network = NetworkConfig.preset(preset)
-        networks.add_row(
+        links.add_row(
             preset,
             f"{network.packet_bytes}",
             f"{network.host_bandwidth_gbytes_per_s:g}",
@@ -192,7 +192,7 @@ def _lists() -> RenderableType:
     hint = Text("More about one of them: dragonfly-env info NAME", style="dim")
     return Group(
         titled("Topologies (--topology)", systems),
-        titled("Networks (--network)", networks),
+        titled("Networks (--network)", links),
         titled("Routing policies (--policy)", routing),
         titled("Traffic patterns (--traffic)", traffic),
         titled("Programs of jobs (simulate --job); closed-loop traffic patterns are programs, too", jobs),

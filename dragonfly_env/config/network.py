@@ -380,16 +380,6 @@ class NetworkConfig:
         return self.crossbar_bandwidth_gbytes_per_s / self.local_bandwidth_gbytes_per_s
 
     @classmethod
-    def presets(cls) -> tuple[str, ...]:
-        """Names that ``preset`` knows.
-
-        Example:
-            >>> dfe.NetworkConfig.presets()
-            ('default', 'q-adaptive', 'lia', 'aries', 'aries-256')
-        """
-        return tuple(PRESETS)
-
-    @classmethod
     def preset(cls, name: str, **overrides: Any) -> NetworkConfig:
         """A published network by name, with single fields changed.
 

@@ -170,16 +170,6 @@ class Dragonfly:
         return _from_fields, (type(self), {name: getattr(self, name) for name in FIELDS})
 
     @classmethod
-    def presets(cls) -> tuple[str, ...]:
-        """Names that ``preset`` knows: host counts, smallest first, then machines.
-
-        Example:
-            >>> dfe.Dragonfly.presets()[:4]
-            ('72', '342', '1056', '2550')
-        """
-        return tuple(PRESETS)
-
-    @classmethod
     def preset(cls, name: str | int, **overrides: Any) -> Dragonfly:
         """A published system by its number of hosts, with single parameters changed.
 

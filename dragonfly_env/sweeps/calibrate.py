@@ -10,7 +10,7 @@ from typing import Any
 
 from dragonfly_env.checks.files import read_json, write_text
 from dragonfly_env.checks.values import check_real, config_error
-from dragonfly_env.config.network import NetworkConfig
+from dragonfly_env.config.network import NetworkConfig, networks
 from dragonfly_env.jobs import Job, Motif
 from dragonfly_env.jobs.program import PAPER_SHARES
 from dragonfly_env.simulation import Simulation
@@ -99,11 +99,7 @@ def _named(network: NetworkConfig) -> dict[str, Any]:
         return {name: value for name, value in values.items() if usual.get(name) != value}
 
     # A field that a preset sets and the network leaves out cannot be written as a change of the preset.
-    fitting = [
-        name
-        for name in NetworkConfig.presets()
-        if NetworkConfig.preset(name).to_dict().keys() <= values.keys()
-    ]
+    fitting = [name for name in networks() if NetworkConfig.preset(name).to_dict().keys() <= values.keys()]
     preset = min(fitting, key=lambda name: len(changes(name)))
     return {"preset": preset, **changes(preset)}
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dragonfly_env.config.topology import Dragonfly
+from dragonfly_env.config.topology import Dragonfly, topologies
 from dragonfly_env.sweeps.point import Point
 from dragonfly_env.sweeps.results import Results, read_runs
 
@@ -128,7 +128,7 @@ def _described(point: Point) -> str:
     """Describe the point in one line."""
     system, hosts = point.config.topology, point.config.topology.num_hosts
     if point.config.jobs:
-        known = (name for name in Dragonfly.presets() if Dragonfly.preset(name) == system)
+        known = (name for name in topologies() if Dragonfly.preset(name) == system)
         return f"{point.traffic_label} by {point.policy_label} on {next(known, f'{hosts} hosts')}"
     load = "" if point.closed_loop else f" at load {point.load:g}"
     return f"{point.policy_label} under {point.traffic_label}{load} on {hosts} hosts"
