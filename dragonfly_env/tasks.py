@@ -361,7 +361,7 @@ def _overload(name: str) -> Task:
 
 
 def _jobs(name: str) -> Task:
-    # More iterations than any run has time for; an environment whose jobs are all endless has no decisions.
+    # More iterations than any run has time for.
     job = Job("milc:scale=0.001,gap_ns=2000", hosts=36, placement="random-routers", iterations=10_000)
     own = {"milc next to adv+1 0.35": _scenario(72, "adv+1", 0.35, jobs=[job])}
     return Task(

@@ -150,6 +150,7 @@ py::dict statistics_dict(Simulation& simulation) {
   out["link_queued_packets"] = to_array<std::int64_t>(s.link_queued);
   out["link_occupancy_packets"] = to_array<std::int64_t>(s.link_occupancy);
   out["packet_hops"] = s.packet_hops;
+  if (s.trace_end_ps >= 0) out["trace_end_ps"] = s.trace_end_ps;
   out["demanded_load"] = s.offered.mean;
   out["destination_load_max"] = s.offered.busiest;
   if (s.series_bin_ps > 0) {

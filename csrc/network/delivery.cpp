@@ -95,6 +95,7 @@ void deliver(PartitionState& s, std::uint32_t index, Tick delivered_tick) {
   const TimePs delivered = s.plan.to_ps(delivered_tick);
   --s.in_network;
   ++s.delivered_ever;
+  s.last_delivery = std::max(s.last_delivery, delivered_tick);
   s.packet_time += static_cast<std::uint64_t>(delivered_tick);
   const bool counted = times.created > s.counted_after;
   if (s.desk != nullptr) s.desk->delivered(index, packet, times.created, delivered_tick);

@@ -134,6 +134,7 @@ bool Network::complete() const noexcept {
   std::int64_t under_way = 0;
   for (const Partition& partition : partitions_) {
     const OpenWork& work = partition.programs()->open_work();
+    if (!plan_->workload->ends()) return false;  // endless jobs alone go on
     if (work.unfinished > 0) return false;
     under_way += work.under_way;
   }
@@ -166,6 +167,18 @@ bool Network::over() const noexcept {
     if (!partition.silent() || partition.next_message() != Blueprint::kNeverTick) return false;
   }
   return !mail_waits();
+}
+
+std::uint64_t Network::delivered_ever() const noexcept {
+  std::uint64_t total = 0;
+  for (const Partition& partition : partitions_) total += partition.delivered_ever();
+  return total;
+}
+
+Tick Network::last_delivery() const noexcept {
+  Tick latest = 0;
+  for (const Partition& partition : partitions_) latest = std::max(latest, partition.last_delivery());
+  return latest;
 }
 
 std::optional<RunEnd> Network::ended(RunGoal goal) const noexcept {

@@ -72,6 +72,9 @@ class Network {
   [[nodiscard]] std::uint64_t packet_time_ps(TimePs now_ps);
   // Whether a closed-loop run is complete: all tasks finished and all messages delivered.
   [[nodiscard]] bool complete() const noexcept;
+  // Packets delivered since the start, and the time of the last delivery.
+  [[nodiscard]] std::uint64_t delivered_ever() const noexcept;
+  [[nodiscard]] Tick last_delivery() const noexcept;
   // The time of completion, or else of the latest progress of the workload.
   [[nodiscard]] Tick last_progress() const noexcept;
   // Number of unfinished tasks, and the reason why the first of them waits.

@@ -86,6 +86,7 @@ class Partition final {
   [[nodiscard]] SourceQueue source_queues(Tick now) { return dragonfly::source_queues(s_, now); }
   [[nodiscard]] std::uint64_t injected_ever() const noexcept { return s_.injected_ever; }
   [[nodiscard]] std::uint64_t delivered_ever() const noexcept { return s_.delivered_ever; }
+  [[nodiscard]] Tick last_delivery() const noexcept { return s_.last_delivery; }
   [[nodiscard]] const DeliveryRecord& record() const noexcept { return s_.record; }
   [[nodiscard]] std::uint64_t trace_hash() const noexcept { return s_.trace_hash; }
 

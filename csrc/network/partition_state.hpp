@@ -302,6 +302,7 @@ struct PartitionState {
   std::uint64_t trace_hash = 0;
   std::uint64_t injected_ever = 0;  // since the start
   std::uint64_t delivered_ever = 0;
+  Tick last_delivery = 0;
   // The time that packets were in the system, as if those that were injected and not delivered since the
   // start had been generated, and delivered, at time 0; modulo 2^64.
   std::uint64_t packet_time = 0;

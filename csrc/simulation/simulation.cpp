@@ -55,6 +55,10 @@ std::unique_ptr<Blueprint> make_blueprint(const SimulationSetup& setup, RoutingP
                                      setup.workload.get(), others, background, later);
 }
 
+// A window may end after the last delivery, and windows depend on how a run is cut into pieces. So a trace is
+// complete at the next multiple of a fixed time.
+constexpr TimePs kTraceStepPs = 1'000'000;
+
 }  // namespace
 
 Simulation::Simulation(SimulationSetup setup)
@@ -94,7 +98,7 @@ RunEnd Simulation::run_until(TimePs target_ps, const std::function<bool()>& keep
 }
 
 RunEnd Simulation::run_to_completion(TimePs max_ps, const std::function<bool()>& keep_going) {
-  if (workload() == nullptr) throw StateError{"open-loop traffic has no end"};
+  if (workload() == nullptr) return run_to_last_delivery(max_ps, keep_going);
   if (stopped_ && !network_->complete()) {
     throw StateError{"the programs of the workload were stopped by drain(): " +
                      network_->describe_unfinished()};
@@ -107,9 +111,39 @@ RunEnd Simulation::run_to_completion(TimePs max_ps, const std::function<bool()>&
   return end;
 }
 
+RunEnd Simulation::run_to_last_delivery(TimePs max_ps, const std::function<bool()>& keep_going) {
+  const auto end = setup_.source->end();
+  if (!end) throw StateError{"open-loop traffic has no end"};
+  if (is_cut_off(*end)) throw StateError{"the messages of the trace were stopped by drain()"};
+  const TimePs limit = time_ps_ + max_ps;
+  while (trace_end_ps() < 0) {
+    if (time_ps_ >= limit) return RunEnd::kFinished;
+    const TimePs next = (std::max(time_ps_, end->last_ps) / kTraceStepPs + 1) * kTraceStepPs;
+    if (run_until(std::min(next, limit), keep_going) == RunEnd::kInterrupted) return RunEnd::kInterrupted;
+  }
+  return RunEnd::kComplete;
+}
+
+bool Simulation::is_cut_off(const SourceEnd& end) const {
+  return stopped_ && network_->delivered_ever() < end.packets;
+}
+
+TimePs Simulation::trace_end_ps() {
+  const auto end = setup_.source->end();
+  if (workload() != nullptr || !end || is_cut_off(*end)) return -1;
+  if (time_ps_ < end->last_ps || !empty()) return -1;
+  const TimePs last = ps_of(network_->last_delivery());
+  return time_ps_ < (last + kTraceStepPs - 1) / kTraceStepPs * kTraceStepPs ? -1 : last;
+}
+
 double Simulation::progress() const {
+  if (workload() == nullptr) {
+    const auto end = setup_.source->end();
+    if (!end) throw StateError{"open-loop traffic has no end"};
+    if (end->packets == 0) return 1.0;
+    return static_cast<double>(network_->delivered_ever()) / static_cast<double>(end->packets);
+  }
   const auto workload = collect_workload(*network_);
-  if (!workload) throw StateError{"open-loop traffic has no end"};
   if (workload->packets_total == 0) return network_->complete() ? 1.0 : 0.0;
   return static_cast<double>(workload->packets_delivered) / static_cast<double>(workload->packets_total);
 }
@@ -169,6 +203,7 @@ Statistics Simulation::statistics() {
   Statistics s = collect_statistics(*network_, base_, counted_until_ps());
   const TimePs middle_ps = s.start_ps + (s.now_ps - s.start_ps) / 2;
   if (setup_.workload == nullptr && !stopped_) s.offered = setup_.source->offered(middle_ps, s.now_ps);
+  s.trace_end_ps = trace_end_ps();
   return s;
 }
 

@@ -60,9 +60,11 @@ class Simulation {
   [[nodiscard]] RunEnd run_until(TimePs target_ps, const std::function<bool()>& keep_going,
                                  RunGoal goal = RunGoal::kInstant);
   // Runs until the workload is complete, at most `max_ps`: kFinished then means that this time is over.
-  // Throws StateError if the workload can never be complete, naming what it waits for; or without a workload.
+  // A trace is complete when all its messages are delivered. Throws StateError for traffic without an end, and
+  // for a workload that can never be complete, naming what it waits for.
   RunEnd run_to_completion(TimePs max_ps, const std::function<bool()>& keep_going);
-  // The delivered share of all packets of the workload, 0 to 1. Throws StateError without a workload.
+  // The delivered share of all packets of the workload or the trace, 0 to 1. Throws StateError for traffic
+  // without an end.
   [[nodiscard]] double progress() const;
   void stop_generating();
   // Stops generating and runs until nothing is under way any more, at most `max_ps`.
@@ -108,6 +110,11 @@ class Simulation {
 
  private:
   [[nodiscard]] TimePs counted_until_ps() const;
+  RunEnd run_to_last_delivery(TimePs max_ps, const std::function<bool()>& keep_going);
+  // Whether generators were stopped before all messages of a trace.
+  [[nodiscard]] bool is_cut_off(const SourceEnd& end) const;
+  // The last delivery of a trace; -1: there is none, or it is not complete.
+  [[nodiscard]] TimePs trace_end_ps();
 
   SimulationSetup setup_;
   std::unique_ptr<RoutingPolicy> policy_;

@@ -2,11 +2,13 @@
 #include <cmath>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "core/error.hpp"
 #include "core/fast_divisor.hpp"
 #include "traffic/alias_table.hpp"
+#include "traffic/placement.hpp"
 #include "traffic/registry.hpp"
 
 namespace dragonfly {
@@ -53,6 +55,70 @@ class Demand final : public TrafficPattern {
   FastDivisor row_of_;
 };
 
+// Row i is a rank on hosts[i]; hosts without a rank do not send.
+class PlacedDemand final : public TrafficPattern {
+ public:
+  PlacedDemand(AliasTables tables, std::vector<double> shares, std::vector<std::uint32_t> hosts,
+               std::uint32_t num_hosts)
+      : tables_{std::move(tables)},
+        shares_{std::move(shares)},
+        hosts_{std::move(hosts)},
+        row_of_(num_hosts, kNoRow) {
+    for (std::uint32_t row = 0; row < hosts_.size(); ++row) row_of_[hosts_[row]] = row;
+  }
+
+  HostId destination(HostId source, std::uint64_t, RandomStream& random) const override {
+    return HostId{hosts_[tables_.draw(row_of_[source.value], random)]};
+  }
+
+  double share(HostId source) const override {
+    const std::uint32_t row = row_of_[source.value];
+    return row == kNoRow ? 0.0 : shares_[row];
+  }
+
+  void add_received(std::span<const double> sent, std::span<double> received) const override {
+    for (std::uint32_t row = 0; row < hosts_.size(); ++row) {
+      const double from_row = sent[hosts_[row]];
+      if (from_row <= 0.0) continue;
+      tables_.for_each(row, [&](std::uint32_t column, double probability) {
+        received[hosts_[column]] += from_row * probability;
+      });
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t kNoRow = 0xffff'ffffU;
+
+  AliasTables tables_;
+  std::vector<double> shares_;         // [row]
+  std::vector<std::uint32_t> hosts_;   // [row]
+  std::vector<std::uint32_t> row_of_;  // [host]
+};
+
+// Hosts of the ranks; empty without a placement.
+std::vector<std::uint32_t> hosts_of_ranks(const PatternContext& context, const PatternArguments& arguments,
+                                          const Matrix& matrix) {
+  if (!arguments.has("placement")) return {};
+  const Dragonfly& topology = context.topology;
+  if (matrix.rows != matrix.columns || matrix.rows > topology.num_hosts()) {
+    throw ConfigError("demand.matrix",
+                      std::to_string(matrix.rows) + " x " + std::to_string(matrix.columns),
+                      "must be square with at most one row per host, " + std::to_string(topology.num_hosts()));
+  }
+  const auto ranks = static_cast<std::uint32_t>(matrix.rows);
+  const ArgumentValue& placement = *arguments.find("placement");
+  if (!std::holds_alternative<Integers>(placement)) {
+    return place_all_tasks(topology, arguments.text("placement", ""), context.seed, ranks);
+  }
+  std::vector<std::uint32_t> hosts =
+      host_list("demand.placement", std::get<Integers>(placement), topology.num_hosts());
+  if (hosts.size() != ranks) {
+    throw ConfigError("demand.placement", std::to_string(hosts.size()) + " hosts",
+                      "must list " + std::to_string(ranks) + ", one per row of the matrix");
+  }
+  return hosts;
+}
+
 std::uint32_t hosts_per_row(const Dragonfly& topology, const Matrix& matrix) {
   if (matrix.rows == matrix.columns) {
     if (matrix.rows == topology.num_hosts()) return 1;
@@ -98,10 +164,14 @@ PatternPtr make(const PatternContext& context, const PatternArguments& arguments
     throw ConfigError("demand", "(in an area)", "a demand matrix cannot be confined to a set of hosts");
   }
   const Matrix& matrix = arguments.matrix("matrix");
-  const std::uint32_t hosts = hosts_per_row(context.topology, matrix);
+  std::vector<std::uint32_t> placed = hosts_of_ranks(context, arguments, matrix);
+  const std::uint32_t hosts = placed.empty() ? hosts_per_row(context.topology, matrix) : 1;
   std::vector<double> sums;
   AliasTables tables = build_tables(matrix, sums);
-  return std::make_shared<Demand>(std::move(tables), shares_of(std::move(sums)), hosts);
+  std::vector<double> shares = shares_of(std::move(sums));
+  if (placed.empty()) return std::make_shared<Demand>(std::move(tables), std::move(shares), hosts);
+  return std::make_shared<PlacedDemand>(std::move(tables), std::move(shares), std::move(placed),
+                                        context.topology.num_hosts());
 }
 
 }  // namespace
@@ -118,7 +188,10 @@ PatternInfo demand_pattern() {
       .parameters =
           {{"matrix", "",
             "N x N hosts, R x R routers or g x g groups; rows: sources, relative to the largest row, "
-            "which offers the load; at least 0"}},
+            "which offers the load; at least 0"},
+           {"placement", "none",
+            "hosts of the rows, which are ranks then: consecutive, random, random-routers, random-groups, "
+            "groups=k, or a list of hosts"}},
       .factory = make};
 }
 

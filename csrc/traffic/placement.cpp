@@ -1,6 +1,7 @@
 #include "traffic/placement.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <iterator>
 #include <numeric>
 #include <utility>
@@ -12,6 +13,8 @@
 namespace dragonfly {
 
 namespace {
+
+constexpr std::string_view kGroups = "groups=";
 
 // Fisher-Yates; the position names the draw.
 std::vector<std::uint32_t> shuffled(std::uint32_t size, std::uint64_t seed, std::uint32_t job) {
@@ -58,6 +61,40 @@ std::vector<std::uint32_t> place_tasks(const Dragonfly& topology, const std::str
   }
   throw ConfigError{"placement", "'" + placement + "'",
                     suggestion(placement, {std::begin(kPlacements), std::end(kPlacements)})};
+}
+
+std::vector<std::uint32_t> place_all_tasks(const Dragonfly& topology, const std::string& placement,
+                                           std::uint64_t seed, std::uint32_t tasks) {
+  constexpr std::uint32_t kJob = 0;
+  if (tasks > topology.num_hosts()) {
+    throw ConfigError{"placement", std::to_string(tasks) + " ranks",
+                      "at most one per host, " + std::to_string(topology.num_hosts())};
+  }
+  std::uint32_t groups = 0;
+  if (!placement.starts_with(kGroups)) {
+    std::vector<std::uint32_t> hosts = place_tasks(topology, placement, seed, kJob);
+    hosts.resize(tasks);
+    return hosts;
+  }
+  const char* const end = placement.data() + placement.size();
+  const auto parsed = std::from_chars(placement.data() + kGroups.size(), end, groups);
+  const std::uint32_t room = topology.hosts_per_group();
+  const std::uint32_t most = std::min(tasks, topology.num_groups());
+  if (parsed.ec != std::errc{} || parsed.ptr != end || groups == 0 || groups > most) {
+    throw ConfigError{"placement", "'" + placement + "'", "1 to " + std::to_string(most) + " groups"};
+  }
+  if (std::uint64_t{groups} * room < tasks) {
+    throw ConfigError{"placement", "'" + placement + "'",
+                      "a group has room for " + std::to_string(room) + " ranks"};
+  }
+  const std::vector<std::uint32_t> order = place_tasks(topology, "random-groups", seed, kJob);
+  std::vector<std::uint32_t> hosts;
+  for (std::uint32_t i = 0; i < groups; ++i) {
+    const std::uint32_t share = tasks / groups + (i < tasks % groups ? 1 : 0);
+    const auto first = order.begin() + static_cast<std::ptrdiff_t>(std::size_t{i} * room);
+    hosts.insert(hosts.end(), first, first + share);
+  }
+  return hosts;
 }
 
 }  // namespace dragonfly

@@ -22,4 +22,10 @@ inline constexpr std::string_view kPlacements[] = {"consecutive", "random", "ran
 [[nodiscard]] std::vector<std::uint32_t> place_tasks(const Dragonfly& topology, const std::string& placement,
                                                      std::uint64_t seed, std::uint32_t job);
 
+// The hosts of the first `tasks` tasks where all hosts are free. Besides the names above: "groups=k", an even
+// share in each of the first k of the shuffled groups. Throws ConfigError if there is no room.
+[[nodiscard]] std::vector<std::uint32_t> place_all_tasks(const Dragonfly& topology,
+                                                         const std::string& placement, std::uint64_t seed,
+                                                         std::uint32_t tasks);
+
 }  // namespace dragonfly

@@ -168,9 +168,9 @@ void Script::measure() {
     bool idle = true;
     std::uint64_t sent = 0;
     for (const Step& step : steps(rank)) {
-      if (is_message(step.kind) && step.partner != rank) idle = false;
+      if (is_message(step.kind)) idle = false;
       if (step.kind == Step::Kind::kCompute && step.amount > 0) idle = false;
-      if (is_send(step.kind) && step.partner != rank) sent += static_cast<std::uint64_t>(step.amount);
+      if (is_send(step.kind)) sent += static_cast<std::uint64_t>(step.amount);
     }
     idle_.push_back(idle ? 1 : 0);
     packets_ += sent;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 
 #include "core/ids.hpp"
@@ -32,6 +33,12 @@ struct Message {
 struct OfferedLoad {
   double mean = std::numeric_limits<double>::quiet_NaN();     // average load that a host sends
   double busiest = std::numeric_limits<double>::quiet_NaN();  // load that the busiest receiver receives
+};
+
+// The end of a source that sends a given list of messages.
+struct SourceEnd {
+  TimePs last_ps = 0;         // time of the last message
+  std::uint64_t packets = 0;  // of all messages
 };
 
 // Const after construction: may be called from any thread. Message times of a host never decrease.
@@ -74,6 +81,8 @@ class TrafficSource {
                           std::span<std::uint32_t, kDrawnAhead> /*destinations*/) const {}
   // A common divisor of all message times, where the times are given exactly (a trace); else 0.
   [[nodiscard]] virtual TimePs step_ps() const { return 0; }
+  // The end of a trace; sources that go on for ever have none.
+  [[nodiscard]] virtual std::optional<SourceEnd> end() const { return std::nullopt; }
   // The table that all prescribed routes (Message::route) point into; empty without any.
   [[nodiscard]] virtual std::span<const std::uint32_t> routes() const { return {}; }
   // The mean offered load from one time to another. Unknown for traces and silence.

@@ -119,6 +119,8 @@ class TraceSource final : public TrafficSource {
         entries_(columns.time_ps.size()),
         routes_(columns.routes.begin(), columns.routes.end()) {
     for (const TimePs time : columns.time_ps) step_ps_ = std::gcd(step_ps_, time);
+    if (!columns.time_ps.empty()) end_.last_ps = columns.time_ps.back();
+    for (const std::uint32_t packets : columns.packets) end_.packets += packets;
     for (const std::uint32_t host : columns.source) ++first_[host + 1];
     for (std::uint32_t host = 0; host < topology.num_hosts(); ++host) first_[host + 1] += first_[host];
     std::vector<std::uint64_t> next(first_.begin(), first_.end() - 1);
@@ -152,6 +154,7 @@ class TraceSource final : public TrafficSource {
 
   [[nodiscard]] bool regenerates() const override { return false; }
   [[nodiscard]] TimePs step_ps() const override { return step_ps_; }
+  [[nodiscard]] std::optional<SourceEnd> end() const override { return end_; }
   void skip(HostId host, SourceCursor& cursor) const override { advance(host, cursor); }
 
   Message describe(HostId host, const SourceCursor& cursor) const override {
@@ -182,6 +185,7 @@ class TraceSource final : public TrafficSource {
   std::vector<Entry> entries_;
   std::vector<std::uint32_t> routes_;
   TimePs step_ps_ = 0;
+  SourceEnd end_;
   std::uint32_t longest_route_ = 0;
   bool late_exits_ = false;
 };

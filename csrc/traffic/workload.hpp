@@ -1,6 +1,7 @@
 // Closed-loop traffic of a whole system: jobs side by side, each a program on some of the hosts.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -47,6 +48,10 @@ class Workload {
     return first_operation_[job];
   }
   [[nodiscard]] std::uint32_t num_operations() const noexcept { return first_operation_.back(); }
+  // Whether some job ends: a run with endless jobs alone goes on for ever.
+  [[nodiscard]] bool ends() const noexcept {
+    return std::ranges::any_of(jobs_, [](const Job& job) { return !job.program->is_endless(); });
+  }
   // Packets of all messages of all jobs that end, from start to end.
   [[nodiscard]] std::uint64_t total_packets() const noexcept { return total_packets_; }
   // Memory that all tasks take together, about.

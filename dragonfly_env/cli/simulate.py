@@ -83,8 +83,8 @@ def simulate(
         bool,
         option(
             "--to-completion",
-            "Run closed-loop traffic such as all-to-all, or jobs, to their end, however long it takes; otherwise the "
-            "run ends after --measure.",
+            "Run closed-loop traffic such as all-to-all, jobs or a trace to their end, however long it takes; "
+            "otherwise the run ends after --measure.",
             options.TIME,
         ),
     ] = False,
@@ -144,7 +144,7 @@ def simulate(
         run = dataclasses.replace(run, config=run.config.replace(packet_log=True))
     if out is not None:
         check_file("--out", out)
-    simulation, metrics, provenance = _simulated(run)
+    simulation, metrics, provenance = _simulated(run, to_completion)
     text = _as_json(metrics, provenance)
     if as_json:
         show(text)
@@ -178,16 +178,16 @@ def _check_end(run: Run) -> None:
     jobs = run.config.jobs
     if jobs and all(job.is_endless for job in jobs):
         raise config_error("jobs", [job.title for job in jobs], "never ends: leave out --to-completion")
-    if not jobs and not run.closed_loop:
-        allowed = f"{run.traffic_label} never ends; closed-loop traffic such as all-to-all does, or a --job"
+    if not jobs and not run.closed_loop and not run.config.traffic_object.is_trace:
+        allowed = f"{run.traffic_label} never ends; a trace, closed-loop traffic such as all-to-all, or a --job does"
         raise config_error("--to-completion", True, allowed)
 
 
-def _simulated(run: Run) -> tuple[Runnable, Metrics, dict[str, Any]]:
+def _simulated(run: Run, to_completion: bool) -> tuple[Runnable, Metrics, dict[str, Any]]:
     from dragonfly_env.sweeps.measure import simulate_run
 
     with _progress_bar() as progress:
-        simulation, metrics, provenance = simulate_run(run, progress=progress)
+        simulation, metrics, provenance = simulate_run(run, to_completion=to_completion, progress=progress)
     cpu = provenance["measured_cpu_seconds"]
     return (
         simulation,

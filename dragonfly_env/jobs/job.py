@@ -10,10 +10,10 @@ from dragonfly_env.checks.values import MAX_SEED, MAX_SETTING_NS, check_integer,
 from dragonfly_env.config.rows import integer, normalise, reject_unknown, setting, show_changes, time_ns
 from dragonfly_env.jobs.operations import MOST_HOSTS
 from dragonfly_env.jobs.parse import RegisteredJob, parse_program
-from dragonfly_env.jobs.placement import check_placement
 from dragonfly_env.jobs.program import Program
 from dragonfly_env.jobs.recorded import RecordedProgram
 from dragonfly_env.policies import Policy, parse_policy
+from dragonfly_env.traffic.placement import check_placement, parse_placement
 
 ENDLESS: Final = "endless"
 """As a number of iterations: for as long as the run lasts, which is complete without such a job."""
@@ -42,12 +42,7 @@ def _spelled(name: str, value: str) -> Any:
     if name in ("policy", "all_to_all_policy", "name"):
         return value
     if name == "placement":
-        hosts = [host for host in value.split(";") if host]
-        return (
-            tuple(map(int, hosts))
-            if hosts and all(host.isdecimal() and len(host) < 10 for host in hosts)
-            else value
-        )
+        return parse_placement(value)
     for kind in (int, float):
         try:
             return kind(value)

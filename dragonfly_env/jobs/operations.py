@@ -57,7 +57,7 @@ def send(to: int, num_bytes: int, label: str = "") -> Operation:
     """A message to a rank, in whole packets, at least one. Does not block.
 
     Args:
-        to: The receiving rank.
+        to: The receiving rank. A message to the rank itself goes to the host's router and back.
         num_bytes: The size of the message.
         label: Tells messages between the same ranks apart.
 

@@ -3,34 +3,9 @@
 from __future__ import annotations
 
 from dragonfly_env import _core
-from dragonfly_env.checks.values import check_integer, check_items, config_error, unknown_name
+from dragonfly_env.checks.values import config_error
 from dragonfly_env.config.topology import Dragonfly
-from dragonfly_env.traffic.workloads import PLACEMENTS
-
-
-def parse_groups(placement: str) -> int | None:
-    """The k of ``groups=k``; None for anything else."""
-    name, sign, count = placement.partition("=")
-    if name.strip() != "groups" or not sign or not count.strip().isdecimal() or len(count) > 9:
-        return None
-    return int(count)
-
-
-def check_placement(field: str, placement: object) -> str | tuple[int, ...]:
-    """A placement in its plain form."""
-    if isinstance(placement, str):
-        if placement in PLACEMENTS or (parse_groups(placement) or 0) > 0:
-            return placement
-        raise unknown_name(field, placement, (*PLACEMENTS, "groups=k", "a list of hosts"))
-    allowed = f"must be one of {', '.join(PLACEMENTS)}, groups=k, or a list of hosts"
-    items = check_items(field, placement, allowed)
-    hosts = tuple(check_integer(field, host, 0, 2**32 - 1) for host in items)
-    if not hosts:
-        raise config_error(field, placement, allowed)
-    if len(set(hosts)) < len(hosts):
-        twice = next(host for host in hosts if hosts.count(host) > 1)
-        raise config_error(field, twice, "must list each host only once")
-    return hosts
+from dragonfly_env.traffic.placement import parse_groups
 
 
 class Machine:

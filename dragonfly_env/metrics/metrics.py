@@ -178,6 +178,8 @@ class Metrics:
     destination_load_max: float = math.nan
     """What the traffic sends to the host that receives most, in units of its link: above 1 that link is overloaded,
     whatever routing does. NaN as ``demanded_load``."""
+    trace_end_ps: int = -1
+    """The last delivery of a trace, in ps; -1: there is no trace, or some of its messages are not delivered yet."""
     middle: Mark | None = None
     """What was counted up to about the middle of the window; None if it was not noted."""
     jobs: tuple[JobMetrics, ...] = ()
@@ -231,6 +233,7 @@ class Metrics:
         fields |= {name: read_only(statistics[name]) for name in arrays}
         fields |= {name: read_only(statistics[name]) for name in _GROUP_ARRAYS if name in statistics}
         fields |= {name: float(statistics.get(name, math.nan)) for name in _EXPECTED}
+        fields["trace_end_ps"] = int(statistics.get("trace_end_ps", -1))
         fields["link_busy_ps_per_packet"] = read_only([busy[kind] for kind in topology.link_classes])
         if series is not None:
             fields["series"] = {name: read_only(values) for name, values in series.items()}
@@ -353,10 +356,13 @@ class Metrics:
     @property
     def makespan_ns(self) -> float:
         """Closed loop: from time 0 to the end of the last task, which is the completion of the last message unless a
-        program computes after it. It does not depend on ``reset_statistics``. NaN while the workload is not complete,
-        and for open-loop traffic.
+        program computes after it. A trace: from time 0 to its last delivery, from the next whole microsecond on. It
+        does not depend on ``reset_statistics``. NaN while the workload or the trace is not complete, and for traffic
+        without an end.
         """
-        return self.messages.makespan_ns if self.messages is not None else math.nan
+        if self.messages is not None:
+            return self.messages.makespan_ns
+        return self.trace_end_ps / PS_PER_NS if self.trace_end_ps >= 0 else math.nan
 
     @property
     def message_latency_mean_ns(self) -> float:

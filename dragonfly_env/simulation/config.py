@@ -204,7 +204,7 @@ class SimulationConfig:
             if not isinstance(traffic, DemandMatrix):
                 allowed = "must be left out: the traffic is no demand matrix"
                 raise config_error("demand_unit", self.demand_unit, allowed)
-            traffic = DemandMatrix(traffic.matrix, self.demand_unit)
+            traffic = dataclasses.replace(traffic, demand_unit=self.demand_unit)
             object.__setattr__(self, "traffic", traffic)
             object.__setattr__(self, "demand_unit", None)
         _ = self.offered_steps  # which may be too much for the links of hosts
@@ -264,6 +264,11 @@ class SimulationConfig:
             allowed = "must be 'stall' next to jobs: what a program has sent is never lost"
             raise config_error("source_queue_full", "lose", allowed)
         _ = self._job_policies  # of jobs that can be placed
+        if isinstance(traffic, DemandMatrix) and traffic.placement is not None:
+            taken = {host for placed in self._placed_jobs for host in placed.hosts}
+            if isinstance(traffic.placement, str) or taken & set(traffic.placement):
+                allowed = "must be a list of hosts without a job, next to jobs"
+                raise config_error("demand.placement", traffic.placement, allowed)
 
     def placed_jobs(self) -> tuple[PlacedJob, ...]:
         """Every job with its hosts: rank i lives on ``hosts[i]``. They follow from the seed.

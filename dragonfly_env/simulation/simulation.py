@@ -75,6 +75,7 @@ class Simulation(CoreOwner):
         self._made = made
         self._config = made.now
         self._closed_loop = made.config.ends
+        self._ends = self._closed_loop or (self._config.traffic_object.is_trace and not made.config.jobs)
         self._jobs = tuple(one.info for one in made.config.placed_jobs())
         self._job_policies = [*made.config.policies, *made.job_policies]
         self._core = _core.Simulation(made.to_core())
@@ -247,11 +248,13 @@ class Simulation(CoreOwner):
             self._marks.note(Mark.of(self._core.totals()))
 
     def run_to_completion(self, limit_ns: float | None = None) -> Metrics:
-        """Run closed-loop traffic or jobs until every task has done its work and every message has arrived.
+        """Run closed-loop traffic or jobs until every task has done its work and every message has arrived, or a trace
+        until all its messages have been delivered.
 
-        The time is then that of the last completion, however the run was cut into pieces, and ``metrics().makespan_ns``
-        says it. If the limit comes first the metrics are those of an unfinished run: ``makespan_ns`` is NaN and
-        ``progress()`` below 1; the next call goes on. Complete already: nothing happens. Ctrl-C as in ``run``.
+        The time is then that of the last completion (of a trace: the next whole microsecond after it), however the run
+        was cut into pieces, and ``metrics().makespan_ns`` says when it was. If the limit comes first the metrics are
+        those of an unfinished run: ``makespan_ns`` is NaN and ``progress()`` below 1; the next call goes on. Complete
+        already: nothing happens. Ctrl-C as in ``run``.
 
         Args:
             limit_ns: The longest time to advance, a whole number of picoseconds; None: as long as it takes.
@@ -263,9 +266,8 @@ class Simulation(CoreOwner):
             ConfigError: If the limit is negative, NaN, or finer than a picosecond; or if the run gets too long for a
                 time series with so narrow bins.
             DeadlockError: If nothing moved for ``watchdog_ns``.
-            StateError: If the traffic is open loop, which has no end; if the workload can never complete, because
-                programs wait for what no rank sends (the message names the first), or were stopped by ``drain``; after
-                a ``DeadlockError``.
+            StateError: If the traffic has no end; if the workload can never complete, because programs wait for what
+                no rank sends (the message names the first), or it was stopped by ``drain``; after a ``DeadlockError``.
 
         Example:
             >>> config = dfe.SimulationConfig(topology="72", traffic="all-to-all")
@@ -275,7 +277,7 @@ class Simulation(CoreOwner):
             True
         """
         limit_ps = None if limit_ns is None else duration_ps_of("limit_ns", limit_ns)
-        self._require_closed_loop("run_to_completion")
+        self._require_end("run_to_completion")
         now_ps = self._core.time_ps
         end_ps = MAX_TIME_PS if limit_ps is None else min(now_ps + limit_ps, MAX_TIME_PS)
         bin_ns = self._config.series_bin_ns
@@ -287,10 +289,10 @@ class Simulation(CoreOwner):
         return self.metrics()
 
     def progress(self) -> float:
-        """The share of the workload's bytes that is delivered, counted in whole packets: 0 to 1.
+        """The share of the bytes of the workload or the trace that is delivered, counted in whole packets: 0 to 1.
 
         Raises:
-            StateError: If the traffic is open loop, which has no end.
+            StateError: If the traffic has no end.
 
         Example:
             >>> config = dfe.SimulationConfig(topology="72", traffic="all-to-all")
@@ -299,13 +301,13 @@ class Simulation(CoreOwner):
             >>> 0 < sim.progress() < 1
             True
         """
-        self._require_closed_loop("progress")
+        self._require_end("progress")
         return self._core.progress
 
-    def _require_closed_loop(self, call: str) -> None:
-        if not self._closed_loop and self._config.jobs:
+    def _require_end(self, call: str) -> None:
+        if not self._ends and self._config.jobs:
             raise StateError(f"{call}(): all jobs are endless; use run()")
-        if not self._closed_loop:
+        if not self._ends:
             spec = self._config.traffic_object.spec
             raise StateError(f"{call}(): traffic {shown(spec)} is open loop and has no end; use run()")
 

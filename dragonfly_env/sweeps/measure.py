@@ -139,11 +139,14 @@ def simulation_of(run: Run) -> Runnable:
 
 
 def simulate_run(
-    run: Run, *, progress: Callable[[float], None] | None = None
+    run: Run, *, to_completion: bool = False, progress: Callable[[float], None] | None = None
 ) -> tuple[Runnable, Metrics, dict[str, Any]]:
     """Simulate one run and return the simulation at its end, its metrics and their provenance.
 
-    ``progress`` is called now and then with the fraction done; the result is the same with and without.
+    Args:
+        run: The run; closed-loop traffic and jobs run to their completion within the window.
+        to_completion: Whether a trace does, too.
+        progress: Called now and then with the fraction done; the result is the same with and without.
     """
     begin_wall, begin_cpu = time.perf_counter(), time.process_time()
     simulation = simulation_of(run)
@@ -155,7 +158,7 @@ def simulate_run(
     if warmup_ps > 0:  # what is there at time 0 belongs to a run that is measured from there
         simulation.reset_statistics()
     measured_cpu = time.process_time()
-    if run.closed_loop and isinstance(simulation, dfe.Simulation):
+    if (run.closed_loop or to_completion) and isinstance(simulation, dfe.Simulation):
         _complete(simulation, whole_ps - warmup_ps, progress)
     else:
         _advance(simulation, warmup_ps, whole_ps, whole_ps, progress)

@@ -28,6 +28,7 @@ from dragonfly_env.checks.values import (
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.traffic.base import Pattern
+from dragonfly_env.traffic.placement import check_placement, parse_placement
 
 if TYPE_CHECKING:
     from dragonfly_env.config.network import NetworkConfig
@@ -55,6 +56,9 @@ class DemandMatrix(Pattern):
             of the column. Copied.
         demand_unit: ``"GB/s"``: the demands are rates, in 10^9 bytes of packets (as on the link, headers included)
             a second. None: they are relative.
+        placement: Hosts of the rows, which are ranks then: a matrix of 64 ranks runs on 72 hosts. Rules and lists are
+            those of ``Job.placement``; random ones follow from the run's seed, and a job with this seed gets the same
+            hosts. Hosts without a rank do not send. Next to jobs it must be a list. None: as ``matrix`` says.
 
     Raises:
         ConfigError: For anything else. Rates above that of the hosts' links are refused with the network.
@@ -67,11 +71,14 @@ class DemandMatrix(Pattern):
         >>> config = dfe.SimulationConfig(topology="72", traffic=traffic, load=0.1)
         >>> dfe.simulate(config, measure_ns=5_000).packets_delivered > 0
         True
+        >>> dfe.traffic.DemandMatrix(np.ones((64, 64)), placement="random-routers").spec
+        'demand(64 x 64, random-routers)'
     """
 
     name: ClassVar[str] = "demand"
     matrix: npt.NDArray[np.float64]
     demand_unit: str | None = None
+    placement: str | tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         if self.demand_unit is not None:
@@ -87,19 +94,27 @@ class DemandMatrix(Pattern):
         )
         if not matrix.any():
             raise config_error("demand.matrix", "all zero", "at least one host must send")
+        if self.placement is not None:
+            placement = check_placement("demand.placement", self.placement)
+            if isinstance(placement, tuple) and len(placement) != len(matrix):
+                allowed = f"must list {len(matrix)}, one per row of the matrix"
+                raise config_error("demand.placement", f"{len(placement)} hosts", allowed)
+            object.__setattr__(self, "placement", placement)
         matrix.flags.writeable = False
         object.__setattr__(self, "matrix", matrix)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, DemandMatrix) or self.size != other.size:
             return False
-        return self.demand_unit == other.demand_unit and np.array_equal(self.matrix, other.matrix)
+        alike = (self.demand_unit, self.placement) == (other.demand_unit, other.placement)
+        return alike and np.array_equal(self.matrix, other.matrix)
 
     def __repr__(self) -> str:
-        return f"<DemandMatrix of {self.size} x {self.size}{f' in {self.demand_unit}' if self.demand_unit else ''}>"
+        return f"<{self.spec}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return DemandMatrix, (self.matrix, self.demand_unit)  # read-only again after unpickling
+        fields = self.matrix, self.demand_unit, self.placement
+        return DemandMatrix, fields  # read-only again after unpickling
 
     def __hash__(self) -> int:
         return hash((self.name, self.size))
@@ -110,6 +125,8 @@ class DemandMatrix(Pattern):
         return int(self.matrix.shape[0])
 
     def check_size(self, topology: Dragonfly) -> None:
+        if self.placement is not None:
+            return  # the core checks it with the placement
         sizes = {
             "host": topology.num_hosts,
             "router": topology.num_routers,
@@ -138,7 +155,7 @@ class DemandMatrix(Pattern):
         if self.demand_unit is None:
             return load
         self.check_size(topology)
-        hosts = topology.num_hosts // self.size
+        hosts = 1 if self.placement is not None else topology.num_hosts // self.size
         rates = self.matrix.sum(axis=1) / hosts
         row, most = int(rates.argmax()), network.host_bandwidth_gbytes_per_s
         if rates[row] > most * (1 + _ROUNDING):
@@ -147,20 +164,29 @@ class DemandMatrix(Pattern):
         return min(1.0, float(rates[row]) / most)
 
     def arguments(self) -> dict[str, Any]:
-        return {"matrix": self.matrix}
+        if self.placement is None:
+            return {"matrix": self.matrix}
+        return {"matrix": self.matrix, "placement": self._plain_placement}
+
+    @property
+    def _plain_placement(self) -> Any:
+        return list(self.placement) if isinstance(self.placement, tuple) else self.placement
 
     @property
     def spec(self) -> str:
-        unit = f", {self.demand_unit}" if self.demand_unit else ""
-        return f"demand({self.size} x {self.size}{unit})"
+        placement = "listed hosts" if isinstance(self.placement, tuple) else self.placement
+        parts = (f"{self.size} x {self.size}", self.demand_unit, placement)
+        return f"demand({', '.join(filter(None, parts))})"
 
     def to_dict(self) -> dict[str, Any]:
         """Only the demands above 0, as lists of rows, columns and values."""
         rows, columns = np.nonzero(self.matrix)
-        unit = {"demand_unit": self.demand_unit} if self.demand_unit else {}
+        settings: dict[str, Any] = {"demand_unit": self.demand_unit} if self.demand_unit else {}
+        if self.placement is not None:
+            settings["placement"] = self._plain_placement
         return {
             "pattern": self.name,
-            **unit,
+            **settings,
             "size": self.size,
             "rows": rows.tolist(),
             "columns": columns.tolist(),
@@ -170,9 +196,9 @@ class DemandMatrix(Pattern):
     @classmethod
     def from_arguments(cls, arguments: Mapping[str, Any]) -> Pattern:
         arguments = check_mapping("demand", arguments)
-        unit = arguments.pop("demand_unit", None)
+        settings = arguments.pop("demand_unit", None), arguments.pop("placement", None)
         if set(arguments) == {"matrix"}:
-            return cls(arguments["matrix"], unit)
+            return cls(arguments["matrix"], *settings)
         if set(arguments) != {"size", "rows", "columns", "demands"}:
             given = ", ".join(arguments) or "nothing"
             raise config_error(
@@ -184,29 +210,34 @@ class DemandMatrix(Pattern):
         except (IndexError, TypeError, ValueError) as error:
             allowed = f"must describe a matrix ({error})"
             raise config_error("demand", "rows, columns, demands", allowed) from None
-        return cls(matrix, unit)
+        return cls(matrix, *settings)
 
 
-_UNIT = "demand_unit="
+_SETTINGS = ("demand_unit", "placement")
 _FILE = "must name a NumPy .npy file or a CSV file"
 
 
 def parse_demand(text: str) -> DemandMatrix:
-    """A matrix from ``"FILE"`` or ``"FILE,demand_unit=GB/s"``."""
-    path, comma, setting = text.rpartition(",")
-    unit = None
-    if comma and setting.strip().lower().startswith(_UNIT):
-        value = setting.strip()[len(_UNIT) :]
-        unit = {"gb/s": "GB/s"}.get(value.lower(), value)
-    else:
-        path = text
+    """A matrix from ``"FILE"``, perhaps with settings: ``"FILE,demand_unit=GB/s,placement=random-routers"``."""
+    path, settings = text, dict[str, Any]()
+    while "," in path:
+        rest, _, setting = path.rpartition(",")
+        name, sign, value = (part.strip() for part in setting.partition("="))
+        if not sign or name.lower() not in _SETTINGS:
+            break
+        path, settings[name.lower()] = rest, value
+    if "demand_unit" in settings:
+        unit = settings["demand_unit"]
+        settings["demand_unit"] = {"gb/s": "GB/s"}.get(unit.lower(), unit)
+    if "placement" in settings:
+        settings["placement"] = parse_placement(settings["placement"])
     try:
         numbers = np.load(path, allow_pickle=False) if path.endswith(".npy") else _read_csv(Path(path))
     except ConfigError:
         raise
     except (OSError, EOFError, ValueError, zlib.error) as error:
         raise config_error("traffic", f"demand:{path}", f"{_FILE} ({error})") from None
-    return DemandMatrix(numbers, unit)
+    return DemandMatrix(numbers, **settings)
 
 
 def _read_csv(path: Path) -> npt.NDArray[np.float64]:

@@ -51,7 +51,7 @@ class Trace(Traffic):
     Attributes:
         time_ps: (M,) int64, never decreasing.
         src: (M,) uint32 hosts.
-        dst: (M,) uint32 hosts; may equal ``src``.
+        dst: (M,) uint32 hosts; may equal ``src``: the message goes to the host's router and back, as in programs.
         bytes: (M,) int64; a message is sent as ceil(bytes / packet size) packets, at least one, as in programs.
         route_offsets: (M + 1,) int64, or None without prescribed routes. Row m passes
             ``routes[route_offsets[m]:route_offsets[m + 1]]``; nothing there: the policy decides.

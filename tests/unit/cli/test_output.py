@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -25,7 +26,7 @@ def test_no_name_is_cut_or_wrapped_on_a_narrow_screen(columns: int) -> None:
         assert "…" not in printed
         assert max(map(len, printed.splitlines())) <= columns
     words = run("info", columns=columns).stdout.split()
-    assert {*dfe.policies(), *dfe.traffic_patterns(), *dfe.Dragonfly.presets()} <= set(words)
+    assert {*dfe.policies(), *dfe.traffic_patterns(), *dfe.topologies()} <= set(words)
     assert "nonmin_candidates" not in words
     assert "nonminimal_candidates" in run("info", "par", columns=columns).stdout.split()
 
@@ -81,6 +82,16 @@ def test_simulate_says_whether_the_network_was_steady() -> None:
     assert (
         "stationary" not in run("simulate", "-t", "72", "--traffic", "all-to-all", "--to-completion").stdout
     )
+
+
+@pytest.mark.parametrize("warmup", ["0", "100us"])
+def test_simulate_runs_a_trace_to_its_end(warmup: str, tmp_path: Path) -> None:
+    file = tmp_path / "short.csv"
+    file.write_text("time_ns, src, dst, bytes\n0, 0, 9, 4096\n3000, 5, 5, 0\n")
+    command = ("simulate", "-t", "72", "--traffic", f"trace:{file}", "--warmup", warmup, "--to-completion")
+    results = json.loads(run(*command, "--json").stdout)["results"]
+    assert results["packets_generated"] == results["packets_delivered"] == 33
+    assert results["makespan_ns"] > 3_000
 
 
 def test_simulate_writes_what_json_prints(tmp_path: Path) -> None:

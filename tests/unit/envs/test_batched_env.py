@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import math
 
 import numpy as np
 import pytest
@@ -201,3 +202,13 @@ def test_draws_of_an_answered_batch_are_refused_and_those_of_a_copy_stay() -> No
     draws = following.draws
     env.step(following.minimal_actions())
     np.testing.assert_array_equal(kept.draws, draws)
+
+
+def test_an_environment_of_endless_jobs_lasts_its_duration() -> None:
+    jobs = [dfe.Job("milc:scale=0.001", hosts=8, placement="random", iterations="endless")]
+    endless = dfe.SimulationConfig(topology="72", jobs=jobs)
+    env = dfe.BatchedRoutingEnv(endless, duration_ns=20_000.0)
+    assert play(env, env.reset(seed=1)) > 0
+    assert env.time_ns == 20_000.0
+    assert env.metrics().packets_delivered > 0
+    assert math.isnan(env.metrics().makespan_ns)

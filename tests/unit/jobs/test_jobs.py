@@ -10,7 +10,7 @@ import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env import jobs
-from dragonfly_env.jobs.placement import PLACEMENTS
+from dragonfly_env.traffic.workloads import PLACEMENTS
 
 TOPOLOGY = dfe.Dragonfly(p=2, a=4, h=2)  # 72 hosts
 SMALL = "milc:scale=0.001,gap_ns=2000"

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import pickle
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -82,6 +86,77 @@ def test_demands_in_gigabytes_a_second_need_no_load_and_no_mixture() -> None:
         dfe.SimulationConfig(topology=TOPOLOGY, traffic="uniform", demand_unit="GB/s")
     with pytest.raises(dfe.ConfigError, match=r"^demand_unit = 'MB/s': must be one of 'GB/s'"):
         DemandMatrix(GROUPS, "MB/s")
+
+
+RANKS = np.arange(64.0 * 64).reshape(64, 64)
+
+
+def padded(hosts: Sequence[int]) -> npt.NDArray[np.float64]:
+    """The matrix of ranks as one of hosts."""
+    matrix = np.zeros((72, 72))
+    matrix[np.ix_(hosts, hosts)] = RANKS
+    return matrix
+
+
+@pytest.mark.parametrize(
+    "placement", ["consecutive", "random", "random-routers", "random-groups", "groups=8", range(71, 7, -1)]
+)
+def test_ranks_live_on_the_hosts_of_a_job_with_their_placement(placement: Any) -> None:
+    job = dfe.Job("all-to-all", hosts=64, placement=placement)
+    hosts = dfe.SimulationConfig(topology=TOPOLOGY, jobs=[job], seed=5).placed_jobs()[0].hosts
+    assert sorted(hosts) != sorted(range(64)) or placement == "consecutive"
+
+    placed = DemandMatrix(RANKS, placement=placement).build(TOPOLOGY.to_core(), 5)
+    by_hand = DemandMatrix(padded(hosts)).build(TOPOLOGY.to_core(), 5)
+    assert [placed.share(host) for host in range(72)] == [by_hand.share(host) for host in range(72)]
+    assert placed.demand(by_host=True) == pytest.approx(by_hand.demand(by_host=True))
+    assert placed.received() == pytest.approx(by_hand.received())
+
+
+def test_hosts_without_a_rank_send_and_receive_nothing() -> None:
+    traffic = DemandMatrix(np.ones((3, 3)), placement=(70, 4, 33))
+    config = dfe.SimulationConfig(topology=TOPOLOGY, traffic=traffic, load=0.3, packet_log=True)
+    simulation = dfe.Simulation(config)
+    simulation.run(5_000)
+    log = simulation.packet_log()
+    assert set(log["src"].tolist()) == set(log["dst"].tolist()) == {70, 4, 33}
+
+
+def test_a_placed_matrix_has_the_bounds_of_the_padded_one() -> None:
+    placed = DemandMatrix(RANKS, placement=range(8, 72))
+    assert dfe.most_load(TOPOLOGY, placed) == pytest.approx(dfe.most_load(TOPOLOGY, padded(range(8, 72))))
+
+
+def test_a_placed_matrix_goes_to_a_table_and_back(tmp_path: Path) -> None:
+    np.save(tmp_path / "ranks.npy", RANKS)
+    for placement, text in ((tuple(range(64)), ";".join(map(str, range(64)))), ("groups=8", "groups=8")):
+        traffic = DemandMatrix(RANKS, "GB/s", placement)
+        assert parse_traffic(traffic.to_dict()) == traffic != DemandMatrix(RANKS, "GB/s")
+        assert parse_traffic(f"demand:{tmp_path}/ranks.npy,placement={text},demand_unit=GB/s") == traffic
+        assert pickle.loads(pickle.dumps(traffic)) == traffic
+
+
+def test_a_placement_without_room_is_refused() -> None:
+    def config(ranks: int, placement: Any, **settings: Any) -> dfe.SimulationConfig:
+        traffic = DemandMatrix(np.ones((ranks, ranks)), placement=placement)
+        return dfe.SimulationConfig(topology=TOPOLOGY, traffic=traffic, **settings)
+
+    for ranks, placement, message in (
+        (73, "random", r"^demand.matrix = 73 x 73: must be square with at most one row per host, 72"),
+        (64, "groups=7", "has room for 8 ranks"),
+        (4, "groups=5", "1 to 4 groups"),
+        (2, (0, 72), r"^demand.placement = 72"),
+        (3, (0, 1), r"^demand.placement = '2 hosts': must list 3, one per row"),
+        (2, (1, 1), "list each host only once"),
+        (2, "near", "did you mean|must be one of"),
+    ):
+        with pytest.raises(dfe.ConfigError, match=message):
+            config(ranks, placement)
+    with pytest.raises(dfe.ConfigError, match=r"^demand.placement = .*must be a list of hosts without a job"):
+        config(2, "random", jobs=["milc:hosts=4"])
+    with pytest.raises(dfe.ConfigError, match=r"^demand.placement = .*must be a list of hosts without a job"):
+        config(2, (3, 5), jobs=["milc:hosts=4"])
+    config(2, (4, 5), jobs=["milc:hosts=4"])
 
 
 FRAME = pd.DataFrame(GROUPS)
