@@ -80,8 +80,8 @@ def _check_weights(field: str, value: object) -> str:
     if isinstance(value, (str, Path)):
         return str(value)
     allowed = (
-        "must be the path of a file of weights: a trained deep-q agent writes one by export_mlp(path), "
-        "baselines.MlpNetwork(...).save(path) writes any network"
+        "must be weights=FILE, the path of a file that export_mlp(path) of a deep-q agent or MlpNetwork.save(path) "
+        "writes"
     )
     raise config_error(field, value, allowed)
 
@@ -143,7 +143,10 @@ class Policy:
                     ),
                 )
         values = {
-            parameter: field.metadata["check"](parameter, given.get(parameter, field.default))
+            parameter: field.metadata["check"](
+                parameter if parameter in given else f"{name}.{parameter}",
+                given.get(parameter, field.default),
+            )
             for parameter, field in fields.items()
         }
         _check_together(values)

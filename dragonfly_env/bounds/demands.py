@@ -13,7 +13,7 @@ from dragonfly_env.checks.values import config_error
 from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.simulation.config import SimulationConfig
-from dragonfly_env.traffic import Pattern, Traffic, parse_traffic, traffic_patterns
+from dragonfly_env.traffic import Pattern, Traffic, parse_traffic
 
 Matrix = npt.NDArray[np.float64]
 
@@ -56,10 +56,8 @@ def pattern_of(traffic: Traffic) -> Pattern:
     """The pattern, if the traffic is one."""
     if isinstance(traffic, Pattern):
         return traffic
-    known = ", ".join(spec for spec in traffic_patterns() if isinstance(parse_traffic(spec), Pattern))
     allowed = (
-        "must have a demand matrix; closed loops, traces, schedules and jobs have none. These have one: "
-        f"{known}, mixtures of them, and matrices of demands"
+        "must be a pattern, a mixture or a matrix of demands, which have a matrix; other traffic has none"
     )
     raise config_error("traffic", traffic.spec, allowed)
 

@@ -91,17 +91,22 @@ def _refusal(error: ConfigError, typed: Typed) -> str:
 
 def _option_of(field: str, typed: Typed) -> tuple[str, str] | None:
     """The option that set a field: the option has the name of the field, or its text has."""
+    options = dict(sorted(typed.items(), key=lambda item: not item[1][1]))  # what was typed comes first
     words = re.split(r"[. \[]", field)
-    for wanted in (field.replace(" ", "_"), words[0]):
-        for name, option in sorted(
-            typed.items(), key=lambda item: not item[1][1]
-        ):  # what was typed comes first
-            flag = option[0].removeprefix("--").replace("-", "_").lower()
-            singular = "policy" if name.endswith("policies") else name.removesuffix("s")
-            if {wanted, wanted.removesuffix("_ns")} & {name, singular, flag, option[0]}:
-                return option
-    for option in typed.values():
-        if f"{words[-1]}=" in option[1] or option[1].startswith(words[0]):
+    first, last = words[0], words[-1]
+    in_text = (option for option in options.values() if f"{last}=" in option[1])
+    begin = (option for option in options.values() if option[1].startswith(first))
+    by_name = (_called(name, options) for name in (field.replace(" ", "_"), first, last))
+    exact = next(by_name)
+    return exact or next(in_text, None) or next(by_name) or next(begin, None) or next(by_name)
+
+
+def _called(field: str, options: Typed) -> tuple[str, str] | None:
+    """The option that is called like a field."""
+    for name, option in options.items():
+        flag = option[0].removeprefix("--").replace("-", "_").lower()
+        singular = "policy" if name.endswith("policies") else name.removesuffix("s")
+        if {field, field.removesuffix("_ns")} & {name, singular, flag, option[0]}:
             return option
     return None
 

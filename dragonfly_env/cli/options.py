@@ -104,18 +104,21 @@ def time(flags: str, text: str, panel: str = TIME, **more: Any) -> Any:
 
 # The system.
 
-Topology = Annotated[
-    str | None,
-    option(
+
+def topology_option(default: str) -> Any:
+    """The option ``--topology`` of a command with this default."""
+    return option(
         "--topology -t",
         "A published system, by its hosts (72, 342, 1056, ...) or name (theta, cori, ...); or your own: "
         "[bold]p=4,a=8,h=4[/bold] (hosts per router, routers per group, global ports per router), and if you like g "
         "(groups) and trunking; rows, columns and column_links in the place of a: groups that are grids.",
         SYSTEM,
-        default=DEFAULT_TOPOLOGY,
+        default=default,
         metavar="NAME",
-    ),
-]
+    )
+
+
+Topology = Annotated[str | None, topology_option(DEFAULT_TOPOLOGY)]
 Arrangement = Annotated[
     str | None,
     option(

@@ -13,7 +13,7 @@ from rich.text import Text
 from dragonfly_env.agents.evaluation import Evaluation, evaluate_over_seeds
 from dragonfly_env.agents.training import EVALUATION_NS, EVALUATION_SEEDS, EVALUATION_WARMUP_NS
 from dragonfly_env.checks.files import check_folder
-from dragonfly_env.checks.values import config_error, parse_assignment, parse_value
+from dragonfly_env.checks.values import check_real, config_error, parse_assignment, parse_value
 from dragonfly_env.cli import options
 from dragonfly_env.cli.comparison import this_command
 from dragonfly_env.cli.console import console, note, show
@@ -62,7 +62,7 @@ def train(
             metavar="N",
         ),
     ] = None,
-    topology: options.Topology = "72",
+    topology: Annotated[str | None, options.topology_option("72")] = None,
     arrangement: options.Arrangement = None,
     network: options.Network = None,
     network_settings: options.NetworkSettings = None,
@@ -90,7 +90,7 @@ def train(
             metavar="N",
         ),
     ] = 40,
-    decisions: Annotated[
+    stop_after_decisions: Annotated[
         int | None,
         option(
             "--decisions",
@@ -172,7 +172,7 @@ def train(
 ) -> None:
     """Train an agent that chooses where packets go at every router.
 
-    It is rewarded for short delivery times.
+    It is rewarded for short delivery times. Without options: deep-q under adv+1 at load 0.35 on 72 hosts.
     [bold]Ctrl-C[/bold] stops and keeps the agent as it is; --resume goes on.
     Both need the extra "sb3": PyTorch and Stable-Baselines3.
 
@@ -201,7 +201,7 @@ def train(
     from dragonfly_env.training.agents import LearnerSource
     from dragonfly_env.training.run import TrainingPlan
 
-    usual = {"policies": [warmup_policy], "traffic": ["adv+1"], "loads": [0.35]}
+    usual = {"topology": "72", "policies": [warmup_policy], "traffic": ["adv+1"], "loads": [0.35]}
     settings = scenario_settings(usual, ctx.params)
     runs = Scenario.from_dict(settings, name="train").runs()
     if len(runs) > 1:
@@ -225,8 +225,8 @@ def train(
             warmup_ns=episode_warmup_ns or 0.0,
             evaluate_every=evaluate_every,
             checkpoint_every=checkpoint_every,
-            stop_after_decisions=decisions,
-            stop_after_s=None if minutes is None else 60.0 * minutes,
+            stop_after_decisions=stop_after_decisions,
+            stop_after_s=None if minutes is None else 60.0 * check_real("minutes", minutes, 0.0, 1e7),
             tensorboard=tensorboard,
         )
         _train(plan, place, resume=resume, restart=restart)

@@ -28,7 +28,7 @@ def test_a_name_alone_is_not_enough_and_the_message_says_how_to_get_weights() ->
         lambda: dfe.make_policy("mlp"),
         lambda: dfe.SimulationConfig(topology=CONFIG.topology, policy="mlp"),
     ):
-        with pytest.raises(dfe.ConfigError, match=r"^weights = None: .*export_mlp.*MlpNetwork"):
+        with pytest.raises(dfe.ConfigError, match=r"^mlp.weights = None: .*export_mlp.*MlpNetwork"):
             make()
 
 
