@@ -23,7 +23,7 @@ struct Statistics : Counters {
   std::vector<std::uint32_t> link_occupancy;  // queue plus credits in use, now: the number that policies read
   TimePs series_bin_ps = 0;
   TimePs trace_end_ps = -1;  // the last delivery; -1: no trace, or it is not complete
-  OfferedLoad offered{};  // in the second half of the window; of open-loop traffic alone
+  OfferedLoad offered{};     // in the second half of the window; of open-loop traffic alone
 };
 
 // The few counts that show whether a window is steady: cheap enough to be read again and again.

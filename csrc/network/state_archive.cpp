@@ -94,8 +94,7 @@ void PartitionState::archive(Archive& archive) {
   archive(store, in_network, late, record);
   archive.fixed(router_injected);
   archive.fixed(router_delivered);
-  archive(counted_after, trace_hash, injected_ever, delivered_ever, last_delivery,
-          packet_time);
+  archive(counted_after, trace_hash, injected_ever, delivered_ever, last_delivery, packet_time);
 
   archive(trackers, around.now, asking);
   if (desk != nullptr) archive(*desk);

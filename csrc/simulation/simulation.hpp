@@ -60,8 +60,8 @@ class Simulation {
   [[nodiscard]] RunEnd run_until(TimePs target_ps, const std::function<bool()>& keep_going,
                                  RunGoal goal = RunGoal::kInstant);
   // Runs until the workload is complete, at most `max_ps`: kFinished then means that this time is over.
-  // A trace is complete when all its messages are delivered. Throws StateError for traffic without an end, and
-  // for a workload that can never be complete, naming what it waits for.
+  // A trace is complete when all its messages are delivered. Throws StateError for traffic without an end,
+  // and for a workload that can never be complete, naming what it waits for.
   RunEnd run_to_completion(TimePs max_ps, const std::function<bool()>& keep_going);
   // The delivered share of all packets of the workload or the trace, 0 to 1. Throws StateError for traffic
   // without an end.

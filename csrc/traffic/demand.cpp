@@ -101,9 +101,9 @@ std::vector<std::uint32_t> hosts_of_ranks(const PatternContext& context, const P
   if (!arguments.has("placement")) return {};
   const Dragonfly& topology = context.topology;
   if (matrix.rows != matrix.columns || matrix.rows > topology.num_hosts()) {
-    throw ConfigError("demand.matrix",
-                      std::to_string(matrix.rows) + " x " + std::to_string(matrix.columns),
-                      "must be square with at most one row per host, " + std::to_string(topology.num_hosts()));
+    throw ConfigError(
+        "demand.matrix", std::to_string(matrix.rows) + " x " + std::to_string(matrix.columns),
+        "must be square with at most one row per host, " + std::to_string(topology.num_hosts()));
   }
   const auto ranks = static_cast<std::uint32_t>(matrix.rows);
   const ArgumentValue& placement = *arguments.find("placement");
