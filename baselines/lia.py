@@ -19,7 +19,7 @@ The other thresholds depend on the system, and unless they are set they follow f
 threshold lies as many standard deviations above U as those of table 1 do with 5,256 hosts (docs/lia.md).
 
 ``q`` counts the packets in the router's output queue for the VC that a path would use first; with
-``weighed="occupancy"`` also those that were sent and hold a credit, as FOGSim's other policies do. The paper writes
+``congestion_metric="occupancy"`` also those that were sent and hold a credit, as FOGSim's other policies do. The paper writes
 "next hop buffer occupancy"; with the first it does what the paper shows, with the second its values of T leave packets
 waiting for a saturated link (docs/lia.md).
 
@@ -37,14 +37,14 @@ from dragonfly_env.baselines.ugal import BoolArray, columns_of, least_occupied, 
 if TYPE_CHECKING:
     from dragonfly_env.decisions.batch import DecisionBatch, IntArray
 
-WEIGHED = {"queued": "vc_queued", "occupancy": "vc_occupancy"}
-"""The field of ``batch.candidates`` that the parameter ``weighed`` means."""
+CONGESTION_METRICS = {"queued": "vc_queued", "occupancy": "vc_occupancy"}
+"""The field of ``batch.candidates`` that the parameter ``congestion_metric`` means."""
 
 
 def act(
     batch: DecisionBatch,
     *,
-    weighed: str,
+    congestion_metric: str,
     saturated_groups: int,
     remote_packets: float,
     benign_bias_packets: float,
@@ -61,7 +61,7 @@ def act(
     )
     remote = batch.layout.quantities(batch.obs, "destination_remote_packets")[:, 0]
     bias_packets = np.array([benign_bias_packets, mixed_bias_packets, adverse_bias_packets])[level]
-    by = WEIGHED[weighed]
+    by = CONGESTION_METRICS[congestion_metric]
     minimal, _exists = least_occupied(batch, columns_of(batch, "minimal", minimal_candidates), by)
     nonminimal, exists = nonminimal_of_length(
         batch,

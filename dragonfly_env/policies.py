@@ -338,7 +338,7 @@ class Policy:
         if kinds := self._nonminimal_kinds():
             needed["nonminimal_kinds"] = kinds
         if observes := _OBSERVES.get(self.name, ()):
-            queues = (VC_QUEUES,) if given.get("weighed") == "queued" else ()
+            queues = (VC_QUEUES,) if given.get("congestion_metric") == "queued" else ()
             needed["features"] = (*FEATURES, *queues, *observes)
             needed["trackers"] = self._trackers(observes)
         return needed

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "bindings/archived.hpp"
+#include "bindings/decision_spec.hpp"
 #include "bindings/network_handle.hpp"
 #include "bindings/outcome_arrays.hpp"
-#include "bindings/question_spec.hpp"
 #include "bindings/signals.hpp"
 #include "bindings/simulation_setup.hpp"
 #include "core/error.hpp"
@@ -45,9 +45,9 @@ py::array view(GrowingBuffer<T>& buffer, std::vector<py::ssize_t> shape) {
   return view(buffer, std::move(shape), py::dtype::of<T>());
 }
 
-DecisionSpec spec_of(const py::dict& given) {
-  DecisionSpec spec;
-  read_question_spec(given, spec);
+EnvironmentSpec spec_of(const py::dict& given) {
+  EnvironmentSpec spec;
+  read_decision_spec(given, spec);
   spec.reward = one_of<RewardKind>("reward", member<std::string>(given, "reward"),
                                    {{"hop", RewardKind::kHop}, {"delivery", RewardKind::kDelivery}});
   spec.any_gateway =
@@ -95,7 +95,7 @@ std::unique_ptr<RoutingEnvironment> make_several(const std::vector<py::dict>& ru
 }
 
 // The number of a network that Python names.
-AskedNetwork& network_of(RoutingEnvironment& self, std::uint32_t number) {
+ControlledNetwork& network_of(RoutingEnvironment& self, std::uint32_t number) {
   if (number >= self.num_networks()) {
     throw ConfigError{"network", std::to_string(number), "below " + std::to_string(self.num_networks())};
   }
@@ -106,7 +106,7 @@ void advance(RoutingEnvironment& self) {
   without_gil([&](auto keep_going) { return self.advance(keep_going); });
 }
 
-std::string describe_illegal(RoutingEnvironment& self, const IllegalAnswer& illegal) {
+std::string describe_illegal(RoutingEnvironment& self, const IllegalAction& illegal) {
   DecisionBatch& batch = self.batch();
   const std::uint32_t actions = self.plan().num_actions;
   const PacketFacts& packet = batch.packets.data()[illegal.row];
@@ -118,7 +118,7 @@ std::string describe_illegal(RoutingEnvironment& self, const IllegalAnswer& ille
   const std::string where =
       self.num_networks() == 1 ? "" : "scenario " + std::to_string(batch.networks.data()[illegal.row]) + ", ";
   return "actions[" + std::to_string(illegal.row) + "] = " + std::to_string(illegal.action) + ": " + where +
-         "router_" + std::to_string(batch.agents.data()[illegal.row]) + " may answer decision " +
+         "router_" + std::to_string(batch.agents.data()[illegal.row]) + " may choose for decision " +
          std::to_string(batch.ids.data()[illegal.row]) + " (packet " + std::to_string(packet.number) +
          " of host " + std::to_string(packet.source_host) + " to host " +
          std::to_string(packet.destination_host) + ") with " + legal;
@@ -131,11 +131,11 @@ void step(RoutingEnvironment& self, const Actions& actions) {
                              ",): one per row of the batch"};
   }
   // The actions are read once: an array that another thread changes meanwhile is used as it was checked.
-  if (const auto illegal = self.take_answers({actions.data(), static_cast<std::size_t>(size)})) {
+  if (const auto illegal = self.check_actions({actions.data(), static_cast<std::size_t>(size)})) {
     throw IllegalActionError{describe_illegal(self, *illegal)};
   }
   without_gil([&](auto keep_going) {
-    self.answer();
+    self.apply_actions();
     return self.advance(keep_going);
   });
 }
@@ -193,10 +193,10 @@ py::tuple batch_arrays(RoutingEnvironment& self) {
                         self.num_networks() > 1 ? py::object{view(batch.networks, {n})} : py::none());
 }
 
-// Returns random numbers for the present batch; throws unless `answered` batches came before it.
-py::array_t<double> draws(RoutingEnvironment& self, std::uint32_t each, std::uint64_t answered) {
-  if (answered != self.batches_answered()) {
-    throw StateError{"draws: this batch has been answered; read its draws before, or copy() it"};
+// Returns random numbers for the present batch; throws unless `batch_number` batches came before it.
+py::array_t<double> draws(RoutingEnvironment& self, std::uint32_t each, std::uint64_t batch_number) {
+  if (batch_number != self.num_batches()) {
+    throw StateError{"draws: the actions of this batch were taken; read its draws before, or copy() it"};
   }
   py::array_t<double> array({static_cast<py::ssize_t>(self.batch().size), static_cast<py::ssize_t>(each)});
   self.draw(array.mutable_data(), each);
@@ -204,7 +204,7 @@ py::array_t<double> draws(RoutingEnvironment& self, std::uint32_t each, std::uin
 }
 
 py::array_t<float> state(RoutingEnvironment& self, std::uint32_t number) {
-  AskedNetwork& network = network_of(self, number);
+  ControlledNetwork& network = network_of(self, number);
   const std::uint32_t routers = network.simulation().topology().num_routers();
   py::array_t<float> array(
       {static_cast<py::ssize_t>(routers), static_cast<py::ssize_t>(network.state_width())});
@@ -259,7 +259,7 @@ void bind_environment(py::module_& module) {
           },
           py::arg("latest_ps") = INT64_MAX, py::arg("refusal") = std::string{}, py::arg("network") = 0)
       .def("batch", &batch_arrays)
-      .def("draws", &draws, py::arg("each"), py::arg("answered"))
+      .def("draws", &draws, py::arg("each"), py::arg("batch_number"))
       .def("transitions", &transitions)
       .def("reports", &reports)
       .def("tallies", &tallies)
@@ -287,7 +287,7 @@ void bind_environment(py::module_& module) {
           "simulation", [](RoutingEnvironment& self) -> Simulation& { return self.simulation(); },
           py::return_value_policy::reference_internal)
       .def_property_readonly("end_ps", &RoutingEnvironment::end_ps)
-      .def_property_readonly("batches_answered", &RoutingEnvironment::batches_answered)
+      .def_property_readonly("num_batches", &RoutingEnvironment::num_batches)
       .def_property_readonly("done", &RoutingEnvironment::done)
       .def_property_readonly("overflowed", &overflowed)
       .def_property_readonly("reports_overflowed", &reports_overflowed)

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "bindings/decision_spec.hpp"
 #include "bindings/network_handle.hpp"
-#include "bindings/question_spec.hpp"
 #include "routing/neural/scoring_network.hpp"
 
 namespace py = pybind11;
@@ -40,8 +40,8 @@ NetworkHandle make_network(const py::dict& spec, bool per_action, const std::str
   given.temperature = temperature;
   given.features = features;
   given.scales = scales;
-  read_question_spec(spec, given.asked);
-  given.asked.second_stage = member<bool>(spec, "second_stage");
+  read_decision_spec(spec, given.spec);
+  given.spec.second_stage = member<bool>(spec, "second_stage");
   for (std::size_t i = 0; i < weights.size(); ++i) {
     given.weights.push_back(matrix(weights[i], "weights_" + std::to_string(i), 2));
   }

@@ -121,9 +121,9 @@ py::list policy_list() {
 py::tuple channel_dependencies(const std::shared_ptr<Dragonfly>& topology, const std::string& policy,
                                const py::dict& policy_parameters, const std::string& vc_scheme) {
   const auto made = make_policy(policy, parameters_of("policy", policy_parameters), {});
-  const std::uint32_t local_hops = topology->local_way_hops();
+  const std::uint32_t local_hops = topology->local_path_hops();
   const PathFollower paths{*topology, VcLadder{parse_vc_scheme(vc_scheme),
-                                               made->budget().with_local_ways(local_hops), local_hops}};
+                                               made->budget().with_local_paths(local_hops), local_hops}};
   const ChannelWalk walk = walk_channels(paths, *made);
   py::array_t<std::uint32_t> array({static_cast<py::ssize_t>(walk.dependencies.size()), py::ssize_t{6}});
   std::uint32_t* out = array.mutable_data();

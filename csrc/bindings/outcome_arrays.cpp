@@ -65,7 +65,7 @@ bool reports_overflowed(RoutingEnvironment& self) {
 }
 
 py::tuple transitions(RoutingEnvironment& self) {
-  if (overflowed(self) || !self.plan().spec.flag("keep_transitions")) {
+  if (overflowed(self) || !self.plan().environment.flag("keep_transitions")) {
     throw StateError{overflowed(self) ? "overflowed" : "off"};
   }
   const auto counts = counts_of(self, [](Outcomes& outcomes) { return outcomes.transitions(); });

@@ -7,7 +7,7 @@
 #include "bindings/members.hpp"
 #include "bindings/network_handle.hpp"
 #include "core/error.hpp"
-#include "traffic/spliced_source.hpp"
+#include "traffic/switched_source.hpp"
 
 namespace py = pybind11;
 
@@ -91,12 +91,12 @@ std::vector<PolicyChoice> policy_choices(const py::dict& given, const char* name
 // The source of a run that may have been forked: "forks" lists the later sources as (time in ps, source).
 std::shared_ptr<const TrafficSource> forked_source(const py::dict& given, const SourceHandle& first) {
   if (!given.contains("forks")) return first.source;
-  std::vector<SplicedPart> parts;
+  std::vector<SwitchedPart> parts;
   for (const auto& [after_ps, source] :
        member<std::vector<std::pair<TimePs, SourceHandle>>>(given, "forks")) {
     parts.push_back({.after_ps = after_ps, .source = source.source});
   }
-  return make_spliced_source(first.source, std::move(parts));
+  return make_switched_source(first.source, std::move(parts));
 }
 
 }  // namespace

@@ -4,21 +4,22 @@
 #include <cstdint>
 #include <vector>
 
-#include "decisions/decision_spec.hpp"
-#include "routing/question_plan.hpp"
+#include "decisions/environment_spec.hpp"
+#include "routing/observation_plan.hpp"
 #include "routing/row_format.hpp"
 
 namespace dragonfly {
 
-struct DecisionPlan : QuestionPlan {
-  // Arguments as for QuestionPlan.
-  DecisionPlan(const DecisionSpec& spec_in, const PathFollower& paths_in, const BufferSizes& buffers,
+struct DecisionPlan : ObservationPlan {
+  // Arguments as for ObservationPlan.
+  DecisionPlan(const EnvironmentSpec& spec_in, const PathFollower& paths_in, const BufferSizes& buffers,
                TimePs quantum, const std::vector<TrackerRequest>& trackers)
-      : QuestionPlan{spec_in, paths_in, buffers, quantum, trackers}, spec{spec_in}, rows{*this} {
+      : ObservationPlan{spec_in, paths_in, buffers, quantum, trackers}, environment{spec_in}, rows{*this} {
     // Number of decisions of one packet that may be open at once.
-    const bool once =
-        spec.reward != RewardKind::kDelivery || (spec.scope == DecisionScope::kSource && !spec.forced_too);
-    most_open = once ? 1U : (by_port() ? spec.max_hops : spec.budget_on(paths.topology()).longest_path);
+    const bool once = environment.reward != RewardKind::kDelivery ||
+                      (environment.scope == DecisionScope::kSource && !environment.forced_too);
+    most_open =
+        once ? 1U : (by_port() ? environment.max_hops : environment.budget_on(paths.topology()).longest_path);
   }
 
   [[nodiscard]] double to_ns(Tick tick) const noexcept {
@@ -29,7 +30,7 @@ struct DecisionPlan : QuestionPlan {
   DecisionPlan(const DecisionPlan&) = delete;
   DecisionPlan& operator=(const DecisionPlan&) = delete;
 
-  DecisionSpec spec;
+  EnvironmentSpec environment;
   RowFormat rows;  // of those that are kept
   std::uint32_t most_open = 1;
 };

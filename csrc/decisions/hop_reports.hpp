@@ -35,7 +35,7 @@ class HopReports {
   }
 
   // The packet's router has raised a decision for it. Precondition, as of all below: keeps().
-  void raised(std::uint32_t packet_index) noexcept { open_.hop(packet_index).asked = true; }
+  void raised(std::uint32_t packet_index) noexcept { open_.hop(packet_index).raised = true; }
 
   // The packet leaves the input buffer of its router, which it reached from `port` of router `from`; the
   // report gets there at `when`.
@@ -45,7 +45,7 @@ class HopReports {
     const auto id = [&](std::uint32_t hops) { return decision_id(packet.source_host, packet.number, hops); };
     reports_.reserve(size_ + 1, size_);
     reports_.data()[size_++] = {.id = id(packet.hops - 1U),
-                                .next_id = note.asked ? id(packet.hops) : std::int64_t{-1},
+                                .next_id = note.raised ? id(packet.hops) : std::int64_t{-1},
                                 .travel = static_cast<Tick>(packet.arrived - note.arrived),
                                 .when = when,
                                 .agent = static_cast<std::int32_t>(from),
@@ -54,7 +54,7 @@ class HopReports {
   // After left(), and where the packet came from its host: the present router becomes the one before.
   void move_on(std::uint32_t packet_index, const Packet& packet) noexcept {
     HopNote& note = open_.hop(packet_index);
-    note = {.arrived = packet.arrived, .chosen = note.asked, .asked = false};
+    note = {.arrived = packet.arrived, .chosen = note.raised, .raised = false};
   }
 
   [[nodiscard]] std::size_t size() const noexcept { return size_; }

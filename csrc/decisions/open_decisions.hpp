@@ -9,8 +9,8 @@
 
 #include "core/large_pages.hpp"
 #include "core/prefetch.hpp"
-#include "decisions/baggage.hpp"
 #include "decisions/records.hpp"
+#include "decisions/serialization.hpp"
 
 namespace dragonfly {
 
@@ -38,7 +38,9 @@ class OpenDecisions {
   }
   // The note on the packet's last hop; empty after the packet has left the network.
   [[nodiscard]] HopNote& hop(std::uint32_t packet) noexcept { return hops_[packet]; }
-  void touch(std::uint32_t packet) const noexcept { prefetch(heads_.data() + std::size_t{packet} * most_); }
+  void prefetch_packet(std::uint32_t packet) const noexcept {
+    prefetch(heads_.data() + std::size_t{packet} * most_);
+  }
 
   // Precondition: fewer than most_per_packet are open. `row`: null where none are kept.
   void add(std::uint32_t packet, const OpenDecision& decision, const std::byte* row) noexcept {

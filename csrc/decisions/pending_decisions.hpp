@@ -1,128 +1,91 @@
-// Pending decisions of one partition, with their observations, and the choice of packets whose decisions
-// wait.
+// Decisions of the packets of one partition that an outside policy makes.
 //
-// If the network has a background policy (Blueprint::background), it decides about every packet at once.
-// Decisions of wanted packets are added here, too; the background policy's choice holds if no outside policy
-// acts on the packet, because the choice takes effect only after the routing delay. Decisions of other
-// packets are counted, so that a partition stops at the same times as if all decisions waited here.
+// A decision sees the router at the time of the decision and takes effect one routing delay later. So all
+// decisions that are raised within one routing delay of the first may be made together. The partition stops
+// before that time is over.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
+#include <span>
 
-#include "core/prefetch.hpp"
-#include "decisions/decision_plan.hpp"
-#include "decisions/growing_buffer.hpp"
-#include "decisions/records.hpp"
-#include "decisions/wanted_packets.hpp"
+#include "decisions/arrival_counts.hpp"
+#include "decisions/hop_reports.hpp"
+#include "decisions/open_decisions.hpp"
+#include "decisions/pending_rows.hpp"
+#include "decisions/router_tallies.hpp"
+#include "decisions/transition_log.hpp"
+#include "routing/observation_writer.hpp"
 
 namespace dragonfly {
 
-// A packet that waits for a decision, as it was when the decision was raised.
-struct PendingDecision {
-  std::uint32_t packet = kNil;  // in its partition
-  std::uint32_t input_vc = kNil;
-  std::uint32_t router = 0;
-  std::uint32_t source_host = 0;
-  std::uint32_t number = 0;
-  std::uint32_t destination_host = 0;
-  std::uint32_t destination_router = 0;
-  LowTick arrived = 0;
-  Tick created = 0;
-  Tick time = 0;
-  std::uint16_t group = 0;
-  std::uint16_t destination_group = 0;
-  std::int16_t input_port = 0;
-  std::int16_t minimal_action = 0;  // always legal
-  std::uint8_t hops = 0;
-  std::uint8_t vc = 0;
-  bool minimal = true;  // never sent off the minimal path so far
-  bool forced = false;
-
-  [[nodiscard]] std::int64_t id() const noexcept { return decision_id(source_host, number, hops); }
-  void archive(Archive& archive) {
-    archive(packet, input_vc, router, source_host, number, destination_host, destination_router, arrived,
-            created, time, group, destination_group, input_port, minimal_action, hops, vc, minimal, forced);
-  }
-};
-static_assert(sizeof(PendingDecision) == 64);
-
-// The packet's plan before the background policy decided about it.
-struct PlanBefore {
-  std::uint32_t detour_router = kNil;
-  std::uint16_t detour_group = kNoGroup;
-  Plan plan = Plan::kMinimal;
-  DetourKind detour_kind = DetourKind::kLgl;
-  bool non_minimal = false;
-  void archive(Archive& archive) { archive(detour_router, detour_group, plan, detour_kind, non_minimal); }
-};
-
-class PendingDecisions {
+class PendingDecisions : public PendingRows {
  public:
-  // Selects the packets whose decisions are added from now on. Needs a background policy unless all are.
-  void want(const WantedPackets& wanted) noexcept { wanted_ = wanted; }
-  [[nodiscard]] bool wants_all() const noexcept { return wanted_.kind == WantedPackets::Kind::kAll; }
-  // Keeps only decision i, or none, to be made outside: the background policy's choices hold for the others.
-  void keep_only(std::uint32_t i);
-  void dismiss() noexcept {
-    others_ += size_;
-    size_ = 0;
-  }
-  // Whether the background policy has also made the pending decisions.
-  [[nodiscard]] bool decided_before() const noexcept { return decided_before_; }
-  // Restores the plan from before the background policy's decision i.
-  void undo(std::uint32_t i, Packet& packet) const noexcept;
-  // Clears the decisions, after all of them have been made.
-  void clear_pending() noexcept {
-    size_ = others_ = 0;
-    decided_before_ = false;
-  }
+  PendingDecisions(const DecisionPlan& plan, OpenDecisions& open, std::uint32_t first_router,
+                   std::uint32_t num_routers);
 
-  [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
-  // Whether decisions have been raised since the last were made; first_time() is the time of the first.
-  [[nodiscard]] bool waits() const noexcept { return size_ + others_ > 0; }
-  [[nodiscard]] Tick first_time() const noexcept { return first_time_; }
-  [[nodiscard]] const PendingDecision& pending(std::uint32_t i) const noexcept { return pending_.data()[i]; }
-  // Row i, in the format of DecisionPlan::rows.
-  [[nodiscard]] const std::byte* row(std::uint32_t i) const noexcept { return rows_.data() + i * row_bytes_; }
-  // Writes directly to the destination, which is most likely in no cache.
-  void write_facts(std::uint32_t i, PacketFacts& into) const noexcept;
-  [[nodiscard]] const Candidate* candidates(std::uint32_t i) const noexcept {
-    return candidates_.data() + std::size_t{i} * plan_.num_candidates;
+  // Begins the rewards: earlier events are forgotten.
+  void begin(Tick now) noexcept { tallies_.begin(now); }
+  // A host of that router has given it a packet.
+  void injected(std::uint32_t router, const Packet& packet, Tick now) noexcept {
+    tallies_.injected(router);
+    arrivals_.add(router - first_router_, packet.destination_group, now);
   }
-  // Prefetches all of decision i.
-  void touch_row(std::uint32_t i) const noexcept {
-    prefetch(row(i), row_bytes_);
-    prefetch(&pending_.data()[i]);
-    prefetch(candidates(i), plan_.num_candidates * sizeof(Candidate));
-  }
+  // Makes the packet of `context` wait for a decision, or returns false if it has no choice that is reported.
+  // With hop rewards the packet's previous decision ends now.
+  bool raise(const RouteContext& context, std::uint32_t packet, std::uint32_t input_vc, Port input_port,
+             Tick now);
+  // Called before a background policy decides: raises a wanted packet's decision, and counts other decisions.
+  void consider(const RouteContext& context, std::uint32_t packet, std::uint32_t input_vc, Port input_port,
+                Tick now);
+  // The packet has reached its host; ends its decisions.
+  void delivered(std::uint32_t packet_index, const Packet& packet, Tick created, Tick when);
+  // The episode ends before the packet is delivered: its decisions are handed out as truncated.
+  void truncate(std::uint32_t packet_index, Tick now);
+  // Which router holds a packet that no decision is pending about, and since when (router_tallies.hpp).
+  struct Holder {
+    std::uint32_t router;
+    Tick since;
+  };
+  [[nodiscard]] Holder holder(std::uint32_t packet_index, const Packet& packet, Tick created) const noexcept;
 
- protected:
-  void archive(Archive& archive);
-  explicit PendingDecisions(const DecisionPlan& plan) : plan_{plan}, row_bytes_{plan.rows.bytes()} {
-    make_room();
+  // Applies the action for pending decision i: changes the packet's plan and returns its next hop.
+  // Precondition: the action is legal. `credit_delays`: by class of link.
+  Hop apply(std::uint32_t i, std::int32_t action, Packet& packet, std::span<const Tick> credit_delays);
+  // Prefetches the records of a packet that apply() and raise() need.
+  void prefetch_packet(std::uint32_t packet) const noexcept { open_.prefetch_packet(packet); }
+  // Prefetches the count of decisions that raise() needs for a packet to that group.
+  void prefetch_counts(std::uint32_t router, std::uint32_t group) const noexcept {
+    writer_.prefetch_counts(router, group);
   }
+  // From now on completed decisions are not kept.
+  void stop_keeping() noexcept { log_.stop_keeping(); }
 
-  // For as many again as there are.
-  void make_room();
-  void note_time(Tick now) noexcept {
-    if (!waits()) first_time_ = now;
+  void archive(Archive& archive) {
+    PendingRows::archive(archive);
+    archive(writer_, log_, reports_, tallies_, arrivals_);
   }
-  // Called before the background policy decides about a packet; returns whether the packet is wanted. The
-  // plan of a wanted packet is kept for undo(), should its decision be the next to be raised.
-  [[nodiscard]] bool keep_plan(const Packet& packet);
+  [[nodiscard]] TransitionLog& log() noexcept { return log_; }
+  [[nodiscard]] HopReports& reports() noexcept { return reports_; }
+  [[nodiscard]] RouterTallies& tallies() noexcept { return tallies_; }
+  [[nodiscard]] const ArrivalCounts& arrivals() const noexcept { return arrivals_; }
 
-  const DecisionPlan& plan_;
-  const std::size_t row_bytes_;
-  WantedPackets wanted_;
-  std::uint32_t size_ = 0;
-  std::uint32_t others_ = 0;  // decisions that no outside policy makes
-  Tick first_time_ = 0;
-  bool decided_before_ = false;
-  GrowingBuffer<PlanBefore> before_;  // as pending_, if decided_before_
-  GrowingBuffer<PendingDecision> pending_;
-  GrowingBuffer<std::byte> rows_;
-  GrowingBuffer<Candidate> candidates_;
+ private:
+  // The end of decision i of a packet; null: there is no next decision.
+  struct NextDecision {
+    std::int64_t id;
+    std::int32_t agent;
+    const std::byte* row;
+  };
+  void complete(std::uint32_t packet_index, std::uint32_t i, Tick end, const NextDecision* next,
+                bool truncated = false);
+
+  OpenDecisions& open_;
+  ObservationWriter writer_;
+  TransitionLog log_;
+  HopReports reports_;
+  RouterTallies tallies_;
+  ArrivalCounts arrivals_;
+  std::uint32_t first_router_;
 };
 
 }  // namespace dragonfly

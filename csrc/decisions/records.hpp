@@ -69,11 +69,11 @@ struct HopReport {
 struct HopNote {
   LowTick arrived = 0;  // in the input buffer of the router before
   bool chosen = false;  // that router raised a decision for the packet
-  bool asked = false;   // the present one has
-  void archive(Archive& archive) { archive(arrived, chosen, asked); }
+  bool raised = false;  // the present one has
+  void archive(Archive& archive) { archive(arrived, chosen, raised); }
 };
 
-// Identifies a decision whatever the batching: a packet has at most one decision per router on its path.
+// Identifies a decision in every batching: a packet has at most one decision per router on its path.
 [[nodiscard]] constexpr std::int64_t decision_id(std::uint32_t source_host, std::uint32_t number,
                                                  std::uint32_t hops) noexcept {
   return static_cast<std::int64_t>(std::uint64_t{source_host} << 40 | std::uint64_t{number} << 8 | hops);

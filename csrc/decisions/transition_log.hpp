@@ -26,7 +26,7 @@ class TransitionLog {
     return next_rows_.data() + i * row_bytes_;
   }
   // Prefetches all of row i.
-  void touch(std::size_t i) const noexcept {
+  void prefetch_row(std::size_t i) const noexcept {
     prefetch(&heads_.data()[i]);
     prefetch(row(i), row_bytes_);
     prefetch(next_row(i), row_bytes_);

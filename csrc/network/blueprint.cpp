@@ -35,11 +35,11 @@ std::uint32_t usual_hosts_per_partition(std::uint32_t hosts, const NetworkOption
 }
 
 PathBudget union_of(const PathBudget& x, const PathBudget& y) {
-  return {.detours = x.detours || y.detours,
-          .detour_router = x.detour_router || y.detour_router,
+  return {.nonminimal = x.nonminimal || y.nonminimal,
+          .intermediate_router = x.intermediate_router || y.intermediate_router,
           .reconsiders = x.reconsiders || y.reconsiders,
           .progressive = x.progressive || y.progressive,
-          .local_detours = x.local_detours || y.local_detours,
+          .local_nonminimal = x.local_nonminimal || y.local_nonminimal,
           .any_port = x.any_port || y.any_port,
           .longest_path = std::max(x.longest_path, y.longest_path)};
 }
@@ -71,25 +71,25 @@ std::vector<JobPolicy> all_of(const std::vector<JobPolicy>& some, const std::vec
 PathBudget needed_budget(const Dragonfly& topology, const RoutingPolicy& policy, const TrafficSource& source,
                          const NetworkOptions& options, const std::vector<JobPolicy>& others,
                          const RoutingPolicy* background) {
-  const std::uint32_t local_hops = topology.local_way_hops();
-  PathBudget budget = policy.budget().with_local_ways(local_hops);
+  const std::uint32_t local_hops = topology.local_path_hops();
+  PathBudget budget = policy.budget().with_local_paths(local_hops);
   for (const JobPolicy& other : others) {
-    budget = union_of(budget, other.policy->budget().with_local_ways(local_hops));
+    budget = union_of(budget, other.policy->budget().with_local_paths(local_hops));
   }
   if (options.decisions) {
-    const PathBudget asked = options.decisions->budget_on(topology);
-    budget = options.warms_up ? union_of(budget, asked) : asked;
+    const PathBudget needed = options.decisions->budget_on(topology);
+    budget = options.warms_up ? union_of(budget, needed) : needed;
     if (background != nullptr) {  // which may take paths that are no candidates outside
       const PathBudget own = background->budget();
-      budget = union_of(budget, own.any_port ? own : own.with_local_ways(local_hops));
+      budget = union_of(budget, own.any_port ? own : own.with_local_paths(local_hops));
     }
   }
   if (source.longest_route() > 0 && !topology.has_meshes()) {
     throw ConfigError{"traffic", "a trace with routes", "without routes where groups are no full meshes"};
   }
   if (source.longest_route() > 0) {  // prescribed routes may take any non-minimal path
-    budget.detours = true;
-    budget.detour_router = true;
+    budget.nonminimal = true;
+    budget.intermediate_router = true;
     budget.reconsiders = budget.reconsiders || source.has_late_exits();
     budget.longest_path = std::max(budget.longest_path, static_cast<std::uint8_t>(source.longest_route()));
   }
@@ -111,7 +111,7 @@ void add_needs_of(const RoutingPolicy& background, std::vector<TrackerRequest>& 
 }
 
 // With the parameters given, else those that the policy has for it, else the defaults.
-TrackerRequest tracker_of_feature(const TrackedFeature& feature, const QuestionSpec& spec,
+TrackerRequest tracker_of_feature(const TrackedFeature& feature, const DecisionSpec& spec,
                                   const std::vector<TrackerRequest>& of_policy) {
   const std::string& name = feature.tracker->name;
   if (const auto given = spec.trackers.find(name); given != spec.trackers.end()) {
@@ -143,7 +143,7 @@ std::vector<TrackerRequest> needed_trackers(const RoutingPolicy& policy, const N
   }
   if (!options.decisions) return all;
   if (background != nullptr) add_needs_of(*background, all);
-  const QuestionSpec& spec = *options.decisions;
+  const DecisionSpec& spec = *options.decisions;
   for (const std::string& name : spec.tracked) {
     const TrackerRequest wanted = tracker_of_feature(find_tracked_feature(name), spec, of_policy);
     const auto running = std::ranges::find(all, wanted.info, &TrackerRequest::info);
@@ -213,14 +213,14 @@ Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params, 
             VcLadder{parse_vc_scheme(params.vc_scheme),
                      needed_budget(topology_in, policy_in, source_in, options_in, all_of(job_policies, later),
                                    background_in),
-                     topology_in.local_way_hops()},
+                     topology_in.local_path_hops()},
             options_in.seed},
       shared_output{params.output_queue == "shared"},
       timed_start{params.link_start == "timer"},
       cut_through{params.switching == "cut-through"},
       decide_on_arrival{params.decide_at == "arrival"},
       after_refusal{parse_after_refusal(params.decide_at, options_in.decisions.has_value())},
-      weighs_vcs{params.paths_weighed_by == "vc"},
+      compares_vcs{params.congestion_metric == "vc"},
       arbitration{parse_arbitration(params.arbitration)},
       transit_first{params.arbitration.starts_with(kTransitFirst)},
       output_buffer{params.output_buffer_packets} {
@@ -231,14 +231,14 @@ Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params, 
   if (options.decisions && after_refusal != AfterRefusal::kKeep) {
     // A decision from outside is one step of a packet; there is no place for one that is taken back.
     throw ConfigError{"network.decide_at", "'" + params.decide_at + "'",
-                      "must be 'arrival', 'head' or 'by-policy' where decisions are answered from outside"};
+                      "must be 'arrival', 'head' or 'by-policy' where an outside policy decides"};
   }
   const std::size_t num_classes = topology.num_link_classes();
   for (std::size_t i = 0; i < num_classes; ++i) input_buffer[i] = links[i].buffer_packets;
   for (std::size_t i = 1; i + 1 < num_classes; ++i) {
     signal_delay = std::max(signal_delay, links[i].latency_ps / timing.quantum_ps);
   }
-  signal_delay *= topology.local_way_hops();
+  signal_delay *= topology.local_path_hops();
   acknowledgement_delay = timing.lookahead + 2 * signal_delay;
   trackers = needed_trackers(policy_in, options, all_of(job_policies, later), background_in);
   if (topology.num_groups() >= kNoGroup) {
@@ -297,7 +297,7 @@ void Blueprint::number_ports() {
   for (std::size_t i = 1; i < kMostLinkClasses; ++i) buffer_behind[i] = input_buffer[i];
   by_service = arbitration == Arbitration::kLeastRecentlyServed && !transit_first;
   global_class = topology.global_class();
-  single_ways = topology.has_single_ways();
+  single_paths = topology.has_single_paths();
   port_shift = static_cast<std::uint32_t>(std::bit_width(radix - 1U));
   input_shift = std::max(kFewInputVcsShift, static_cast<std::uint32_t>(std::bit_width(input_vcs - 1U)));
   ready_words = (input_vcs + 63) / 64;
@@ -356,10 +356,11 @@ IdleTimes Blueprint::idle_times() const noexcept {
           .hosts_packets = in_packets(timing.injection_delay + hop(0))};
 }
 
-std::unique_ptr<const QuestionPlan> Blueprint::sight_of(RoutingPolicy& of) const {
-  const QuestionSpec* const spec = of.sees();
+std::unique_ptr<const ObservationPlan> Blueprint::sight_of(RoutingPolicy& of) const {
+  const DecisionSpec* const spec = of.sees();
   if (spec == nullptr) return nullptr;
-  auto plan = std::make_unique<const QuestionPlan>(*spec, paths, buffer_sizes(), timing.quantum_ps, trackers);
+  auto plan =
+      std::make_unique<const ObservationPlan>(*spec, paths, buffer_sizes(), timing.quantum_ps, trackers);
   of.prepare_rows(*plan);
   return plan;
 }
@@ -370,17 +371,17 @@ AfterRefusal Blueprint::after_refusal_of(const RoutingPolicy& policy) const noex
 
 void Blueprint::add_deciders(RoutingPolicy& first, const std::vector<JobPolicy>& others,
                              RoutingPolicy* beside) {
-  const auto made = [this](RoutingPolicy& policy, bool asked) {
+  const auto made = [this](RoutingPolicy& policy, bool in_core) {
     return Decider{.policy = &policy,
                    .scope = policy.scope(),
                    .after_refusal = after_refusal_of(policy),
                    .trackers = positions_in(trackers, policy),
-                   .seen = asked ? sight_of(policy) : nullptr};
+                   .seen = in_core ? sight_of(policy) : nullptr};
   };
-  const bool asked = !options.decisions || options.warms_up;
+  const bool in_core = !options.decisions || options.warms_up;
   if (workload != nullptr) deciders.reserve(kMostDeciders);  // they stay where they are when others come
-  deciders.push_back(made(first, asked));
-  for (const JobPolicy& other : others) deciders.push_back(made(*other.policy, asked));
+  deciders.push_back(made(first, in_core));
+  for (const JobPolicy& other : others) deciders.push_back(made(*other.policy, in_core));
   if (beside != nullptr) background.emplace(made(*beside, true));
 }
 
@@ -395,7 +396,7 @@ std::vector<std::uint8_t> Blueprint::running_trackers(const std::string& field, 
 
 std::uint8_t Blueprint::add_policy(const JobPolicy& other) {
   require_same_rules(*deciders.front().policy, learner != nullptr, {other});
-  const PathBudget needed = other.policy->budget().with_local_ways(topology.local_way_hops());
+  const PathBudget needed = other.policy->budget().with_local_paths(topology.local_path_hops());
   if (const PathBudget& there = paths.ladder().budget(); union_of(there, needed) != there) {
     throw ConfigError{other.field, "'" + other.name + "'",
                       "must need no other paths than the policies that the simulation was made with: virtual "
@@ -417,7 +418,7 @@ std::uint8_t Blueprint::add_policy(const JobPolicy& other) {
 
 void Blueprint::replace_policy(const std::string& name, RoutingPolicy& other) {
   Decider& first = deciders.front();
-  const PathBudget needed = other.budget().with_local_ways(topology.local_way_hops());
+  const PathBudget needed = other.budget().with_local_paths(topology.local_path_hops());
   const PathBudget there = paths.ladder().budget();
   if (learner != nullptr || other.learner() != nullptr || needed.any_port != there.any_port ||
       union_of(there, needed) != there) {

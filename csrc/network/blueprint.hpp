@@ -39,9 +39,9 @@ struct NetworkOptions {
   std::uint32_t source_queue_packets = 0;  // 0: unbounded
   bool lose_when_full = false;             // else the generator stalls
   RecordOptions record{};
-  std::optional<DecisionSpec> decisions{};  // packets may be routed from outside
-  bool warms_up = false;                    // ... after a time in which the core's policy routes them
-  std::uint32_t threads = 1;                // that share the partitions; results do not depend on the number
+  std::optional<EnvironmentSpec> decisions{};  // packets may be routed from outside
+  bool warms_up = false;                       // ... after a time in which the core's policy routes them
+  std::uint32_t threads = 1;  // that share the partitions; results do not depend on the number
   // About so many in each partition; 0: as many as are fast. Results do not depend on the number.
   std::uint32_t hosts_per_partition = 0;
 };
@@ -62,8 +62,8 @@ struct Decider {
   LinkClass global_class = LinkClass::kHost;  // of the topology
   DecisionScope scope = DecisionScope::kNowhere;
   AfterRefusal after_refusal = AfterRefusal::kKeep;
-  std::vector<std::uint8_t> trackers;        // positions of its trackers among the running ones, in its order
-  std::unique_ptr<const QuestionPlan> seen;  // the rows that its decisions show; null: no rows
+  std::vector<std::uint8_t> trackers;  // positions of its trackers among the running ones, in its order
+  std::unique_ptr<const ObservationPlan> seen;  // the rows that its decisions show; null: no rows
 };
 
 // A policy that a job brings along; it must outlive the blueprint.
@@ -81,7 +81,7 @@ class Blueprint {
   // `job_policies`: the policies that jobs of the workload name (Job::policies). They must number VCs by the
   // same rules as `policy`; if there are any, no policy may learn.
   // `background`: with decisions from outside, the policy that decides about packets that are not wanted
-  // (WantedPackets); it may not learn. There are VCs for its paths, too.
+  // (PacketSelection); it may not learn. There are VCs for its paths, too.
   // `later`: policies that may take over (replace_policy), under the conditions of job policies: there are
   // VCs and trackers for them, too. They are not called yet and need not outlive the constructor.
   Blueprint(const Dragonfly& topology, const NetworkParams& params, RoutingPolicy& policy,
@@ -107,7 +107,7 @@ class Blueprint {
   bool cut_through;
   bool decide_on_arrival;
   std::optional<AfterRefusal> after_refusal;  // null: each policy's own rule
-  bool weighs_vcs;                            // the network's convention: PolicyEnvironment
+  bool compares_vcs;                          // the network's convention: PolicyEnvironment
   Arbitration arbitration;
   bool transit_first;  // hosts' input ports come after all others
   std::uint32_t output_buffer;
@@ -127,7 +127,7 @@ class Blueprint {
   std::uint32_t edge_depth = 1;
   bool quick_crossbar = false;
   bool by_service = false;                        // plain least-recently-served arbitration
-  bool single_ways = false;                       // of the topology: has_single_ways()
+  bool single_paths = false;                      // of the topology: has_single_paths()
   LinkClass global_class = LinkClass::kHost;      // of the topology
   DecisionScope scope = DecisionScope::kNowhere;  // of the first policy
   Tick signal_delay = 0;  // delay of signals between routers of a group: the latency of a local link
@@ -140,14 +140,14 @@ class Blueprint {
   std::unique_ptr<const DecisionPlan> decisions;  // null: policies alone route
   std::uint32_t policies_before = 0;              // replaced policies: Decider::seen holds while it is equal
 
-  // Whether the first policy decides for all packets. `asking`: decisions come from outside.
-  [[nodiscard]] bool one_decides(bool asking) const noexcept { return !asking && deciders.size() == 1; }
+  // Whether the first policy decides for all packets. `external`: decisions come from outside.
+  [[nodiscard]] bool one_decides(bool external) const noexcept { return !external && deciders.size() == 1; }
 
   static constexpr std::size_t kMostDeciders = 256;  // MessagePart::policy is a byte
 
   // Replaces the first policy by another one, which must outlive the blueprint. Throws ConfigError if the VC
   // ladder has no place for its paths: buffers and VCs are there for the policies with which the network was
-  // made. A policy that learns can neither be replaced nor take over, because reports are under way. Trackers
+  // made. A policy that learns can neither be replaced nor take over, because reports are in flight. Trackers
   // run from the start to the end and never restart: a policy is refused if it needs a tracker that does not
   // run, or runs with other parameters. So the trackers keep their counts.
   void replace_policy(const std::string& name, RoutingPolicy& other);
@@ -185,7 +185,7 @@ class Blueprint {
   void cut(std::uint32_t hosts_per_partition);
   void add_deciders(RoutingPolicy& first, const std::vector<JobPolicy>& others, RoutingPolicy* background);
   // The plan of the policy's rows. Throws ConfigError if the policy cannot work with them.
-  [[nodiscard]] std::unique_ptr<const QuestionPlan> sight_of(RoutingPolicy& of) const;
+  [[nodiscard]] std::unique_ptr<const ObservationPlan> sight_of(RoutingPolicy& of) const;
 };
 
 }  // namespace dragonfly

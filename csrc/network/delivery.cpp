@@ -61,7 +61,7 @@ void acknowledge(PartitionState& s, std::uint32_t index, Tick delivered) {
   const std::uint32_t source = s.plan.topology.router_of_host(packet.source_host);
   const std::uint32_t group = s.plan.topology.group_of(source);
   std::uint8_t global_hops = group != packet.destination_group ? 1 : 0;
-  if (packet.non_minimal && packet.detour_group != packet.destination_group) global_hops = 2;
+  if (packet.non_minimal && packet.intermediate_group != packet.destination_group) global_hops = 2;
   assert(packet.hops >= global_hops);
   const Tick travelled = delivered - s.store.times[index].injected;
   const Acknowledgement sent{.due = delivered + s.plan.acknowledgement_delay,
@@ -76,7 +76,7 @@ void acknowledge(PartitionState& s, std::uint32_t index, Tick delivered) {
   if (to == s.index) {
     s.trackers.acknowledge(sent);
   } else {
-    s.mail.acknowledgements.push_back({sent, to});
+    s.messages_out.acknowledgements.push_back({sent, to});
   }
 }
 
@@ -98,7 +98,7 @@ void deliver(PartitionState& s, std::uint32_t index, Tick delivered_tick) {
   s.last_delivery = std::max(s.last_delivery, delivered_tick);
   s.packet_time += static_cast<std::uint64_t>(delivered_tick);
   const bool counted = times.created > s.counted_after;
-  if (s.desk != nullptr) s.desk->delivered(index, packet, times.created, delivered_tick);
+  if (s.pending != nullptr) s.pending->delivered(index, packet, times.created, delivered_tick);
   s.trace_hash += delivery_digest(packet, created, delivered);
   if (counted) count_delivery(s, index, delivered);
   if (s.store.with_paths) {

@@ -21,14 +21,14 @@ inline void count_injection(PartitionState& s, std::uint32_t router, Tick create
 
 // Counts a packet that has reached its host, and removes the packet.
 void deliver(PartitionState& s, std::uint32_t packet, Tick delivered);
-// Counts the deliveries up to and including `now` that were still under way to their hosts.
+// Counts the deliveries up to and including `now` that were still in flight to their hosts.
 void settle(PartitionState& s, Tick now);
 // Sends an acknowledgement for a packet that will be delivered at `delivered` to its source router.
 void acknowledge(PartitionState& s, std::uint32_t packet, Tick delivered);
 
 // A packet leaves its last router and will be at its host at `delivered`.
 inline void eject(PartitionState& s, std::uint32_t packet, Tick delivered) {
-  if (s.trackers.hear_acknowledgements()) acknowledge(s, packet, delivered);
+  if (s.trackers.on_acknowledgements()) acknowledge(s, packet, delivered);
   if (delivered <= s.count_until) {
     deliver(s, packet, delivered);
   } else if (s.store.with_messages) {

@@ -7,26 +7,26 @@ namespace {
 // Whether only trackers are notified of events, and either one policy at most or an outside policy decides.
 bool is_plain(const PartitionState& s) noexcept {
   const Blueprint& plan = s.plan;
-  const bool one = s.asking ? s.desk->wants_all() && !plan.background && plan.learner == nullptr &&
-                                  !s.desk->reports().keeps()
-                            : plan.one_decides(false) && plan.deciders.front().seen == nullptr;
+  const bool one = s.external ? s.pending->selects_all() && !plan.background && plan.learner == nullptr &&
+                                    !s.pending->reports().keeps()
+                              : plan.one_decides(false) && plan.deciders.front().seen == nullptr;
   return one && s.programs == nullptr && !s.store.with_paths && plan.source.longest_route() == 0;
 }
 
 }  // namespace
 
 GoOn loop_of(const PartitionState& s) noexcept {
-  if (!is_plain(s)) return go_on_any();
+  if (!is_plain(s)) return go_on_general();
   const Routers queued = s.plan.ready_words == 1 ? Routers::kQueued : Routers::kWide;
   const Routers routers = s.plan.shared_output ? Routers::kShared : queued;
-  if (routers == queued && (!s.plan.quick_crossbar || s.store.with_through)) return go_on_any();
+  if (routers == queued && (!s.plan.quick_crossbar || s.store.with_through)) return go_on_general();
   const bool arrival = s.plan.decide_on_arrival;
   if (s.trackers.any()) {
-    return s.asking || s.plan.learner != nullptr ? go_on_any() : go_on_tracking(routers, arrival);
+    return s.external || s.plan.learner != nullptr ? go_on_general() : go_on_tracking(routers, arrival);
   }
-  if (s.asking) return go_on_desk(routers, arrival);
+  if (s.external) return go_on_external(routers, arrival);
   if (s.plan.learner != nullptr) return go_on_learner(routers, arrival);
-  return s.plan.scope == DecisionScope::kNowhere ? go_on_nobody(routers, arrival)
+  return s.plan.scope == DecisionScope::kNowhere ? go_on_minimal(routers, arrival)
                                                  : go_on_policy(routers, arrival);
 }
 

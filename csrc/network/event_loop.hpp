@@ -23,13 +23,13 @@
 namespace dragonfly {
 
 // The source of decisions.
-enum class Deciders : std::uint8_t {
-  kNobody,  // they go minimally
-  kPolicy,  // one policy that needs nothing but RouteContext
+enum class DecisionSource : std::uint8_t {
+  kMinimal,  // they go minimally
+  kPolicy,   // one policy that needs nothing but RouteContext
   kLearner,
   kTracking,  // one policy, with trackers
-  kDesk,      // an outside policy, for all packets
-  kAny,       // any mixture: prescribed routes, programs, several of these
+  kExternal,  // an outside policy, for all packets
+  kGeneral,   // any mixture: prescribed routes, programs, several of these
 };
 
 // The architecture of the routers.
@@ -42,19 +42,21 @@ enum class Routers : std::uint8_t {
 };
 
 struct Mode {
-  Deciders deciders = Deciders::kAny;
+  DecisionSource source = DecisionSource::kGeneral;
   Routers routers = Routers::kAny;
-  bool on_arrival = false;  // unless deciders is kAny
-  [[nodiscard]] constexpr bool any() const noexcept { return deciders == Deciders::kAny; }
+  bool on_arrival = false;  // unless source is kAny
+  [[nodiscard]] constexpr bool any() const noexcept { return source == DecisionSource::kGeneral; }
   // Whether trackers may be notified of events.
-  [[nodiscard]] constexpr bool tracks() const noexcept { return any() || deciders == Deciders::kTracking; }
+  [[nodiscard]] constexpr bool tracks() const noexcept {
+    return any() || source == DecisionSource::kTracking;
+  }
 };
 
 // The reason why the loop returned.
 enum class Stop : std::uint8_t {
-  kAsks,  // decisions must be made first
-  kDone,  // the jobs that end have just done all that they had to do here
-  kEnd,   // everything before the given time has happened
+  kDecisions,  // decisions must be made first
+  kDone,       // the jobs that end have just done all that they had to do here
+  kEnd,        // everything before the given time has happened
 };
 
 template <Mode mode>
@@ -64,13 +66,13 @@ struct EventLoop {
   // Runs to `end`, a time in the window or the end of it. `until_done`: or until the open work is done, which
   // must not be so yet; the time at which that comes true is worked off completely.
   static Stop go_on(State& s, Tick end, bool until_done);
-  // Implements answer_decisions().
-  static void answer(State& s, const std::int32_t* actions);
+  // Implements apply_actions().
+  static void apply_actions(State& s, const std::int32_t* actions);
 
  private:
   static constexpr std::uint32_t kAllocatorRounds = 2;  // of round-robin arbiters, a clock cycle
-  static constexpr std::size_t kQuestionsAtOnce = 32;
-  enum class Asker : std::uint8_t { kPlain, kSeeing, kLearner };  // kind of the called policy
+  static constexpr std::size_t kDecisionsAtOnce = 32;
+  enum class PolicyKind : std::uint8_t { kPlain, kSeeing, kLearner };  // kind of the called policy
 
   // Compile-time constants in specialised loops; run-time values in the general loop.
   static bool on_arrival(const State& s) noexcept {
@@ -81,10 +83,10 @@ struct EventLoop {
   }
   static constexpr bool kFew = mode.routers == Routers::kQueued;
   static constexpr bool kQueued = kFew || mode.routers == Routers::kWide;
-  static constexpr bool kDesk = mode.deciders == Deciders::kDesk;
+  static constexpr bool kExternal = mode.source == DecisionSource::kExternal;
   // Whether queues are long enough to fetch the packet behind the head. Queues are short if all packets go
   // minimally.
-  static constexpr bool kLooksBehind = mode.deciders != Deciders::kNobody;
+  static constexpr bool kLooksBehind = mode.source != DecisionSource::kMinimal;
   static bool quick_crossbar(const State& s) noexcept { return kQueued || s.plan.quick_crossbar; }
   static bool with_through(const State& s) noexcept { return !kQueued && s.store.with_through; }
   static std::uint32_t edge_depth(const State& s) noexcept { return kQueued ? 1U : s.plan.edge_depth; }
@@ -98,19 +100,19 @@ struct EventLoop {
   static std::uint32_t index_in(const State& s, std::uint32_t input_vc) noexcept {
     return input_vc & ((1U << input_shift(s)) - 1U);
   }
-  static bool asking(const State& s) noexcept { return mode.any() ? s.asking : kDesk; }
+  static bool external(const State& s) noexcept { return mode.any() ? s.external : kExternal; }
   static bool learns(const State& s) noexcept {
-    return mode.any() ? s.plan.learner != nullptr : mode.deciders == Deciders::kLearner;
+    return mode.any() ? s.plan.learner != nullptr : mode.source == DecisionSource::kLearner;
   }
 
   // The clock loop.
   static Tick next_due(const State& s, Tick end);
   static void step(State& s, Tick now);
   static void look_ahead(const State& s, Tick now);
-  static void touch_behind(const State& s, std::uint32_t input_vc);
-  static void touch_arriving(const State& s, std::uint32_t packet);
-  static void touch_all(const State& s, std::uint32_t packet);
-  static void touch_leaving(const State& s, std::uint32_t port, bool to_host);
+  static void prefetch_behind(const State& s, std::uint32_t input_vc);
+  static void prefetch_arriving(const State& s, std::uint32_t packet);
+  static void prefetch_all(const State& s, std::uint32_t packet);
+  static void prefetch_leaving(const State& s, std::uint32_t port, bool to_host);
 
   // Ports.
   static void take_credit(State& s, const Credit& credit, const Feedback& feedback, Tick now);
@@ -121,11 +123,11 @@ struct EventLoop {
   template <bool kFromHost>
   static void arrive(State& s, std::uint32_t packet, std::uint32_t input_vc, Tick now);
   template <State::Departures kind>
-  static void touch_next(const State& s, const OutputPort& output, std::uint32_t packet);
+  static void prefetch_next(const State& s, const OutputPort& output, std::uint32_t packet);
   static std::uint32_t choose_ready_vc(const State& s, const OutputPort& output, Tick now,
                                        std::int32_t& earliest);
-  static void send_away(State& s, const OutputPort& output, std::uint32_t packet, std::uint32_t input_vc,
-                        Tick arrival);
+  static void send_to_partition(State& s, const OutputPort& output, std::uint32_t packet,
+                                std::uint32_t input_vc, Tick arrival);
   static void plan_departure(State& s, std::uint32_t id, OutputPort& output, Tick ready, Tick now);
   static void schedule(State& s, std::uint32_t id, OutputPort& output, Tick when);
   static void wake_waiting(State& s, std::uint32_t id, std::uint32_t vc, Tick now);
@@ -144,8 +146,8 @@ struct EventLoop {
   static void slow_edge(State& s, std::uint32_t router, Tick now);
   static void round_robin_edge(State& s, std::uint32_t router, Tick now);
   static bool allocate_round(State& s, std::uint32_t router, Tick now);
-  static bool is_way_free(const State& s, std::uint32_t router, std::uint32_t index, Tick now);
-  static void leave_asking(State& s, std::uint32_t router, std::uint32_t index, Tick now, Tick& retry);
+  static bool is_path_free(const State& s, std::uint32_t router, std::uint32_t index, Tick now);
+  static void leave_requesting(State& s, std::uint32_t router, std::uint32_t index, Tick now, Tick& retry);
   static void plan_retry(State& s, std::uint32_t router, Tick retry);
   static bool try_grant(State& s, std::uint32_t router, std::uint32_t index, std::uint16_t to,
                         std::uint32_t stamp, Tick now);
@@ -155,8 +157,8 @@ struct EventLoop {
   static void credit_upstream(State& s, std::uint32_t router, std::uint32_t index, std::uint32_t packet,
                               Tick now);
   static Feedback report_to(const State& s, std::uint32_t packet, std::uint32_t group);
-  static void tell_listeners(State& s, std::uint32_t router, std::uint32_t index, std::uint32_t packet,
-                             const OutputPort& output, Tick now);
+  static void notify_trackers(State& s, std::uint32_t router, std::uint32_t index, std::uint32_t packet,
+                              const OutputPort& output, Tick now);
   static bool has_room(const State& s, const OutputPort& output, std::uint32_t vc);
   static bool is_own_host(const State& s, std::uint32_t index) {
     return s.plan.input_index[index].link_class == LinkClass::kHost;
@@ -182,16 +184,16 @@ struct EventLoop {
   }
   static void make_decisions(State& s, Tick now);
   template <bool kShared>
-  static void ask_policy(State& s, std::uint32_t decider, Tick now);
-  static void ask_policies_of_jobs(State& s, Tick now);
-  static void ask_background(State& s, Tick now);
+  static void decide_by_policy(State& s, std::uint32_t decider, Tick now);
+  static void decide_by_jobs(State& s, Tick now);
+  static void decide_by_background(State& s, Tick now);
   // kShared: of several deciders, only the packets that are this one's.
-  template <Asker asker, bool kShared>
-  static void put_questions(State& s, std::uint32_t decider, Tick now);
+  template <PolicyKind kind, bool kShared>
+  static void call_policy(State& s, std::uint32_t decider, Tick now);
   template <bool kLearns>
-  static void ask_and_apply(State& s, const RoutingPolicy& policy, std::span<const Question> questions,
-                            Tick now);
-  static bool ask(State& s, const State::Undecided& undecided, Tick now);
+  static void decide_and_apply(State& s, const RoutingPolicy& policy,
+                               std::span<const DecisionContext> decisions, Tick now);
+  static bool raise(State& s, const State::Undecided& undecided, Tick now);
   // Context: RouteContext, or a class that is made from it and `own`.
   template <class Context = RouteContext, class... Own>
   static Context context_of(const State& s, std::uint32_t packet, std::uint32_t input_vc, Own... own);
@@ -201,13 +203,13 @@ struct EventLoop {
 using GoOn = Stop (*)(PartitionState&, Tick, bool);
 [[nodiscard]] GoOn loop_of(const PartitionState& s) noexcept;
 // The instances, each in a file of its own: they take long to compile.
-[[nodiscard]] GoOn go_on_any() noexcept;
-[[nodiscard]] GoOn go_on_nobody(Routers routers, bool on_arrival) noexcept;
+[[nodiscard]] GoOn go_on_general() noexcept;
+[[nodiscard]] GoOn go_on_minimal(Routers routers, bool on_arrival) noexcept;
 [[nodiscard]] GoOn go_on_policy(Routers routers, bool on_arrival) noexcept;
 [[nodiscard]] GoOn go_on_learner(Routers routers, bool on_arrival) noexcept;
 [[nodiscard]] GoOn go_on_tracking(Routers routers, bool on_arrival) noexcept;
-[[nodiscard]] GoOn go_on_desk(Routers routers, bool on_arrival) noexcept;
+[[nodiscard]] GoOn go_on_external(Routers routers, bool on_arrival) noexcept;
 // Applies actions to all pending decisions, in their order. Precondition: the actions are legal.
-void answer_decisions(PartitionState& s, const std::int32_t* actions);
+void apply_actions(PartitionState& s, const std::int32_t* actions);
 
 }  // namespace dragonfly

@@ -3,7 +3,7 @@
 namespace dragonfly {
 
 GoOn go_on_learner(Routers routers, bool on_arrival) noexcept {
-  return loop_for<Deciders::kLearner, false>(routers, on_arrival);
+  return loop_for<DecisionSource::kLearner, false>(routers, on_arrival);
 }
 
 }  // namespace dragonfly

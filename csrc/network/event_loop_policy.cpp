@@ -3,7 +3,7 @@
 namespace dragonfly {
 
 GoOn go_on_policy(Routers routers, bool on_arrival) noexcept {
-  return loop_for<Deciders::kPolicy>(routers, on_arrival);
+  return loop_for<DecisionSource::kPolicy>(routers, on_arrival);
 }
 
 }  // namespace dragonfly

@@ -3,7 +3,7 @@
 namespace dragonfly {
 
 GoOn go_on_tracking(Routers routers, bool on_arrival) noexcept {
-  return loop_for<Deciders::kTracking>(routers, on_arrival);
+  return loop_for<DecisionSource::kTracking>(routers, on_arrival);
 }
 
 }  // namespace dragonfly

@@ -43,13 +43,13 @@ template <Mode mode>
     serve(s, router, s.keys.data(), take_requests(s, router), now);
     return;
   }
-  std::uint64_t asking = std::exchange(s.ready[router], 0);
-  if (asking == 0) return;
+  std::uint64_t external = std::exchange(s.ready[router], 0);
+  if (external == 0) return;
   const std::uint32_t first = router << input_shift(s);
   const std::uint16_t* const wanted = &s.wanted[first];
-  const auto lowest = static_cast<std::uint32_t>(std::countr_zero(asking));
-  asking &= asking - 1;
-  if (asking == 0) {
+  const auto lowest = static_cast<std::uint32_t>(std::countr_zero(external));
+  external &= external - 1;
+  if (external == 0) {
     const std::uint32_t stamp = ++s.served[router];
     try_grant(s, router, lowest, wanted[lowest], stamp, now);
     return;
@@ -64,8 +64,8 @@ template <Mode mode>
   std::array<std::uint64_t, 64> keys;
   keys[0] = key_of(lowest);
   std::uint32_t count = 1;
-  for (; asking != 0; asking &= asking - 1) {
-    keys[count++] = key_of(static_cast<std::uint32_t>(std::countr_zero(asking)));
+  for (; external != 0; external &= external - 1) {
+    keys[count++] = key_of(static_cast<std::uint32_t>(std::countr_zero(external)));
   }
   // The place of each key is the number of lower keys. There are few keys, and branches on their order cannot
   // be predicted.
@@ -178,15 +178,15 @@ template <Mode mode>
 template <Mode mode>
 [[gnu::noinline]] void EventLoop<mode>::slow_edge(State& s, std::uint32_t router, Tick now) {
   const std::uint64_t* const keys = s.keys.data();
-  const std::uint32_t asking = take_requests(s, router);
-  std::uint32_t stamp = s.served[router] += asking;  // as in serve()
+  const std::uint32_t external = take_requests(s, router);
+  std::uint32_t stamp = s.served[router] += external;  // as in serve()
   Tick retry = kNever;
-  for (std::uint32_t i = 0; i < asking; ++i) {
+  for (std::uint32_t i = 0; i < external; ++i) {
     const auto index = static_cast<std::uint32_t>(keys[i] & 0xffff);
-    if (is_way_free(s, router, index, now)) {
+    if (is_path_free(s, router, index, now)) {
       grant(s, router, index, stamp--, now);
     } else {
-      leave_asking(s, router, index, now, retry);
+      leave_requesting(s, router, index, now, retry);
     }
   }
   plan_retry(s, router, retry);
@@ -194,8 +194,8 @@ template <Mode mode>
 
 // Whether its crossbar input, its crossbar output and the space behind are free.
 template <Mode mode>
-[[gnu::always_inline]] inline bool EventLoop<mode>::is_way_free(const State& s, std::uint32_t router,
-                                                                std::uint32_t index, Tick now) {
+[[gnu::always_inline]] inline bool EventLoop<mode>::is_path_free(const State& s, std::uint32_t router,
+                                                                 std::uint32_t index, Tick now) {
   if (s.input_free[s.port_id(router, s.plan.input_index[index].port)] > now) return false;
   const std::uint16_t to = s.wanted[(router << input_shift(s)) + index];
   const std::uint32_t id = s.port_id(router, port_of(to));
@@ -204,8 +204,9 @@ template <Mode mode>
 
 // A head that is not served at this edge requests again; `retry`: the earliest time of such a request.
 template <Mode mode>
-[[gnu::always_inline]] inline void EventLoop<mode>::leave_asking(State& s, std::uint32_t router,
-                                                                 std::uint32_t index, Tick now, Tick& retry) {
+[[gnu::always_inline]] inline void EventLoop<mode>::leave_requesting(State& s, std::uint32_t router,
+                                                                     std::uint32_t index, Tick now,
+                                                                     Tick& retry) {
   const std::uint16_t to = s.wanted[(router << input_shift(s)) + index];
   const std::uint32_t id = s.port_id(router, port_of(to));
   const Tick input_free = s.input_free[s.port_id(router, s.plan.input_index[index].port)];
@@ -233,17 +234,17 @@ inline void EventLoop<mode>::plan_retry(State& s, std::uint32_t router, Tick ret
 template <Mode mode>
 [[gnu::noinline]] void EventLoop<mode>::round_robin_edge(State& s, std::uint32_t router, Tick now) {
   const std::uint32_t words = ready_words(s);
-  std::uint64_t* const asking = s.keys.data();
+  std::uint64_t* const external = s.keys.data();
   for (std::uint32_t word = 0; word < words; ++word) {
-    asking[word] = std::exchange(s.ready[router * words + word], 0);
+    external[word] = std::exchange(s.ready[router * words + word], 0);
   }
   for (std::uint32_t round = 0; round < kAllocatorRounds; ++round) {
     if (!allocate_round(s, router, now)) break;
   }
   Tick retry = kNever;
   for (std::uint32_t word = 0; word < words; ++word) {
-    for (std::uint64_t bits = asking[word]; bits != 0; bits &= bits - 1) {
-      leave_asking(s, router, word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits)), now, retry);
+    for (std::uint64_t bits = external[word]; bits != 0; bits &= bits - 1) {
+      leave_requesting(s, router, word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits)), now, retry);
     }
   }
   plan_retry(s, router, retry);
@@ -256,7 +257,7 @@ template <Mode mode>
 // Source: LIA (TACO 2025), section 5.1 and table 1: round-robin arbitration for input and output arbiters.
 template <Mode mode>
 [[gnu::always_inline]] inline bool EventLoop<mode>::allocate_round(State& s, std::uint32_t router, Tick now) {
-  std::uint64_t* const asking = s.keys.data();
+  std::uint64_t* const external = s.keys.data();
   const std::uint16_t* const wanted = &s.wanted[router << input_shift(s)];
   const InputIndex* const places = s.plan.input_index.data();
   std::uint32_t requests = 0;
@@ -279,7 +280,7 @@ template <Mode mode>
     best = std::min(best, key);
   };
   for (std::uint32_t word = 0; word < ready_words(s); ++word) {
-    for (std::uint64_t bits = asking[word]; bits != 0; bits &= bits - 1) {
+    for (std::uint64_t bits = external[word]; bits != 0; bits &= bits - 1) {
       const std::uint32_t index = word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
       if (places[index].port != port) {
         request();
@@ -287,7 +288,7 @@ template <Mode mode>
         first = behind = kNil;
         last = s.last_requests[s.port_id(router, port)];
       }
-      if (behind != kNil || !is_way_free(s, router, index, now)) continue;
+      if (behind != kNil || !is_path_free(s, router, index, now)) continue;
       if (first == kNil) first = index;
       if (index > last) behind = index;
     }
@@ -303,7 +304,7 @@ template <Mode mode>
     }
     best = kNil;
     s.last_inputs[circle_of(s, router, index)] = places[index].port;
-    asking[index / 64] &= ~(std::uint64_t{1} << (index % 64));
+    external[index / 64] &= ~(std::uint64_t{1} << (index % 64));
     grant(s, router, index, 0, now);
   }
   return lost;
@@ -337,28 +338,28 @@ template <Mode mode>
     if (learns(s)) s.feedback[link].push(report_to(s, packet, far.group));
     return;
   }
-  s.mail.credits.push_back({credit, far.partition});
-  if (learns(s)) s.mail.feedback.push_back(report_to(s, packet, far.group));
+  s.messages_out.credits.push_back({credit, far.partition});
+  if (learns(s)) s.messages_out.feedback.push_back(report_to(s, packet, far.group));
 }
 
 // The report that travels with the credit to a router of `group`.
 template <Mode mode>
 inline Feedback EventLoop<mode>::report_to(const State& s, std::uint32_t packet, std::uint32_t group) {
-  return asking(s) ? Feedback{} : report_of(*s.plan.learner, s.store.packets[packet], group);
+  return external(s) ? Feedback{} : report_of(*s.plan.learner, s.store.packets[packet], group);
 }
 
 // Notifies trackers, and the hop reports of an outside policy, with the credit for the place that a packet
 // leaves.
 template <Mode mode>
-inline void EventLoop<mode>::tell_listeners(State& s, std::uint32_t router, std::uint32_t index,
-                                            std::uint32_t packet, const OutputPort& output, Tick now) {
+inline void EventLoop<mode>::notify_trackers(State& s, std::uint32_t router, std::uint32_t index,
+                                             std::uint32_t packet, const OutputPort& output, Tick now) {
   const InputIndex from = s.plan.input_index[index];
   s.trackers.occupancy_changed(router, output.link_class);
-  if (from.link_class == LinkClass::kHost && s.trackers.hear_forwards()) {
+  if (from.link_class == LinkClass::kHost && s.trackers.on_forwards()) {
     s.trackers.packet_forwarded(router, from.port, s.store.packets[packet], now);
   }
-  if (!asking(s) || !s.desk->reports().keeps()) return;
-  HopReports& reports = s.desk->reports();
+  if (!external(s) || !s.pending->reports().keeps()) return;
+  HopReports& reports = s.pending->reports();
   if (from.link_class != LinkClass::kHost) {
     const std::uint32_t id = s.input_vcs[(router << input_shift(s)) + index].upstream >> kVcBits;
     const std::uint32_t far = id >> s.plan.port_shift;
@@ -395,14 +396,14 @@ template <Mode mode>
   input.head = behind(s, packet, packet == input.tail);
   if (!on_arrival(s) && input.head != kNil) prefetch(&s.store.packets[input.head]);
   credit_upstream(s, router, index, packet, now);
-  if (mode.tracks()) tell_listeners(s, router, index, packet, output, now);
+  if (mode.tracks()) notify_trackers(s, router, index, packet, output, now);
 
   if (with_through(s)) s.store.through[packet] = low_of(now + s.timing.crossbar_latency);
   const bool was_empty = queue.queued == 0;
   s.store.next[pick(was_empty, packet, queue.tail)] = packet;  // its own is not looked at
   queue.head = pick(was_empty, packet, queue.head);
   queue.tail = packet;
-  if (kLooksBehind && output.peer_partition != s.index) touch_all(s, packet);
+  if (kLooksBehind && output.peer_partition != s.index) prefetch_all(s, packet);
   ++queue.queued;
   const bool to_host = output.link_class == LinkClass::kHost;
   const std::uint32_t sendable =
@@ -432,14 +433,14 @@ template <Mode mode>
   const std::uint32_t packet = s.input_vcs[input_vc].head;
   const AfterRefusal after = after_refusal_of(s, router, packet);
   const bool again = after != AfterRefusal::kKeep;
-  if (mode.tracks() && s.trackers.hear_refused_heads()) {
+  if (mode.tracks() && s.trackers.on_refused_heads()) {
     s.trackers.head_refused(router, s.plan.input_index[index].port, s.store.packets[packet],
                             again ? Refusal::kAnew : why, now);
   }
   if (!again) return false;
   // The head of a host's queue decides again at this time. Other heads have decided for good. With kNewPath
   // its random numbers are others each time (RouteContext).
-  PathFollower::forget_detour(s.store.packets[packet]);
+  PathFollower::forget_nonminimal(s.store.packets[packet]);
   if (after == AfterRefusal::kNewPath) ++s.store.packets[packet].attempts;
   s.undecided.push_back({packet, input_vc});
   return true;

@@ -30,12 +30,12 @@ template <Mode mode>
 Stop EventLoop<mode>::go_on(State& s, Tick end, bool until_done) {
   const Tick delay = s.timing.routing_delay;
   // Without a delay an action may cause an event before the next event that is scheduled now.
-  if (asking(s) && delay == 0 && s.desk->waits()) return Stop::kAsks;
+  if (external(s) && delay == 0 && s.pending->waits()) return Stop::kDecisions;
   for (Tick due = next_due(s, end); due < end; due = next_due(s, end)) {
-    if (asking(s) && s.desk->waits() && due >= s.desk->first_time() + delay) return Stop::kAsks;
+    if (external(s) && s.pending->waits() && due >= s.pending->first_time() + delay) return Stop::kDecisions;
     step(s, due);
     s.cursor = due + 1;
-    if (asking(s) && delay == 0 && s.desk->waits()) return Stop::kAsks;
+    if (external(s) && delay == 0 && s.pending->waits()) return Stop::kDecisions;
     if (mode.any() && until_done && s.programs->open_work().done()) return Stop::kDone;
   }
   s.cursor = end;
@@ -49,7 +49,7 @@ template <Mode mode>
   const Tick next = s.busy.first(now + 1, now + s.timing.clock);
   std::uint32_t port = s.departures[State::kToHosts].peek(next);
   for (int i = 0; i < kLooks && port != kNil; ++i, port = s.departures[State::kToHosts].next(port)) {
-    touch_leaving(s, port, true);
+    prefetch_leaving(s, port, true);
   }
   for (const State::Departures kind : {State::kLocal, State::kGlobal}) {
     std::uint32_t id = s.departures[kind].peek(next);
@@ -62,22 +62,22 @@ template <Mode mode>
     const std::uint32_t decided = s.effects.peek(next);
     if (decided != kNil) prefetch(&s.input_vcs[decided]);
   }
-  std::uint32_t credit = s.mailed_credits.peek(next);
+  std::uint32_t credit = s.sent_credits.peek(next);
   for (int i = 0; i < kLooks && credit != kNil; ++i, credit = s.credit_pool[credit].next) {
     prefetch(&s.ports[s.credit_pool[credit].credit.item >> kVcBits]);
   }
-  std::uint32_t packet = s.mailed_packets.peek(next);
+  std::uint32_t packet = s.sent_packets.peek(next);
   for (int i = 0; i < kLooks && packet != kNil; ++i, packet = s.store.next[packet]) {
     prefetch(&s.store.packets[packet]);
-    prefetch(&s.input_vcs[s.mailed_to[packet]]);
+    prefetch(&s.input_vcs[s.sent_to[packet]]);
   }
 }
 
 // Prefetches the state that an arriving packet needs: an outside policy's decision reads all of it.
 template <Mode mode>
-[[gnu::always_inline]] inline void EventLoop<mode>::touch_arriving(const State& s, std::uint32_t packet) {
-  if (asking(s)) {
-    touch_all(s, packet);
+[[gnu::always_inline]] inline void EventLoop<mode>::prefetch_arriving(const State& s, std::uint32_t packet) {
+  if (external(s)) {
+    prefetch_all(s, packet);
   } else {
     prefetch(&s.store.packets[packet]);
   }
@@ -85,13 +85,13 @@ template <Mode mode>
 
 // Prefetches the state that the next packet of a port needs when it leaves.
 template <Mode mode>
-[[gnu::always_inline]] inline void EventLoop<mode>::touch_leaving(const State& s, std::uint32_t port,
-                                                                  bool to_host) {
+[[gnu::always_inline]] inline void EventLoop<mode>::prefetch_leaving(const State& s, std::uint32_t port,
+                                                                     bool to_host) {
   const OutputPort& output = s.ports[port];
   const std::uint32_t packet = to_host                ? output.queues()->head
                                : output.sendable != 0 ? output.queues()[output.first_sendable()].head
                                                       : kNil;
-  if (packet != kNil) touch_all(s, packet);
+  if (packet != kNil) prefetch_all(s, packet);
 }
 
 template <Mode mode>
@@ -104,7 +104,8 @@ template <PartitionState::Departures kind>
     const std::uint32_t later = next != kNil ? planned.next(next) : kNil;
     if (later != kNil) prefetch(&s.ports[later]);
     constexpr bool to_host = kind == State::kToHosts;
-    if ((to_host || (kDesk && kind == State::kGlobal)) && next != kNil) touch_leaving(s, next, to_host);
+    if ((to_host || (kExternal && kind == State::kGlobal)) && next != kNil)
+      prefetch_leaving(s, next, to_host);
     depart<kind>(s, id, now);
     id = std::exchange(next, later);
   }
@@ -112,12 +113,12 @@ template <PartitionState::Departures kind>
 
 template <Mode mode>
 [[gnu::noinline]] void EventLoop<mode>::step(State& s, Tick now) {
-  constexpr std::size_t kAhead = kDesk ? 8 : 4;
+  constexpr std::size_t kAhead = kExternal ? 8 : 4;
   constexpr std::size_t kRowsAhead = 10;
   const Tick clock = s.timing.clock;
   if (s.next_edge * clock <= now) s.next_edge = now / clock + 1;
   const bool tracked = mode.any() ? s.trackers.any() : mode.tracks();
-  if (tracked) s.trackers.begin_instant(now);
+  if (tracked) s.trackers.begin_time(now);
   look_ahead(s, now);
 
   const auto slot = static_cast<std::uint32_t>(s.next_edge - 1) & (edge_depth(s) - 1U);
@@ -143,13 +144,14 @@ template <Mode mode>
       if (learns(s)) {
         feedback = s.feedback[link].take();
         const std::uint32_t row = s.feedback[link].ahead(kRowsAhead).row;
-        s.plan.learner->touch(s.first_router + (ring.ahead(kRowsAhead).item >> kVcBits >> s.plan.port_shift),
-                              pick(row != kNil, row, 0U));
+        s.plan.learner->prefetch_row(
+            s.first_router + (ring.ahead(kRowsAhead).item >> kVcBits >> s.plan.port_shift),
+            pick(row != kNil, row, 0U));
       }
       take_credit(s, credit, feedback, now);
     }
   }
-  for (std::uint32_t i = std::exchange(s.mailed_credits.head(now), kNil); i != kNil;) {
+  for (std::uint32_t i = std::exchange(s.sent_credits.head(now), kNil); i != kNil;) {
     const std::uint32_t next = s.credit_pool[i].next;
     if (next != kNil) prefetch(&s.credit_pool[next]);
     take_credit(s, s.credit_pool[i].credit, s.credit_pool[i].feedback, now);
@@ -179,7 +181,7 @@ template <Mode mode>
       const State::Arrival& later = ring.ahead(kAhead);
       prefetch(&s.input_vcs[later.input_vc]);
       if (on_arrival(s)) prefetch(&s.store.decided[later.packet]);
-      touch_arriving(s, later.packet);
+      prefetch_arriving(s, later.packet);
       arrive<kFromHost>(s, arrival.packet, arrival.input_vc, now);
     }
   };
@@ -187,10 +189,10 @@ template <Mode mode>
   for (std::size_t link = 1; link < s.arrivals.size(); ++link) {
     take_arrivals.template operator()<false>(s.arrivals[link]);
   }
-  for (std::uint32_t packet = std::exchange(s.mailed_packets.head(now), kNil); packet != kNil;) {
+  for (std::uint32_t packet = std::exchange(s.sent_packets.head(now), kNil); packet != kNil;) {
     const std::uint32_t next = s.store.next[packet];
-    if (next != kNil) touch_arriving(s, next);
-    arrive<false>(s, packet, s.mailed_to[packet], now);
+    if (next != kNil) prefetch_arriving(s, next);
+    arrive<false>(s, packet, s.sent_to[packet], now);
     packet = next;
   }
 
@@ -217,14 +219,14 @@ template <Mode mode>
 
 // The loop of one source of decisions; a source without an instance for shared outputs leaves them to the
 // general loop.
-template <Deciders who, bool kWithShared = true>
+template <DecisionSource who, bool kWithShared = true>
 GoOn loop_for(Routers routers, bool on_arrival) noexcept {
   if (routers == Routers::kShared) {
     if constexpr (kWithShared) {
       return on_arrival ? &EventLoop<Mode{who, Routers::kShared, true}>::go_on
                         : &EventLoop<Mode{who, Routers::kShared, false}>::go_on;
     } else {
-      return go_on_any();
+      return go_on_general();
     }
   }
   if (routers == Routers::kWide) {

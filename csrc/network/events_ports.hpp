@@ -43,7 +43,7 @@ template <Mode mode>
 
 // Prefetches the state that the packet behind the head will need at the head.
 template <Mode mode>
-[[gnu::always_inline]] inline void EventLoop<mode>::touch_behind(const State& s, std::uint32_t input_vc) {
+[[gnu::always_inline]] inline void EventLoop<mode>::prefetch_behind(const State& s, std::uint32_t input_vc) {
   if (!kLooksBehind) return;
   const InputVc& input = s.input_vcs[input_vc];
   const std::uint32_t next = behind(s, input.head, input.head == input.tail);
@@ -66,7 +66,7 @@ template <Mode mode>
   const std::uint32_t id = s.port_id(router, hop.port);
   prefetch(&s.ports[id]);
   prefetch(s.ports.line_of(id, hop.vc));
-  touch_behind(s, (router << input_shift(s)) + index);
+  prefetch_behind(s, (router << input_shift(s)) + index);
 }
 
 // The next packet of an input VC has come to its head.
@@ -223,7 +223,7 @@ template <PartitionState::Departures kind>
       std::uint32_t{queue.queued > 0} & (std::uint32_t{!takes_credit} | std::uint32_t{queue.credits > 0});
   output.sendable ^= static_cast<std::uint16_t>((stays_sendable ^ 1U) << chosen);
   if (takes_credit) end_block(s, id, output, now);
-  touch_next<kind>(s, output, queue.queued > 0 ? queue.head : packet);
+  prefetch_next<kind>(s, output, queue.queued > 0 ? queue.head : packet);
   output.next_vc = static_cast<std::uint16_t>(chosen + 1U);
   output.timer_end = now + s.timing.packet[link];
   ++output.sent;
@@ -248,35 +248,36 @@ template <PartitionState::Departures kind>
   } else if (kind == State::kLocal || output.peer_partition == s.index) {
     s.arrivals[link].push({low_of(arrival), packet, output.peer + chosen});
   } else {
-    send_away(s, output, packet, output.peer + chosen, arrival);
+    send_to_partition(s, output, packet, output.peer + chosen, arrival);
   }
 }
 
 // Prefetches the state that a later departure of this packet needs.
 template <Mode mode>
 template <PartitionState::Departures kind>
-[[gnu::always_inline]] inline void EventLoop<mode>::touch_next(const State& s, const OutputPort& output,
-                                                               std::uint32_t packet) {
+[[gnu::always_inline]] inline void EventLoop<mode>::prefetch_next(const State& s, const OutputPort& output,
+                                                                  std::uint32_t packet) {
   if (kind == State::kLocal || (kind == State::kGlobal && output.peer_partition == s.index)) return;
-  if (kLooksBehind) touch_all(s, packet);
+  if (kLooksBehind) prefetch_all(s, packet);
 }
 
 // Prefetches all records of a packet.
 template <Mode mode>
-[[gnu::always_inline]] inline void EventLoop<mode>::touch_all(const State& s, std::uint32_t packet) {
+[[gnu::always_inline]] inline void EventLoop<mode>::prefetch_all(const State& s, std::uint32_t packet) {
   prefetch(&s.store.packets[packet]);
   prefetch(&s.store.times[packet]);
-  if (asking(s)) s.desk->touch(packet);
+  if (external(s)) s.pending->prefetch_packet(packet);
 }
 
 // To another partition.
 template <Mode mode>
-inline void EventLoop<mode>::send_away(State& s, const OutputPort& output, std::uint32_t packet,
-                                       std::uint32_t input_vc, Tick arrival) {
-  s.mail.packets.push_back({s.store.packets[packet], s.store.times[packet], low_of(arrival), input_vc,
-                            static_cast<std::uint32_t>(s.mail.baggage.size()), output.peer_partition});
-  if (s.store.has_baggage()) {
-    s.store.pack(packet, s.mail.baggage);
+inline void EventLoop<mode>::send_to_partition(State& s, const OutputPort& output, std::uint32_t packet,
+                                               std::uint32_t input_vc, Tick arrival) {
+  s.messages_out.packets.push_back({s.store.packets[packet], s.store.times[packet], low_of(arrival), input_vc,
+                                    static_cast<std::uint32_t>(s.messages_out.serialization.size()),
+                                    output.peer_partition});
+  if (s.store.has_serialized()) {
+    s.store.pack(packet, s.messages_out.serialization);
     if (s.store.open) s.store.open->clear(packet);
   }
   s.store.remove(packet);
@@ -289,7 +290,7 @@ template <bool kFromHost>
                                                            std::uint32_t input_vc, Tick now) {
   Packet& packet = s.store.packets[index];
   if constexpr (!kFromHost) ++packet.hops;
-  if (learns(s) && !asking(s) && packet.plan == Plan::kMinimal) note_travel(packet, now);
+  if (learns(s) && !external(s) && packet.plan == Plan::kMinimal) note_travel(packet, now);
   packet.arrived = low_of(now);
   if (mode.any() && s.store.with_paths) {
     PathRecord& path = s.store.paths[index];

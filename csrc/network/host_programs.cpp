@@ -31,7 +31,7 @@ HostPrograms::HostPrograms(const Workload& workload, std::uint32_t first_host, s
   }
   for (const Job& job : workload.jobs()) {
     policies_.push_back(job.policies);
-    pacing_.push_back(job.program->pacing());
+    interval_.push_back(job.program->interval());
   }
   pool_.reserve(num_hosts);
 }
@@ -48,19 +48,19 @@ void HostPrograms::set_job_policies(std::uint32_t job, const JobPolicies& polici
   }
 }
 
-template <class Question>
-Tick HostPrograms::ask(std::uint32_t host, Tick now, Question question) {
+template <class TaskCall>
+Tick HostPrograms::call(std::uint32_t host, Tick now, TaskCall task_call) {
   if (stopped_) return kNoAlarm;
-  asked_ = host;
+  called_host_ = host;
   now_ = now;
   set_alarm_ = kNoAlarm;
-  Host& asked = hosts_[host];
-  question(*asked.task);
-  if (!asked.finished && asked.task->finished() && !asked.endless) {
-    asked.finished = true;
+  Host& called = hosts_[host];
+  task_call(*called.task);
+  if (!called.finished && called.task->finished() && !called.endless) {
+    called.finished = true;
     --open_work_.unfinished;
     open_work_.last_progress = std::max(open_work_.last_progress, now);
-    JobRecord& job = jobs_[asked.job];
+    JobRecord& job = jobs_[called.job];
     --job.unfinished;
     job.last_end = std::max(job.last_end, now);
   }
@@ -70,23 +70,23 @@ Tick HostPrograms::ask(std::uint32_t host, Tick now, Question question) {
 Tick HostPrograms::start(std::uint32_t host) {
   const TimePs start_ps = workload_.jobs()[hosts_[host].job].start_ps;
   if (start_ps > 0) {
-    asked_ = host;
+    called_host_ = host;
     wake_at(start_ps);
     return hosts_[host].alarm;
   }
   hosts_[host].started = true;
-  return ask(host, 0, [this](Task& task) { task.start(*this); });
+  return call(host, 0, [this](Task& task) { task.start(*this); });
 }
 
 Tick HostPrograms::wake(std::uint32_t host, Tick now) {
-  Host& asked = hosts_[host];
-  if (asked.alarm != now) return kNoAlarm;  // it was set anew meanwhile
-  asked.alarm = kNoAlarm;
-  if (!asked.started) {
-    asked.started = true;
-    return ask(host, now, [this](Task& task) { task.start(*this); });
+  Host& called = hosts_[host];
+  if (called.alarm != now) return kNoAlarm;  // it was set anew meanwhile
+  called.alarm = kNoAlarm;
+  if (!called.started) {
+    called.started = true;
+    return call(host, now, [this](Task& task) { task.start(*this); });
   }
-  return ask(host, now, [this](Task& task) { task.wake(*this); });
+  return call(host, now, [this](Task& task) { task.wake(*this); });
 }
 
 Tick HostPrograms::deliver(std::uint32_t host, std::uint32_t source_host, const MessagePart& part, Tick now) {
@@ -95,7 +95,7 @@ Tick HostPrograms::deliver(std::uint32_t host, std::uint32_t source_host, const 
   if (!hosts_[host].arriving.add(source_host, part.number, part.packets)) return kNoAlarm;
   const TimePs latency = (now - part.sent) * quantum_ps_;
   if (!endless) {
-    --open_work_.under_way;
+    --open_work_.in_flight;
     --open_work_.expected;
     open_work_.last_progress = std::max(open_work_.last_progress, now);
   }
@@ -105,13 +105,13 @@ Tick HostPrograms::deliver(std::uint32_t host, std::uint32_t source_host, const 
   record_.latency_min_ps = std::min(record_.latency_min_ps, latency);
   record_.latency_max_ps = std::max(record_.latency_max_ps, latency);
   record_.latencies.add(static_cast<std::uint64_t>(latency) >> DeliveryRecord::kHistogramShift);
-  return ask(host, now, [&](Task& task) { task.received(*this, seen_by(source_host, part)); });
+  return call(host, now, [&](Task& task) { task.received(*this, seen_by(source_host, part)); });
 }
 
 Tick HostPrograms::left_source_queue(std::uint32_t host, Tick now) {
   const QueuedMessage sent = hosts_[host].sending;  // a copy: the program may begin another message
   open_work_.leaving -= hosts_[host].endless ? 0U : 1U;
-  return ask(host, now, [&](Task& task) { task.sent(*this, seen_by(sent.destination, sent.part)); });
+  return call(host, now, [&](Task& task) { task.sent(*this, seen_by(sent.destination, sent.part)); });
 }
 
 TaskMessage HostPrograms::seen_by(std::uint32_t other_host, const MessagePart& part) const {
@@ -136,18 +136,18 @@ const QueuedMessage& HostPrograms::begin_message(std::uint32_t host) {
 
 Tick HostPrograms::paced(std::uint32_t host, std::uint64_t number, Tick ready) const {
   const Host& sender = hosts_[host];
-  const Pacing& pacing = pacing_[sender.job];
-  if (!pacing.paces()) return ready;
+  const SendInterval& interval = interval_[sender.job];
+  if (!interval.paces()) return ready;
   const bool at_once = sender.sending.pace == Pace::kAtOnce;
   TimePs trial_ps = ready * quantum_ps_;
   if (sender.left_at != kNoAlarm) {
-    const TimePs spacing_ps = at_once ? pacing.flit_ps(packet_ps_, 1) : pacing.spacing_ps(packet_ps_);
+    const TimePs spacing_ps = at_once ? interval.flit_ps(packet_ps_, 1) : interval.spacing_ps(packet_ps_);
     trial_ps = std::max(trial_ps, sender.left_at * quantum_ps_ + spacing_ps);
   }
   if (!at_once) {
     constexpr std::uint32_t kPaced = 1;  // sub-stream: open-loop sources use the others of a host
     const RandomStream random{seed_, Purpose::kInjection, first_host_ + host, number, kPaced};
-    trial_ps += pacing.wait_ps(random, packet_ps_);
+    trial_ps += interval.wait_ps(random, packet_ps_);
   }
   return (trial_ps + quantum_ps_ - 1) / quantum_ps_;
 }
@@ -155,7 +155,7 @@ Tick HostPrograms::paced(std::uint32_t host, std::uint64_t number, Tick ready) c
 std::uint32_t HostPrograms::send(std::uint32_t task, std::uint32_t packets, std::uint32_t tag, Lane lane,
                                  Pace pace) {
   assert(packets > 0);
-  Host& sender = hosts_[asked_];
+  Host& sender = hosts_[called_host_];
   std::uint32_t index = free_;
   if (index == kNil) {
     index = static_cast<std::uint32_t>(pool_.size());
@@ -182,7 +182,7 @@ std::uint32_t HostPrograms::send(std::uint32_t task, std::uint32_t packets, std:
   sender.queued_packets += packets;
   sender.queued_since += packets * static_cast<std::uint64_t>(now_);
   if (!sender.endless) {
-    ++open_work_.under_way;
+    ++open_work_.in_flight;
     ++open_work_.leaving;
     if (const std::uint32_t to = pool_[index].destination; to - first_host_ < hosts_.size()) {
       ++open_work_.expected;
@@ -196,11 +196,11 @@ std::uint32_t HostPrograms::send(std::uint32_t task, std::uint32_t packets, std:
 
 void HostPrograms::wake_at(TimePs when_ps) {
   const Tick due = when_ps >= kNever ? kNoAlarm : (when_ps + quantum_ps_ - 1) / quantum_ps_;
-  set_alarm_ = hosts_[asked_].alarm = std::max(due, now_ + 1);
+  set_alarm_ = hosts_[called_host_].alarm = std::max(due, now_ + 1);
 }
 
 void HostPrograms::record(std::uint32_t operation, TimePs took_ps) {
-  operations_[workload_.first_operation(hosts_[asked_].job) + operation].add(took_ps);
+  operations_[workload_.first_operation(hosts_[called_host_].job) + operation].add(took_ps);
 }
 
 void HostPrograms::reset_records() {

@@ -76,7 +76,9 @@ class HostPrograms final : private TaskPort {
       if (!visit(pool_[i].part.packets, pool_[i].part.sent)) return;
     }
   }
-  [[nodiscard]] bool is_paced(std::uint32_t host) const noexcept { return pacing_[hosts_[host].job].paces(); }
+  [[nodiscard]] bool is_paced(std::uint32_t host) const noexcept {
+    return interval_[hosts_[host].job].paces();
+  }
 
   [[nodiscard]] const OpenWork& open_work() const noexcept { return open_work_; }
   [[nodiscard]] OpenWork& open_work() noexcept { return open_work_; }
@@ -107,8 +109,8 @@ class HostPrograms final : private TaskPort {
     MessageTable arriving;
   };
 
-  template <class Question>
-  Tick ask(std::uint32_t host, Tick now, Question question);
+  template <class TaskCall>
+  Tick call(std::uint32_t host, Tick now, TaskCall task_call);
   [[nodiscard]] TaskMessage seen_by(std::uint32_t other_host, const MessagePart& part) const;
 
   [[nodiscard]] TimePs now_ps() const override { return now_ * quantum_ps_; }
@@ -123,15 +125,15 @@ class HostPrograms final : private TaskPort {
   const TimePs quantum_ps_;
   const TimePs packet_ps_;
   const std::uint64_t seed_;
-  std::vector<Pacing> pacing_;         // [job]
-  std::vector<JobPolicies> policies_;  // [job]
+  std::vector<SendInterval> interval_;  // [job]
+  std::vector<JobPolicies> policies_;   // [job]
   std::vector<Host> hosts_;
   std::vector<QueuedMessage> pool_;  // of all source queues
   std::uint32_t free_ = kNil;
   bool stopped_ = false;
 
   // Valid while a program is called.
-  std::uint32_t asked_ = 0;
+  std::uint32_t called_host_ = 0;
   Tick now_ = 0;
   Tick set_alarm_ = kNoAlarm;
 

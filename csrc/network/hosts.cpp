@@ -38,8 +38,8 @@ using State = PartitionState;
 }
 
 HostId drawn_destination(State& s, std::uint32_t host, const SourceCursor& cursor) {
-  DrawnAhead& drawn = s.drawn[host];
-  constexpr std::uint64_t kMask = TrafficSource::kDrawnAhead - 1;
+  PrefetchedDestinations& drawn = s.drawn[host];
+  constexpr std::uint64_t kMask = TrafficSource::kPrefetchedDestinations - 1;
   if (drawn.first != (cursor.message & ~kMask) || drawn.step != cursor.step) {
     drawn.first = cursor.message & ~kMask;
     drawn.step = cursor.step;
@@ -140,14 +140,14 @@ void send_from_host(State& s, std::uint32_t host, HostSender& sender, Tick now) 
   s.store.times[index] = {.created = sender.entered, .injected = now};
   if (sender.route_length > 0) {
     packet.plan = Plan::kRouted;
-    packet.detour_router = sender.route_offset;
-    packet.detour_group = sender.route_length;
+    packet.intermediate_router = sender.route_offset;
+    packet.intermediate_group = sender.route_length;
     packet.non_minimal = sender.route_length > topology.minimal_hops(s.first_router + router, to) + 1U;
   }
   s.arrivals[0].push({low_of(now + s.timing.injection_delay), index,
                       (router << s.plan.input_shift) + s.plan.first_input_vc[topology.host_port(source)]});
   if (s.store.with_paths) s.store.paths[index].length = 0;
-  if (s.trackers.hear_injections()) s.trackers.packet_injected(router, packet);
+  if (s.trackers.on_injections()) s.trackers.packet_injected(router, packet);
 
   const std::uint32_t limit = s.plan.options.source_queue_packets;
   if (limit > 0) {
@@ -165,7 +165,7 @@ void send_from_host(State& s, std::uint32_t host, HostSender& sender, Tick now) 
     if (programmed) s.programs->packet_left(host, now);
   }
   count_injection(s, router, sender.entered, now);
-  if (s.desk != nullptr) s.desk->injected(s.first_router + router, packet, now);
+  if (s.pending != nullptr) s.pending->injected(s.first_router + router, packet, now);
   if (--sender.left > 0) return;
   if (programmed) {
     heed(s, host, s.programs->left_source_queue(host, now), now);
@@ -316,7 +316,7 @@ void call_hosts_before(State& s, Tick end) {
 template <bool kPrograms>
 void host_event(State& s, std::uint32_t host, Tick now) {
   HostSender& sender = s.hosts[host];
-  bool programmed = false;  // a program's messages are in the source queue, whatever its pacing
+  bool programmed = false;  // a program's messages are in the source queue, at every send interval
   if constexpr (kPrograms) programmed = s.programs->runs_on(host);
   if (!programmed && sender.entered > s.stop_after) {  // planned before the generators were stopped
     sender.state = HostState::kSilent;

@@ -6,7 +6,7 @@
 
 #include "core/error.hpp"
 #include "network/partition.hpp"
-#include "routing/question_writer.hpp"
+#include "routing/observation_writer.hpp"
 
 namespace dragonfly {
 
@@ -33,10 +33,10 @@ std::uint64_t bytes_of_trackers(const Blueprint& plan) noexcept {
   return bytes;
 }
 
-std::uint64_t bytes_of_questions(const Blueprint& plan) noexcept {
+std::uint64_t bytes_of_observations(const Blueprint& plan) noexcept {
   std::uint64_t bytes = 0;
-  const auto add = [&](const QuestionPlan* shown) {
-    if (shown != nullptr) bytes += shown->bytes() + QuestionWriter::bytes(*shown);
+  const auto add = [&](const ObservationPlan* shown) {
+    if (shown != nullptr) bytes += shown->bytes() + ObservationWriter::bytes(*shown);
   };
   add(plan.decisions.get());
   for (const Decider& decider : plan.deciders) add(decider.seen.get());
@@ -61,7 +61,7 @@ MemoryNeed memory_need(const Blueprint& plan) noexcept {
   const std::uint64_t groups = plan.options.record.group_latency ? plan.topology.num_groups() : 0;
   const std::uint64_t of_hosts =
       plan.options.record.host_latency ? hosts * HostLatencies::bytes_per_host() : 0;
-  const std::uint64_t drawn = plan.source.drawn_packets() > 0 ? sizeof(DrawnAhead) : 0;
+  const std::uint64_t drawn = plan.source.drawn_packets() > 0 ? sizeof(PrefetchedDestinations) : 0;
   const std::uint64_t program =
       plan.workload == nullptr ? 0 : HostPrograms::host_bytes() + plan.workload->task_bytes() / hosts;
   const std::uint64_t tables = plan.learner == nullptr ? 0 : plan.learner->shape(plan.topology).bytes();
@@ -75,7 +75,7 @@ MemoryNeed memory_need(const Blueprint& plan) noexcept {
                         parts * parts * 2 * sizeof(std::uint32_t),
           .tables = tables,
           .trackers = bytes_of_trackers(plan),
-          .questions = bytes_of_questions(plan)};
+          .decisions = bytes_of_observations(plan)};
 }
 
 void require_memory(const Blueprint& plan) {

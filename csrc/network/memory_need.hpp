@@ -14,9 +14,9 @@ struct MemoryNeed {
   std::uint64_t partitions = 0;     // queues of events, messages between partitions, counters
   std::uint64_t tables = 0;         // of a learner
   std::uint64_t trackers = 0;       // of policies and features, without records made during the run
-  std::uint64_t questions = 0;      // tables behind the rows that policies or environments are shown
+  std::uint64_t decisions = 0;      // tables behind the rows that policies or environments are shown
   [[nodiscard]] std::uint64_t total() const noexcept {
-    return routers + hosts + source_queues + partitions + tables + trackers + questions;
+    return routers + hosts + source_queues + partitions + tables + trackers + decisions;
   }
 };
 

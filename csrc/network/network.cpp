@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "core/error.hpp"
-#include "network/book_audit.hpp"
+#include "network/invariant_check.hpp"
 #include "network/memory_need.hpp"
 
 namespace dragonfly {
@@ -28,7 +28,7 @@ Network::Network(std::unique_ptr<Blueprint> blueprint)
 // The workload completes at a time T that is unknown until it has come, and no partition may go beyond T. So
 // partitions that still have work for the workload go first; each stops when its work is done, which is not
 // after T. A message between partitions takes longer than a window. So if one of the partitions comes to the
-// end of the window, or a message to another partition is under way, then T lies behind the window, and all
+// end of the window, or a message to another partition is in flight, then T lies behind the window, and all
 // go to its end. Else T is the latest time at which one of them was done, and all go on to exactly T.
 bool Network::run_window(Tick until, RunGoal goal) {
   const bool opens = !in_window_;
@@ -41,7 +41,7 @@ bool Network::run_window(Tick until, RunGoal goal) {
     if (end == window_end_ && stops_[i] == Stop::kEnd) partitions_[i].close_window();
   };
   if (opens) {
-    pool_.run(plan_->num_partitions(), [&](std::uint32_t i) { partitions_[i].take_in(partitions_, until); });
+    pool_.run(plan_->num_partitions(), [&](std::uint32_t i) { partitions_[i].receive(partitions_, until); });
   }
   pool_.run(plan_->num_partitions(), [&](std::uint32_t i) {
     if (opens) partitions_[i].open_window(window_end_);
@@ -57,14 +57,14 @@ bool Network::run_window(Tick until, RunGoal goal) {
       if (stops_[i] == Stop::kDone) advance(i, end, false);
     });
   }
-  if (any(stops_, Stop::kAsks)) return false;
+  if (any(stops_, Stop::kDecisions)) return false;
   in_window_ = false;
   return true;
 }
 
 Tick Network::end_of_those_done() {
   if (any(stops_, Stop::kEnd)) return window_end_;
-  if (any(stops_, Stop::kAsks)) {  // the workload is not complete before these decisions
+  if (any(stops_, Stop::kDecisions)) {  // the workload is not complete before these decisions
     return std::ranges::max_element(partitions_, {}, &Partition::cursor)->cursor();
   }
   if (complete()) window_end_ = last_progress() + 1;
@@ -77,7 +77,7 @@ RunEnd Network::run(Tick until, const std::function<bool()>& keep_going, RunGoal
     if (const auto end = ended(goal)) return *end;
   }
   while (in_window_ || (skip_silence(until), started_ < until)) {
-    if (!run_window(until, goal)) return RunEnd::kAsked;
+    if (!run_window(until, goal)) return RunEnd::kDecisions;
     started_ = window_end_ - 1;
     now_ = started_;
     if (now_ - last_watch_ >= plan_->timing.watchdog) watch();
@@ -99,12 +99,12 @@ Tick Network::clock() const noexcept {
   return latest;
 }
 
-void Network::start_asking() {
-  for (Partition& partition : partitions_) partition.start_asking();
+void Network::start_external() {
+  for (Partition& partition : partitions_) partition.start_external();
 }
 
-void Network::want(const WantedPackets& wanted) {
-  for (Partition& partition : partitions_) partition.desk().want(wanted);
+void Network::select(const PacketSelection& wanted) {
+  for (Partition& partition : partitions_) partition.pending().select(wanted);
 }
 
 void Network::skip_silence(Tick until) {
@@ -116,29 +116,29 @@ void Network::skip_silence(Tick until) {
     if (!partition.silent()) return;
     next = std::min(next, partition.next_message());
   }
-  if (mail_waits()) return;
+  if (messages_wait()) return;
   if (next <= started_ + 1) return;
   for (Partition& partition : partitions_) partition.skip_to(next);
   started_ = next - 1;
   now_ = started_;
 }
 
-bool Network::mail_waits() const noexcept {
+bool Network::messages_wait() const noexcept {
   return std::ranges::any_of(partitions_, [](const Partition& partition) {
-    const Mail& mail = partition.state().mail;
-    return !mail.packets.empty() || !mail.credits.empty();
+    const PartitionMessages& messages_out = partition.state().messages_out;
+    return !messages_out.packets.empty() || !messages_out.credits.empty();
   });
 }
 
 bool Network::complete() const noexcept {
-  std::int64_t under_way = 0;
+  std::int64_t in_flight = 0;
   for (const Partition& partition : partitions_) {
     const OpenWork& work = partition.programs()->open_work();
     if (!plan_->workload->ends()) return false;  // endless jobs alone go on
     if (work.unfinished > 0) return false;
-    under_way += work.under_way;
+    in_flight += work.in_flight;
   }
-  return under_way == 0;
+  return in_flight == 0;
 }
 
 Tick Network::last_progress() const noexcept {
@@ -166,7 +166,7 @@ bool Network::over() const noexcept {
   for (const Partition& partition : partitions_) {
     if (!partition.silent() || partition.next_message() != Blueprint::kNeverTick) return false;
   }
-  return !mail_waits();
+  return !messages_wait();
 }
 
 std::uint64_t Network::delivered_ever() const noexcept {
@@ -182,15 +182,15 @@ Tick Network::last_delivery() const noexcept {
 }
 
 std::optional<RunEnd> Network::ended(RunGoal goal) const noexcept {
-  if (goal == RunGoal::kInstant) return std::nullopt;
+  if (goal == RunGoal::kTime) return std::nullopt;
   if (complete()) return RunEnd::kComplete;
   if (over()) return RunEnd::kStuck;
   return std::nullopt;
 }
 
-void Network::take_in_mail() {
-  for (Partition& partition : partitions_) partition.take_in(partitions_, now_);
-  for (Partition& partition : partitions_) partition.clear_mail();
+void Network::receive_messages() {
+  for (Partition& partition : partitions_) partition.receive(partitions_, now_);
+  for (Partition& partition : partitions_) partition.clear_messages();
 }
 
 void Network::stop_generating() {
@@ -212,7 +212,7 @@ void Network::set_job_policies(std::uint32_t job, const JobPolicies& policies) {
 std::uint64_t Network::in_network() const noexcept {
   std::uint64_t total = 0;
   for (const Partition& partition : partitions_) {
-    total += partition.in_network() + partition.state().mail.packets.size();
+    total += partition.in_network() + partition.state().messages_out.packets.size();
   }
   return total;
 }
@@ -250,16 +250,16 @@ void Network::watch() {
 
 void Network::check_invariants() {
   std::string report;
-  std::vector<BookAudit::CreditsInUse> use;
-  std::vector<BookAudit> audits;
+  std::vector<InvariantCheck::CreditsInUse> use;
+  std::vector<InvariantCheck> audits;
   for (const Partition& partition : partitions_) audits.emplace_back(partition.state());
-  for (const BookAudit& audit : audits) {
+  for (const InvariantCheck& audit : audits) {
     report += audit.check_inside();
     use.push_back(audit.none_in_use());
   }
-  for (const BookAudit& audit : audits) audit.count_credits(use);
+  for (const InvariantCheck& audit : audits) audit.count_credits(use);
   for (const Partition& partition : partitions_) {
-    for (const Mail::SentPacket& sent : partition.state().mail.packets) {
+    for (const PartitionMessages::SentPacket& sent : partition.state().messages_out.packets) {
       audits[sent.to].count_arriving(sent.input_vc, use);
     }
   }
@@ -267,25 +267,25 @@ void Network::check_invariants() {
 
   std::uint64_t injected = 0;
   std::uint64_t delivered = 0;
-  std::int64_t messages = 0;  // under way to another partition, which has not received them yet
+  std::int64_t messages = 0;  // in flight to another partition, which has not received them yet
   for (const Partition& partition : partitions_) {
     injected += partition.injected_ever();
     delivered += partition.delivered_ever();
     if (partition.programs() == nullptr) continue;
     const OpenWork& work = partition.programs()->open_work();
-    messages += work.under_way - work.expected - static_cast<std::int64_t>(work.sent_elsewhere.size());
+    messages += work.in_flight - work.expected - static_cast<std::int64_t>(work.sent_elsewhere.size());
   }
   for (const Partition& partition : partitions_) {
-    for (const std::uint32_t announced : partition.state().mail.messages) messages -= announced;
+    for (const std::uint32_t announced : partition.state().messages_out.messages) messages -= announced;
   }
   if (messages != 0) {
-    report += "\n  " + std::to_string(messages) + " messages are under way and were not announced";
+    report += "\n  " + std::to_string(messages) + " messages are in flight and were not announced";
   }
   if (injected != delivered + in_network()) {
     report += "\n  injected " + std::to_string(injected) + " packets, delivered " +
               std::to_string(delivered) + ", in the network " + std::to_string(in_network());
   }
-  if (!report.empty()) throw std::logic_error{"the books do not balance:" + report};
+  if (!report.empty()) throw std::logic_error{"invariants do not hold:" + report};
 }
 
 }  // namespace dragonfly

@@ -19,13 +19,13 @@ namespace dragonfly {
 enum class RunEnd : std::uint8_t {
   kFinished,     // the target time was reached
   kInterrupted,  // keep_going() said no
-  kAsked,        // decisions must be made before time can go on
+  kDecisions,    // decisions must be made before time can go on
   kComplete,     // the workload has done everything
   kStuck,        // it has not, and nothing will ever happen again
 };
 
 // The end of a run.
-enum class RunGoal : std::uint8_t { kInstant, kCompletion };
+enum class RunGoal : std::uint8_t { kTime, kCompletion };
 
 class Network {
  public:
@@ -33,19 +33,18 @@ class Network {
 
   // Runs everything up to and including the time `until`. `keep_going` is called between windows and may end
   // the run early (false); the network is then at an earlier time, in good order. Throws DeadlockError when
-  // packets stopped moving. After kAsked, call run() again with the same time when all pending decisions are
-  // made.
-  // With kCompletion the run also ends when the workload is complete, at exactly the time of the last
-  // completion, or when it can never be complete.
-  RunEnd run(Tick until, const std::function<bool()>& keep_going, RunGoal goal = RunGoal::kInstant);
+  // packets stopped moving. After kDecisions, call run() again with the same time when all pending decisions
+  // are made. With kCompletion the run also ends when the workload is complete, at exactly the time of the
+  // last completion, or when it can never be complete.
+  RunEnd run(Tick until, const std::function<bool()>& keep_going, RunGoal goal = RunGoal::kTime);
   // From now on packets are routed from outside (Blueprint::decisions).
-  void start_asking();
+  void start_external();
   // With a background policy: selects the packets whose decisions an outside policy makes from now on.
-  void want(const WantedPackets& wanted);
+  void select(const PacketSelection& wanted);
   void stop_generating();
   // Between windows: packets that partitions have sent to each other are in those where they will arrive. The
   // run goes on as it would have.
-  void take_in_mail();
+  void receive_messages();
   // Between runs: replaces the deciding policy. Throws ConfigError, see Blueprint.
   void replace_policy(const std::string& name, RoutingPolicy& policy) { plan_->replace_policy(name, policy); }
 
@@ -95,9 +94,9 @@ class Network {
   [[nodiscard]] bool over() const noexcept;
   // Whether messages wait that cause events; acknowledgements do not count, as only the next decision reads
   // them.
-  [[nodiscard]] bool mail_waits() const noexcept;
+  [[nodiscard]] bool messages_wait() const noexcept;
   [[nodiscard]] std::optional<RunEnd> ended(RunGoal goal) const noexcept;
-  // While no packet and no credit is under way nothing can happen before the next message of a host.
+  // While no packet and no credit is in flight nothing can happen before the next message of a host.
   void skip_silence(Tick until);
   void watch();
 

@@ -79,7 +79,7 @@ struct PacketStore {
   }
   void remove(std::uint32_t packet) { unused.push_back(packet); }
 
-  [[nodiscard]] bool has_baggage() const noexcept { return with_paths || with_messages || open; }
+  [[nodiscard]] bool has_serialized() const noexcept { return with_paths || with_messages || open; }
   // Writes the records of a packet that leaves, except the packet and its times, in the order in which
   // unpack() reads them.
   void pack(std::uint32_t packet, std::vector<std::byte>& into) const {

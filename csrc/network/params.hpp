@@ -84,8 +84,8 @@ template <class... Names>
                                           "transit-first-least-recently-served"))                                            \
   X(std::string, decide_at, allow::name("arrival", "head", "attempt", "attempt-same-path", "by-policy"))                   \
   X(std::string, vc_scheme, allow::any())                                /* parse_vc_scheme knows them */                    \
-  X(std::string, paths_weighed_by, allow::name("port", "vc"))                                                              \
-  X(bool, detours_avoid_destination_group, allow::any())
+  X(std::string, congestion_metric, allow::name("port", "vc"))                                                              \
+  X(bool, nonminimal_avoid_destination_group, allow::any())
 // clang-format on
 
 struct NetworkParams {
@@ -130,8 +130,8 @@ struct Timing {
   Tick horizon = 0;    // the longest delay of any event
 };
 
-// The most quanta that the queues of events span: 64 MB for the slots of hosts, as much again for mail. All
-// delays of whole nanoseconds fit, since each is at most 1 ms.
+// The most quanta that the queues of events span: 64 MB for the slots of hosts, as much again for messages
+// between partitions. All delays of whole nanoseconds fit, since each is at most 1 ms.
 inline constexpr Tick kLongestHorizon = 1 << 24;
 
 // By link class, hosts first. Throws ConfigError if `params.links` are none for this topology.

@@ -24,8 +24,8 @@ class Partition final {
 
   // Takes in the packets and credits that the others sent in the window before. Packets delivered after
   // `horizon` are counted only when time gets there.
-  void take_in(std::span<const Partition> all, Tick horizon);
-  void clear_mail() { s_.mail.clear(); }
+  void receive(std::span<const Partition> all, Tick horizon);
+  void clear_messages() { s_.messages_out.clear(); }
   // Call when all partitions have taken in their messages: for a window that ends before `end`.
   void open_window(Tick end);
   // Calls EventLoop::go_on().
@@ -37,10 +37,10 @@ class Partition final {
   void skip_to(Tick now) noexcept { s_.window_start = now; }
 
   // Leaves decisions to an outside policy from now on, with the background policy next to it if there is one.
-  void start_asking() noexcept;
+  void start_external() noexcept;
   // Applies actions to all pending decisions, in their order. Precondition: the actions are legal.
-  void answer(const std::int32_t* actions) { answer_decisions(s_, actions); }
-  [[nodiscard]] DecisionDesk& desk() noexcept { return *s_.desk; }
+  void apply_actions(const std::int32_t* actions) { dragonfly::apply_actions(s_, actions); }
+  [[nodiscard]] PendingDecisions& pending() noexcept { return *s_.pending; }
 
   // Generates no further message after `now`, and calls programs no longer.
   void stop_generating(Tick now) { dragonfly::stop_generating(s_, now); }
@@ -49,14 +49,14 @@ class Partition final {
   void set_job_policies(std::uint32_t job, const JobPolicies& policies) {
     s_.programs->set_job_policies(job, policies);
   }
-  // Counts the deliveries up to and including `now` that were still under way to their hosts.
+  // Counts the deliveries up to and including `now` that were still in flight to their hosts.
   void settle(Tick now) { dragonfly::settle(s_, now); }
   // `ends_warmup`: packets that were generated up to and including `now` are counted no more.
   void reset_statistics(Tick now, bool ends_warmup);
   [[nodiscard]] std::vector<LoggedPacket> take_log() { return std::exchange(s_.record.log, {}); }
 
   void archive(Archive& archive) { s_.archive(archive); }
-  void sort_mail() { s_.mail.sort(s_.plan.num_partitions()); }
+  void sort_messages() { s_.messages_out.sort(s_.plan.num_partitions()); }
   [[nodiscard]] const PartitionState& state() const noexcept { return s_; }
   // Everything before has happened here.
   [[nodiscard]] Tick cursor() const noexcept { return s_.cursor; }

@@ -17,7 +17,7 @@ Tick departure_horizon(const Timing& timing) noexcept {
   const Tick packet = std::ranges::max(timing.packet);
   return timing.crossbar_latency + 2 * packet + std::max(timing.ejection_credit, packet);
 }
-Tick mail_horizon(const Blueprint& plan) noexcept {
+Tick messages_horizon(const Blueprint& plan) noexcept {
   const std::size_t global = index_of(plan.topology.global_class());
   return std::max(plan.timing.hop_delay[global], plan.timing.credit_delay[global]) + plan.window;
 }
@@ -53,18 +53,18 @@ PartitionState::PartitionState(const Blueprint& blueprint, std::uint32_t index_i
       departures(kDepartures, SlotLists{departure_horizon(timing), ports.size()}),
       hosts_due{timing.horizon, num_hosts},
       effects{timing.routing_delay, input_vcs.size()},
-      mailed_packets{mail_horizon(blueprint)},
-      mailed_credits{mail_horizon(blueprint)},
+      sent_packets{messages_horizon(blueprint)},
+      sent_credits{messages_horizon(blueprint)},
       busy{timing.horizon},
       router_injected(num_routers, 0),
       router_delivered(num_routers, 0),
       trackers{blueprint, first_router, num_routers},
-      around{.paths = blueprint.paths,
-             .tracked = trackers.numbers(),
-             .seed = blueprint.options.seed,
-             .quantum_ps = timing.quantum_ps,
-             .buffers = blueprint.buffer_behind.data(),
-             .credits_at_crossbar = blueprint.shared_output},
+      view{.paths = blueprint.paths,
+           .tracked = trackers.numbers(),
+           .seed = blueprint.options.seed,
+           .quantum_ps = timing.quantum_ps,
+           .buffers = blueprint.buffer_behind.data(),
+           .credits_at_crossbar = blueprint.shared_output},
       keys(blueprint.input_vcs) {
   const std::uint32_t radix = blueprint.topology.radix();
   if (!blueprint.quick_crossbar) {
@@ -82,11 +82,12 @@ PartitionState::PartitionState(const Blueprint& blueprint, std::uint32_t index_i
   store.with_paths = blueprint.options.record.packet_log;
   store.with_messages = blueprint.workload != nullptr;
   if (blueprint.decisions) {
-    const DecisionPlan& asked = *blueprint.decisions;
-    store.open.emplace(asked.most_open,
-                       asked.spec.flag("keep_transitions") ? asked.rows.bytes() : std::size_t{0},
-                       asked.spec.flag("keep_feedback"));
-    desk = std::make_unique<DecisionDesk>(asked, *store.open, first_router, num_routers);
+    const DecisionPlan& plan_of_decisions = *blueprint.decisions;
+    store.open.emplace(plan_of_decisions.most_open,
+                       plan_of_decisions.environment.flag("keep_transitions") ? plan_of_decisions.rows.bytes()
+                                                                              : std::size_t{0},
+                       plan_of_decisions.environment.flag("keep_feedback"));
+    pending = std::make_unique<PendingDecisions>(plan_of_decisions, *store.open, first_router, num_routers);
   }
   reserve();
   if (blueprint.options.record.group_latency) {
@@ -106,10 +107,10 @@ PartitionState::PartitionState(const Blueprint& blueprint, std::uint32_t index_i
 void PartitionState::reserve() {
   const std::size_t packets = std::size_t{num_hosts} * kPacketsPerHost;
   store.reserve(packets);
-  mailed_to.reserve(packets);
+  sent_to.reserve(packets);
   const Tick per_link = plan.window / timing.packet[index_of(plan.global_class)] + 2;
   const std::size_t sent = std::size_t{num_routers} * plan.topology.h() * static_cast<std::size_t>(per_link);
-  mail.reserve(sent);
+  messages_out.reserve(sent);
   credit_pool.reserve(2 * sent);
   unused_credits.reserve(2 * sent);
 }
@@ -169,7 +170,7 @@ bool PartitionState::silent() const noexcept {
 std::uint64_t PartitionState::queue_bytes(const Blueprint& plan) noexcept {
   return kDepartures * TimeSlots::bytes(departure_horizon(plan.timing)) +
          TimeSlots::bytes(plan.timing.horizon) + TimeSlots::bytes(plan.timing.routing_delay) +
-         2 * TimeSlots::bytes(mail_horizon(plan)) + BusyTimes::bytes(plan.timing.horizon);
+         2 * TimeSlots::bytes(messages_horizon(plan)) + BusyTimes::bytes(plan.timing.horizon);
 }
 
 }  // namespace dragonfly

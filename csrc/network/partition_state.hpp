@@ -9,14 +9,14 @@
 
 #include "core/event_queues.hpp"
 #include "core/large_pages.hpp"
-#include "decisions/decision_desk.hpp"
+#include "decisions/pending_decisions.hpp"
 #include "network/blueprint.hpp"
 #include "network/delivery_record.hpp"
 #include "network/host_programs.hpp"
-#include "network/mail.hpp"
+#include "network/observation_table.hpp"
 #include "network/packet_store.hpp"
+#include "network/partition_messages.hpp"
 #include "network/partition_trackers.hpp"
-#include "network/question_sheet.hpp"
 #include "routing/output_port.hpp"
 #include "routing/packet.hpp"
 #include "traffic/source.hpp"
@@ -92,11 +92,11 @@ struct Backlog {
 
 // Destinations that were drawn ahead for a host (TrafficSource::draw_ahead): of the messages from `first` on,
 // in a step of the schedule.
-struct DrawnAhead {
+struct PrefetchedDestinations {
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
   std::uint64_t first = kNone;
   std::uint32_t step = 0;
-  std::array<std::uint32_t, TrafficSource::kDrawnAhead> destinations{};
+  std::array<std::uint32_t, TrafficSource::kPrefetchedDestinations> destinations{};
 };
 
 struct PartitionState {
@@ -126,15 +126,15 @@ struct PartitionState {
   }
   [[nodiscard]] bool waits_for_room(std::uint32_t input_vc) const;
   // Packets that have left their last router and do not count as delivered yet.
-  [[nodiscard]] std::uint64_t under_way_to_hosts() const noexcept { return late.size() + to_hosts.size(); }
+  [[nodiscard]] std::uint64_t in_flight_to_hosts() const noexcept { return late.size() + to_hosts.size(); }
   // Calls visit(packet, input VC) for every packet on a link inside the partition, or to it.
   template <class Visit>
   void for_each_arriving(Visit visit) const {
     for (const EventRing<Arrival>& ring : arrivals) {
       ring.for_each([&](const Arrival& arrival) { visit(arrival.packet, arrival.input_vc); });
     }
-    for (const std::uint32_t first : mailed_packets.heads()) {
-      for (std::uint32_t i = first; i != kNil; i = store.next[i]) visit(i, mailed_to[i]);
+    for (const std::uint32_t first : sent_packets.heads()) {
+      for (std::uint32_t i = first; i != kNil; i = store.next[i]) visit(i, sent_to[i]);
     }
   }
   // Calls visit(packet) for every packet of the partition, when messages from other partitions are taken in.
@@ -165,7 +165,7 @@ struct PartitionState {
     for (const EventRing<Credit>& ring : credits) {
       ring.for_each([&](const Credit& credit) { visit(credit.item); });
     }
-    for (const std::uint32_t first : mailed_credits.heads()) {
+    for (const std::uint32_t first : sent_credits.heads()) {
       for (std::uint32_t i = first; i != kNil; i = credit_pool[i].next) visit(credit_pool[i].credit.item);
     }
   }
@@ -234,7 +234,7 @@ struct PartitionState {
   Tick cursor = 0;       // everything before has happened
   Tick next_edge = 0;    // the first edge of the clock after the present time, as a number of clocks
   Tick count_until = 0;  // deliveries up to here are counted at once
-  Mail mail;             // messages of the present window, or of the one before
+  PartitionMessages messages_out;  // messages of the present window, or of the one before
 
   // Routers.
   PortBlocks ports;                         // output ports
@@ -268,10 +268,10 @@ struct PartitionState {
   enum Departures : std::size_t { kToHosts, kLocal, kGlobal, kDepartures };
   std::vector<SlotLists> departures;  // port ids
   SlotLists hosts_due;
-  SlotLists effects;                     // of decisions: input VCs
-  TimeSlots mailed_packets;              // lists by PacketStore::next
-  std::vector<std::uint32_t> mailed_to;  // [packet]: the input VC of a packet from another partition
-  TimeSlots mailed_credits;              // lists in credit_pool
+  SlotLists effects;                   // of decisions: input VCs
+  TimeSlots sent_packets;              // lists by PacketStore::next
+  std::vector<std::uint32_t> sent_to;  // [packet]: the input VC of a packet from another partition
+  TimeSlots sent_credits;              // lists in credit_pool
   std::vector<PooledCredit> credit_pool;
   std::vector<std::uint32_t> unused_credits;
   BusyTimes busy;
@@ -281,11 +281,11 @@ struct PartitionState {
 
   // Hosts.
   SharedVector<HostSender> hosts;
-  std::uint32_t drawn_packets = 0;  // TrafficSource::drawn_packets()
-  SharedVector<DrawnAhead> drawn;   // [host], if the source draws ahead
-  SharedVector<Tick> departed;      // [host * source queue + HostSender::place], if bounded
-  std::vector<Backlog> backlog;     // [host], if source queues are unbounded
-  bool skips = false;               // a message that finds the source queue full never waits for room
+  std::uint32_t drawn_packets = 0;             // TrafficSource::drawn_packets()
+  SharedVector<PrefetchedDestinations> drawn;  // [host], if the source draws ahead
+  SharedVector<Tick> departed;                 // [host * source queue + HostSender::place], if bounded
+  std::vector<Backlog> backlog;                // [host], if source queues are unbounded
+  bool skips = false;  // a message that finds the source queue full never waits for room
   Tick stop_after = kNever;
   std::unique_ptr<HostPrograms> programs;  // null: open loop
   std::vector<std::uint32_t> woken;        // scratch
@@ -309,16 +309,16 @@ struct PartitionState {
 
   // Decisions.
   PartitionTrackers trackers;
-  Surroundings around;
-  std::unique_ptr<DecisionDesk> desk;  // null: packets are never routed from outside
-  bool asking = false;                 // an outside policy decides
-  std::array<Answer, 32> answers{};
+  RouterView view;
+  std::unique_ptr<PendingDecisions> pending;  // null: packets are never routed from outside
+  bool external = false;                      // an outside policy decides
+  std::array<RouteChoice, 32> choices{};
   // The rows that the decisions of one of Blueprint::deciders, or of its background policy, show.
-  struct Sheet {
-    std::unique_ptr<QuestionSheet> rows;
+  struct Table {
+    std::unique_ptr<ObservationTable> rows;
     std::uint32_t of = 0;  // Blueprint::policies_before when it was made
   };
-  std::vector<Sheet> sheets;  // [decider]; last: background
+  std::vector<Table> tables;  // [decider]; last: background
 
   // Scratch of the allocator.
   std::vector<std::uint64_t> keys;           // of the requesting input VCs; round-robin: bits of these

@@ -15,7 +15,7 @@ PartitionTrackers::PartitionTrackers(const Blueprint& plan, std::uint32_t first_
                    .signal_delay = plan.signal_delay,
                    .clock = plan.timing.clock,
                    .quantum_ps = plan.timing.quantum_ps,
-                   .weighs_vcs = plan.weighs_vcs,
+                   .compares_vcs = plan.compares_vcs,
                    .idle = plan.idle_times()};
   for (std::size_t link = 1; link < plan.topology.num_link_classes(); ++link) {
     const Timing& timing = plan.timing;
@@ -28,17 +28,17 @@ PartitionTrackers::PartitionTrackers(const Blueprint& plan, std::uint32_t first_
   }
   for (const TrackerRequest& request : plan.trackers) {
     auto tracker = request.info->make(*request.info, request.parameters, site);
-    const TrackedEvents hears = tracker->hears();
-    hear_occupancy_ = hear_occupancy_ || hears.global_occupancy;
-    hear_injections_ = hear_injections_ || hears.injections;
-    hear_forwards_ = hear_forwards_ || hears.forwards;
-    hear_refused_heads_ = hear_refused_heads_ || hears.refused_heads;
-    hear_acknowledgements_ = hear_acknowledgements_ || hears.acknowledgements;
-    if (hears.acknowledgements) far_.push_back(tracker.get());
-    hears_.push_back(hears);
+    const TrackedEvents events = tracker->events();
+    on_occupancy_ = on_occupancy_ || events.global_occupancy;
+    on_injections_ = on_injections_ || events.injections;
+    on_forwards_ = on_forwards_ || events.forwards;
+    on_refused_heads_ = on_refused_heads_ || events.refused_heads;
+    on_acknowledgements_ = on_acknowledgements_ || events.acknowledgements;
+    if (events.acknowledgements) far_.push_back(tracker.get());
+    events_.push_back(events);
     numbers_.trackers.push_back(std::move(tracker));
   }
-  if (!hear_occupancy()) return;
+  if (!on_occupancy()) return;
   changed_.assign(num_routers, 0);
   changed_routers_.reserve(num_routers);
 }
@@ -50,30 +50,30 @@ void PartitionTrackers::archive(Archive& archive) {
 }
 
 void PartitionTrackers::packet_injected(std::uint32_t router, const Packet& packet) {
-  for (std::size_t i = 0; i < hears_.size(); ++i) {
-    if (hears_[i].injections) numbers_.trackers[i]->packet_injected(first_router_ + router, packet);
+  for (std::size_t i = 0; i < events_.size(); ++i) {
+    if (events_[i].injections) numbers_.trackers[i]->packet_injected(first_router_ + router, packet);
   }
 }
 
 void PartitionTrackers::packet_forwarded(std::uint32_t router, Port host_port, const Packet& packet,
                                          Tick now) {
-  for (std::size_t i = 0; i < hears_.size(); ++i) {
-    if (!hears_[i].forwards) continue;
+  for (std::size_t i = 0; i < events_.size(); ++i) {
+    if (!events_[i].forwards) continue;
     numbers_.trackers[i]->packet_forwarded(first_router_ + router, host_port, packet, now);
   }
 }
 
 void PartitionTrackers::head_refused(std::uint32_t router, Port host_port, const Packet& packet, Refusal why,
                                      Tick now) {
-  for (std::size_t i = 0; i < hears_.size(); ++i) {
-    if (!hears_[i].refused_heads) continue;
+  for (std::size_t i = 0; i < events_.size(); ++i) {
+    if (!events_[i].refused_heads) continue;
     numbers_.trackers[i]->head_refused(first_router_ + router, host_port, packet, why, now);
   }
 }
 
-void PartitionTrackers::hear(const Acknowledgement& acknowledgement) {
-  for (std::size_t i = 0; i < hears_.size(); ++i) {
-    if (hears_[i].acknowledgements) numbers_.trackers[i]->packet_acknowledged(acknowledgement);
+void PartitionTrackers::on_acknowledgement(const Acknowledgement& acknowledgement) {
+  for (std::size_t i = 0; i < events_.size(); ++i) {
+    if (events_[i].acknowledgements) numbers_.trackers[i]->packet_acknowledged(acknowledgement);
   }
 }
 
@@ -81,8 +81,8 @@ void PartitionTrackers::settle(const PortBlocks& outputs, Tick now) {
   numbers_.now = now;
   for (const std::uint32_t router : changed_routers_) {
     changed_[router] = 0;
-    for (std::size_t i = 0; i < hears_.size(); ++i) {
-      if (!hears_[i].global_occupancy) continue;
+    for (std::size_t i = 0; i < events_.size(); ++i) {
+      if (!events_[i].global_occupancy) continue;
       numbers_.trackers[i]->occupancy_changed(first_router_ + router, outputs.of_router(router), now);
     }
   }

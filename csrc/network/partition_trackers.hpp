@@ -19,15 +19,15 @@ class PartitionTrackers {
 
   // Whether any tracker runs.
   [[nodiscard]] bool any() const noexcept { return !numbers_.trackers.empty(); }
-  [[nodiscard]] bool hear_occupancy() const noexcept { return hear_occupancy_; }
-  [[nodiscard]] bool hear_injections() const noexcept { return hear_injections_; }
-  [[nodiscard]] bool hear_forwards() const noexcept { return hear_forwards_; }
-  [[nodiscard]] bool hear_refused_heads() const noexcept { return hear_refused_heads_; }
-  [[nodiscard]] bool hear_acknowledgements() const noexcept { return hear_acknowledgements_; }
+  [[nodiscard]] bool on_occupancy() const noexcept { return on_occupancy_; }
+  [[nodiscard]] bool on_injections() const noexcept { return on_injections_; }
+  [[nodiscard]] bool on_forwards() const noexcept { return on_forwards_; }
+  [[nodiscard]] bool on_refused_heads() const noexcept { return on_refused_heads_; }
+  [[nodiscard]] bool on_acknowledgements() const noexcept { return on_acknowledgements_; }
 
   // Routers are numbered within the partition. The occupancy of a port has changed: see settle().
   void occupancy_changed(std::uint32_t router, LinkClass link) {
-    if (!hear_occupancy_ || link != global_class_) return;
+    if (!on_occupancy_ || link != global_class_) return;
     if (changed_[router] == 0) changed_routers_.push_back(router);
     changed_[router] = 1;
   }
@@ -36,8 +36,8 @@ class PartitionTrackers {
   void head_refused(std::uint32_t router, Port host_port, const Packet& packet, Refusal why, Tick now);
 
   // Before a decision about a packet at this router is worked out.
-  void touch(std::uint32_t router, std::uint32_t destination_router) const noexcept {
-    for (const RouterTracker* tracker : far_) tracker->touch(router, destination_router);
+  void prefetch_numbers(std::uint32_t router, std::uint32_t destination_router) const noexcept {
+    for (const RouterTracker* tracker : far_) tracker->prefetch_numbers(router, destination_router);
   }
 
   // Adds an acknowledgement to a router of this partition; not due in the present window.
@@ -47,11 +47,11 @@ class PartitionTrackers {
   void open_window() { acknowledgements_.open_window(); }
 
   // Begins a time: acknowledgements arrive.
-  void begin_instant(Tick now) {
+  void begin_time(Tick now) {
     while (acknowledgements_.any_until(now)) {
       const Acknowledgement* const later = acknowledgements_.behind_first(kTouchedAhead);
-      if (later != nullptr) touch(later->source_router, later->destination_router);
-      hear(acknowledgements_.take());
+      if (later != nullptr) prefetch_numbers(later->source_router, later->destination_router);
+      on_acknowledgement(acknowledgements_.take());
     }
   }
   // All that happens in it but decisions has happened. `outputs`: of the partition.
@@ -65,19 +65,19 @@ class PartitionTrackers {
  private:
   static constexpr std::size_t kTouchedAhead = 8;
 
-  void hear(const Acknowledgement& acknowledgement);
+  void on_acknowledgement(const Acknowledgement& acknowledgement);
 
   std::uint32_t first_router_;
   LinkClass global_class_;
   TrackedNumbers numbers_;
   std::vector<const RouterTracker*> far_;  // trackers with data that is worth prefetching
-  std::vector<TrackedEvents> hears_;       // [tracker]
-  bool hear_occupancy_ = false;
-  bool hear_injections_ = false;
-  bool hear_forwards_ = false;
-  bool hear_refused_heads_ = false;
-  bool hear_acknowledgements_ = false;
-  AcknowledgementsUnderWay acknowledgements_;
+  std::vector<TrackedEvents> events_;      // [tracker]
+  bool on_occupancy_ = false;
+  bool on_injections_ = false;
+  bool on_forwards_ = false;
+  bool on_refused_heads_ = false;
+  bool on_acknowledgements_ = false;
+  AcknowledgementsInFlight acknowledgements_;
   std::vector<std::uint8_t> changed_;  // [router]: whether an occupancy changed at this time
   std::vector<std::uint32_t> changed_routers_;
 };

@@ -19,21 +19,21 @@ auto& items_of(Queue& queue) {
 // The tables of counters that policies keep for their observations. They are made when a policy is first
 // called.
 void archive_sheets(Archive& archive, PartitionState& s) {
-  std::uint64_t count = s.sheets.size();
+  std::uint64_t count = s.tables.size();
   archive(count);
-  s.sheets.resize(static_cast<std::size_t>(count));
+  s.tables.resize(static_cast<std::size_t>(count));
   for (std::size_t i = 0; i < count; ++i) {
-    PartitionState::Sheet& sheet = s.sheets[i];
-    bool in_use = sheet.rows != nullptr && sheet.of == s.plan.policies_before;
+    PartitionState::Table& table = s.tables[i];
+    bool in_use = table.rows != nullptr && table.of == s.plan.policies_before;
     archive(in_use);
     if (!in_use) continue;
     if (archive.reads()) {
       const bool background = i == s.plan.deciders.size();
       const Decider& who = background ? *s.plan.background : s.plan.deciders[i];
-      sheet = {.rows = std::make_unique<QuestionSheet>(*who.seen, s.first_router, s.num_routers),
+      table = {.rows = std::make_unique<ObservationTable>(*who.seen, s.first_router, s.num_routers),
                .of = s.plan.policies_before};
     }
-    archive(*sheet.rows);
+    archive(*table.rows);
   }
 }
 
@@ -45,8 +45,8 @@ static_assert(sizeof(PartitionState) == 4056);
 static_assert(sizeof(PacketStore) == 304);
 static_assert(sizeof(DeliveryRecord) == 280);
 static_assert(sizeof(HostSender) == 88);
-static_assert(sizeof(Mail) == 288);
-static_assert(sizeof(DecisionDesk) == 536);
+static_assert(sizeof(PartitionMessages) == 288);
+static_assert(sizeof(PendingDecisions) == 536);
 static_assert(sizeof(HostPrograms) == 344);
 static_assert(sizeof(PartitionTrackers) == 192);
 static_assert(sizeof(Network) == 240);
@@ -55,11 +55,11 @@ static_assert(sizeof(Network) == 240);
 }  // namespace
 
 // Left out: constants set by the constructor (inputs, group_of, drawn_packets, skips), values that are drawn
-// anew when they are missing (drawn), and scratch (keys, requests, best_requests, answers, woken, sending,
+// anew when they are missing (drawn), and scratch (keys, requests, best_requests, choices, woken, sending,
 // and of `around` all but its time).
 void PartitionState::archive(Archive& archive) {
   if (archive.reads()) drawn.assign(drawn.size(), {});
-  archive(window_start, cursor, next_edge, count_until, mail, ports);
+  archive(window_start, cursor, next_edge, count_until, messages_out, ports);
   archive.fixed(output_stalls);
   archive.fixed(input_stalls);
   archive.fixed(input_vcs);
@@ -82,7 +82,7 @@ void PartitionState::archive(Archive& archive) {
   archive.fixed(arrivals);
   archive(to_hosts);
   archive.fixed(departures);
-  archive(hosts_due, effects, mailed_packets, mailed_to, mailed_credits, credit_pool, unused_credits, busy,
+  archive(hosts_due, effects, sent_packets, sent_to, sent_credits, credit_pool, unused_credits, busy,
           items_of(far_hosts), items_of(alarms), undecided);
 
   archive.fixed(hosts);
@@ -96,10 +96,10 @@ void PartitionState::archive(Archive& archive) {
   archive.fixed(router_delivered);
   archive(counted_after, trace_hash, injected_ever, delivered_ever, last_delivery, packet_time);
 
-  archive(trackers, around.now, asking);
-  if (desk != nullptr) archive(*desk);
+  archive(trackers, view.now, external);
+  if (pending != nullptr) archive(*pending);
   archive_sheets(archive, *this);
-  if (archive.reads() && asking && plan.background) {
+  if (archive.reads() && external && plan.background) {
     trackers.numbers().policy_trackers = &plan.background->trackers;
   }
 }
@@ -110,7 +110,7 @@ void Network::archive(Archive& archive) {
   for (Partition& partition : partitions_) archive(partition);
   watchdog_.archive(archive, partitions_);
   if (!archive.reads()) return;
-  for (Partition& partition : partitions_) partition.sort_mail();
+  for (Partition& partition : partitions_) partition.sort_messages();
 }
 
 }  // namespace dragonfly

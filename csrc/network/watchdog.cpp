@@ -11,8 +11,8 @@ constexpr std::size_t kMostListed = 8;
 // The heads that did not move, as a graph in which each waits for at most one other.
 class WaitGraph {
  public:
-  explicit WaitGraph(std::span<const HeadWatch> heads) : heads_{heads} {
-    for (const HeadWatch& partition : heads) seen_.emplace_back(partition.num_input_vcs(), 0U);
+  explicit WaitGraph(std::span<const HeadProgressMonitor> heads) : heads_{heads} {
+    for (const HeadProgressMonitor& partition : heads) seen_.emplace_back(partition.num_input_vcs(), 0U);
   }
 
   // Heads that wait for each other, or nothing.
@@ -47,12 +47,12 @@ class WaitGraph {
   }
   InputVcId next(InputVcId at) const { return heads_[at.partition].waits_for(at.input_vc); }
 
-  std::span<const HeadWatch> heads_;              // [partition]
+  std::span<const HeadProgressMonitor> heads_;    // [partition]
   std::vector<std::vector<std::uint32_t>> seen_;  // by which walk
   std::uint32_t walk_ = 0;
 };
 
-std::vector<InputVcId> all_unmoved(std::span<const HeadWatch> heads) {
+std::vector<InputVcId> all_unmoved(std::span<const HeadProgressMonitor> heads) {
   std::vector<InputVcId> all;
   for (std::uint32_t part = 0; part < heads.size(); ++part) {
     for (std::uint32_t i = 0; i < heads[part].num_input_vcs(); ++i) {
@@ -74,7 +74,7 @@ void Watchdog::archive(Archive& archive, std::span<const Partition> partitions) 
   archive(started_, progress_);
   if (!started_) return;
   watch(partitions);
-  for (HeadWatch& heads : heads_) archive(heads);
+  for (HeadProgressMonitor& heads : heads_) archive(heads);
 }
 
 std::string Watchdog::check(std::span<const Partition> partitions) {
@@ -82,7 +82,7 @@ std::string Watchdog::check(std::span<const Partition> partitions) {
   std::uint64_t progress = 0;
   std::uint64_t in_network = 0;
   bool waiting = false;
-  for (HeadWatch& heads : heads_) {
+  for (HeadProgressMonitor& heads : heads_) {
     waiting = heads.note_heads() || waiting;
     progress += heads.movements();
   }

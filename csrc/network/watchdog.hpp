@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "network/head_watch.hpp"
+#include "network/head_progress_monitor.hpp"
 #include "network/partition.hpp"
 
 namespace dragonfly {
@@ -27,8 +27,8 @@ class Watchdog {
  private:
   void watch(std::span<const Partition> partitions);
 
-  std::vector<HeadWatch> heads_;  // [partition]
-  std::uint64_t progress_ = 0;    // a count of everything that moves, at the last call
+  std::vector<HeadProgressMonitor> heads_;  // [partition]
+  std::uint64_t progress_ = 0;              // a count of everything that moves, at the last call
   bool started_ = false;
 };
 

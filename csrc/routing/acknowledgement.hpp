@@ -23,8 +23,9 @@ inline constexpr std::uint32_t kAcknowledgedKinds = 5;
 [[nodiscard]] inline std::optional<std::uint8_t> acknowledged_kind(const Packet& packet) noexcept {
   if (packet.plan == Plan::kRouted) return std::nullopt;
   if (!packet.non_minimal) return std::uint8_t{0};
-  if (packet.detour_group == kNoGroup || packet.detour_kind == DetourKind::kL) return std::nullopt;
-  return static_cast<std::uint8_t>(1U + static_cast<std::uint32_t>(packet.detour_kind));
+  if (packet.intermediate_group == kNoGroup || packet.nonminimal_kind == NonMinimalKind::kL)
+    return std::nullopt;
+  return static_cast<std::uint8_t>(1U + static_cast<std::uint32_t>(packet.nonminimal_kind));
 }
 
 struct Acknowledgement {
@@ -43,35 +44,35 @@ struct Acknowledgement {
   }
 };
 
-// The acknowledgements on their way to the routers of one partition. None is due in the window in which it
+// The acknowledgements in flight to the routers of one partition. None is due in the window in which it
 // was sent, so they are sorted once per window.
-class AcknowledgementsUnderWay {
+class AcknowledgementsInFlight {
  public:
-  void add(const Acknowledgement& sent) { under_way_.push_back(sent); }
+  void add(const Acknowledgement& sent) { in_flight_.push_back(sent); }
 
   // A window begins: all that is due in it was added before.
   void open_window() {
-    under_way_.erase(under_way_.begin(), under_way_.begin() + static_cast<std::ptrdiff_t>(first_));
+    in_flight_.erase(in_flight_.begin(), in_flight_.begin() + static_cast<std::ptrdiff_t>(first_));
     sorted_ -= first_;
     first_ = 0;
-    const auto added = under_way_.begin() + static_cast<std::ptrdiff_t>(sorted_);
-    std::sort(added, under_way_.end());
-    std::inplace_merge(under_way_.begin(), added, under_way_.end());
-    sorted_ = under_way_.size();
+    const auto added = in_flight_.begin() + static_cast<std::ptrdiff_t>(sorted_);
+    std::sort(added, in_flight_.end());
+    std::inplace_merge(in_flight_.begin(), added, in_flight_.end());
+    sorted_ = in_flight_.size();
   }
   [[nodiscard]] bool any_until(Tick now) const noexcept {
-    return first_ < sorted_ && under_way_[first_].due <= now;
+    return first_ < sorted_ && in_flight_[first_].due <= now;
   }
   // The one so many places behind the first, if it is in order already; else null.
   [[nodiscard]] const Acknowledgement* behind_first(std::size_t places) const noexcept {
-    return first_ + places < sorted_ ? &under_way_[first_ + places] : nullptr;
+    return first_ + places < sorted_ ? &in_flight_[first_ + places] : nullptr;
   }
-  // Takes the first acknowledgement. Precondition: there is one under way.
-  [[nodiscard]] const Acknowledgement& take() noexcept { return under_way_[first_++]; }
-  void archive(Archive& archive) { archive(under_way_, sorted_, first_); }
+  // Takes the first acknowledgement. Precondition: an acknowledgement is in flight.
+  [[nodiscard]] const Acknowledgement& take() noexcept { return in_flight_[first_++]; }
+  void archive(Archive& archive) { archive(in_flight_, sorted_, first_); }
 
  private:
-  std::vector<Acknowledgement> under_way_;  // from first_ on; in order up to sorted_
+  std::vector<Acknowledgement> in_flight_;  // from first_ on; in order up to sorted_
   std::size_t first_ = 0;
   std::size_t sorted_ = 0;
 };

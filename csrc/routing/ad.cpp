@@ -7,9 +7,9 @@
 #include <utility>
 #include <variant>
 
-#include "routing/detour.hpp"
 #include "routing/gateways.hpp"
 #include "routing/load_level.hpp"
+#include "routing/nonminimal.hpp"
 #include "routing/policy.hpp"
 
 namespace dragonfly {
@@ -53,8 +53,8 @@ constexpr std::uint32_t kAnyGateway = 1;  // of the parameter's names
 
 enum class Ties : std::uint32_t { kMinimal, kNonminimal, kRandom };
 
-struct AdParams : DetourParams {
-  using DetourParams::DetourParams;
+struct AdParams : NonMinimalParams {
+  using NonMinimalParams::NonMinimalParams;
   Count minimal_candidates{this,
                            {"minimal_candidates", 2.0, "paths",
                             "shortest paths that are drawn, the least loaded is compared", whole(1, 16)}};
@@ -84,7 +84,7 @@ struct AdParams : DetourParams {
       this,
       {"in_group", true, "",
        "whether packets may take a non-minimal path inside a group, by another router of it: where it is "
-       "their source and destination, and where they pass it on the way to another"}};
+       "their source and destination, and where they pass it on the path to another"}};
   Flag in_destination_group{
       this,
       {"in_destination_group", false, "",
@@ -95,7 +95,7 @@ struct AdParams : DetourParams {
 // non-minimal paths by a random other group. Later routers of the source group compare again while the packet
 // is on a minimal path, but only with their own global links: local dimensions are crossed in a fixed order,
 // so a packet cannot turn to another gateway (`later_nonminimal`). The router by which a packet enters its
-// intermediate group, and the source router of a packet that stays in its group, compare in the same way with
+// intermediate group, and the source router of a packet that stays in its group, compare likewise with
 // paths by a random router of the group. In its destination group a packet goes minimally, unless
 // `in_destination_group`. A path has 10 hops at most. Loads are those of the first port, in 16 levels; the
 // load of each side is shifted and increased, by the mode and the hops taken.
@@ -105,7 +105,7 @@ struct AdParams : DetourParams {
 // public). Whether Aries' tables name every gateway to a group or the nearest alone is not public either:
 // `gateways`. A packet that is on its way to an intermediate group does not decide again before it has left
 // its source group.
-class Ad final : public DrawsPerQuestion<Ad> {
+class Ad final : public DrawsPerDecision<Ad> {
  public:
   struct Settings {
     AdParams candidates;
@@ -125,12 +125,12 @@ class Ad final : public DrawsPerQuestion<Ad> {
     return settings_.candidates.in_group ? DecisionScope::kProgressive : DecisionScope::kMinimalPath;
   }
   [[nodiscard]] PathBudget budget() const noexcept override {
-    return budget_of_paths(detour_kinds(), scope());
+    return budget_of_paths(nonminimal_kinds(), scope());
   }
-  [[nodiscard]] std::vector<DetourKind> detour_kinds() const override {
-    std::vector<DetourKind> kinds{DetourKind::kLg};
-    if (settings_.candidates.in_group) kinds.push_back(DetourKind::kL);
-    if (later_kind() == DetourKind::kG) kinds.push_back(DetourKind::kG);
+  [[nodiscard]] std::vector<NonMinimalKind> nonminimal_kinds() const override {
+    std::vector<NonMinimalKind> kinds{NonMinimalKind::kLg};
+    if (settings_.candidates.in_group) kinds.push_back(NonMinimalKind::kL);
+    if (later_kind() == NonMinimalKind::kG) kinds.push_back(NonMinimalKind::kG);
     return kinds;
   }
   [[nodiscard]] bool any_gateway() const noexcept override {
@@ -138,24 +138,24 @@ class Ad final : public DrawsPerQuestion<Ad> {
   }
   [[nodiscard]] std::vector<TrackerRequest> trackers() const override { return {levels_}; }
 
-  [[nodiscard]] RandomStream stream_of(const Question& question) const {
-    return question.minimal_choice_stream();
+  [[nodiscard]] RandomStream stream_of(const DecisionContext& decision) const {
+    return decision.minimal_choice_stream();
   }
-  [[nodiscard]] Answer route(const Question& question, RandomStream& choices) const {
+  [[nodiscard]] RouteChoice route(const DecisionContext& decision, RandomStream& choices) const {
     const AdParams& candidates = settings_.candidates;
-    const Packet& packet = question.packet();
-    const PathFollower& paths = question.paths();
+    const Packet& packet = decision.packet();
+    const PathFollower& paths = decision.paths();
     const Stage stage = paths.source_stage(packet);
 
     // On a non-minimal path that has just begun its next part, the plan must be updated: no start is named.
-    Answer stay;
+    RouteChoice stay;
     std::uint32_t load = 0;
-    const bool names_start = packet.plan != Plan::kToDetour;
-    const bool draws_gateway = any_gateway() && may_draw_gateway(question);
+    const bool names_start = packet.plan != Plan::kToIntermediate;
+    const bool draws_gateway = any_gateway() && may_draw_gateway(decision);
     const auto weigh = [&](std::uint32_t choice, bool first) {
       const MinimalPath path =
-          draws_gateway ? path_by_gateway(question, stage, choice) : shortest_path(question, stage, choice);
-      const std::uint32_t level = level_of(question, path.hop.port);
+          draws_gateway ? path_by_gateway(decision, stage, choice) : shortest_path(decision, stage, choice);
+      const std::uint32_t level = level_of(decision, path.hop.port);
       if (!first && level >= load) return;
       stay = {
           .minimal_choice = path.choice, .start = names_start ? path.hop : Hop{}, .gateway = path.gateway};
@@ -163,7 +163,7 @@ class Ad final : public DrawsPerQuestion<Ad> {
     };
     // No port is less loaded than an empty one: paths that cannot win are skipped. Draws belong to the
     // packet, so skipping them changes no others.
-    const std::uint32_t possible = question.topology().num_choices();
+    const std::uint32_t possible = decision.topology().num_choices();
     std::uint32_t first_choice = 0;
     if (possible > 1 && candidates.minimal_candidates > 1) {
       first_choice = choices.below(possible);  // as PathFollower::choice_of, where paths are drawn
@@ -181,25 +181,27 @@ class Ad final : public DrawsPerQuestion<Ad> {
     const std::uint32_t best_around = settings_.nonminimal[hops].of(lowest_);
     if (straight < best_around || (straight == best_around && ties == Ties::kMinimal)) return stay;
 
-    const bool leaves = may_take(DetourKind::kLg, packet, question.group());
-    if (!leaves && !may_go_around_inside(packet, question.group())) return stay;
-    DetourKind kind = DetourKind::kL;
-    if (leaves) kind = packet.hops == 0 ? DetourKind::kLg : later_kind();
-    RandomStream draws = question.detour_stream(kind);
-    Answer leave;
-    std::uint32_t detour_load = 0;
+    const bool leaves = may_take(NonMinimalKind::kLg, packet, decision.group());
+    if (!leaves && !may_go_around_inside(packet, decision.group())) return stay;
+    NonMinimalKind kind = NonMinimalKind::kL;
+    if (leaves) kind = packet.hops == 0 ? NonMinimalKind::kLg : later_kind();
+    RandomStream draws = decision.nonminimal_stream(kind);
+    RouteChoice leave;
+    std::uint32_t nonminimal_load = 0;
     for (std::uint32_t i = 0; i < candidates.nonminimal_candidates; ++i) {
-      const Detour detour = draw_detour(question, draws, kind, candidates.avoid_destination_group);
-      if (!detour.exists()) break;
-      const Hop hop = paths.detour_hop(packet, detour, question.router(), question.group(), first_choice);
-      const std::uint32_t level = level_of(question, hop.port);
-      if (leave.detour.exists() && level >= detour_load) continue;
-      leave = {.detour = detour, .start = hop};
-      detour_load = level;
+      const NonMinimalPath nonminimal =
+          draw_nonminimal(decision, draws, kind, candidates.avoid_destination_group);
+      if (!nonminimal.exists()) break;
+      const Hop hop =
+          paths.nonminimal_hop(packet, nonminimal, decision.router(), decision.group(), first_choice);
+      const std::uint32_t level = level_of(decision, hop.port);
+      if (leave.nonminimal.exists() && level >= nonminimal_load) continue;
+      leave = {.nonminimal = nonminimal, .start = hop};
+      nonminimal_load = level;
     }
-    if (!leave.detour.exists()) return stay;
+    if (!leave.nonminimal.exists()) return stay;
 
-    const std::uint32_t around = settings_.nonminimal[hops].of(detour_load);
+    const std::uint32_t around = settings_.nonminimal[hops].of(nonminimal_load);
     if (straight != around) return straight < around ? stay : leave;
     switch (ties) {
       case Ties::kMinimal:
@@ -207,24 +209,24 @@ class Ad final : public DrawsPerQuestion<Ad> {
       case Ties::kNonminimal:
         return leave;
       case Ties::kRandom:
-        return question.learning_stream().uniform() < 0.5 ? stay : leave;
+        return decision.learning_stream().uniform() < 0.5 ? stay : leave;
     }
     return stay;
   }
 
  private:
   // The kind of the non-minimal paths that later routers of the source group choose, if they decide.
-  [[nodiscard]] DetourKind later_kind() const noexcept {
+  [[nodiscard]] NonMinimalKind later_kind() const noexcept {
     const bool own_links = settings_.candidates.decide == 0 && settings_.candidates.later_nonminimal == 0;
-    return own_links ? DetourKind::kG : DetourKind::kLg;
+    return own_links ? NonMinimalKind::kG : NonMinimalKind::kLg;
   }
   [[nodiscard]] bool may_go_around_inside(const Packet& packet, std::uint32_t group) const noexcept {
     const bool arrives = packet.hops > 0 && packet.destination_group == group;
     return settings_.candidates.in_group && (!arrives || settings_.candidates.in_destination_group);
   }
-  [[nodiscard]] static std::uint32_t level_of(const Question& question, Port port) {
-    const std::uint32_t column = port - question.topology().first_local_port();
-    return static_cast<std::uint32_t>(question.tracked(0, 0, column));
+  [[nodiscard]] static std::uint32_t level_of(const DecisionContext& decision, Port port) {
+    const std::uint32_t column = port - decision.topology().first_local_port();
+    return static_cast<std::uint32_t>(decision.tracked(0, 0, column));
   }
 
   Settings settings_;
@@ -241,7 +243,7 @@ std::vector<ParameterInfo> bias_parameters() {
                                             "behind two hops or more"};
   std::vector<ParameterInfo> rows;
   for (const char* side : {"minimal", "nonminimal"}) {
-    const std::string of = side == std::string{"minimal"} ? "minimal paths" : "detours";
+    const std::string of = side == std::string{"minimal"} ? "minimal paths" : "non-minimal paths";
     for (std::size_t hops = 0; hops < kHopClasses.size(); ++hops) {
       rows.push_back({name_of(side, "shift", hops), 0.0, "bits",
                       std::string{"by which the load of "} + of + " is shifted up " + when[hops],

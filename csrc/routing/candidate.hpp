@@ -7,7 +7,7 @@
 
 namespace dragonfly {
 
-// kind: -1 does not exist, 0 minimal, then 1 + DetourKind.
+// kind: -1 does not exist, 0 minimal, then 1 + NonMinimalKind.
 struct Candidate {
   std::int8_t kind = -1;
   std::int8_t hops = 0;  // from here to the destination router
@@ -23,8 +23,8 @@ struct Candidate {
 static_assert(sizeof(Candidate) == 28);
 
 // The non-minimal path of a candidate path that takes one.
-[[nodiscard]] inline Detour detour_of(const Candidate& candidate) noexcept {
-  return {.kind = static_cast<DetourKind>(candidate.kind - 1),
+[[nodiscard]] inline NonMinimalPath nonminimal_of(const Candidate& candidate) noexcept {
+  return {.kind = static_cast<NonMinimalKind>(candidate.kind - 1),
           .router = candidate.intermediate_router < 0
                         ? kNil
                         : static_cast<std::uint32_t>(candidate.intermediate_router),

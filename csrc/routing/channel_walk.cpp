@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <tuple>
 
-#include "routing/detour.hpp"
+#include "routing/nonminimal.hpp"
 
 namespace dragonfly {
 
@@ -18,7 +18,7 @@ class Walker {
         paths_{paths},
         topology_{paths.topology()},
         policy_{policy},
-        budget_{policy.budget().with_local_ways(topology_.local_way_hops())} {}
+        budget_{policy.budget().with_local_paths(topology_.local_path_hops())} {}
 
   ChannelWalk walk() {
     for (std::uint32_t from = 0; from < topology_.num_routers(); ++from) {
@@ -47,26 +47,27 @@ class Walker {
   }
 
   // All that the policy may draw for a packet that is here.
-  std::vector<Detour> detours(const Packet& packet, std::uint32_t router) const {
-    std::vector<Detour> all;
+  std::vector<NonMinimalPath> nonminimal_paths(const Packet& packet, std::uint32_t router) const {
+    std::vector<NonMinimalPath> all;
     const std::uint32_t own = topology_.group_of(router);
-    for (const DetourKind kind : policy_.detour_kinds()) {
+    for (const NonMinimalKind kind : policy_.nonminimal_kinds()) {
       if (!may_take(kind, packet, own, own_group_of(policy_.scope()))) continue;
-      const bool own_link = kind == DetourKind::kGl || kind == DetourKind::kG;
+      const bool own_link = kind == NonMinimalKind::kGl || kind == NonMinimalKind::kG;
       for (std::uint32_t group = 0; group < topology_.num_groups(); ++group) {
-        if ((group == own) != (kind == DetourKind::kL) || (own_link && !has_link(router, group))) continue;
-        Detour detour{.kind = kind, .group = static_cast<std::uint16_t>(group)};
+        if ((group == own) != (kind == NonMinimalKind::kL) || (own_link && !has_link(router, group)))
+          continue;
+        NonMinimalPath nonminimal{.kind = kind, .group = static_cast<std::uint16_t>(group)};
         if (!visits_router(kind)) {
-          all.push_back(detour);
+          all.push_back(nonminimal);
           continue;
         }
         for (std::uint32_t i = 0; i < topology_.a(); ++i) {
-          detour.router = group * topology_.a() + i;
-          if (kind == DetourKind::kL &&
-              (detour.router == router || detour.router == packet.destination_router)) {
+          nonminimal.router = group * topology_.a() + i;
+          if (kind == NonMinimalKind::kL &&
+              (nonminimal.router == router || nonminimal.router == packet.destination_router)) {
             continue;
           }
-          all.push_back(detour);
+          all.push_back(nonminimal);
         }
       }
     }
@@ -91,17 +92,18 @@ class Walker {
     return false;
   }
 
-  // Follows every possible next hop, whatever is drawn and decided. `came_by`: the port by which the packet
-  // has entered the router.
+  // Follows every possible next hop, for every draw and every decision. `came_by`: the port by which the
+  // packet has entered the router.
   void follow(const Packet& packet, std::uint32_t router, const Channel* held, Port came_by) {
-    if (router == packet.destination_router && packet.plan != Plan::kToDetour) {
+    if (router == packet.destination_router && packet.plan != Plan::kToIntermediate) {
       longest_ = std::max(longest_, std::uint32_t{packet.hops});
       return;
     }
     // All further hops depend only on this state.
     if (!visited_
-             .insert({router, came_by, packet.hops, packet.plan, packet.detour_kind, packet.detour_router,
-                      packet.detour_group, packet.non_minimal, held != nullptr ? *held : Channel{}})
+             .insert({router, came_by, packet.hops, packet.plan, packet.nonminimal_kind,
+                      packet.intermediate_router, packet.intermediate_group, packet.non_minimal,
+                      held != nullptr ? *held : Channel{}})
              .second) {
       return;
     }
@@ -113,10 +115,10 @@ class Walker {
       go_on(bound, router, held);
     }
     if (!has_choice(policy_.scope(), topology_, packet, router, group, came_by)) return;
-    for (const Detour& detour : detours(packet, router)) {
-      Packet detoured = packet;
-      PathFollower::set_detour(detoured, detour);
-      go_on(detoured, router, held);
+    for (const NonMinimalPath& nonminimal : nonminimal_paths(packet, router)) {
+      Packet non_minimal_packets = packet;
+      PathFollower::set_nonminimal(non_minimal_packets, nonminimal);
+      go_on(non_minimal_packets, router, held);
     }
   }
 
@@ -151,16 +153,16 @@ class Walker {
 
   // Numbers that pick every possibility where packets draw; else the one that counts.
   static std::vector<std::uint32_t> choices_of(const Dragonfly& topology) {
-    if (!topology.draws_ways()) return {0};
-    const std::uint32_t step = topology.num_choices() / (topology.trunking() * kMostWays);
+    if (!topology.draws_paths()) return {0};
+    const std::uint32_t step = topology.num_choices() / (topology.trunking() * kMostPaths);
     std::vector<std::uint32_t> all;
     for (std::uint32_t choice = 0; choice < topology.num_choices(); choice += step) all.push_back(choice);
     return all;
   }
-  static constexpr std::uint32_t kMostWays = 8;  // in a group of the small systems that are walked
+  static constexpr std::uint32_t kMostPaths = 8;  // in a group of the small systems that are walked
   static constexpr Port kFromHost = 0;
 
-  using Standpoint = std::tuple<std::uint32_t, Port, std::uint8_t, Plan, DetourKind, std::uint32_t,
+  using Standpoint = std::tuple<std::uint32_t, Port, std::uint8_t, Plan, NonMinimalKind, std::uint32_t,
                                 std::uint16_t, bool, Channel>;
 
   std::vector<std::uint32_t> choices_;
@@ -201,7 +203,7 @@ ChannelWalk walk_any_port(const PathFollower& paths, std::uint32_t longest) {
 }  // namespace
 
 ChannelWalk walk_channels(const PathFollower& paths, const RoutingPolicy& policy) {
-  const PathBudget budget = policy.budget().with_local_ways(paths.topology().local_way_hops());
+  const PathBudget budget = policy.budget().with_local_paths(paths.topology().local_path_hops());
   if (budget.any_port) return walk_any_port(paths, budget.longest_path);
   return Walker{paths, policy}.walk();
 }

@@ -30,7 +30,7 @@ struct ChannelWalk {
 };
 
 // Every minimal path, every path with every non-minimal path that the policy may draw (the destination group
-// included, whatever its setting), from every router to every other, at every router where the policy
+// included, for every setting), from every router to every other, at every router where the policy
 // decides. Meant for small systems: the work grows with the cube of the number of routers. Throws
 // std::logic_error when a path does not arrive within the hops that the policy declares, or uses a VC that
 // the ladder does not have.

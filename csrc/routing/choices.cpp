@@ -18,19 +18,19 @@ std::uint32_t hops_through(const Dragonfly& topology, std::uint32_t router, Port
 }
 
 // Hops of a non-minimal path from here to the destination router.
-std::int8_t detour_hops(const Dragonfly& topology, const Packet& packet, const Detour& detour,
-                        std::uint32_t router, Port first) noexcept {
-  if (visits_router(detour.kind)) {
-    return static_cast<std::int8_t>(hops_through(topology, router, first, detour.router) +
-                                    topology.minimal_hops(detour.router, packet.destination_router));
+std::int8_t nonminimal_hops(const Dragonfly& topology, const Packet& packet, const NonMinimalPath& nonminimal,
+                            std::uint32_t router, Port first) noexcept {
+  if (visits_router(nonminimal.kind)) {
+    return static_cast<std::int8_t>(hops_through(topology, router, first, nonminimal.router) +
+                                    topology.minimal_hops(nonminimal.router, packet.destination_router));
   }
   // To the group, wherever the path enters it, then minimally on. With draws: on a path that starts like
   // that.
   std::uint32_t entry = topology.neighbor(router, first).router;
   std::uint32_t hops = 1;
-  while (topology.group_of(entry) != detour.group) {
-    const std::uint32_t choice = topology.draws_ways() ? 0U : packet.number;
-    entry = topology.neighbor(entry, topology.port_towards_group(entry, detour.group, choice)).router;
+  while (topology.group_of(entry) != nonminimal.group) {
+    const std::uint32_t choice = topology.draws_paths() ? 0U : packet.number;
+    entry = topology.neighbor(entry, topology.port_towards_group(entry, nonminimal.group, choice)).router;
     ++hops;
   }
   return static_cast<std::int8_t>(hops + topology.minimal_hops(entry, packet.destination_router));
@@ -41,7 +41,8 @@ std::int8_t minimal_path_hops(const RouteContext& context, const MinimalPath& pa
   const Dragonfly& topology = context.topology();
   const Packet& packet = context.packet();
   std::uint32_t gateway = path.gateway;
-  if (gateway == kNil && PathFollower::has_gateway(packet, context.group())) gateway = packet.detour_router;
+  if (gateway == kNil && PathFollower::has_gateway(packet, context.group()))
+    gateway = packet.intermediate_router;
   return static_cast<std::int8_t>(
       gateway == kNil ? topology.minimal_hops(context.router(), packet.destination_router)
                       : topology.hops_by_gateway(context.router(), context.group(), gateway,
@@ -62,7 +63,7 @@ void look_at_ports(const RouteContext& context, std::span<Candidate> candidates)
 
 }  // namespace
 
-void mark_minimal_ports(const QuestionPlan& plan, const RouteContext& context, Port known,
+void mark_minimal_ports(const ObservationPlan& plan, const RouteContext& context, Port known,
                         float* minimal) noexcept {
   const Dragonfly& topology = context.topology();
   const std::uint32_t router = context.router();
@@ -80,16 +81,16 @@ void mark_minimal_ports(const QuestionPlan& plan, const RouteContext& context, P
   }
 }
 
-std::uint32_t port_choices(const QuestionPlan& plan, const RouteContext& context, bool forced, Port way,
-                           std::uint8_t* mask) noexcept {
+std::uint32_t port_choices(const ObservationPlan& plan, const RouteContext& context, bool forced,
+                           Port planned, std::uint8_t* mask) noexcept {
   if (plan.masks) {
-    const std::uint64_t legal = legal_ports(plan, context, forced, way);
+    const std::uint64_t legal = legal_ports(plan, context, forced, planned);
     spread_bits(legal, plan.num_ports, mask);
     return static_cast<std::uint32_t>(std::popcount(legal));
   }
   if (forced) {
     std::fill_n(mask, plan.num_ports, std::uint8_t{0});
-    mask[way - plan.first_port] = 1;
+    mask[planned - plan.first_port] = 1;
     return 1;
   }
   const Dragonfly& topology = context.topology();
@@ -112,9 +113,10 @@ std::uint32_t port_choices(const QuestionPlan& plan, const RouteContext& context
   return legal;
 }
 
-std::uint32_t path_choices(const QuestionPlan& plan, const RouteContext& context, bool forced, const Way& way,
-                           ShownPaths shown, std::uint8_t* mask, Candidate* candidates) {
-  const QuestionSpec& spec = plan.asked;
+std::uint32_t path_choices(const ObservationPlan& plan, const RouteContext& context, bool forced,
+                           const PlannedHop& planned, ShownPaths shown, std::uint8_t* mask,
+                           Candidate* candidates) {
+  const DecisionSpec& spec = plan.spec;
   const Dragonfly& topology = context.topology();
   const Packet& packet = context.packet();
   const std::uint32_t router = context.router();
@@ -134,12 +136,13 @@ std::uint32_t path_choices(const QuestionPlan& plan, const RouteContext& context
   };
 
   if (forced) {
-    const Detour left{
-        .kind = packet.detour_kind, .router = packet.detour_router, .group = packet.detour_group};
-    put(describe(0, way.hop,
-                 way.to_detour
-                     ? detour_hops(topology, packet, left, router, way.hop.port)
-                     : static_cast<std::int8_t>(hops_through(topology, router, way.hop.port, target))));
+    const NonMinimalPath left{.kind = packet.nonminimal_kind,
+                              .router = packet.intermediate_router,
+                              .group = packet.intermediate_group};
+    put(describe(0, planned.hop,
+                 planned.to_intermediate
+                     ? nonminimal_hops(topology, packet, left, router, planned.hop.port)
+                     : static_cast<std::int8_t>(hops_through(topology, router, planned.hop.port, target))));
   } else if (shown.first == 0) {
     const Stage stage = plan.paths.source_stage(packet);
     RandomStream choices = context.minimal_choice_stream();
@@ -157,24 +160,25 @@ std::uint32_t path_choices(const QuestionPlan& plan, const RouteContext& context
     }
   }
   while (at < spec.minimal_candidates) put({});
-  const std::uint32_t places = spec.most_shown_detours();
-  for (const DetourKind kind : spec.detours) {
+  const std::uint32_t places = spec.most_shown_nonminimal();
+  for (const NonMinimalKind kind : spec.nonminimal_kinds) {
     const std::uint32_t next_kind = at + places;
     if (!forced) {
-      RandomStream draws = context.detour_stream(kind);
+      RandomStream draws = context.nonminimal_stream(kind);
       for (std::uint32_t i = 0; i < shown.end; ++i) {
-        const Detour detour =
-            draw_detour(context, draws, kind, spec.avoid_destination_group, own_group_of(spec.scope));
+        const NonMinimalPath nonminimal =
+            draw_nonminimal(context, draws, kind, spec.avoid_destination_group, own_group_of(spec.scope));
         if (i < shown.first) continue;
-        if (!detour.exists()) {
+        if (!nonminimal.exists()) {
           put({});
           continue;
         }
-        const Hop hop = plan.paths.detour_hop(packet, detour, router, context.group());
+        const Hop hop = plan.paths.nonminimal_hop(packet, nonminimal, router, context.group());
         Candidate candidate = describe(static_cast<std::int8_t>(1 + static_cast<int>(kind)), hop,
-                                       detour_hops(topology, packet, detour, router, hop.port));
-        candidate.intermediate_group = detour.group;
-        candidate.intermediate_router = visits_router(kind) ? static_cast<std::int32_t>(detour.router) : -1;
+                                       nonminimal_hops(topology, packet, nonminimal, router, hop.port));
+        candidate.intermediate_group = nonminimal.group;
+        candidate.intermediate_router =
+            visits_router(kind) ? static_cast<std::int32_t>(nonminimal.router) : -1;
         put(candidate);
       }
     }
@@ -184,11 +188,11 @@ std::uint32_t path_choices(const QuestionPlan& plan, const RouteContext& context
   return legal;
 }
 
-bool is_path_choice(const QuestionPlan& plan, const RouteContext& context) {
-  const QuestionSpec& spec = plan.asked;
+bool is_path_choice(const ObservationPlan& plan, const RouteContext& context) {
+  const DecisionSpec& spec = plan.spec;
   if (context.topology().num_choices() > 1 && spec.minimal_candidates > 1) return true;
-  return std::ranges::any_of(spec.detours, [&](DetourKind kind) {
-    return has_detour(context, kind, spec.avoid_destination_group, own_group_of(spec.scope));
+  return std::ranges::any_of(spec.nonminimal_kinds, [&](NonMinimalKind kind) {
+    return has_nonminimal(context, kind, spec.avoid_destination_group, own_group_of(spec.scope));
   });
 }
 

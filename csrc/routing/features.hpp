@@ -93,7 +93,7 @@ inline float idle_packets(const FeatureView& view, const Candidate& path) noexce
   if (path.kind < 0) return 0;
   const bool inside = view.context.packet().destination_group == view.context.group();
   const bool around =
-      path.kind > 0 && path.kind != 1 + static_cast<int>(DetourKind::kL) &&
+      path.kind > 0 && path.kind != 1 + static_cast<int>(NonMinimalKind::kL) &&
       path.intermediate_group != static_cast<std::int32_t>(view.context.packet().destination_group);
   const std::int32_t global = around ? 2 : inside ? 0 : 1;
   const std::int32_t local = path.hops > global ? path.hops - global : 0;
@@ -121,7 +121,7 @@ Feature(const char*, FeaturePer, const char*, Scale, Fill, bool, bool) -> Featur
 
 }  // namespace detail
 
-// To add a feature: a row, anywhere. Its place is its bit in QuestionSpec::features.
+// To add a feature: a row, anywhere. Its place is its bit in DecisionSpec::features.
 inline constexpr auto kFeatures = [] {
   using detail::Feature;
   using Sizes = const FeatureSizes&;
@@ -218,8 +218,8 @@ inline constexpr auto kFeatures = [] {
               },
               true, false},
       Feature{"candidate_time_packets", kCandidate,
-              "time of the way on idle links, in packets that a global link could carry meanwhile; a path "
-              "takes one global link, by way of a third group two",
+              "time of the path on idle links, in packets that a global link could carry meanwhile; a path "
+              "takes one global link, through a third group two",
               [](Sizes) { return FeatureScale{kTimePackets, 0, 0, kMostTimePackets / kTimePackets}; },
               [](View view, float* out) {
                 for (std::uint32_t i = 0; i < view.num_candidates; ++i) {

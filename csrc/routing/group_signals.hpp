@@ -15,7 +15,7 @@ namespace dragonfly {
 
 class GroupSignals {
  public:
-  static constexpr std::uint64_t kBytesPerBit = 2;  // next to the flips under way
+  static constexpr std::uint64_t kBytesPerBit = 2;  // next to the flips in flight
 
   GroupSignals(std::uint32_t num_routers, std::uint32_t bits_per_router, Tick delay)
       : bits_{bits_per_router},
@@ -29,7 +29,7 @@ class GroupSignals {
     if ((own_[at] != 0) == value) return;
     own_[at] = value ? 1 : 0;
     catch_up(now);
-    under_way_.push_back({now + delay_, at});
+    in_flight_.push_back({now + delay_, at});
   }
 
   // A bit of `router` as `reader` of the same group sees it: its own at once.
@@ -42,7 +42,7 @@ class GroupSignals {
   void archive(Archive& archive) {
     archive.fixed(own_);
     archive.fixed(seen_);
-    archive(under_way_, first_);
+    archive(in_flight_, first_);
   }
 
  private:
@@ -53,13 +53,13 @@ class GroupSignals {
   };
 
   void catch_up(Tick now) {
-    for (; first_ < under_way_.size() && under_way_[first_].due <= now; ++first_) {
-      seen_[under_way_[first_].at] ^= 1;
+    for (; first_ < in_flight_.size() && in_flight_[first_].due <= now; ++first_) {
+      seen_[in_flight_[first_].at] ^= 1;
     }
     // Applied flips are dropped when they are the larger part: a constant amount of work per flip, and no
-    // more room than twice the most that is ever under way.
-    if (first_ * 2 < under_way_.size() || first_ == 0) return;
-    under_way_.erase(under_way_.begin(), under_way_.begin() + static_cast<std::ptrdiff_t>(first_));
+    // more room than twice the most that is ever in flight.
+    if (first_ * 2 < in_flight_.size() || first_ == 0) return;
+    in_flight_.erase(in_flight_.begin(), in_flight_.begin() + static_cast<std::ptrdiff_t>(first_));
     first_ = 0;
   }
 
@@ -67,7 +67,7 @@ class GroupSignals {
   Tick delay_;
   std::vector<std::uint8_t> own_;   // [router * bits + bit]: as it is
   std::vector<std::uint8_t> seen_;  // ... as the other routers see them
-  std::vector<Flip> under_way_;     // from first_ on, by time
+  std::vector<Flip> in_flight_;     // from first_ on, by time
   std::size_t first_ = 0;
 };
 

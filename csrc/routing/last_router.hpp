@@ -12,12 +12,14 @@ namespace dragonfly {
 // The non-minimal path of a packet that its source router has just sent; a path that does not exist: the
 // packet goes minimally. None if the source router does not fix the path: on prescribed routes, or with
 // ports.
-[[nodiscard]] inline std::optional<Detour> sent_by(const Packet& packet) noexcept {
-  if (packet.plan == Plan::kToDetour) {
-    return Detour{.kind = packet.detour_kind, .router = packet.detour_router, .group = packet.detour_group};
+[[nodiscard]] inline std::optional<NonMinimalPath> sent_by(const Packet& packet) noexcept {
+  if (packet.plan == Plan::kToIntermediate) {
+    return NonMinimalPath{.kind = packet.nonminimal_kind,
+                          .router = packet.intermediate_router,
+                          .group = packet.intermediate_group};
   }
   if (packet.plan == Plan::kRouted || packet.non_minimal) return std::nullopt;
-  return Detour{};
+  return NonMinimalPath{};
 }
 
 // The router of the destination's group from which a packet at `router` comes to its destination router, by
@@ -27,14 +29,14 @@ namespace dragonfly {
 [[nodiscard]] inline std::uint32_t last_router_before(const Dragonfly& topology, std::uint32_t router,
                                                       std::uint32_t destination_router,
                                                       std::uint32_t destination_group,
-                                                      const Detour& detour) noexcept {
+                                                      const NonMinimalPath& nonminimal) noexcept {
   const std::uint32_t own = topology.group_of(router);
   std::uint32_t from = own;
-  if (detour.exists()) {
-    if (detour.group != destination_group) {
-      from = detour.group;
-    } else if (visits_router(detour.kind) && detour.router != destination_router) {
-      return detour.router;
+  if (nonminimal.exists()) {
+    if (nonminimal.group != destination_group) {
+      from = nonminimal.group;
+    } else if (visits_router(nonminimal.kind) && nonminimal.router != destination_router) {
+      return nonminimal.router;
     }
   }
   return from == destination_group ? router : topology.links_between(destination_group, from)->router;

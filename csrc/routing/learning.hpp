@@ -55,8 +55,8 @@ struct LearningRule {
 // Whether a learner with LearningRule::inside_groups is called for a packet that has reached its destination
 // group, so that it can report. A packet that never left its group has no such report: in a full mesh it has
 // passed one local link at most.
-[[nodiscard]] inline bool hears_arrival(const Dragonfly& topology, const Packet& packet,
-                                        Port came_by) noexcept {
+[[nodiscard]] inline bool reports_arrival(const Dragonfly& topology, const Packet& packet,
+                                          Port came_by) noexcept {
   if (topology.is_global(came_by)) return true;
   return topology.has_meshes()
              ? packet.hops > 1
@@ -64,15 +64,15 @@ struct LearningRule {
 }
 
 // Called at every router outside the destination group, and for arrivals there if its tables have values for
-// paths inside (hears_arrival); else such packets report the travel time alone (note_arrival). The choice of
-// y is a port, or none in the destination group; its report to x is Answer::target_ns, the travel time and
-// y's estimate of the rest.
-// Reports travel back with the credit for the packet's place in the buffer of y: they leave when the packet
-// leaves that buffer, and take no bandwidth, as in SST/Merlin, the simulator of Kang et al., HPDC 2021.
+// paths inside (reports_arrival); else such packets report the travel time alone (note_arrival). The choice
+// of y is a port, or none in the destination group; its report to x is RouteChoice::target_ns, the travel
+// time and y's estimate of the rest. Reports travel back with the credit for the packet's place in the buffer
+// of y: they leave when the packet leaves that buffer, and take no bandwidth, as in SST/Merlin, the simulator
+// of Kang et al., HPDC 2021.
 class LearningPolicy : public RoutingPolicy {
  public:
   [[nodiscard]] DecisionScope scope() const noexcept final { return DecisionScope::kEvery; }
-  [[nodiscard]] std::vector<DetourKind> detour_kinds() const final { return {}; }
+  [[nodiscard]] std::vector<NonMinimalKind> nonminimal_kinds() const final { return {}; }
   [[nodiscard]] AfterRefusal after_refusal() const noexcept final { return AfterRefusal::kKeep; }
   [[nodiscard]] LearningPolicy* learner() noexcept final { return this; }
 
@@ -106,18 +106,20 @@ class LearningPolicy : public RoutingPolicy {
     return (target - (target > group ? 1U : 0U)) * slots_ +
            (slots_ == 1 ? 0U : topology_->host_port(packet.source_host));
   }
-  [[nodiscard]] bool is_asked_about_arrivals() const noexcept { return rule_.inside_groups; }
+  [[nodiscard]] bool decides_about_arrivals() const noexcept { return rule_.inside_groups; }
   // From the input buffer of the router before to that of the present one. Such packets keep it in the place
   // of a non-minimal path, which they do not have (hop_feedback.hpp).
   [[nodiscard]] static double travel_ns(const Packet& packet, TimePs quantum_ps) noexcept {
-    return static_cast<double>(packet.detour_router * quantum_ps) / kPsPerNs;
+    return static_cast<double>(packet.intermediate_router * quantum_ps) / kPsPerNs;
   }
   // The report of a packet that comes into its destination group without a decision there.
   [[nodiscard]] float arrival_ns(const Packet& packet, TimePs quantum_ps) const noexcept {
     return static_cast<float>(rule_.round(travel_ns(packet, quantum_ps)));
   }
   // Prefetches the row that a decision or learn() is going to use.
-  void touch(std::uint32_t router, std::uint32_t row) const noexcept { table_.touch(router, row); }
+  void prefetch_row(std::uint32_t router, std::uint32_t row) const noexcept {
+    table_.prefetch_row(router, row);
+  }
   // Applies a report on a packet that left `router` through `port`. Changes rows of this router only. A
   // closed port stays closed, and a router whose ports are all closed has no estimate to learn from.
   void learn(std::uint32_t router, Port port, std::uint32_t row, float target_ns, TimePs now_ps) noexcept {
@@ -131,7 +133,7 @@ class LearningPolicy : public RoutingPolicy {
   [[nodiscard]] QTable& table() noexcept { return table_; }
   // After prepare().
   void archive(Archive& archive) { archive(table_); }
-  // Replaces the table; ports without a link stay closed whatever their values. Precondition: prepared.
+  // Replaces the table; ports without a link stay closed for all values. Precondition: prepared.
   // Throws ConfigError, and changes nothing, for another number of values, for NaN and for minus infinity.
   void load(std::span<const float> values);
 
@@ -174,31 +176,31 @@ class LearningPolicy : public RoutingPolicy {
   QTable table_;
 };
 
-// A learner that makes one decision after the other: `Answer Rule::visit(const Question&, const Visit&,
-// RandomStream* draws) const`, which reads rows of that router only, compiled into one loop. The caller has
-// prefetched the rows. `bool Rule::draws(const Question&, const Visit&) const` selects the decisions that
-// take random numbers; their streams begin together, `draws` is null for the others.
+// A learner that makes one decision after the other: `RouteChoice Rule::visit(const DecisionContext&, const
+// Visit&, RandomStream* draws) const`, which reads rows of that router only, compiled into one loop. The
+// caller has prefetched the rows. `bool Rule::draws(const DecisionContext&, const Visit&) const` selects the
+// decisions that take random numbers; their streams begin together, `draws` is null for the others.
 template <class Rule>
 class TableLearner : public LearningPolicy {
  public:
-  void decide(std::span<const Question> questions, std::span<Answer> answers) const final {
+  void decide(std::span<const DecisionContext> decisions, std::span<RouteChoice> choices) const final {
     const Rule& rule = static_cast<const Rule&>(*this);
-    while (!questions.empty()) {
-      const std::size_t count = std::min(kAtOnce, questions.size());
+    while (!decisions.empty()) {
+      const std::size_t count = std::min(kAtOnce, decisions.size());
       FixedList<Visit, kAtOnce> visits;
       FixedList<RandomStream, kAtOnce> streams;
-      for (const Question& question : questions.first(count)) {
-        visits.add(visit_of(question));
-        if (rule.draws(question, visits.all().back())) streams.add(question.learning_stream());
+      for (const DecisionContext& decision : decisions.first(count)) {
+        visits.add(visit_of(decision));
+        if (rule.draws(decision, visits.all().back())) streams.add(decision.learning_stream());
       }
       begin_together(streams.all());
       RandomStream* next = streams.all().data();
       for (std::size_t i = 0; i < count; ++i) {
         const Visit& visit = visits.all()[i];
-        answers[i] = rule.visit(questions[i], visit, rule.draws(questions[i], visit) ? next++ : nullptr);
+        choices[i] = rule.visit(decisions[i], visit, rule.draws(decisions[i], visit) ? next++ : nullptr);
       }
-      questions = questions.subspan(count);
-      answers = answers.subspan(count);
+      decisions = decisions.subspan(count);
+      choices = choices.subspan(count);
     }
   }
 
@@ -208,18 +210,18 @@ class TableLearner : public LearningPolicy {
  private:
   static constexpr std::size_t kAtOnce = 32;
 
-  [[nodiscard]] Visit visit_of(const Question& question) const noexcept {
-    const Packet& packet = question.packet();
-    const TimePs quantum = question.around().quantum_ps;
-    Visit visit{.came_by_global = topology().is_global(question.came_by()),
+  [[nodiscard]] Visit visit_of(const DecisionContext& decision) const noexcept {
+    const Packet& packet = decision.packet();
+    const TimePs quantum = decision.view().quantum_ps;
+    Visit visit{.came_by_global = topology().is_global(decision.came_by()),
                 .travel_ns = travel_ns(packet, quantum),
-                .now_ps = question.around().now * quantum};
-    if (question.leaves()) {
-      visit.row = row_of(packet, question.group());
-      visit.minimal_port = topology().has_single_ways()
-                               ? topology().only_port_out(question.router(), packet.destination_group)
-                               : topology().minimal_port(question.router(), packet.destination_router,
-                                                         question.paths().choice_of(packet));
+                .now_ps = decision.view().now * quantum};
+    if (decision.leaves()) {
+      visit.row = row_of(packet, decision.group());
+      visit.minimal_port = topology().has_single_paths()
+                               ? topology().only_port_out(decision.router(), packet.destination_group)
+                               : topology().minimal_port(decision.router(), packet.destination_router,
+                                                         decision.paths().choice_of(packet));
     }
     return visit;
   }

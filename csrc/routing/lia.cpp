@@ -2,7 +2,7 @@
 #include <iterator>
 
 #include "routing/offered_traffic.hpp"
-#include "routing/short_detours.hpp"
+#include "routing/short_nonminimal.hpp"
 #include "routing/traffic_level.hpp"
 
 namespace dragonfly {
@@ -19,7 +19,7 @@ constexpr const char* kRemoteTraffic = "remote-traffic";
 //   paths to the destination leave the groups between (section 4.3.2).
 // No signal is sent to other routers (section 4.1).
 // Source: LIA (TACO 2025), section 4; parameters of table 1.
-class Lia final : public PerQuestion<Lia> {
+class Lia final : public PerDecision<Lia> {
  public:
   struct Settings {
     UgalParams candidates;
@@ -32,25 +32,28 @@ class Lia final : public PerQuestion<Lia> {
       : settings_{settings}, offered_{std::move(offered)}, remote_{std::move(remote)} {}
 
   [[nodiscard]] DecisionScope scope() const noexcept override { return DecisionScope::kSource; }
-  [[nodiscard]] PathBudget budget() const noexcept override { return any_detour_budget(); }
-  [[nodiscard]] std::vector<DetourKind> detour_kinds() const override { return all_detour_kinds(); }
+  [[nodiscard]] PathBudget budget() const noexcept override { return any_nonminimal_budget(); }
+  [[nodiscard]] std::vector<NonMinimalKind> nonminimal_kinds() const override {
+    return all_nonminimal_kinds();
+  }
   // Lia chooses among kinds of paths, so a refused packet may take another kind.
   [[nodiscard]] AfterRefusal after_refusal() const noexcept override { return AfterRefusal::kNewPath; }
   [[nodiscard]] std::vector<TrackerRequest> trackers() const override { return {offered_, remote_}; }
 
-  [[nodiscard]] Answer route(const Question& question) const {
-    const std::uint32_t destination = question.packet().destination_group;
+  [[nodiscard]] RouteChoice route(const DecisionContext& decision) const {
+    const std::uint32_t destination = decision.packet().destination_group;
     const auto offered = [&](Offered field) {
-      return question.tracked(0, static_cast<std::uint32_t>(field), destination);
+      return decision.tracked(0, static_cast<std::uint32_t>(field), destination);
     };
     // A router with fewer links than "several" has them all taken when all are.
     const double several = std::min(settings_.saturated_groups, offered(Offered::kOwnLinks));
     const bool first_hop = offered(Offered::kSaturatedLinks) >= several;
-    const bool second_hop = question.tracked(1, 1, destination) > settings_.remote_packets;
+    const bool second_hop = decision.tracked(1, 1, destination) > settings_.remote_packets;
     UgalParams params = settings_.candidates;
-    params.weighed = settings_.biases.weighed;
+    params.metric = settings_.biases.metric;
     params.bias_packets = settings_.biases.packets(static_cast<TrafficLevel>(offered(Offered::kLevelThere)));
-    const UgalComparison compared = ugal_comparison_of(question, params, detour_kind(first_hop, second_hop));
+    const UgalComparison compared =
+        ugal_comparison_of(decision, params, nonminimal_kind(first_hop, second_hop));
     return compared.minimal ? compared.stay() : compared.leave();
   }
 

@@ -10,31 +10,31 @@ class MinimalPorts final : public RoutingPolicy {
  public:
   // `max_hops`: as for the outside policy next to it.
   explicit MinimalPorts(std::uint8_t max_hops) {
-    asked_.scope = DecisionScope::kEvery;
-    asked_.action = ActionMode::kPort;
-    asked_.max_hops = max_hops;
-    asked_.features = 0;
+    spec_.scope = DecisionScope::kEvery;
+    spec_.action = ActionMode::kPort;
+    spec_.max_hops = max_hops;
+    spec_.features = 0;
   }
 
-  [[nodiscard]] DecisionScope scope() const noexcept override { return asked_.scope; }
-  [[nodiscard]] PathBudget budget() const noexcept override { return asked_.budget(); }
-  [[nodiscard]] std::vector<DetourKind> detour_kinds() const override { return {}; }
+  [[nodiscard]] DecisionScope scope() const noexcept override { return spec_.scope; }
+  [[nodiscard]] PathBudget budget() const noexcept override { return spec_.budget(); }
+  [[nodiscard]] std::vector<NonMinimalKind> nonminimal_kinds() const override { return {}; }
   // Called only where there is a choice: elsewhere packets follow their plans.
-  [[nodiscard]] const QuestionSpec* sees() const noexcept override { return &asked_; }
+  [[nodiscard]] const DecisionSpec* sees() const noexcept override { return &spec_; }
 
-  void decide(std::span<const Question> questions, std::span<Answer> answers) const override {
-    for (std::size_t i = 0; i < questions.size(); ++i) {
-      const Question& question = questions[i];
-      const Packet& packet = question.packet();
-      const std::uint32_t choice = question.around().paths.choice_of(packet);
-      answers[i] = {
-          .port = question.topology().minimal_port(question.router(), packet.destination_router, choice),
+  void decide(std::span<const DecisionContext> decisions, std::span<RouteChoice> choices) const override {
+    for (std::size_t i = 0; i < decisions.size(); ++i) {
+      const DecisionContext& decision = decisions[i];
+      const Packet& packet = decision.packet();
+      const std::uint32_t choice = decision.view().paths.choice_of(packet);
+      choices[i] = {
+          .port = decision.topology().minimal_port(decision.router(), packet.destination_router, choice),
           .shortest = true};
     }
   }
 
  private:
-  QuestionSpec asked_;
+  DecisionSpec spec_;
 };
 
 }  // namespace dragonfly

@@ -15,69 +15,69 @@ namespace dragonfly {
 namespace {
 
 // A neural network routes: it scores the legal actions of all decisions of a time together, layer by layer.
-// Every sum has a fixed order, whatever rows are next to it, so results depend on nothing else. Source: this
+// Every sum has a fixed order, which no other row changes, so results depend on the row alone. Source: this
 // project; scoring one candidate after the other with the same weights, so that one file fits every size of
 // network, as pointer networks do (Vinyals, Fortunato, Jaitly, NIPS 2015).
 class Mlp final : public RoutingPolicy {
  public:
   Mlp(NetworkPtr network, bool avoid_destination_group)
-      : network_{std::move(network)}, asked_{network_->asked} {
-    asked_.avoid_destination_group = avoid_destination_group;
-    for (const std::string& name : asked_.tracked) {
+      : network_{std::move(network)}, spec_{network_->spec} {
+    spec_.avoid_destination_group = avoid_destination_group;
+    for (const std::string& name : spec_.tracked) {
       TrackerRequest request = request_tracker(find_tracked_feature(name).tracker->name, Parameters{});
       if (std::ranges::find(trackers_, request) == trackers_.end()) trackers_.push_back(std::move(request));
     }
   }
 
-  [[nodiscard]] DecisionScope scope() const noexcept override { return asked_.scope; }
-  [[nodiscard]] PathBudget budget() const noexcept override { return asked_.budget(); }
-  [[nodiscard]] std::vector<DetourKind> detour_kinds() const override {
-    return asked_.action == ActionMode::kPath ? asked_.detours : std::vector<DetourKind>{};
+  [[nodiscard]] DecisionScope scope() const noexcept override { return spec_.scope; }
+  [[nodiscard]] PathBudget budget() const noexcept override { return spec_.budget(); }
+  [[nodiscard]] std::vector<NonMinimalKind> nonminimal_kinds() const override {
+    return spec_.action == ActionMode::kPath ? spec_.nonminimal_kinds : std::vector<NonMinimalKind>{};
   }
   [[nodiscard]] AfterRefusal after_refusal() const noexcept override { return AfterRefusal::kKeep; }
   [[nodiscard]] std::vector<TrackerRequest> trackers() const override { return trackers_; }
-  [[nodiscard]] const QuestionSpec* sees() const noexcept override { return &asked_; }
+  [[nodiscard]] const DecisionSpec* sees() const noexcept override { return &spec_; }
 
-  void prepare_rows(const QuestionPlan& plan) override {
+  void prepare_rows(const ObservationPlan& plan) override {
     scorer_.emplace(*network_, plan.layout, plan.num_actions);
     plan_ = &plan;
   }
 
-  void decide(std::span<const Question> questions, std::span<Answer> answers) const override {
-    std::vector<float>& scratch = questions.front().around().scratch;
-    const std::size_t further = asked_.second_stage ? plan_->layout.num_features() : 0U;
+  void decide(std::span<const DecisionContext> decisions, std::span<RouteChoice> choices) const override {
+    std::vector<float>& scratch = decisions.front().view().scratch;
+    const std::size_t further = spec_.second_stage ? plan_->layout.num_features() : 0U;
     const std::size_t needed = scorer_->scratch_floats() + further;
     if (scratch.size() < needed) scratch.resize(needed);
-    for (std::size_t first = 0; first < questions.size();) {
-      first += answer_some(questions.subspan(first), answers.subspan(first), scratch.data());
+    for (std::size_t first = 0; first < decisions.size();) {
+      first += decide_some(decisions.subspan(first), choices.subspan(first), scratch.data());
     }
   }
 
  private:
   // Returns the number of decisions made.
-  std::size_t answer_some(std::span<const Question> questions, std::span<Answer> answers,
+  std::size_t decide_some(std::span<const DecisionContext> decisions, std::span<RouteChoice> choices,
                           float* scratch) const {
     std::array<Found, neural::RowScorer::kRows> again;  // decisions to score in the second stage
     std::size_t num_again = 0;
     const std::size_t count = scorer_->score_some(
-        questions.size(), scratch,
-        [&](std::size_t i) { return neural::DecisionRow{questions[i].row(), questions[i].mask()}; },
+        decisions.size(), scratch,
+        [&](std::size_t i) { return neural::DecisionRow{decisions[i].row(), decisions[i].mask()}; },
         [&](std::size_t i, const float* scores) {
-          const std::uint32_t action = chosen(questions[i], questions[i].mask(), scores);
-          answers[i] = answer_of(questions[i].candidates(), action);
-          if (asked_.second_stage && action >= asked_.minimal_candidates) {
+          const std::uint32_t action = chosen(decisions[i], decisions[i].mask(), scores);
+          choices[i] = choice_of_action(decisions[i].candidates(), action);
+          if (spec_.second_stage && action >= spec_.minimal_candidates) {
             again[num_again++] = {i, action, scores[action]};
           }
         });
     for (const Found& found : std::span{again}.first(num_again)) {
-      second_stage(questions[found.question], found, scratch, answers[found.question]);
+      second_stage(decisions[found.decision], found, scratch, choices[found.decision]);
     }
     return count;
   }
 
   // The best of the paths that a decision showed.
   struct Found {
-    std::size_t question;
+    std::size_t decision;
     std::uint32_t action;
     float score;
   };
@@ -85,36 +85,37 @@ class Mlp final : public RoutingPolicy {
   // Called after a non-minimal path was the best path: scores the paths behind the first ones of each kind.
   // Changes the choice if one of them is better still, or as good and of an earlier kind, as if all had been
   // shown at once.
-  void second_stage(const Question& question, const Found& found, float* scratch, Answer& answer) const {
+  void second_stage(const DecisionContext& decision, const Found& found, float* scratch,
+                    RouteChoice& choice) const {
     std::array<Candidate, kMostPaths> candidates;
     std::array<std::uint8_t, kMostPaths> mask;
-    const ShownPaths further{asked_.shown_detours(), asked_.nonminimal_candidates};
-    if (path_choices(*plan_, question, false, {}, further, mask.data(), candidates.data()) == 0) return;
+    const ShownPaths further{spec_.shown_nonminimal(), spec_.nonminimal_candidates};
+    if (path_choices(*plan_, decision, false, {}, further, mask.data(), candidates.data()) == 0) return;
     float* const row = scratch + scorer_->scratch_floats();
-    std::copy_n(question.row(), plan_->layout.num_features(), row);
-    plan_->layout.fill_paths(row, question, candidates.data());
+    std::copy_n(decision.row(), plan_->layout.num_features(), row);
+    plan_->layout.fill_paths(row, decision, candidates.data());
     scorer_->score_some(
         1, scratch, [&](std::size_t) { return neural::DecisionRow{row, mask.data()}; },
         [&](std::size_t, const float* scores) {
-          const std::uint32_t action = chosen(question, mask.data(), scores);
+          const std::uint32_t action = chosen(decision, mask.data(), scores);
           const float score = scores[action];
           if (score < found.score || (score == found.score && kind_of(action) >= kind_of(found.action))) {
             return;
           }
-          answer = answer_of(candidates.data(), action);
+          choice = choice_of_action(candidates.data(), action);
         });
   }
 
   // The place among the kinds of non-minimal paths.
   [[nodiscard]] std::uint32_t kind_of(std::uint32_t action) const noexcept {
-    return (action - asked_.minimal_candidates) / asked_.most_shown_detours();
+    return (action - spec_.minimal_candidates) / spec_.most_shown_nonminimal();
   }
 
-  [[nodiscard]] std::uint32_t chosen(const Question& question, const std::uint8_t* mask,
+  [[nodiscard]] std::uint32_t chosen(const DecisionContext& decision, const std::uint8_t* mask,
                                      const float* scores) const {
     std::uint32_t action = 0;
     if (network_->temperature > 0) {
-      RandomStream draws = question.learning_stream();
+      RandomStream draws = decision.learning_stream();
       action = neural::drawn_legal(scores, mask, plan_->num_actions, network_->temperature, draws.uniform());
     } else {
       action = neural::best_legal(scores, mask, plan_->num_actions);
@@ -124,15 +125,15 @@ class Mlp final : public RoutingPolicy {
   }
 
   // `candidates`: of paths.
-  [[nodiscard]] Answer answer_of(const Candidate* candidates, std::uint32_t action) const {
-    if (asked_.action == ActionMode::kPath) return dragonfly::answer_of(candidates[action]);
+  [[nodiscard]] RouteChoice choice_of_action(const Candidate* candidates, std::uint32_t action) const {
+    if (spec_.action == ActionMode::kPath) return dragonfly::choice_of_action(candidates[action]);
     return {.port = static_cast<Port>(plan_->first_port + action)};
   }
 
   NetworkPtr network_;
-  QuestionSpec asked_;
+  DecisionSpec spec_;
   std::vector<TrackerRequest> trackers_;
-  const QuestionPlan* plan_ = nullptr;
+  const ObservationPlan* plan_ = nullptr;
   std::optional<neural::RowScorer> scorer_;
 };
 
@@ -140,16 +141,16 @@ std::unique_ptr<RoutingPolicy> make_mlp(const PolicyInfo& info, const Parameters
                                         const PolicyEnvironment& environment) {
   return std::make_unique<Mlp>(
       network_parameter(info, given, "weights"),
-      DetourParams{info, given, environment.avoid_destination_group}.avoid_destination_group);
+      NonMinimalParams{info, given, environment.avoid_destination_group}.avoid_destination_group);
 }
 
 }  // namespace
 
 std::vector<PolicyInfo> mlp_policies() {
-  std::vector<ParameterInfo> trained = detour_parameters();
+  std::vector<ParameterInfo> trained = nonminimal_parameters();
   trained.push_back({"weights", NetworkPtr{}, "", "the network: a file of weights"});
   std::vector<ParameterInfo> given = trained;
-  given.push_back({"sha256", std::string{"network"}, "", "of that file; unset: whatever it is"});
+  given.push_back({"sha256", std::string{"network"}, "", "of that file; unset: any file"});
   const std::string shipped =
       "a trained neural network scores candidate paths; its weights come with the package";
   return {{"mlp", "a neural network from a file scores the legal ports or paths", "this project", "source",

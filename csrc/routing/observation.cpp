@@ -34,7 +34,7 @@ std::uint32_t columns_of(TrackedPer per, const Dragonfly& topology) {
 
 }  // namespace
 
-ObservationLayout::ObservationLayout(const Dragonfly& topology, const QuestionSpec& spec,
+ObservationLayout::ObservationLayout(const Dragonfly& topology, const DecisionSpec& spec,
                                      const BufferSizes& buffers, double quantum_ns,
                                      const std::vector<TrackerRequest>& trackers)
     : first_port_{topology.p()},

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "routing/decision_spec.hpp"
 #include "routing/features.hpp"
 #include "routing/idle_times.hpp"
 #include "routing/path_columns.hpp"
-#include "routing/question_spec.hpp"
 #include "routing/route_context.hpp"
 #include "routing/router_tracker.hpp"
 #include "topology/dragonfly.hpp"
@@ -43,7 +43,7 @@ struct FeatureBlock {
 
 class ObservationLayout {
  public:
-  ObservationLayout(const Dragonfly& topology, const QuestionSpec& spec, const BufferSizes& buffers,
+  ObservationLayout(const Dragonfly& topology, const DecisionSpec& spec, const BufferSizes& buffers,
                     double quantum_ns, const std::vector<TrackerRequest>& trackers);
 
   [[nodiscard]] std::uint32_t num_features() const noexcept { return num_features_; }

@@ -7,27 +7,27 @@ namespace {
 // PAR, progressive adaptive routing: UGAL at the source router; for a packet that was sent minimally the
 // second router of the source group decides again, by the same rule.
 // Source: Jiang et al., ISCA 2009; zero bias as in Kang et al., HPDC 2021, section 5.1.
-class Par final : public DrawsPerQuestion<Par> {
+class Par final : public DrawsPerDecision<Par> {
  public:
   explicit Par(const UgalParams& params) : params_{params} {}
 
   [[nodiscard]] DecisionScope scope() const noexcept override { return DecisionScope::kSourceGroup; }
 
   [[nodiscard]] PathBudget budget() const noexcept override {
-    return {.detours = true,
-            .detour_router = true,
+    return {.nonminimal = true,
+            .intermediate_router = true,
             .reconsiders = true,
-            .longest_path = static_cast<std::uint8_t>(longest_path_hops(params_.detour) + 1)};
+            .longest_path = static_cast<std::uint8_t>(longest_path_hops(params_.nonminimal) + 1)};
   }
 
-  [[nodiscard]] std::vector<DetourKind> detour_kinds() const override { return {params_.detour}; }
+  [[nodiscard]] std::vector<NonMinimalKind> nonminimal_kinds() const override { return {params_.nonminimal}; }
 
-  [[nodiscard]] RandomStream stream_of(const Question& question) const {
-    return question.detour_stream(params_.detour);
+  [[nodiscard]] RandomStream stream_of(const DecisionContext& decision) const {
+    return decision.nonminimal_stream(params_.nonminimal);
   }
-  [[nodiscard]] Answer route(const Question& question, RandomStream& draws) const {
-    const bool first = question.packet().hops == 0;
-    return ugal_choice(question, params_, first ? Stage::kFirst : Stage::kSource, draws);
+  [[nodiscard]] RouteChoice route(const DecisionContext& decision, RandomStream& draws) const {
+    const bool first = decision.packet().hops == 0;
+    return ugal_choice(decision, params_, first ? Stage::kFirst : Stage::kSource, draws);
   }
 
  private:
@@ -44,7 +44,7 @@ std::unique_ptr<RoutingPolicy> make_par(const PolicyInfo& info, const Parameters
 std::vector<PolicyInfo> par_policies() {
   return {{"par", "as ugal-n, and once more at the second router of the source group",
            "Jiang et al., ISCA 2009; Kang et al., HPDC 2021", "every", "path", ugal_parameters(), make_par,
-           DetourKind::kLgl}};
+           NonMinimalKind::kLgl}};
 }
 
 }  // namespace dragonfly

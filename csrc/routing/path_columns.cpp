@@ -30,22 +30,23 @@ void PathColumns::look_at(std::size_t path, const RouteContext& context, const C
                           Wanted wanted) {
   const Packet& packet = context.packet();
   const auto kind = static_cast<std::uint32_t>(candidate.kind);
-  Detour detour;
-  if (kind > 0) detour = detour_of(candidate);
+  NonMinimalPath nonminimal;
+  if (kind > 0) nonminimal = nonminimal_of(candidate);
   if (kind < kAcknowledgedKinds) {
     set(path, TrackedPer::kAcknowledged, packet.destination_router * kAcknowledgedKinds + kind);
   }
   if (wanted.first_hop) look_at_first_hop(path, context, candidate);
-  if (wanted.remote_hops) look_at_remote_hops(path, context, detour);
+  if (wanted.remote_hops) look_at_remote_hops(path, context, nonminimal);
 }
 
 void PathColumns::look_at_first_hop(std::size_t path, const RouteContext& context,
                                     const Candidate& candidate) {
   const PathFollower& paths = context.paths();
   const auto [link, vc] =
-      candidate.kind > 0 ? paths.first_global_hop(context.packet(), detour_of(candidate), context.router())
-                         : paths.first_global_hop(context.packet(), context.router(),
-                                                  static_cast<std::uint32_t>(candidate.minimal_choice));
+      candidate.kind > 0
+          ? paths.first_global_hop(context.packet(), nonminimal_of(candidate), context.router())
+          : paths.first_global_hop(context.packet(), context.router(),
+                                   static_cast<std::uint32_t>(candidate.minimal_choice));
   if (link.port == kNoPort) return;  // it stays in the group
   const std::uint32_t q = context.topology().global_position(link.router, link.port);
   set(path, TrackedPer::kGroupLink, q);
@@ -53,11 +54,11 @@ void PathColumns::look_at_first_hop(std::size_t path, const RouteContext& contex
 }
 
 void PathColumns::look_at_remote_hops(std::size_t path, const RouteContext& context,
-                                      const Detour& detour) noexcept {
+                                      const NonMinimalPath& nonminimal) noexcept {
   const Dragonfly& topology = context.topology();
   const std::uint32_t to = context.packet().destination_router;
   const RemoteHops hops =
-      remote_hops(topology, context.router(), to, context.packet().destination_group, detour);
+      remote_hops(topology, context.router(), to, context.packet().destination_group, nonminimal);
   if (hops.last != 0) set(path, TrackedPer::kLastLinkType, hops.last);
   const std::uint32_t between = hops.between[0] * topology.a() + hops.between[1];
   if (between != 0) set(path, TrackedPer::kBetweenLinks, between);

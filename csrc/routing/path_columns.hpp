@@ -33,7 +33,8 @@ class PathColumns {
  private:
   void look_at(std::size_t path, const RouteContext& context, const Candidate& candidate, Wanted wanted);
   void look_at_first_hop(std::size_t path, const RouteContext& context, const Candidate& candidate);
-  void look_at_remote_hops(std::size_t path, const RouteContext& context, const Detour& detour) noexcept;
+  void look_at_remote_hops(std::size_t path, const RouteContext& context,
+                           const NonMinimalPath& nonminimal) noexcept;
   void set(std::size_t path, TrackedPer per, std::uint32_t column) noexcept {
     at_[static_cast<std::size_t>(per)][path] = column;
   }

@@ -43,7 +43,7 @@ Hop PathFollower::routed(const Packet& packet, std::uint32_t router,
   } else if (group != first_group) {
     const bool entered_just_now = position == 0 || route[position - 1] / a != group;
     const bool leaves = there / a != group;
-    stage = entered_just_now && !leaves ? Stage::kDetourIn : Stage::kDetourOut;
+    stage = entered_just_now && !leaves ? Stage::kNonMinimalIn : Stage::kNonMinimalOut;
   }
   return {port, ladder_.vc(stage, topology_->is_global(port), minimal, true, packet.hops, 0)};
 }

@@ -22,15 +22,15 @@ struct Hop {
 };
 
 // A non-minimal path: its intermediate router or group.
-struct Detour {
-  DetourKind kind = DetourKind::kLgl;
+struct NonMinimalPath {
+  NonMinimalKind kind = NonMinimalKind::kLgl;
   std::uint32_t router = kNil;     // kLgl, kGl: the router to visit
   std::uint16_t group = kNoGroup;  // the group to pass
   [[nodiscard]] bool exists() const noexcept { return group != kNoGroup; }
 };
 
-[[nodiscard]] constexpr bool visits_router(DetourKind kind) noexcept {
-  return kind == DetourKind::kLgl || kind == DetourKind::kGl || kind == DetourKind::kL;
+[[nodiscard]] constexpr bool visits_router(NonMinimalKind kind) noexcept {
+  return kind == NonMinimalKind::kLgl || kind == NonMinimalKind::kGl || kind == NonMinimalKind::kL;
 }
 
 class PathFollower {
@@ -47,32 +47,34 @@ class PathFollower {
   [[nodiscard]] Hop next(Packet& packet, std::uint32_t router, std::uint32_t group,
                          Stage source_stage = Stage::kSource) const noexcept {
     // A packet that has arrived chooses nothing.
-    const bool arrived = router == packet.destination_router && packet.plan != Plan::kToDetour;
+    const bool arrived = router == packet.destination_router && packet.plan != Plan::kToIntermediate;
     return next(packet, router, group, source_stage, arrived ? 0U : choice_of(packet));
   }
   [[nodiscard]] Hop next(Packet& packet, std::uint32_t router, std::uint32_t group, Stage source_stage,
                          std::uint32_t choice) const noexcept {
-    if (packet.plan == Plan::kToDetour && reached_detour(packet, router, group)) {
-      packet.plan = Plan::kFromDetour;
+    if (packet.plan == Plan::kToIntermediate && reached_intermediate(packet, router, group)) {
+      packet.plan = Plan::kFromIntermediate;
     }
-    if (packet.plan == Plan::kToDetour) {
-      return towards_detour(packet, {packet.detour_kind, packet.detour_router, packet.detour_group}, router,
-                            group, choice);
+    if (packet.plan == Plan::kToIntermediate) {
+      return towards_intermediate(
+          packet, {packet.nonminimal_kind, packet.intermediate_router, packet.intermediate_group}, router,
+          group, choice);
     }
     return towards_destination(packet, router, group, source_stage, choice, packet.goes_straight());
   }
 
-  // The next hop where the topology has_single_ways(). `kStraight`: the packet has no non-minimal plan.
+  // The next hop where the topology has_single_paths(). `kStraight`: the packet has no non-minimal plan.
   template <bool kStraight>
-  [[nodiscard, gnu::always_inline]] Hop next_of_single_ways(Packet& packet, std::uint32_t router,
-                                                            std::uint32_t group) const noexcept {
+  [[nodiscard, gnu::always_inline]] Hop next_of_single_paths(Packet& packet, std::uint32_t router,
+                                                             std::uint32_t group) const noexcept {
     if constexpr (!kStraight) {
-      if (packet.plan == Plan::kToDetour) {
-        if (!reached_detour(packet, router, group)) {
-          return towards_detour(packet, {packet.detour_kind, packet.detour_router, packet.detour_group},
-                                router, group, 0);
+      if (packet.plan == Plan::kToIntermediate) {
+        if (!reached_intermediate(packet, router, group)) {
+          return towards_intermediate(
+              packet, {packet.nonminimal_kind, packet.intermediate_router, packet.intermediate_group}, router,
+              group, 0);
         }
-        packet.plan = Plan::kFromDetour;
+        packet.plan = Plan::kFromIntermediate;
       }
     }
     const std::uint32_t to = packet.destination_group;
@@ -82,12 +84,13 @@ class PathFollower {
     const bool minimal = kStraight || packet.plan == Plan::kMinimal;
     const Port port = topology_->only_port(router, group, packet.destination_router, to);
     Stage stage = Stage::kDestination;
-    if (group != to) stage = minimal ? source_stage(packet) : Stage::kDetourOut;
-    const bool with_router = kStraight || visits_router(packet.detour_kind);  // minimal paths: all the same
+    if (group != to) stage = minimal ? source_stage(packet) : Stage::kNonMinimalOut;
+    const bool with_router =
+        kStraight || visits_router(packet.nonminimal_kind);  // minimal paths: all the same
     return {port, ladder_.vc(stage, topology_->is_global(port), minimal, with_router, packet.hops)};
   }
 
-  // The first hop out of the group of `router` to another one, where the topology has_single_ways().
+  // The first hop out of the group of `router` to another one, where the topology has_single_paths().
   [[nodiscard]] Hop only_hop_out(const Packet& packet, std::uint32_t router, std::uint32_t to, Stage stage,
                                  bool minimal, bool with_router) const noexcept {
     const Port port = topology_->only_port_out(router, to);
@@ -105,7 +108,7 @@ class PathFollower {
   }
   // The first of them; 0 where nothing is drawn.
   [[nodiscard]] std::uint32_t choice_of(const Packet& packet) const noexcept {
-    return topology_->draws_ways() ? choices(seed_, packet).below(topology_->num_choices()) : 0U;
+    return topology_->draws_paths() ? choices(seed_, packet).below(topology_->num_choices()) : 0U;
   }
 
   // The first hop of a packet from here on a minimal path (the rest of its path, behind a non-minimal one),
@@ -114,28 +117,29 @@ class PathFollower {
                                 Stage source_stage, std::uint32_t choice) const noexcept {
     return towards_destination(packet, router, group, source_stage, choice, packet.goes_straight());
   }
-  [[nodiscard]] Hop detour_hop(const Packet& packet, const Detour& detour, std::uint32_t router,
-                               std::uint32_t group) const noexcept {
-    return detour_hop(packet, detour, router, group, choice_of(packet));
+  [[nodiscard]] Hop nonminimal_hop(const Packet& packet, const NonMinimalPath& nonminimal,
+                                   std::uint32_t router, std::uint32_t group) const noexcept {
+    return nonminimal_hop(packet, nonminimal, router, group, choice_of(packet));
   }
   // The hop if that choice is given.
-  [[nodiscard]] Hop detour_hop(const Packet& packet, const Detour& detour, std::uint32_t router,
-                               std::uint32_t group, std::uint32_t choice) const noexcept {
-    return towards_detour(packet, detour, router, group, choice);
+  [[nodiscard]] Hop nonminimal_hop(const Packet& packet, const NonMinimalPath& nonminimal,
+                                   std::uint32_t router, std::uint32_t group,
+                                   std::uint32_t choice) const noexcept {
+    return towards_intermediate(packet, nonminimal, router, group, choice);
   }
 
-  static void set_detour(Packet& packet, const Detour& detour) noexcept {
-    packet.plan = Plan::kToDetour;
-    packet.detour_kind = detour.kind;
-    packet.detour_router = detour.router;
-    packet.detour_group = detour.group;
+  static void set_nonminimal(Packet& packet, const NonMinimalPath& nonminimal) noexcept {
+    packet.plan = Plan::kToIntermediate;
+    packet.nonminimal_kind = nonminimal.kind;
+    packet.intermediate_router = nonminimal.router;
+    packet.intermediate_group = nonminimal.group;
     packet.non_minimal = true;
   }
 
   // Makes the packet leave its source group by this gateway, which need not be the nearest.
   static void set_gateway(Packet& packet, std::uint32_t gateway) noexcept {
     packet.plan = Plan::kByGateway;
-    packet.detour_router = gateway;
+    packet.intermediate_router = gateway;
   }
   [[nodiscard]] static bool has_gateway(const Packet& packet, std::uint32_t group) noexcept {
     return packet.plan == Plan::kByGateway && packet.destination_group != group;
@@ -144,17 +148,17 @@ class PathFollower {
   [[nodiscard]] Hop gateway_hop(const Packet& packet, std::uint32_t gateway, std::uint32_t router,
                                 std::uint32_t group, Stage source_stage,
                                 std::uint32_t choice) const noexcept {
-    const WayStep way = topology_->way_by_gateway(router, group, gateway, packet.destination_router,
-                                                  packet.destination_group, choice);
-    return {way.port, ladder_.vc(source_stage, topology_->is_global(way.port), true,
-                                 visits_router(packet.detour_kind), packet.hops, way.position)};
+    const NextHop next = topology_->path_by_gateway(router, group, gateway, packet.destination_router,
+                                                    packet.destination_group, choice);
+    return {next.port, ladder_.vc(source_stage, topology_->is_global(next.port), true,
+                                  visits_router(packet.nonminimal_kind), packet.hops, next.position)};
   }
 
   // Resets the plan to a packet that was never sent on a non-minimal path.
-  static void forget_detour(Packet& packet) noexcept {
+  static void forget_nonminimal(Packet& packet) noexcept {
     packet.plan = Plan::kMinimal;
-    packet.detour_router = kNil;
-    packet.detour_group = kNoGroup;
+    packet.intermediate_router = kNil;
+    packet.intermediate_group = kNoGroup;
     packet.non_minimal = false;
   }
 
@@ -172,22 +176,22 @@ class PathFollower {
   [[nodiscard]] GlobalHop first_global_hop(const Packet& packet, std::uint32_t router,
                                            std::uint32_t choice) const {
     const std::uint32_t group = topology_->group_of(router);
-    if (!has_single_ways() || packet.plan != Plan::kMinimal) {
+    if (!has_single_paths() || packet.plan != Plan::kMinimal) {
       return walk_to_global_hop(packet, router, choice);
     }
     if (packet.destination_group == group) return {};
     return only_global_hop(packet, router, group, packet.destination_group, true,
-                           visits_router(packet.detour_kind));
+                           visits_router(packet.nonminimal_kind));
   }
   // The first global hop if the packet were sent on that non-minimal path from here; `choices` are its own.
-  [[nodiscard]] GlobalHop first_global_hop(const Packet& packet, const Detour& detour,
+  [[nodiscard]] GlobalHop first_global_hop(const Packet& packet, const NonMinimalPath& nonminimal,
                                            std::uint32_t router) const {
     const std::uint32_t group = topology_->group_of(router);
-    if (has_single_ways() && detour.group != group) {
-      return only_global_hop(packet, router, group, detour.group, false, visits_router(detour.kind));
+    if (has_single_paths() && nonminimal.group != group) {
+      return only_global_hop(packet, router, group, nonminimal.group, false, visits_router(nonminimal.kind));
     }
     Packet sent = packet;
-    set_detour(sent, detour);
+    set_nonminimal(sent, nonminimal);
     return walk_to_global_hop(sent, router, choice_of(packet));
   }
 
@@ -196,9 +200,10 @@ class PathFollower {
                            std::span<const std::uint32_t> route) const;
 
  private:
-  [[nodiscard]] static bool reached_detour(const Packet& packet, std::uint32_t router,
-                                           std::uint32_t group) noexcept {
-    return visits_router(packet.detour_kind) ? router == packet.detour_router : group == packet.detour_group;
+  [[nodiscard]] static bool reached_intermediate(const Packet& packet, std::uint32_t router,
+                                                 std::uint32_t group) noexcept {
+    return visits_router(packet.nonminimal_kind) ? router == packet.intermediate_router
+                                                 : group == packet.intermediate_group;
   }
 
   // `minimal`: without a non-minimal path behind it.
@@ -210,38 +215,39 @@ class PathFollower {
       return {static_cast<Port>(slot), 0};  // one queue towards a host
     }
     if (has_gateway(packet, group)) {
-      return gateway_hop(packet, packet.detour_router, router, group, source_stage, choice);
+      return gateway_hop(packet, packet.intermediate_router, router, group, source_stage, choice);
     }
-    const WayStep way =
-        topology_->minimal_way(router, group, packet.destination_router, packet.destination_group, choice);
+    const NextHop next =
+        topology_->minimal_path(router, group, packet.destination_router, packet.destination_group, choice);
     Stage stage = Stage::kDestination;
-    if (group != packet.destination_group) stage = minimal ? source_stage : Stage::kDetourOut;
-    return {way.port, ladder_.vc(stage, topology_->is_global(way.port), minimal,
-                                 visits_router(packet.detour_kind), packet.hops, way.position)};
+    if (group != packet.destination_group) stage = minimal ? source_stage : Stage::kNonMinimalOut;
+    return {next.port, ladder_.vc(stage, topology_->is_global(next.port), minimal,
+                                  visits_router(packet.nonminimal_kind), packet.hops, next.position)};
   }
 
-  [[nodiscard]] Hop towards_detour(const Packet& packet, const Detour& detour, std::uint32_t router,
-                                   std::uint32_t group, std::uint32_t choice) const noexcept {
-    const bool with_router = visits_router(detour.kind);
-    if (group == detour.group) {  // only with a intermediate router
-      const WayStep way = topology_->minimal_way(router, group, detour.router, group, choice);
-      const bool ends_here = detour.kind == DetourKind::kL && group == packet.destination_group;
+  [[nodiscard]] Hop towards_intermediate(const Packet& packet, const NonMinimalPath& nonminimal,
+                                         std::uint32_t router, std::uint32_t group,
+                                         std::uint32_t choice) const noexcept {
+    const bool with_router = visits_router(nonminimal.kind);
+    if (group == nonminimal.group) {  // only with a intermediate router
+      const NextHop next = topology_->minimal_path(router, group, nonminimal.router, group, choice);
+      const bool ends_here = nonminimal.kind == NonMinimalKind::kL && group == packet.destination_group;
       if (ends_here &&
-          !ladder_.budget().local_detours) {  // of the source router: as a minimal path's first hop
-        return {way.port, ladder_.vc(Stage::kSource, false, true, with_router, packet.hops, way.position)};
+          !ladder_.budget().local_nonminimal) {  // of the source router: as a minimal path's first hop
+        return {next.port, ladder_.vc(Stage::kSource, false, true, with_router, packet.hops, next.position)};
       }
-      const Stage stage = ends_here ? Stage::kLastDetour : Stage::kDetourIn;
-      return {way.port, ladder_.vc(stage, false, false, with_router, packet.hops, way.position)};
+      const Stage stage = ends_here ? Stage::kLastNonMinimal : Stage::kNonMinimalIn;
+      return {next.port, ladder_.vc(stage, false, false, with_router, packet.hops, next.position)};
     }
     // Without draws all packets of a host take the links in turn.
-    const WayStep way = topology_->way_towards_group(router, group, detour.group,
-                                                     topology_->draws_ways() ? choice : packet.number);
-    return {way.port, ladder_.vc(Stage::kSource, topology_->is_global(way.port), false, with_router,
-                                 packet.hops, way.position)};
+    const NextHop next = topology_->path_towards_group(router, group, nonminimal.group,
+                                                       topology_->draws_paths() ? choice : packet.number);
+    return {next.port, ladder_.vc(Stage::kSource, topology_->is_global(next.port), false, with_router,
+                                  packet.hops, next.position)};
   }
 
   // Whether one link leads from group to group, at most one local hop away, and none needs a choice.
-  [[nodiscard]] bool has_single_ways() const noexcept { return topology_->num_choices() == 1; }
+  [[nodiscard]] bool has_single_paths() const noexcept { return topology_->num_choices() == 1; }
   [[nodiscard]] GlobalHop only_global_hop(const Packet& packet, std::uint32_t router, std::uint32_t group,
                                           std::uint32_t to, bool minimal, bool with_router) const noexcept {
     const Endpoint link = *topology_->links_between(group, to);

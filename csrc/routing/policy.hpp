@@ -12,9 +12,9 @@
 #include "core/fixed_list.hpp"
 #include "core/parameters.hpp"
 #include "core/random.hpp"
-#include "routing/question.hpp"
-#include "routing/question_plan.hpp"
-#include "routing/question_spec.hpp"
+#include "routing/decision_context.hpp"
+#include "routing/decision_spec.hpp"
+#include "routing/observation_plan.hpp"
 #include "routing/router_tracker.hpp"
 
 namespace dragonfly {
@@ -38,7 +38,7 @@ class RoutingPolicy {
   // The paths that the policy may use; the VC ladder is built from it.
   [[nodiscard]] virtual PathBudget budget() const noexcept = 0;
   // The kinds of non-minimal path it may take; tests walk every such path.
-  [[nodiscard]] virtual std::vector<DetourKind> detour_kinds() const = 0;
+  [[nodiscard]] virtual std::vector<NonMinimalKind> nonminimal_kinds() const = 0;
   // Whether minimal paths out of the source group may take any gateway (gateways.hpp); tests walk these, too.
   [[nodiscard]] virtual bool any_gateway() const noexcept { return false; }
   // The rule for refused packets, if the network leaves the rule to the policy (decide_at "by-policy").
@@ -48,46 +48,46 @@ class RoutingPolicy {
   [[nodiscard]] virtual std::vector<TrackerRequest> trackers() const { return {}; }
   // The rows that the policy reads at every decision, and the legal actions among which it chooses; null:
   // RouteContext is enough. Its scope is scope(), its budget budget().
-  [[nodiscard]] virtual const QuestionSpec* sees() const noexcept { return nullptr; }
+  [[nodiscard]] virtual const DecisionSpec* sees() const noexcept { return nullptr; }
   // Called once, before the first decision, if the policy reads rows: `plan` holds as long as the policy
   // decides. Throws ConfigError if the policy cannot work with them.
-  virtual void prepare_rows(const QuestionPlan& /*plan*/) {}
+  virtual void prepare_rows(const ObservationPlan& /*plan*/) {}
   // Returns the policy itself if it learns, else null.
   [[nodiscard]] virtual LearningPolicy* learner() noexcept { return nullptr; }
   // Makes some decisions of one time and one partition: for packets that leave their group, and for packets
   // inside a group if scope() includes them or a learner is called for arrivals. All decisions see the
   // network before any choice takes effect, and their order has no meaning. Called from several threads at
   // once, for routers of different groups. Precondition: as many choices as decisions.
-  virtual void decide(std::span<const Question> questions, std::span<Answer> answers) const = 0;
+  virtual void decide(std::span<const DecisionContext> decisions, std::span<RouteChoice> choices) const = 0;
 };
 
-// A policy that makes one decision after the other: `Answer Rule::route(const Question&) const`, compiled
-// into one loop.
+// A policy that makes one decision after the other: `RouteChoice Rule::route(const DecisionContext&) const`,
+// compiled into one loop.
 template <class Rule>
-class PerQuestion : public RoutingPolicy {
+class PerDecision : public RoutingPolicy {
  public:
-  void decide(std::span<const Question> questions, std::span<Answer> answers) const final {
+  void decide(std::span<const DecisionContext> decisions, std::span<RouteChoice> choices) const final {
     const Rule& rule = static_cast<const Rule&>(*this);
-    for (std::size_t i = 0; i < questions.size(); ++i) answers[i] = rule.route(questions[i]);
+    for (std::size_t i = 0; i < decisions.size(); ++i) choices[i] = rule.route(decisions[i]);
   }
 };
 
 // Base for policies where each decision has one stream of random numbers, or the first of several:
-// `RandomStream stream_of(const Question&) const` names the stream, and `Answer route(const Question&,
-// RandomStream& draws) const` draws from it. Four streams begin together.
+// `RandomStream stream_of(const DecisionContext&) const` names the stream, and `RouteChoice route(const
+// DecisionContext&, RandomStream& draws) const` draws from it. Four streams begin together.
 template <class Rule>
-class DrawsPerQuestion : public RoutingPolicy {
+class DrawsPerDecision : public RoutingPolicy {
  public:
-  void decide(std::span<const Question> questions, std::span<Answer> answers) const final {
+  void decide(std::span<const DecisionContext> decisions, std::span<RouteChoice> choices) const final {
     const Rule& rule = static_cast<const Rule&>(*this);
-    while (!questions.empty()) {
-      const std::size_t count = std::min<std::size_t>(4, questions.size());
+    while (!decisions.empty()) {
+      const std::size_t count = std::min<std::size_t>(4, decisions.size());
       FixedList<RandomStream, 4> streams;
-      for (const Question& question : questions.first(count)) streams.add(rule.stream_of(question));
+      for (const DecisionContext& decision : decisions.first(count)) streams.add(rule.stream_of(decision));
       begin_together(streams.all());
-      for (std::size_t i = 0; i < count; ++i) answers[i] = rule.route(questions[i], streams.all()[i]);
-      questions = questions.subspan(count);
-      answers = answers.subspan(count);
+      for (std::size_t i = 0; i < count; ++i) choices[i] = rule.route(decisions[i], streams.all()[i]);
+      decisions = decisions.subspan(count);
+      choices = choices.subspan(count);
     }
   }
 };
@@ -96,7 +96,7 @@ class DrawsPerQuestion : public RoutingPolicy {
 struct PolicyEnvironment {
   // The network's conventions: for random non-minimal paths, and for the congestion metric of Piggyback.
   bool avoid_destination_group = true;
-  bool weighs_vcs = false;
+  bool compares_vcs = false;
 };
 
 // A row of the registry.
@@ -109,7 +109,7 @@ struct PolicyInfo {
   std::vector<ParameterInfo> parameters;
   std::unique_ptr<RoutingPolicy> (*make)(const PolicyInfo&, const Parameters&,
                                          const PolicyEnvironment&) = nullptr;
-  DetourKind detour = DetourKind::kLgl;  // for families that differ in nothing else
+  NonMinimalKind nonminimal = NonMinimalKind::kLgl;  // for families that differ in nothing else
 };
 
 // To add a policy: a file csrc/routing/<name>.cpp with a function `std::vector<PolicyInfo>

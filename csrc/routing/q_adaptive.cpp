@@ -38,7 +38,7 @@ struct Settings : ParameterSet {
   Choice initial_values{this,
                         {"initial_values", std::string{"latency"}, "",
                          "where values start: link latencies to the destination group (the paper), or the "
-                         "whole time of the way there "
+                         "whole time of the path there "
                          "without congestion, which tells ports apart that the latencies do not",
                          among({"latency", "path-time"})}};
   Choice rows{this,
@@ -102,32 +102,33 @@ class QAdaptive final : public TableLearner<QAdaptive> {
   [[nodiscard]] PathBudget budget() const noexcept override { return {.any_port = true, .longest_path = 5}; }
 
   // At the two deciding routers: that of the source, and the first one of an intermediate group.
-  [[nodiscard]] bool draws(const Question& question, const Visit& visit) const {
-    if (question.packet().hops == 0) return true;
-    return question.packet().hops == 1 && visit.came_by_global && is_local(visit.minimal_port - first_port());
+  [[nodiscard]] bool draws(const DecisionContext& decision, const Visit& visit) const {
+    if (decision.packet().hops == 0) return true;
+    return decision.packet().hops == 1 && visit.came_by_global && is_local(visit.minimal_port - first_port());
   }
-  [[nodiscard]] Answer visit(const Question& question, const Visit& visit, RandomStream* draws) const {
-    Answer answer;
-    const Packet& packet = question.packet();
-    const float* const row = table().row(question.router(), visit.row);
+  [[nodiscard]] RouteChoice visit(const DecisionContext& decision, const Visit& visit,
+                                  RandomStream* draws) const {
+    RouteChoice choice;
+    const Packet& packet = decision.packet();
+    const float* const row = table().row(decision.router(), visit.row);
     const std::uint32_t best = table().best(row);
     const std::uint32_t minimal = visit.minimal_port - first_port();
     std::uint32_t taken = minimal;
     if (draws != nullptr && packet.hops == 0) {
       const std::uint32_t first = settings_.weighs_global() ? topology().num_local_ports() : 0U;
-      const std::uint32_t other = sees_queues() || first > 0 ? most_promising(question, row, first) : best;
-      taken = choose(question, visit, *draws, row, minimal, other, settings_.q_thld1);
+      const std::uint32_t other = sees_queues() || first > 0 ? most_promising(decision, row, first) : best;
+      taken = choose(decision, visit, *draws, row, minimal, other, settings_.q_thld1);
     } else if (draws != nullptr) {
-      taken = choose(question, visit, *draws, row, minimal, kNil, settings_.q_thld2);
+      taken = choose(decision, visit, *draws, row, minimal, kNil, settings_.q_thld2);
     }
-    answer.port = static_cast<Port>(first_port() + taken);
-    answer.shortest = taken == minimal;
+    choice.port = static_cast<Port>(first_port() + taken);
+    choice.shortest = taken == minimal;
     if (packet.hops > 0) {
-      answer.reports = true;
-      answer.target_ns = static_cast<float>(
+      choice.reports = true;
+      choice.target_ns = static_cast<float>(
           rule().round(visit.travel_ns) + static_cast<double>(row[settings_.follows_taken() ? taken : best]));
     }
-    return answer;
+    return choice;
   }
 
  private:

@@ -32,26 +32,27 @@ class QRouting final : public TableLearner<QRouting> {
     return {.any_port = true, .longest_path = static_cast<std::uint8_t>(settings_.max_hops + 3)};
   }
 
-  [[nodiscard]] bool draws(const Question& question, const Visit& /*visit*/) const {
-    return question.leaves() && question.packet().hops < settings_.max_hops;
+  [[nodiscard]] bool draws(const DecisionContext& decision, const Visit& /*visit*/) const {
+    return decision.leaves() && decision.packet().hops < settings_.max_hops;
   }
-  [[nodiscard]] Answer visit(const Question& question, const Visit& visit, RandomStream* draws) const {
-    const Packet& packet = question.packet();
-    Answer answer;
-    answer.reports = packet.hops > 0;
-    const bool arrived = question.router() == packet.destination_router;
-    const float* const row = table().row(question.router(), packet.destination_router);
+  [[nodiscard]] RouteChoice visit(const DecisionContext& decision, const Visit& visit,
+                                  RandomStream* draws) const {
+    const Packet& packet = decision.packet();
+    RouteChoice choice;
+    choice.reports = packet.hops > 0;
+    const bool arrived = decision.router() == packet.destination_router;
+    const float* const row = table().row(decision.router(), packet.destination_router);
     const std::uint32_t best = table().best(row);
-    answer.target_ns = static_cast<float>(visit.travel_ns + (arrived ? 0.0 : static_cast<double>(row[best])));
-    if (draws == nullptr) return answer;
+    choice.target_ns = static_cast<float>(visit.travel_ns + (arrived ? 0.0 : static_cast<double>(row[best])));
+    if (draws == nullptr) return choice;
     std::uint32_t taken = open(row, best) ? best : visit.minimal_port - first_port();
     if (draws->uniform() < settings_.epsilon) {
       const auto port = static_cast<std::uint32_t>(draws->uniform() * table().shape().ports);
       if (open(row, port)) taken = port;
     }
-    answer.port = static_cast<Port>(first_port() + taken);
-    answer.shortest = answer.port == visit.minimal_port;
-    return answer;
+    choice.port = static_cast<Port>(first_port() + taken);
+    choice.shortest = choice.port == visit.minimal_port;
+    return choice;
   }
 
  private:

@@ -50,7 +50,7 @@ class QTable {
   [[nodiscard]] const float* row(std::uint32_t router, std::uint32_t index) const noexcept {
     return values_.get() + (std::size_t{router} * shape_.rows + index) * stride_;
   }
-  void touch(std::uint32_t router, std::uint32_t index) const noexcept {
+  void prefetch_row(std::uint32_t router, std::uint32_t index) const noexcept {
     const float* const first = row(router, index);
     prefetch(first);
     prefetch(first + stride_ - 1);

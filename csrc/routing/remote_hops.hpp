@@ -12,7 +12,7 @@ namespace dragonfly {
 
 // The type of a local link is how many routers ahead in its group it leads, modulo the size of the group; 0:
 // there is no such hop. With trunking: by the first of the links between two groups. On grids: the difference
-// of the two routers, whatever the path between them.
+// of the two routers, for every path between them.
 struct RemoteHops {
   std::array<std::uint32_t, 2> between{};  // in the intermediate group
   std::uint32_t last = 0;                  // to the destination router
@@ -26,23 +26,23 @@ struct RemoteHops {
 // The hops of a packet at `router`, by that non-minimal path or, if there is none, by a shortest path.
 [[nodiscard]] inline RemoteHops remote_hops(const Dragonfly& topology, std::uint32_t router,
                                             std::uint32_t destination_router, std::uint32_t destination_group,
-                                            const Detour& detour) noexcept {
+                                            const NonMinimalPath& nonminimal) noexcept {
   RemoteHops hops;
   const std::uint32_t own = topology.group_of(router);
-  if (detour.exists() && detour.kind != DetourKind::kL && detour.group != own) {
-    std::uint32_t at = topology.links_between(detour.group, own)->router;
+  if (nonminimal.exists() && nonminimal.kind != NonMinimalKind::kL && nonminimal.group != own) {
+    std::uint32_t at = topology.links_between(nonminimal.group, own)->router;
     // A visit to the destination itself is the last hop.
-    if (visits_router(detour.kind) && detour.router != destination_router) {
-      hops.between[0] = local_type(topology, at, detour.router);
-      at = detour.router;
+    if (visits_router(nonminimal.kind) && nonminimal.router != destination_router) {
+      hops.between[0] = local_type(topology, at, nonminimal.router);
+      at = nonminimal.router;
     }
-    if (detour.group != destination_group) {
+    if (nonminimal.group != destination_group) {
       hops.between[1] =
-          local_type(topology, at, topology.links_between(detour.group, destination_group)->router);
+          local_type(topology, at, topology.links_between(nonminimal.group, destination_group)->router);
     }
   }
   const std::uint32_t last_router =
-      last_router_before(topology, router, destination_router, destination_group, detour);
+      last_router_before(topology, router, destination_router, destination_group, nonminimal);
   hops.last = local_type(topology, last_router, destination_router);
   return hops;
 }

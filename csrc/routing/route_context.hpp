@@ -9,16 +9,15 @@
 #include "routing/output_port.hpp"
 #include "routing/packet.hpp"
 #include "routing/path_follower.hpp"
-#include "routing/surroundings.hpp"
+#include "routing/router_view.hpp"
 
 namespace dragonfly {
 
 class RouteContext {
  public:
-  RouteContext(const Surroundings& around, const Packet& packet, const PacketTimes& times,
-               std::uint32_t router, std::uint32_t group, const RouterPorts& ports, Port came_by,
-               std::uint8_t vc)
-      : around_{&around},
+  RouteContext(const RouterView& view, const Packet& packet, const PacketTimes& times, std::uint32_t router,
+               std::uint32_t group, const RouterPorts& ports, Port came_by, std::uint8_t vc)
+      : around_{&view},
         packet_{&packet},
         times_{&times},
         ports_{ports},
@@ -62,8 +61,8 @@ class RouteContext {
         .minimal_hop(*packet_, router_, group_, paths().source_stage(*packet_), paths().choice_of(*packet_))
         .port;
   }
-  [[nodiscard]] Port detour_port(const Detour& detour) const noexcept {
-    return paths().detour_hop(*packet_, detour, router_, group_).port;
+  [[nodiscard]] Port nonminimal_port(const NonMinimalPath& nonminimal) const noexcept {
+    return paths().nonminimal_hop(*packet_, nonminimal, router_, group_).port;
   }
 
   // Ports of this router, from port 0.
@@ -82,7 +81,7 @@ class RouteContext {
 
   // Draws that belong to this packet at this hop: one stream per kind of non-minimal path, so that the i-th
   // non-minimal path of a kind is the same for every reader, and one for the choice among shortest paths.
-  [[nodiscard]] RandomStream detour_stream(DetourKind kind) const noexcept {
+  [[nodiscard]] RandomStream nonminimal_stream(NonMinimalKind kind) const noexcept {
     return stream(static_cast<std::uint32_t>(kind));
   }
   // The draws that environments hand out.
@@ -90,10 +89,10 @@ class RouteContext {
     return {around_->seed, Purpose::kLearning, packet_->source_host, packet_->number, packet_->hops};
   }
   [[nodiscard]] RandomStream minimal_choice_stream() const noexcept {
-    return PathFollower::choices(around().seed, packet());
+    return PathFollower::choices(view().seed, packet());
   }
 
-  [[nodiscard]] const Surroundings& around() const noexcept { return *around_; }
+  [[nodiscard]] const RouterView& view() const noexcept { return *around_; }
 
  private:
   // Number of earlier decisions of the packet at its source router, modulo 256.
@@ -103,7 +102,7 @@ class RouteContext {
             packet_->number | static_cast<std::uint64_t>(attempt()) << 32, packet_->hops | which << 8};
   }
 
-  const Surroundings* around_;
+  const RouterView* around_;
   const Packet* packet_;
   const PacketTimes* times_;
   RouterPorts ports_;

@@ -100,7 +100,7 @@ struct TrackerSite {
   Tick signal_delay = 0;  // of signals from a router to the others of its group: the latency of a local link
   Tick clock = 1;         // of the routers
   TimePs quantum_ps = 1;  // a tick
-  bool weighs_vcs = false;  // the network's convention: PolicyEnvironment
+  bool compares_vcs = false;  // the network's convention: PolicyEnvironment
   IdleTimes idle{};
   std::array<TrackedLinks, kMostLinkClasses> links{};  // [link class]
   // The first whole number of ticks that is not shorter.
@@ -122,7 +122,7 @@ class RouterTracker {
   RouterTracker& operator=(const RouterTracker&) = delete;
   virtual ~RouterTracker() = default;
 
-  [[nodiscard]] virtual TrackedEvents hears() const noexcept = 0;
+  [[nodiscard]] virtual TrackedEvents events() const noexcept = 0;
   // All that it remembers (core/archive.hpp).
   virtual void archive(Archive& archive) = 0;
 
@@ -140,11 +140,12 @@ class RouterTracker {
   virtual void head_refused(std::uint32_t /*router*/, Port /*host_port*/, const Packet& /*packet*/,
                             Refusal /*why*/, Tick /*now*/) {}
   // Called in the order of Acknowledgement, before all other events of the time that follows.
-  virtual void packet_acknowledged(const Acknowledgement& /*heard*/) {}
+  virtual void packet_acknowledged(const Acknowledgement& /*acknowledgement*/) {}
 
   // Prefetches the data that reads for packets to this destination router will need, if it is likely to be
   // far away. Called before reads, and before acknowledgements.
-  virtual void touch(std::uint32_t /*reader*/, std::uint32_t /*destination_router*/) const noexcept {}
+  virtual void prefetch_numbers(std::uint32_t /*reader*/,
+                                std::uint32_t /*destination_router*/) const noexcept {}
 
   // A number as `reader` may read it. `now` never falls from call to call of any kind.
   [[nodiscard]] virtual double read(std::uint32_t field, std::uint32_t reader, std::uint32_t column,

@@ -8,16 +8,16 @@ namespace dragonfly {
 namespace {
 
 // Columns of ports, then of the decision, and nothing that routers remember; counts fit 16 bits.
-bool can_pack(const QuestionPlan& plan) {
+bool can_pack(const ObservationPlan& plan) {
   if (!plan.by_port() || !plan.masks || plan.layout.num_features() == 0) return false;
-  if (!plan.asked.tracked.empty() || plan.layout.most_packets() > 0xffff) return false;
+  if (!plan.spec.tracked.empty() || plan.layout.most_packets() > 0xffff) return false;
   return std::ranges::is_partitioned(plan.layout.blocks(),
                                      [](const FeatureBlock& block) { return block.per == "port"; });
 }
 
 }  // namespace
 
-RowFormat::RowFormat(const QuestionPlan& plan)
+RowFormat::RowFormat(const ObservationPlan& plan)
     : plan_{plan},
       packed_{can_pack(plan)},
       bytes_{plan.layout.num_features() * sizeof(float) + (plan.num_actions + 3U) / 4U * 4U},

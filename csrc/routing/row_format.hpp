@@ -8,14 +8,14 @@
 #include <cstring>
 #include <vector>
 
-#include "routing/question_plan.hpp"
+#include "routing/observation_plan.hpp"
 
 namespace dragonfly {
 
 class RowFormat {
  public:
   // The plan must outlive the format.
-  explicit RowFormat(const QuestionPlan& plan);
+  explicit RowFormat(const ObservationPlan& plan);
 
   [[nodiscard]] bool packed() const noexcept { return packed_; }
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
@@ -48,7 +48,7 @@ class RowFormat {
     return head;
   }
 
-  const QuestionPlan& plan_;
+  const ObservationPlan& plan_;
   bool packed_;
   std::size_t bytes_;
   std::uint32_t decision_bytes_ = 0;

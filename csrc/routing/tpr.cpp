@@ -14,7 +14,7 @@ namespace {
 // those that are in its injection queues count, too (LIA's extended counters, section 4.2). Source: Faizian
 // et al., IEEE TMSCS 2018, with two thresholds and the windows of LIA (TACO 2025), sections 2.2.3 and 5.2 and
 // table 1.
-class Tpr final : public DrawsPerQuestion<Tpr> {
+class Tpr final : public DrawsPerDecision<Tpr> {
  public:
   Tpr(const UgalParams& params, const LevelBiases& biases, TrackerRequest counters)
       : params_{params}, biases_{biases}, counters_{std::move(counters)} {}
@@ -22,21 +22,23 @@ class Tpr final : public DrawsPerQuestion<Tpr> {
   [[nodiscard]] DecisionScope scope() const noexcept override { return DecisionScope::kSource; }
 
   [[nodiscard]] PathBudget budget() const noexcept override {
-    return {.detours = true, .detour_router = true, .longest_path = longest_path_hops(params_.detour)};
+    return {.nonminimal = true,
+            .intermediate_router = true,
+            .longest_path = longest_path_hops(params_.nonminimal)};
   }
 
-  [[nodiscard]] std::vector<DetourKind> detour_kinds() const override { return {params_.detour}; }
+  [[nodiscard]] std::vector<NonMinimalKind> nonminimal_kinds() const override { return {params_.nonminimal}; }
   [[nodiscard]] std::vector<TrackerRequest> trackers() const override { return {counters_}; }
 
-  [[nodiscard]] RandomStream stream_of(const Question& question) const {
-    return question.detour_stream(params_.detour);
+  [[nodiscard]] RandomStream stream_of(const DecisionContext& decision) const {
+    return decision.nonminimal_stream(params_.nonminimal);
   }
-  [[nodiscard]] Answer route(const Question& question, RandomStream& draws) const {
+  [[nodiscard]] RouteChoice route(const DecisionContext& decision, RandomStream& draws) const {
     UgalParams params = params_;
-    params.weighed = biases_.weighed;
-    params.bias_packets = biases_.packets(static_cast<TrafficLevel>(question.tracked(
-        0, static_cast<std::uint32_t>(Offered::kLevelThere), question.packet().destination_group)));
-    return ugal_choice(question, params, Stage::kSource, draws);
+    params.metric = biases_.metric;
+    params.bias_packets = biases_.packets(static_cast<TrafficLevel>(decision.tracked(
+        0, static_cast<std::uint32_t>(Offered::kLevelThere), decision.packet().destination_group)));
+    return ugal_choice(decision, params, Stage::kSource, draws);
   }
 
  private:
@@ -68,7 +70,7 @@ std::vector<PolicyInfo> tpr_policies() {
   std::ranges::copy(candidate_parameters(), std::back_inserter(parameters));
   return {{"tpr", "as ugal-n, biased by how much the router has sent to the destination group lately",
            "Faizian et al., IEEE TMSCS 2018; LIA, TACO 2025, sections 2.2.3 and 5.2", "source", "path",
-           std::move(parameters), make_tpr, DetourKind::kLgl}};
+           std::move(parameters), make_tpr, NonMinimalKind::kLgl}};
 }
 
 }  // namespace dragonfly

@@ -16,7 +16,7 @@ namespace dragonfly {
   X(offered_traffic)        \
   X(remote_traffic)         \
   X(sent_crossings)         \
-  X(detour_length)          \
+  X(nonminimal_length)          \
   X(load_levels)
 // clang-format on
 

@@ -71,7 +71,7 @@ std::vector<ParameterInfo> bias_parameters() {
       bias("benign_bias_packets", 15, "benign"),
       bias("mixed_bias_packets", -3, "mixed"),
       bias("adverse_bias_packets", -15, "adverse"),
-      {"weighed", std::string{"queued"}, "",
+      {"congestion_metric", std::string{"queued"}, "",
        "what the two paths are compared by: the packets queued in the router for the VC that a path would "
        "use first, "
        "or its occupancy, which counts those that were sent and whose credit is not back, too. T fits the "
@@ -86,7 +86,8 @@ LevelBiases read_biases(const PolicyInfo& info, const Parameters& given) {
   return {.benign_packets = bias("benign_bias_packets"),
           .mixed_packets = bias("mixed_bias_packets"),
           .adverse_packets = bias("adverse_bias_packets"),
-          .weighed = choice_parameter(info, given, "weighed") == 0 ? Weighed::kVcQueue : Weighed::kVc};
+          .metric = choice_parameter(info, given, "congestion_metric") == 0 ? CongestionMetric::kVcQueue
+                                                                            : CongestionMetric::kVc};
 }
 
 }  // namespace dragonfly

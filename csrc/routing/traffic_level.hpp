@@ -30,7 +30,8 @@ struct TrafficThresholds {
 // shows as many under uniform traffic at full load, and minimal paths under adversarial traffic are full when
 // it does. Counters of random traffic scatter by the root of what they show. So each threshold lies as many
 // standard deviations above the share as for 5,256 hosts, rounded down to whole packets: chance takes the
-// same part of uniform traffic above it, and benign traffic fills minimal paths as far, whatever the size.
+// same part of uniform traffic above it, and benign traffic fills minimal paths as far, in systems of every
+// size.
 [[nodiscard]] TrafficThresholds thresholds_of(const ParameterOwner& owner, const Parameters& given,
                                               double share_packets);
 // Throws ConfigError if both levels are given in the wrong order.
@@ -43,7 +44,7 @@ struct LevelBiases {
   double benign_packets = 15;
   double mixed_packets = -3;
   double adverse_packets = -15;
-  Weighed weighed = Weighed::kVcQueue;  // the metric to which T is added
+  CongestionMetric metric = CongestionMetric::kVcQueue;  // the metric to which T is added
 
   [[nodiscard]] double packets(TrafficLevel level) const noexcept {
     if (level == TrafficLevel::kBenign) return benign_packets;

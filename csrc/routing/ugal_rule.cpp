@@ -8,7 +8,7 @@ UgalParams read_candidate_params(const PolicyInfo& info, const Parameters& given
                                  const PolicyEnvironment& environment) {
   UgalParams params;
   static_cast<CandidateParams&>(params) = {info, given, environment.avoid_destination_group};
-  params.detour = info.detour;
+  params.nonminimal = info.nonminimal;
   return params;
 }
 
@@ -17,7 +17,7 @@ std::vector<ParameterInfo> ugal_parameters() { return rows_of<UgalParams>(); }
 UgalParams read_ugal_params(const PolicyInfo& info, const Parameters& given,
                             const PolicyEnvironment& environment) {
   UgalParams params{info, given, environment.avoid_destination_group};
-  params.detour = info.detour;
+  params.nonminimal = info.nonminimal;
   return params;
 }
 
@@ -26,27 +26,28 @@ std::vector<ParameterInfo> piggyback_parameters() { return rows_of<PiggybackPara
 UgalParams read_piggyback_params(const PolicyInfo& info, const Parameters& given,
                                  const PolicyEnvironment& environment) {
   PiggybackParams params{info, given, environment.avoid_destination_group};
-  params.detour = info.detour;
-  const bool by_vc = params.weighing == 0 ? environment.weighs_vcs : params.weighing == 2;
-  params.weighed = by_vc ? Weighed::kVc : Weighed::kPort;
+  params.nonminimal = info.nonminimal;
+  const bool by_vc = params.congestion_metric == 0 ? environment.compares_vcs : params.congestion_metric == 2;
+  params.metric = by_vc ? CongestionMetric::kVc : CongestionMetric::kPort;
   return params;
 }
 
 UgalComparison detail::compare_several(const RouteContext& context, const UgalParams& params,
-                                       Stage minimal_stage, RandomStream& detours) {
+                                       Stage minimal_stage, RandomStream& draws) {
   const PathFollower& paths = context.paths();
   const std::uint32_t drawn_choice = paths.choice_of(context.packet());
-  Detour best{};
+  NonMinimalPath best{};
   Hop best_hop{};
   std::uint32_t best_occupancy = 0;
   for (std::uint32_t i = 0; i < params.nonminimal_candidates; ++i) {
-    const Detour detour = draw_detour(context, detours, params.detour, params.avoid_destination_group);
-    if (!detour.exists()) break;
+    const NonMinimalPath nonminimal =
+        draw_nonminimal(context, draws, params.nonminimal, params.avoid_destination_group);
+    if (!nonminimal.exists()) break;
     const Hop hop =
-        paths.detour_hop(context.packet(), detour, context.router(), context.group(), drawn_choice);
+        paths.nonminimal_hop(context.packet(), nonminimal, context.router(), context.group(), drawn_choice);
     const std::uint32_t occupancy = detail::occupancy_of(context, params, hop);
     if (!best.exists() || occupancy < best_occupancy) {
-      best = detour;
+      best = nonminimal;
       best_hop = hop;
       best_occupancy = occupancy;
     }
@@ -72,8 +73,8 @@ UgalComparison detail::compare_several(const RouteContext& context, const UgalPa
     }
   }
 
-  UgalComparison compared{.detour = best,
-                          .detour_start = best_hop,
+  UgalComparison compared{.nonminimal = best,
+                          .nonminimal_start = best_hop,
                           .minimal_choice = minimal_choice,
                           .minimal_start = detail::start_of(context, minimal, minimal_stage)};
   if (best.exists()) detail::weigh(context, params, minimal, minimal_occupancy, best_occupancy, compared);

@@ -1,20 +1,20 @@
 // The comparison that UGAL and PAR share.
 #pragma once
 
-#include "routing/detour.hpp"
+#include "routing/nonminimal.hpp"
 #include "routing/policy.hpp"
 
 namespace dragonfly {
 
 // The congestion metric of a path: the occupancy of its first port, of the VC there, or of that VC's output
 // queue alone.
-enum class Weighed : std::uint8_t { kPort, kVc, kVcQueue };
+enum class CongestionMetric : std::uint8_t { kPort, kVc, kVcQueue };
 
 // Parameters of the candidate paths.
-struct CandidateParams : DetourParams {
-  using DetourParams::DetourParams;
-  DetourKind detour = DetourKind::kLgl;
-  Weighed weighed = Weighed::kPort;
+struct CandidateParams : NonMinimalParams {
+  using NonMinimalParams::NonMinimalParams;
+  NonMinimalKind nonminimal = NonMinimalKind::kLgl;
+  CongestionMetric metric = CongestionMetric::kPort;
   Count minimal_candidates{
       this,
       {"minimal_candidates", 1.0, "paths",
@@ -42,12 +42,13 @@ struct UgalParams : CandidateParams {
 // Parameters of Piggyback: its congestion metric is a convention of the network.
 struct PiggybackParams : UgalParams {
   using UgalParams::UgalParams;
-  Choice weighing{this,
-                  {"weighed", std::string{"auto"}, "",
-                   "what the two paths are compared by: the occupancy of the whole port that a path would "
-                   "use first, or of "
-                   "the VC there; auto: as the network says (paths_weighed_by)",
-                   among({"auto", "port", "vc"})}};
+  Choice congestion_metric{
+      this,
+      {"congestion_metric", std::string{"auto"}, "",
+       "what the two paths are compared by: the occupancy of the whole port that a path would "
+       "use first, or of "
+       "the VC there; auto: as the network says (congestion_metric)",
+       among({"auto", "port", "vc"})}};
 };
 
 // Their rows in the registry, and their values; those of candidates leave the bias at 0.
@@ -63,16 +64,18 @@ struct PiggybackParams : UgalParams {
 
 // The two sides of UGAL's comparison, and its choice.
 struct UgalComparison {
-  Detour detour{};                   // the best one, if any
-  Hop detour_start{};                // its first hop
+  NonMinimalPath nonminimal{};       // the best one, if any
+  Hop nonminimal_start{};            // its first hop
   std::uint32_t minimal_choice = 0;  // of the best minimal path
   Hop minimal_start{};               // its first hop; no port: not the one that the packet would take (VC)
   bool minimal = true;               // that path is to be taken, or there is no non-minimal path
 
-  [[nodiscard]] Answer stay() const noexcept {
+  [[nodiscard]] RouteChoice stay() const noexcept {
     return {.minimal_choice = minimal_choice, .start = minimal_start};
   }
-  [[nodiscard]] Answer leave() const noexcept { return {.detour = detour, .start = detour_start}; }
+  [[nodiscard]] RouteChoice leave() const noexcept {
+    return {.nonminimal = nonminimal, .start = nonminimal_start};
+  }
 };
 
 // Defined in the header, because returning a comparison from a function costs as much as making it.
@@ -80,12 +83,12 @@ namespace detail {
 
 [[nodiscard]] inline std::uint32_t occupancy_of(const RouteContext& context, const UgalParams& params,
                                                 const Hop& hop) {
-  switch (params.weighed) {
-    case Weighed::kPort:
+  switch (params.metric) {
+    case CongestionMetric::kPort:
       break;
-    case Weighed::kVc:
+    case CongestionMetric::kVc:
       return context.occupancy_packets(hop);
-    case Weighed::kVcQueue:
+    case CongestionMetric::kVcQueue:
       return context.queued_packets(hop);
   }
   return context.occupancy_packets(hop.port);
@@ -97,42 +100,43 @@ namespace detail {
 }
 
 inline void weigh(const RouteContext& context, const UgalParams& params, const Hop& minimal,
-                  std::uint32_t minimal_occupancy, std::uint32_t detour_occupancy, UgalComparison& compared) {
-  if (params.weighed == Weighed::kPort && minimal.port == compared.detour_start.port) {
+                  std::uint32_t minimal_occupancy, std::uint32_t nonminimal_occupancy,
+                  UgalComparison& compared) {
+  if (params.metric == CongestionMetric::kPort && minimal.port == compared.nonminimal_start.port) {
     minimal_occupancy = context.occupancy_packets(minimal);
-    detour_occupancy = context.occupancy_packets(compared.detour_start);
+    nonminimal_occupancy = context.occupancy_packets(compared.nonminimal_start);
   }
   compared.minimal = static_cast<double>(minimal_occupancy) <=
-                     2.0 * static_cast<double>(detour_occupancy) + params.bias_packets;
+                     2.0 * static_cast<double>(nonminimal_occupancy) + params.bias_packets;
 }
 
 // Whether the comparison has one path of each kind out of the group, by the only possible port.
 [[nodiscard]] inline bool has_one_candidate_each(const RouteContext& context, const UgalParams& params) {
   const Packet& packet = context.packet();
-  return context.topology().has_single_ways() && params.nonminimal_candidates == 1 &&
-         params.detour != DetourKind::kL && packet.plan == Plan::kMinimal &&
+  return context.topology().has_single_paths() && params.nonminimal_candidates == 1 &&
+         params.nonminimal != NonMinimalKind::kL && packet.plan == Plan::kMinimal &&
          packet.destination_group != context.group();
 }
 
 [[nodiscard]] inline UgalComparison compare_two(const RouteContext& context, const UgalParams& params,
-                                                Stage minimal_stage, RandomStream& detours) {
+                                                Stage minimal_stage, RandomStream& draws) {
   const PathFollower& paths = context.paths();
   const Packet& packet = context.packet();
   const Hop minimal = paths.only_hop_out(packet, context.router(), packet.destination_group, minimal_stage,
-                                         true, visits_router(packet.detour_kind));
+                                         true, visits_router(packet.nonminimal_kind));
   UgalComparison compared{
-      .detour = draw_detour(context, detours, params.detour, params.avoid_destination_group),
+      .nonminimal = draw_nonminimal(context, draws, params.nonminimal, params.avoid_destination_group),
       .minimal_start = start_of(context, minimal, minimal_stage)};
-  if (!compared.detour.exists()) return compared;
-  compared.detour_start = paths.only_hop_out(packet, context.router(), compared.detour.group, Stage::kSource,
-                                             false, visits_router(params.detour));
+  if (!compared.nonminimal.exists()) return compared;
+  compared.nonminimal_start = paths.only_hop_out(packet, context.router(), compared.nonminimal.group,
+                                                 Stage::kSource, false, visits_router(params.nonminimal));
   weigh(context, params, minimal, occupancy_of(context, params, minimal),
-        occupancy_of(context, params, compared.detour_start), compared);
+        occupancy_of(context, params, compared.nonminimal_start), compared);
   return compared;
 }
 
 [[nodiscard]] UgalComparison compare_several(const RouteContext& context, const UgalParams& params,
-                                             Stage minimal_stage, RandomStream& detours);
+                                             Stage minimal_stage, RandomStream& draws);
 
 }  // namespace detail
 
@@ -141,21 +145,21 @@ inline void weigh(const RouteContext& context, const UgalParams& params, const H
 // the first drawn) is compared; there are several minimal ones only with trunking. When both paths start on
 // one port the VCs that they would use are compared instead of the port. Source: Kang et al., HPDC 2021,
 // sections 2.2 and 5.1 and its published simulator; LIA (TACO 2025) equation 1.
-// `detours`: the packet's stream for that kind of path.
+// `draws`: the packet's stream for that kind of path.
 [[nodiscard]] inline UgalComparison ugal_comparison(const RouteContext& context, const UgalParams& params,
-                                                    Stage minimal_stage, RandomStream& detours) {
+                                                    Stage minimal_stage, RandomStream& draws) {
   return detail::has_one_candidate_each(context, params)
-             ? detail::compare_two(context, params, minimal_stage, detours)
-             : detail::compare_several(context, params, minimal_stage, detours);
+             ? detail::compare_two(context, params, minimal_stage, draws)
+             : detail::compare_several(context, params, minimal_stage, draws);
 }
 [[nodiscard]] inline UgalComparison ugal_comparison(const RouteContext& context, const UgalParams& params,
                                                     Stage minimal_stage) {
-  RandomStream detours = context.detour_stream(params.detour);
-  return ugal_comparison(context, params, minimal_stage, detours);
+  RandomStream draws = context.nonminimal_stream(params.nonminimal);
+  return ugal_comparison(context, params, minimal_stage, draws);
 }
-[[nodiscard]] inline Answer ugal_choice(const RouteContext& context, const UgalParams& params,
-                                        Stage minimal_stage, RandomStream& detours) {
-  const UgalComparison compared = ugal_comparison(context, params, minimal_stage, detours);
+[[nodiscard]] inline RouteChoice ugal_choice(const RouteContext& context, const UgalParams& params,
+                                             Stage minimal_stage, RandomStream& draws) {
+  const UgalComparison compared = ugal_comparison(context, params, minimal_stage, draws);
   return compared.minimal ? compared.stay() : compared.leave();
 }
 

@@ -1,5 +1,5 @@
 #include "core/parameters.hpp"
-#include "routing/detour.hpp"
+#include "routing/nonminimal.hpp"
 #include "routing/policy.hpp"
 
 namespace dragonfly {
@@ -8,8 +8,8 @@ namespace {
 
 enum class OwnGroupPaths : std::uint32_t { kMinimal, kLocal, kGlobal };
 
-struct ValiantParams : DetourParams {
-  using DetourParams::DetourParams;
+struct ValiantParams : NonMinimalParams {
+  using NonMinimalParams::NonMinimalParams;
   Choice own_group{
       this,
       {"own_group", std::string{"minimal"}, "",
@@ -23,11 +23,11 @@ struct ValiantParams : DetourParams {
 // the local hops of the first phase. `own_group` decides whether packets inside a group take one, too.
 // Source: Valiant and Brebner, STOC 1981; kinds: LIA (TACO 2025) section 2.2.1; VALg and VALn: Kang et al.,
 // HPDC 2021, section 2.2.
-class Valiant final : public DrawsPerQuestion<Valiant> {
+class Valiant final : public DrawsPerDecision<Valiant> {
  public:
-  Valiant(DetourKind kind, const ValiantParams& params)
+  Valiant(NonMinimalKind kind, const ValiantParams& params)
       : kind_{kind},
-        own_kind_{own_group(params) == OwnGroupPaths::kLocal ? DetourKind::kL : kind},
+        own_kind_{own_group(params) == OwnGroupPaths::kLocal ? NonMinimalKind::kL : kind},
         stays_minimal_{own_group(params) == OwnGroupPaths::kMinimal},
         avoid_destination_group_{params.avoid_destination_group} {}
 
@@ -38,39 +38,42 @@ class Valiant final : public DrawsPerQuestion<Valiant> {
   }
 
   [[nodiscard]] PathBudget budget() const noexcept override {
-    return {.detours = true, .detour_router = visits_router(kind_), .longest_path = longest_path_hops(kind_)};
+    return {.nonminimal = true,
+            .intermediate_router = visits_router(kind_),
+            .longest_path = longest_path_hops(kind_)};
   }
 
-  [[nodiscard]] std::vector<DetourKind> detour_kinds() const override {
+  [[nodiscard]] std::vector<NonMinimalKind> nonminimal_kinds() const override {
     if (own_kind_ == kind_) return {kind_};
     return {kind_, own_kind_};
   }
 
-  [[nodiscard]] RandomStream stream_of(const Question& question) const {
-    return question.detour_stream(kind_of(question));
+  [[nodiscard]] RandomStream stream_of(const DecisionContext& decision) const {
+    return decision.nonminimal_stream(kind_of(decision));
   }
-  [[nodiscard]] Answer route(const Question& question, RandomStream& draws) const {
+  [[nodiscard]] RouteChoice route(const DecisionContext& decision, RandomStream& draws) const {
     // A router without a suitable global link of its own stays minimal.
-    return {draw_detour(question, draws, kind_of(question), avoid_destination_group_, own_group_of(scope()))};
+    return {
+        draw_nonminimal(decision, draws, kind_of(decision), avoid_destination_group_, own_group_of(scope()))};
   }
 
  private:
-  [[nodiscard]] DetourKind kind_of(const Question& question) const noexcept {
-    return question.leaves() ? kind_ : own_kind_;
+  [[nodiscard]] NonMinimalKind kind_of(const DecisionContext& decision) const noexcept {
+    return decision.leaves() ? kind_ : own_kind_;
   }
   static OwnGroupPaths own_group(const ValiantParams& params) noexcept {
     return static_cast<OwnGroupPaths>(static_cast<std::uint32_t>(params.own_group));
   }
 
-  DetourKind kind_;
-  DetourKind own_kind_;  // of packets to their own group
-  bool stays_minimal_;   // without packets inside a group
+  NonMinimalKind kind_;
+  NonMinimalKind own_kind_;  // of packets to their own group
+  bool stays_minimal_;       // without packets inside a group
   bool avoid_destination_group_;
 };
 
 std::unique_ptr<RoutingPolicy> make_valiant(const PolicyInfo& info, const Parameters& given,
                                             const PolicyEnvironment& environment) {
-  return std::make_unique<Valiant>(info.detour,
+  return std::make_unique<Valiant>(info.nonminimal,
                                    ValiantParams{info, given, environment.avoid_destination_group});
 }
 
@@ -80,15 +83,15 @@ std::vector<PolicyInfo> valiant_policies() {
   constexpr const char* kang = "Kang, Wang, Lan, HPDC 2021, section 2.2";
   constexpr const char* lia = "Benito, Vallejo, Beivide, TACO 2025 (LIA), section 2.2.1";
   const auto parameters = rows_of<ValiantParams>();
-  const auto row = [&](const char* name, const char* summary, const char* source, DetourKind detour) {
-    return PolicyInfo{name, summary, source, "source", "path", parameters, make_valiant, detour};
+  const auto row = [&](const char* name, const char* summary, const char* source, NonMinimalKind nonminimal) {
+    return PolicyInfo{name, summary, source, "source", "path", parameters, make_valiant, nonminimal};
   };
-  return {row("val-g", "always a non-minimal path through a random group", kang, DetourKind::kLg),
+  return {row("val-g", "always a non-minimal path through a random group", kang, NonMinimalKind::kLg),
           row("val-n", "always a non-minimal path through a random router of another group", kang,
-              DetourKind::kLgl),
-          row("vlb-lg", "Valiant with path A = local, global", lia, DetourKind::kLg),
-          row("vlb-gl", "Valiant with path A = own global link, local", lia, DetourKind::kGl),
-          row("vlb-g", "Valiant with path A = own global link", lia, DetourKind::kG)};
+              NonMinimalKind::kLgl),
+          row("vlb-lg", "Valiant with path A = local, global", lia, NonMinimalKind::kLg),
+          row("vlb-gl", "Valiant with path A = own global link, local", lia, NonMinimalKind::kGl),
+          row("vlb-g", "Valiant with path A = own global link", lia, NonMinimalKind::kG)};
 }
 
 }  // namespace dragonfly

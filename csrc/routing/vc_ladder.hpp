@@ -4,7 +4,7 @@
 // path), intermediate group before the intermediate router, intermediate group after it, destination group
 // (by a router off the shortest path, then to the destination). It may skip any of them, but never goes back.
 // Every scheme gives each hop of a path a rank that rises strictly from stage to stage. Within one stage a
-// path takes local hops, each at a higher position than the one before (topology's WayStep; a full mesh has
+// path takes local hops, each at a higher position than the one before (topology's NextHop; a full mesh has
 // one position), and then at most one global hop; every position has VCs of its own. Channels (link, VC)
 // therefore form a directed acyclic graph and no set of packets can wait for each other in a circle (Dally
 // and Seitz 1988). Tests walk every path of every policy and check the graph.
@@ -21,10 +21,11 @@ namespace dragonfly {
 enum class Stage : std::uint8_t {
   kFirst,   // the first minimal hop of a policy that may still change its mind (PAR), or all of them (Aries)
   kSource,  // leaving the source group
-  kDetourIn,     // inside the intermediate group, heading for the intermediate router
-  kDetourOut,    // inside the intermediate group, after the intermediate router
-  kLastDetour,   // inside the destination group, heading for a router that lies off the shortest path (Aries)
-  kDestination,  // inside the destination group
+  kNonMinimalIn,    // inside the intermediate group, heading for the intermediate router
+  kNonMinimalOut,   // inside the intermediate group, after the intermediate router
+  kLastNonMinimal,  // inside the destination group, heading for a router that lies off the shortest path
+                    // (Aries)
+  kDestination,     // inside the destination group
 };
 
 enum class VcScheme : std::uint8_t {
@@ -44,25 +45,25 @@ enum class VcScheme : std::uint8_t {
 
 // The paths of a policy, as far as VCs are concerned.
 struct PathBudget {
-  bool detours = false;        // non-minimal paths exist
-  bool detour_router = false;  // ... that visit a router of the intermediate group on purpose (lgl, gl)
-  bool reconsiders = false;    // a minimal first hop may be followed by a non-minimal path (PAR)
-  bool progressive = false;    // ... and so may any minimal hop inside the source group
+  bool nonminimal = false;           // non-minimal paths exist
+  bool intermediate_router = false;  // ... that visit a router of the intermediate group on purpose (lgl, gl)
+  bool reconsiders = false;          // a minimal first hop may be followed by a non-minimal path (PAR)
+  bool progressive = false;          // ... and so may any minimal hop inside the source group
   // Non-minimal paths inside the group that was entered last (kind l). Not those of the source router of a
   // packet to its own group alone: their first local hops are in the stage of a minimal path's out of the
   // source group.
-  bool local_detours = false;
+  bool local_nonminimal = false;
   bool any_port = false;          // ports are chosen hop by hop: only the hops taken can number the VCs
   std::uint8_t longest_path = 3;  // hops; of a policy: where groups are full meshes
 
-  // The budget where a local path has up to `local_way_hops`: along planned paths every one of them grows;
+  // The budget where a local path has up to `local_path_hops`: along planned paths every one of them grows;
   // where ports are chosen hop by hop, only the two of the minimal rest.
-  [[nodiscard]] constexpr PathBudget with_local_ways(std::uint32_t local_way_hops) const noexcept {
-    const std::uint32_t global_hops = detours ? 2 : 1;
+  [[nodiscard]] constexpr PathBudget with_local_paths(std::uint32_t local_path_hops) const noexcept {
+    const std::uint32_t global_hops = nonminimal ? 2 : 1;
     const bool first_alone = reconsiders && !progressive;
-    const std::uint32_t ways = any_port ? 2 : longest_path - global_hops - (first_alone ? 1U : 0U);
+    const std::uint32_t local_paths = any_port ? 2 : longest_path - global_hops - (first_alone ? 1U : 0U);
     PathBudget longer = *this;
-    longer.longest_path = static_cast<std::uint8_t>(longest_path + ways * (local_way_hops - 1));
+    longer.longest_path = static_cast<std::uint8_t>(longest_path + local_paths * (local_path_hops - 1));
     return longer;
   }
 
@@ -77,13 +78,14 @@ struct VcCounts {
 class VcLadder {
  public:
   // `budget`: with local paths of this group's shape.
-  VcLadder(VcScheme scheme, const PathBudget& budget, std::uint32_t local_way_hops = 1)
+  VcLadder(VcScheme scheme, const PathBudget& budget, std::uint32_t local_path_hops = 1)
       : scheme_{budget.any_port && scheme != VcScheme::kUnsafeSingle ? VcScheme::kHop : scheme},
-        stages_{static_cast<std::uint8_t>(2 + (budget.detours ? 1 : 0) + (budget.detour_router ? 1 : 0) +
-                                          (budget.reconsiders ? 1 : 0) + (budget.local_detours ? 1 : 0))},
+        stages_{static_cast<std::uint8_t>(2 + (budget.nonminimal ? 1 : 0) +
+                                          (budget.intermediate_router ? 1 : 0) +
+                                          (budget.reconsiders ? 1 : 0) + (budget.local_nonminimal ? 1 : 0))},
         first_steps_{static_cast<std::uint8_t>(budget.reconsiders ? 1 : 0)},
-        first_vcs_{static_cast<std::uint8_t>(budget.progressive ? local_way_hops : first_steps_)},
-        positions_{static_cast<std::uint8_t>(local_way_hops)},
+        first_vcs_{static_cast<std::uint8_t>(budget.progressive ? local_path_hops : first_steps_)},
+        positions_{static_cast<std::uint8_t>(local_path_hops)},
         budget_{budget} {
     for (std::uint8_t i = 0; i < kNumStages; ++i) {
       for (const bool global : {false, true}) {
@@ -111,8 +113,8 @@ class VcLadder {
       case VcScheme::kStage:
         return {staged_local(static_cast<std::uint8_t>(stages_ - first_steps_)), stages_};
       case VcScheme::kLadder:
-        if (!budget_.detours) return {staged_local(2), 1};
-        return {staged_local(budget_.local_detours ? 5 : 4), 2};
+        if (!budget_.nonminimal) return {staged_local(2), 1};
+        return {staged_local(budget_.local_nonminimal ? 5 : 4), 2};
       case VcScheme::kHop:
         return {budget_.longest_path, budget_.longest_path};
       case VcScheme::kUnsafeSingle:
@@ -160,7 +162,7 @@ class VcLadder {
       return {local_vc(static_cast<std::uint8_t>(step - first_steps_)), true};
     }
     if (scheme_ != VcScheme::kLadder) return {};
-    if (global) return {static_cast<std::uint8_t>(stage == Stage::kDetourOut ? 1 : 0), false};
+    if (global) return {static_cast<std::uint8_t>(stage == Stage::kNonMinimalOut ? 1 : 0), false};
     if (stage == Stage::kFirst) return {0, budget_.progressive};
     return {local_vc(ladder_step(stage, minimal)), true};
   }
@@ -177,7 +179,7 @@ class VcLadder {
   [[nodiscard]] std::uint8_t stage_step(Stage stage, bool minimal, bool with_router) const noexcept {
     // Counted from the end, so that the destination group always has the highest VC. A non-minimal path to a
     // group may yet become one to a router, where there are non-minimal paths inside groups.
-    const bool by_router = with_router || (budget_.local_detours && budget_.detour_router);
+    const bool by_router = with_router || (budget_.local_nonminimal && budget_.intermediate_router);
     int from_end = 1;
     switch (stage) {
       case Stage::kFirst:
@@ -185,17 +187,17 @@ class VcLadder {
       case Stage::kSource:
         from_end = minimal ? 2 : (by_router ? 4 : 3);
         break;
-      case Stage::kDetourIn:
+      case Stage::kNonMinimalIn:
         from_end = 3;
         break;
-      case Stage::kDetourOut:
+      case Stage::kNonMinimalOut:
         from_end = 2;
         break;
-      case Stage::kLastDetour:
+      case Stage::kLastNonMinimal:
       case Stage::kDestination:
         break;
     }
-    if (budget_.local_detours && stage != Stage::kDestination) ++from_end;
+    if (budget_.local_nonminimal && stage != Stage::kDestination) ++from_end;
     return static_cast<std::uint8_t>(stages_ - from_end);
   }
 
@@ -204,17 +206,17 @@ class VcLadder {
       case Stage::kFirst:
       case Stage::kSource:
         return 0;
-      case Stage::kDetourIn:
+      case Stage::kNonMinimalIn:
         return 1;
-      case Stage::kDetourOut:
+      case Stage::kNonMinimalOut:
         return 2;
-      case Stage::kLastDetour:
+      case Stage::kLastNonMinimal:
         return 3;
       case Stage::kDestination:
         break;
     }
     if (minimal) return 1;
-    return budget_.local_detours ? 4 : 3;
+    return budget_.local_nonminimal ? 4 : 3;
   }
 
   VcScheme scheme_;

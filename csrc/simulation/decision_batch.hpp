@@ -7,7 +7,7 @@
 #include "decisions/growing_buffer.hpp"
 #include "decisions/records.hpp"
 #include "routing/candidate.hpp"
-#include "routing/question_plan.hpp"
+#include "routing/observation_plan.hpp"
 
 namespace dragonfly {
 
@@ -25,7 +25,7 @@ struct DecisionBatch {
   GrowingBuffer<std::int32_t> networks;  // the network of each decision; written if there are several
 
   // Makes room for `rows`; earlier contents are lost.
-  void make_room(std::size_t rows, const QuestionPlan& plan) {
+  void make_room(std::size_t rows, const ObservationPlan& plan) {
     observations.reserve(rows * plan.layout.num_features(), 0);
     mask.reserve(rows * plan.num_actions, 0);
     agents.reserve(rows, 0);

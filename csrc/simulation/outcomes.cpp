@@ -35,7 +35,7 @@ void Outcomes::begin(TimePs begin_ps) {
     begun_ps_[router] += static_cast<std::int64_t>(waiting) * (begin_ps % plan_.quantum_ps);
   });
   for (Partition& partition : network_.partitions()) {
-    RouterTallies& tallies = partition.desk().tallies();
+    RouterTallies& tallies = partition.pending().tallies();
     tallies.begin(begin);
     for (std::size_t router = 0; router < routers; ++router) {
       begun_ps_[router] += tallies.all()[router].held * (begin_ps % plan_.quantum_ps);
@@ -47,15 +47,16 @@ void Outcomes::limit_kept() {
   limit_reports();
   if (overflowed_ || !keeps_transitions_) return;
   std::uint64_t bytes = 0;
-  for (Partition& partition : network_.partitions()) bytes += partition.desk().log().bytes();
+  for (Partition& partition : network_.partitions()) bytes += partition.pending().log().bytes();
   if (static_cast<double>(bytes) <= most_bytes_) return;
   overflowed_ = true;
-  for (Partition& partition : network_.partitions()) partition.desk().stop_keeping();
+  for (Partition& partition : network_.partitions()) partition.pending().stop_keeping();
 }
 
 void Outcomes::truncate(Tick now) {
   for (Partition& partition : network_.partitions()) {
-    partition.state().for_each_packet([&](std::uint32_t packet) { partition.desk().truncate(packet, now); });
+    partition.state().for_each_packet(
+        [&](std::uint32_t packet) { partition.pending().truncate(packet, now); });
   }
 }
 
@@ -63,7 +64,7 @@ void Outcomes::settle(TimePs end_ps, std::int64_t* rewards_ps) {
   const Dragonfly& topology = plan_.paths.topology();
   for (Partition& partition : network_.partitions()) {
     const PartitionState& s = partition.state();
-    const RouterTallies& tallies = partition.desk().tallies();
+    const RouterTallies& tallies = partition.pending().tallies();
     const auto charge = [&](std::uint32_t router, Tick since) {
       rewards_ps[router] -= end_ps - std::max(since, tallies.begin()) * plan_.quantum_ps;
     };
@@ -74,7 +75,7 @@ void Outcomes::settle(TimePs end_ps, std::int64_t* rewards_ps) {
     };
     s.for_each_packet([&](std::uint32_t i) {
       const Tick created = s.store.times[i].created;
-      const DecisionDesk::Holder holder = partition.desk().holder(i, s.store.packets[i], created);
+      const PendingDecisions::Holder holder = partition.pending().holder(i, s.store.packets[i], created);
       charge(holder.router, holder.since);
       credit(s.store.packets[i].source_host, created);
     });
@@ -92,7 +93,7 @@ void Outcomes::read_tallies(const TallyColumns& to, std::optional<TimePs> end_ps
   std::copy_n(begun_ps_.data(), routers, to.reward_ps);
   std::fill_n(to.delivered, routers, 0);
   for (Partition& partition : network_.partitions()) {
-    const std::vector<RouterTally>& tallies = partition.desk().tallies().all();
+    const std::vector<RouterTally>& tallies = partition.pending().tallies().all();
     for (std::size_t router = 0; router < routers; ++router) {
       to.reward_ps[router] += tallies[router].reward * plan_.quantum_ps;
       to.delivered[router] += tallies[router].delivered;
@@ -107,13 +108,13 @@ void Outcomes::read_tallies(const TallyColumns& to, std::optional<TimePs> end_ps
 
 void Outcomes::set_credit(TimePs credit_ps) {
   for (Partition& partition : network_.partitions()) {
-    partition.desk().tallies().set_credit(credit_ps / plan_.quantum_ps);
+    partition.pending().tallies().set_credit(credit_ps / plan_.quantum_ps);
   }
 }
 
 TimePs Outcomes::latency_ps() {
   Tick total = 0;
-  for (Partition& partition : network_.partitions()) total += partition.desk().tallies().latency();
+  for (Partition& partition : network_.partitions()) total += partition.pending().tallies().latency();
   return total * plan_.quantum_ps;
 }
 
@@ -122,7 +123,7 @@ void Outcomes::read_load(float* into, std::size_t stride, float half) {
   std::vector<std::int64_t> counts(std::size_t{topology.num_routers()} * 2, 0);  // held, queued
   for (Partition& partition : network_.partitions()) {
     const PartitionState& s = partition.state();
-    const std::vector<RouterTally>& tallies = partition.desk().tallies().all();
+    const std::vector<RouterTally>& tallies = partition.pending().tallies().all();
     for (std::size_t router = 0; router < tallies.size(); ++router)
       counts[router * 2] += tallies[router].held;
     const Tick now = network_.counted_until(partition);
@@ -133,7 +134,7 @@ void Outcomes::read_load(float* into, std::size_t stride, float half) {
     for (std::uint32_t router = 0; router < s.num_routers; ++router) {
       float* const row = into + (s.first_router + router) * stride;
       for (std::uint32_t group = 0; group < topology.num_groups(); ++group) {
-        const auto n = static_cast<float>(partition.desk().arrivals().count(router, group, now));
+        const auto n = static_cast<float>(partition.pending().arrivals().count(router, group, now));
         row[2 + group] = n / (n + half);
       }
     }
@@ -150,12 +151,12 @@ void Outcomes::limit_reports() {
   if (!keeps_feedback_ || reports_overflowed_) return;
   if (static_cast<double>(reports() * sizeof(HopReport)) <= most_bytes_) return;
   reports_overflowed_ = true;
-  for (Partition& partition : network_.partitions()) partition.desk().reports().stop_keeping();
+  for (Partition& partition : network_.partitions()) partition.pending().reports().stop_keeping();
 }
 
 std::size_t Outcomes::transitions() {
   std::size_t total = 0;
-  for (Partition& partition : network_.partitions()) total += partition.desk().log().size();
+  for (Partition& partition : network_.partitions()) total += partition.pending().log().size();
   return total;
 }
 
@@ -170,10 +171,10 @@ void Outcomes::take_transitions(const TransitionColumns& to) {
   for (std::size_t at = 0; at < order_.size(); ++at) {
     if (at + kAhead < order_.size()) {
       const DecisionOrder::Row& later = order_[at + kAhead];
-      network_.partitions()[later.partition].desk().log().touch(later.index);
+      network_.partitions()[later.partition].pending().log().prefetch_row(later.index);
     }
     const DecisionOrder::Row& from = order_[at];
-    TransitionLog& log = network_.partitions()[from.partition].desk().log();
+    TransitionLog& log = network_.partitions()[from.partition].pending().log();
     const std::uint32_t i = from.index;
     const CompletedDecision& head = log.heads()[i];
     to.ids[at] = head.id;
@@ -194,14 +195,14 @@ void Outcomes::take_transitions(const TransitionColumns& to) {
       plan_.rows.unpack(log.next_row(i), to.next_observations + at * features, to.next_mask + at * actions);
     }
   }
-  for (Partition& partition : network_.partitions()) partition.desk().log().clear();
+  for (Partition& partition : network_.partitions()) partition.pending().log().clear();
 }
 
 void Outcomes::order() {
   order_.clear();
   std::uint32_t number = 0;
   for (Partition& partition : network_.partitions()) {
-    const TransitionLog& log = partition.desk().log();
+    const TransitionLog& log = partition.pending().log();
     for (std::size_t i = 0; i < log.size(); ++i) {
       order_.add({log.heads()[i].id, number, static_cast<std::uint32_t>(i)});
     }
@@ -212,14 +213,14 @@ void Outcomes::order() {
 
 std::size_t Outcomes::reports() {
   std::size_t total = 0;
-  for (Partition& partition : network_.partitions()) total += partition.desk().reports().size();
+  for (Partition& partition : network_.partitions()) total += partition.pending().reports().size();
   return total;
 }
 
 void Outcomes::take_reports(const ReportColumns& to) {
   merged_.clear();
   for (Partition& partition : network_.partitions()) {
-    HopReports& reports = partition.desk().reports();
+    HopReports& reports = partition.pending().reports();
     merged_.insert(merged_.end(), reports.data(), reports.data() + reports.size());
     reports.clear();
   }

@@ -31,7 +31,7 @@ struct TransitionColumns {
   std::uint8_t* mask;
 
   // The destination behind so many rows.
-  [[nodiscard]] TransitionColumns behind(std::size_t rows, const QuestionPlan& plan) const noexcept {
+  [[nodiscard]] TransitionColumns behind(std::size_t rows, const ObservationPlan& plan) const noexcept {
     const std::size_t features = rows * plan.layout.num_features();
     const std::size_t actions_before = rows * plan.num_actions;
     return {.ids = ids + rows,
@@ -84,10 +84,10 @@ class Outcomes {
   Outcomes(Network& network, const DecisionPlan& plan)
       : network_{network},
         plan_{plan},
-        reward_scale_ps_{plan.spec.option("reward_scale_ps")},
-        keeps_transitions_{plan.spec.flag("keep_transitions")},
-        keeps_feedback_{plan.spec.flag("keep_feedback")},
-        most_bytes_{plan.spec.option("most_uncollected_bytes")} {}
+        reward_scale_ps_{plan.environment.option("reward_scale_ps")},
+        keeps_transitions_{plan.environment.flag("keep_transitions")},
+        keeps_feedback_{plan.environment.flag("keep_feedback")},
+        most_bytes_{plan.environment.option("most_uncollected_bytes")} {}
 
   // Begins the episode: events from `begin_ps` on count.
   void begin(TimePs begin_ps);
@@ -102,7 +102,7 @@ class Outcomes {
   // Whether transitions piled up so much that they are no longer kept.
   [[nodiscard]] bool overflowed() const noexcept { return overflowed_; }
   // Reports on hops (hop_reports.hpp) since they were last taken: all that arrive before or with a decision
-  // of the batch, and some that are still on their way. Ordered by arrival, then by router and port: a port
+  // of the batch, and some that are still in flight. Ordered by arrival, then by router and port: a port
   // gets no two at one time, so the order depends neither on partitions nor on threads.
   [[nodiscard]] std::size_t reports();
   void take_reports(const ReportColumns& columns);

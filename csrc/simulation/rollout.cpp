@@ -12,8 +12,8 @@ namespace dragonfly {
 namespace {
 
 const neural::ScoringNetwork& fitting(const neural::ScoringNetwork& network, const DecisionPlan& plan) {
-  if (network.asked.action == plan.asked.action) return network;
-  const bool paths = network.asked.action == ActionMode::kPath;
+  if (network.spec.action == plan.spec.action) return network;
+  const bool paths = network.spec.action == ActionMode::kPath;
   throw ConfigError{"policy", paths ? "chooses paths" : "chooses ports",
                     paths ? "must choose ports, as this environment has them for actions"
                           : "must choose paths, as this environment has them for actions"};
@@ -39,9 +39,9 @@ bool Rollout::run(std::size_t transitions, const std::function<bool()>& keep_goi
     const std::size_t rows = environment_.batch().size;
     actions_.resize(rows);
     environment_.each_network_of_batch([this](std::uint32_t number) { decide(number); });
-    [[maybe_unused]] const std::optional<IllegalAnswer> illegal = environment_.take_answers(actions_);
+    [[maybe_unused]] const std::optional<IllegalAction> illegal = environment_.check_actions(actions_);
     assert(!illegal.has_value());
-    environment_.answer();
+    environment_.apply_actions();
     decisions_ += rows;
   }
 }
@@ -98,16 +98,16 @@ void Rollout::decide(std::uint32_t number) {
 // With a second stage: the best of all paths, if the best of those in the first stage is a non-minimal one.
 // The first stage has the first non-minimal path of each kind.
 std::uint32_t Rollout::best(const float* scores, const std::uint8_t* mask, Scratch& scratch) const {
-  const QuestionSpec& asked = network_.asked;
+  const DecisionSpec& spec = network_.spec;
   const std::uint32_t num_actions = environment_.plan().num_actions;
-  if (asked.second_stage) {
+  if (spec.second_stage) {
     for (std::uint32_t k = 0; k < num_actions; ++k) {
       const bool shown =
-          k < asked.minimal_candidates || (k - asked.minimal_candidates) % asked.nonminimal_candidates == 0;
+          k < spec.minimal_candidates || (k - spec.minimal_candidates) % spec.nonminimal_candidates == 0;
       scratch.first_stage[k] = shown ? mask[k] : std::uint8_t{0};
     }
     const std::uint32_t action = neural::best_legal(scores, scratch.first_stage.data(), num_actions);
-    if (action < asked.minimal_candidates) return action;
+    if (action < spec.minimal_candidates) return action;
   }
   return neural::best_legal(scores, mask, num_actions);
 }

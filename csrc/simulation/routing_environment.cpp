@@ -71,14 +71,14 @@ RoutingEnvironment::RoutingEnvironment(SimulationSetup setup, TimePs warmup_ps, 
 RoutingEnvironment::RoutingEnvironment(std::vector<SimulationSetup> setups, TimePs warmup_ps,
                                        TimePs duration_ps, std::uint32_t threads)
     : first_row_(setups.size() + 1),
-      unanswered_(setups.size()),
+      unapplied_(setups.size()),
       interrupted_(setups.size()),
       log_probabilities_(setups.size()),
       pool_{std::clamp<std::uint32_t>(threads, 1, static_cast<std::uint32_t>(setups.size()))} {
   const auto count = static_cast<std::uint32_t>(setups.size());
   for (SimulationSetup& setup : setups) {
     if (count > 1) setup.options.threads = std::max(1U, threads / count);
-    networks_.push_back(std::make_unique<AskedNetwork>(std::move(setup), warmup_ps, duration_ps));
+    networks_.push_back(std::make_unique<ControlledNetwork>(std::move(setup), warmup_ps, duration_ps));
     if (networks_.size() > 1) require_one_layout(plan(), networks_.back()->plan(), networks_.size() - 1);
   }
 }
@@ -96,10 +96,10 @@ bool RoutingEnvironment::advance(const std::function<bool()>& keep_going) {
 
 bool RoutingEnvironment::run(const std::function<bool()>& keep_going) {
   const auto advance_one = [this](std::uint32_t i, const std::function<bool()>& go_on) {
-    AskedNetwork& network = *networks_[i];
-    if (unanswered_[i] != 0) {
-      unanswered_[i] = 0;
-      network.answer(answers_.data() + first_row_[i]);
+    ControlledNetwork& network = *networks_[i];
+    if (unapplied_[i] != 0) {
+      unapplied_[i] = 0;
+      network.apply(actions_.data() + first_row_[i]);
     }
     return network.advance(go_on);
   };
@@ -123,11 +123,11 @@ bool RoutingEnvironment::run(const std::function<bool()>& keep_going) {
 
 void RoutingEnvironment::archive(Archive& archive) {
   bool shown = batch_.size > 0;
-  archive(shown, batches_answered_);
+  archive(shown, num_batches_);
   archive.fixed(first_row_);
-  archive.fixed(unanswered_);
+  archive.fixed(unapplied_);
   archive.fixed(interrupted_);
-  archive(answers_);
+  archive(actions_);
   archive.fixed(log_probabilities_);
   for (const auto& network : networks_) archive(*network);
   if (!archive.reads()) return;
@@ -155,35 +155,35 @@ void RoutingEnvironment::collect() {
   }
 }
 
-std::optional<IllegalAnswer> RoutingEnvironment::take_answers(std::span<const std::int64_t> actions) {
+std::optional<IllegalAction> RoutingEnvironment::check_actions(std::span<const std::int64_t> actions) {
   const std::uint32_t num_actions = plan().num_actions;
   const std::uint8_t* mask = batch_.mask.data();
-  answers_.resize(actions.size());
+  actions_.resize(actions.size());
   for (std::size_t i = 0; i < actions.size(); ++i, mask += num_actions) {
     const std::int64_t given = __atomic_load_n(&actions[i], __ATOMIC_RELAXED);  // others may write to it
     const auto action = static_cast<std::uint64_t>(given);  // negative ones become too large
-    if (action >= num_actions || mask[action] == 0) return IllegalAnswer{i, given};
-    answers_[i] = static_cast<std::int32_t>(action);
+    if (action >= num_actions || mask[action] == 0) return IllegalAction{i, given};
+    actions_[i] = static_cast<std::int32_t>(action);
   }
   return std::nullopt;
 }
 
-void RoutingEnvironment::answer() {
+void RoutingEnvironment::apply_actions() {
   // After an interruption there is no pending decision: networks go on from their present state.
-  if (batch_.size > 0) std::ranges::fill(unanswered_, std::uint8_t{1});
+  if (batch_.size > 0) std::ranges::fill(unapplied_, std::uint8_t{1});
   batch_.size = 0;
-  ++batches_answered_;
+  ++num_batches_;
 }
 
 void RoutingEnvironment::seek() {
   networks_.front()->seek();
   batch_.size = 0;
-  ++batches_answered_;
+  ++num_batches_;
 }
 
 void RoutingEnvironment::follow(std::size_t row) {
   networks_.front()->follow(row);
-  ++batches_answered_;
+  ++num_batches_;
   collect();
 }
 
@@ -197,7 +197,7 @@ void RoutingEnvironment::begin_drain(TimePs latest_ps, const std::string& refusa
 
 double RoutingEnvironment::time_ns() {
   if (has_background()) {
-    if (const std::optional<double> asked = networks_.front()->first_asked_ns()) return *asked;
+    if (const std::optional<double> first = networks_.front()->first_decision_ns()) return *first;
   }
   if (batch_.size > 0) return *std::min_element(batch_.times_ns.data(), batch_.times_ns.data() + batch_.size);
   const bool over = done();

@@ -13,13 +13,13 @@
 #include <vector>
 
 #include "network/worker_pool.hpp"
-#include "simulation/asked_network.hpp"
+#include "simulation/controlled_network.hpp"
 #include "simulation/log_probabilities.hpp"
 
 namespace dragonfly {
 
 // An action that is not legal.
-struct IllegalAnswer {
+struct IllegalAction {
   std::size_t row = 0;
   std::int64_t action = 0;
 };
@@ -38,11 +38,11 @@ class RoutingEnvironment {
   bool advance(const std::function<bool()>& keep_going);
   // Takes the actions for the batch: each is read once, checked and kept. Returns the first illegal action,
   // if any; the batch then stays pending. Precondition: as many actions as rows.
-  [[nodiscard]] std::optional<IllegalAnswer> take_answers(std::span<const std::int64_t> actions);
+  [[nodiscard]] std::optional<IllegalAction> check_actions(std::span<const std::int64_t> actions);
   // Commits the actions that were taken: advance() applies them to the networks. Precondition: all were
   // legal.
-  void answer();
-  // For a single network with a background policy, see AskedNetwork.
+  void apply_actions();
+  // For a single network with a background policy, see ControlledNetwork.
   [[nodiscard]] bool has_background() const noexcept { return networks_.front()->has_background(); }
   void seek();
   void follow(std::size_t row);  // of the batch
@@ -51,7 +51,7 @@ class RoutingEnvironment {
   void extend(TimePs duration_ps);
   // The end of the episode, unless it is drained.
   [[nodiscard]] TimePs end_ps() const noexcept { return networks_.front()->end_ps(); }
-  // For all networks, see AskedNetwork.
+  // For all networks, see ControlledNetwork.
   void begin_drain(TimePs latest_ps = INT64_MAX, const std::string& refusal = {});
 
   // Whether all networks are at their end. One that gets there earlier waits for the others.
@@ -64,12 +64,12 @@ class RoutingEnvironment {
     return log_probabilities_[i];
   }
   // Number of batches with committed actions: shows whether a batch is still the present one.
-  [[nodiscard]] std::uint64_t batches_answered() const noexcept { return batches_answered_; }
+  [[nodiscard]] std::uint64_t num_batches() const noexcept { return num_batches_; }
   [[nodiscard]] std::uint32_t num_networks() const noexcept {
     return static_cast<std::uint32_t>(networks_.size());
   }
-  [[nodiscard]] AskedNetwork& network(std::uint32_t i) noexcept { return *networks_[i]; }
-  [[nodiscard]] const AskedNetwork& network(std::uint32_t i) const noexcept { return *networks_[i]; }
+  [[nodiscard]] ControlledNetwork& network(std::uint32_t i) noexcept { return *networks_[i]; }
+  [[nodiscard]] const ControlledNetwork& network(std::uint32_t i) const noexcept { return *networks_[i]; }
   // The first network's simulation. The settings of decisions are the same in all networks.
   [[nodiscard]] Simulation& simulation() noexcept { return networks_.front()->simulation(); }
   [[nodiscard]] const DecisionPlan& plan() const noexcept { return networks_.front()->plan(); }
@@ -92,13 +92,13 @@ class RoutingEnvironment {
   bool run(const std::function<bool()>& keep_going);
   void collect();
 
-  std::vector<std::unique_ptr<AskedNetwork>> networks_;
+  std::vector<std::unique_ptr<ControlledNetwork>> networks_;
   std::vector<std::size_t> first_row_;     // [network], in the batch; and where it ends
-  std::vector<std::uint8_t> unanswered_;   // [network]: its actions are taken, and not applied yet
+  std::vector<std::uint8_t> unapplied_;    // [network]: its actions are taken, and not applied yet
   std::vector<std::uint8_t> interrupted_;  // [network]: it is between two batches
   DecisionBatch batch_;
-  std::uint64_t batches_answered_ = 0;
-  std::vector<std::int32_t> answers_;
+  std::uint64_t num_batches_ = 0;
+  std::vector<std::int32_t> actions_;
   std::vector<LogProbabilities> log_probabilities_;  // [network]
   WorkerPool pool_;
 };

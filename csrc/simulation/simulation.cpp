@@ -13,8 +13,8 @@ namespace {
 std::unique_ptr<RoutingPolicy> policy_of(const SimulationSetup& setup, const std::string& name,
                                          const Parameters& parameters) {
   return make_policy(name, parameters,
-                     {.avoid_destination_group = setup.network.detours_avoid_destination_group,
-                      .weighs_vcs = setup.network.paths_weighed_by == "vc"});
+                     {.avoid_destination_group = setup.network.nonminimal_avoid_destination_group,
+                      .compares_vcs = setup.network.congestion_metric == "vc"});
 }
 
 std::unique_ptr<RoutingPolicy> background_policy(const SimulationSetup& setup) {
@@ -23,15 +23,15 @@ std::unique_ptr<RoutingPolicy> background_policy(const SimulationSetup& setup) {
   const auto refuse = [&given](const char* allowed) {
     return ConfigError{given.field, "'" + given.name + "'", allowed};
   };
-  if (!setup.options.decisions) throw refuse("nobody where no decision is answered from outside");
+  if (!setup.options.decisions) throw refuse("left out where no outside policy decides");
   auto policy = policy_of(setup, given.name, given.parameters);
   if (policy->learner() != nullptr) throw refuse("a policy that does not learn");
-  const DecisionSpec& asked = *setup.options.decisions;
-  if (asked.action == ActionMode::kPort && policy->scope() == DecisionScope::kNowhere) {
-    return std::make_unique<MinimalPorts>(asked.max_hops);
+  const EnvironmentSpec& spec = *setup.options.decisions;
+  if (spec.action == ActionMode::kPort && policy->scope() == DecisionScope::kNowhere) {
+    return std::make_unique<MinimalPorts>(spec.max_hops);
   }
-  if (policy->budget().any_port != asked.budget().any_port) {
-    throw refuse("a policy that answers as the environment is asked: ports or paths");
+  if (policy->budget().any_port != spec.budget().any_port) {
+    throw refuse("a policy whose actions are those of the environment: ports or paths");
   }
   return policy;
 }
@@ -81,8 +81,8 @@ Requirements requirements_of(const SimulationSetup& setup) {
 }
 
 VcCounts required_vcs(const Dragonfly& topology, const RoutingPolicy& policy, VcScheme scheme) {
-  const std::uint32_t local_hops = topology.local_way_hops();
-  return VcLadder{scheme, policy.budget().with_local_ways(local_hops), local_hops}.required();
+  const std::uint32_t local_hops = topology.local_path_hops();
+  return VcLadder{scheme, policy.budget().with_local_paths(local_hops), local_hops}.required();
 }
 
 bool Simulation::run(TimePs duration_ps, const std::function<bool()>& keep_going) {
@@ -105,7 +105,7 @@ RunEnd Simulation::run_to_completion(TimePs max_ps, const std::function<bool()>&
   }
   const RunEnd end = run_until(time_ps_ + max_ps, keep_going, RunGoal::kCompletion);
   if (end == RunEnd::kStuck) {
-    throw StateError{"the workload can never complete, as nothing is under way: " +
+    throw StateError{"the workload can never complete, as nothing is in flight: " +
                      network_->describe_unfinished()};
   }
   return end;

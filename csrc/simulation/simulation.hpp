@@ -55,10 +55,10 @@ class Simulation {
   // `keep_going` is called often and may end the call early with `false`.
   // Both return whether they got to the end. Both throw DeadlockError.
   bool run(TimePs duration_ps, const std::function<bool()>& keep_going);
-  // Runs up to a time, for a network that an outside policy routes: after kAsked the pending decisions have
-  // to be made, then the run goes on.
+  // Runs up to a time, for a network that an outside policy routes: after kDecisions the pending decisions
+  // have to be made, then the run goes on.
   [[nodiscard]] RunEnd run_until(TimePs target_ps, const std::function<bool()>& keep_going,
-                                 RunGoal goal = RunGoal::kInstant);
+                                 RunGoal goal = RunGoal::kTime);
   // Runs until the workload is complete, at most `max_ps`: kFinished then means that this time is over.
   // A trace is complete when all its messages are delivered. Throws StateError for traffic without an end,
   // and for a workload that can never be complete, naming what it waits for.
@@ -67,9 +67,9 @@ class Simulation {
   // without an end.
   [[nodiscard]] double progress() const;
   void stop_generating();
-  // Stops generating and runs until nothing is under way any more, at most `max_ps`.
+  // Stops generating and runs until nothing is in flight any more, at most `max_ps`.
   bool drain(TimePs max_ps, const std::function<bool()>& keep_going);
-  // Whether no packet waits in a source queue or is under way.
+  // Whether no packet waits in a source queue or is in flight.
   [[nodiscard]] bool empty();
 
   // Gives decisions to this policy from now on. Throws ConfigError, and changes nothing, for an unknown

@@ -16,25 +16,25 @@
 namespace dragonfly {
 
 // The calls of a task, in their order.
-struct Asked {
+struct TaskCall {
   char what;  // 's' start, 'r' received, 'w' wake, 'l' left the source queue
   TimePs time_ps;
   std::uint32_t task = 0;
   std::uint32_t number = 0;
   std::uint32_t tag = 0;
-  bool operator==(const Asked&) const = default;
+  bool operator==(const TaskCall&) const = default;
 };
-using Diary = std::vector<Asked>;
+using Diary = std::vector<TaskCall>;
 
 // A program with a function that gives the actions of each task. Each task keeps a diary of its own.
 class Scripted : public Program {
  public:
   // Runs after each call; returns whether the task has finished.
-  using Answer =
-      std::function<bool(std::uint32_t task, const Asked& asked, const Diary& diary, TaskPort& port)>;
+  using Reaction =
+      std::function<bool(std::uint32_t task, const TaskCall& call, const Diary& diary, TaskPort& port)>;
 
-  Scripted(std::uint32_t tasks, std::uint64_t total_packets, Answer answer)
-      : diaries{tasks}, total_packets_{total_packets}, answer_{std::move(answer)} {}
+  Scripted(std::uint32_t tasks, std::uint64_t total_packets, Reaction reaction)
+      : diaries{tasks}, total_packets_{total_packets}, reaction_{std::move(reaction)} {}
 
   [[nodiscard]] std::unique_ptr<Task> make_task(std::uint32_t task) const override {
     return std::make_unique<Player>(*this, task);
@@ -62,10 +62,10 @@ class Scripted : public Program {
     [[nodiscard]] std::string waits_for() const override { return "its cue"; }
 
    private:
-    void note(const Asked& asked, TaskPort& port) {
+    void note(const TaskCall& call, TaskPort& port) {
       Diary& diary = script_.diaries[task_];
-      diary.push_back(asked);
-      finished_ = script_.answer_(task_, asked, diary, port);
+      diary.push_back(call);
+      finished_ = script_.reaction_(task_, call, diary, port);
     }
     const Scripted& script_;
     std::uint32_t task_;
@@ -73,7 +73,7 @@ class Scripted : public Program {
   };
 
   std::uint64_t total_packets_;
-  Answer answer_;
+  Reaction reaction_;
 };
 
 // A ring: task 0 sends to 1; each receiver computes for `gap_ps`, then sends to the next, `laps` times
@@ -81,15 +81,15 @@ class Scripted : public Program {
 inline std::shared_ptr<Scripted> make_ring(std::uint32_t tasks, std::uint32_t packets, std::uint32_t laps,
                                            TimePs gap_ps) {
   const auto count = [](const Diary& diary, char what) {
-    return static_cast<std::uint32_t>(std::ranges::count(diary, what, &Asked::what));
+    return static_cast<std::uint32_t>(std::ranges::count(diary, what, &TaskCall::what));
   };
   return std::make_shared<Scripted>(
       tasks, std::uint64_t{tasks} * laps * packets,
-      [=](std::uint32_t task, const Asked& asked, const Diary& diary, TaskPort& port) {
-        const bool begins = asked.what == 's' && task == 0;
-        if (asked.what == 'r') port.wake_at(port.now_ps() + gap_ps);
+      [=](std::uint32_t task, const TaskCall& call, const Diary& diary, TaskPort& port) {
+        const bool begins = call.what == 's' && task == 0;
+        if (call.what == 'r') port.wake_at(port.now_ps() + gap_ps);
         const bool last = task == 0 && count(diary, 'w') == laps;
-        if (begins || (asked.what == 'w' && !last)) {
+        if (begins || (call.what == 'w' && !last)) {
           port.send((task + 1) % tasks, packets, count(diary, 'w'));
         }
         return count(diary, 'w') == laps;

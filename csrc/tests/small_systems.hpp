@@ -41,14 +41,14 @@ inline NetworkParams usual_network() {
   network.arbitration = "least-recently-served";
   network.decide_at = "head";
   network.vc_scheme = "stage";
-  network.paths_weighed_by = "port";
-  network.detours_avoid_destination_group = true;
+  network.congestion_metric = "port";
+  network.nonminimal_avoid_destination_group = true;
   return network;
 }
 
 // The decisions and observations of an environment with the usual options.
-inline DecisionSpec usual_questions() {
-  DecisionSpec spec;
+inline EnvironmentSpec usual_decisions() {
+  EnvironmentSpec spec;
   spec.options = {{"reward_scale_ps", 1e6},
                   {"latency_credit_ps", 1.4e6},
                   {"keep_transitions", 1},
@@ -67,9 +67,9 @@ inline Parameters needed_parameters(const std::string& policy) {
   for (const ParameterInfo& parameter : find_policy(policy).parameters) {
     if (!std::holds_alternative<NetworkPtr>(parameter.default_value)) continue;
     neural::NetworkDescription given;
-    given.asked.action = ActionMode::kPath;
-    given.asked.scope = DecisionScope::kSourceGroup;
-    given.asked.detours = {DetourKind::kLgl, DetourKind::kG};
+    given.spec.action = ActionMode::kPath;
+    given.spec.scope = DecisionScope::kSourceGroup;
+    given.spec.nonminimal_kinds = {NonMinimalKind::kLgl, NonMinimalKind::kG};
     given.per_action = true;
     given.features = {"candidate_packets", "candidate_kind"};
     given.scales = {1, 0};

@@ -18,7 +18,7 @@ using namespace dragonfly;
 constexpr std::uint32_t kWaited = 0;
 constexpr std::uint32_t kAge = 1;
 
-TEST(acknowledgements_come_in_one_order_whoever_was_told_first) {
+TEST(acknowledgements_come_in_one_order_for_every_partition) {
   RandomStream random{1, Purpose::kRouting, 0, 0};
   std::vector<Acknowledgement> all;
   for (std::uint32_t i = 0; i < 500; ++i) {
@@ -30,24 +30,24 @@ TEST(acknowledgements_come_in_one_order_whoever_was_told_first) {
                    .local_hops = static_cast<std::uint8_t>(random.below(3)),
                    .global_hops = 1});
   }
-  AcknowledgementsUnderWay under_way;
-  CHECK(!under_way.any_until(1'000));
-  std::vector<Acknowledgement> heard;
+  AcknowledgementsInFlight in_flight;
+  CHECK(!in_flight.any_until(1'000));
+  std::vector<Acknowledgement> received;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    under_way.add(all[i]);
-    if (i % 40 == 0) under_way.open_window();
+    in_flight.add(all[i]);
+    if (i % 40 == 0) in_flight.open_window();
   }
-  under_way.open_window();
-  CHECK(!under_way.any_until(99));
+  in_flight.open_window();
+  CHECK(!in_flight.any_until(99));
   for (Tick now = 99; now < 150; now += 7) {
-    under_way.open_window();
-    while (under_way.any_until(now)) heard.push_back(under_way.take());
-    for (const Acknowledgement& one : heard) CHECK(one.due <= now);
+    in_flight.open_window();
+    while (in_flight.any_until(now)) received.push_back(in_flight.take());
+    for (const Acknowledgement& one : received) CHECK(one.due <= now);
   }
-  CHECK(!under_way.any_until(1'000));
-  CHECK_EQ(heard.size(), all.size());
+  CHECK(!in_flight.any_until(1'000));
+  CHECK_EQ(received.size(), all.size());
   std::ranges::sort(all);
-  CHECK(heard == all);
+  CHECK(received == all);
 }
 
 TEST(a_kind_is_that_of_a_path_that_a_source_router_may_choose) {
@@ -55,15 +55,16 @@ TEST(a_kind_is_that_of_a_path_that_a_source_router_may_choose) {
   CHECK(acknowledged_kind(packet) == std::uint8_t{0});
   packet.plan = Plan::kRouted;
   CHECK(!acknowledged_kind(packet));
-  for (const DetourKind kind : {DetourKind::kLgl, DetourKind::kLg, DetourKind::kGl, DetourKind::kG}) {
-    PathFollower::set_detour(packet, by(kind, 3, 9));
-    packet.plan = Plan::kFromDetour;
+  for (const NonMinimalKind kind :
+       {NonMinimalKind::kLgl, NonMinimalKind::kLg, NonMinimalKind::kGl, NonMinimalKind::kG}) {
+    PathFollower::set_nonminimal(packet, by(kind, 3, 9));
+    packet.plan = Plan::kFromIntermediate;
     CHECK(acknowledged_kind(packet) == static_cast<std::uint8_t>(1 + static_cast<int>(kind)));
     CHECK(*acknowledged_kind(packet) < kAcknowledgedKinds);
   }
-  PathFollower::set_detour(packet, by(DetourKind::kL, 3, 9));
+  PathFollower::set_nonminimal(packet, by(NonMinimalKind::kL, 3, 9));
   CHECK(!acknowledged_kind(packet));
-  PathFollower::forget_detour(packet);
+  PathFollower::forget_nonminimal(packet);
   CHECK(acknowledged_kind(packet) == std::uint8_t{0});
   packet.non_minimal = true;  // by ports
   CHECK(!acknowledged_kind(packet));
@@ -72,8 +73,8 @@ TEST(a_kind_is_that_of_a_path_that_a_source_router_may_choose) {
 struct Bench : TrackerBench {
   Bench() : TrackerBench{"acknowledged-waits"} {}
   // A packet that has waited that long, in packets; idle times are those of the bench.
-  void hear(Tick due, std::uint32_t router, std::uint32_t to, std::uint8_t kind, Tick waited,
-            std::uint8_t local_hops = 2, std::uint8_t global_hops = 1) const {
+  void on_acknowledgement(Tick due, std::uint32_t router, std::uint32_t to, std::uint8_t kind, Tick waited,
+                          std::uint8_t local_hops = 2, std::uint8_t global_hops = 1) const {
     tracker->packet_acknowledged(
         {.due = due,
          .source_router = router,
@@ -91,33 +92,33 @@ struct Bench : TrackerBench {
 
 TEST(the_first_wait_counts_whole_and_later_ones_by_the_age_of_what_was_known) {
   const Bench bench;
-  bench.hear(1'008, 0, 40, 0, 16);
+  bench.on_acknowledgement(1'008, 0, 40, 0, 16);
   CHECK_EQ(bench.read(kWaited, 0, 40, 0, 1'008), 16.0);
   CHECK_EQ(bench.read(kAge, 0, 40, 0, 1'008), 0.0);
   CHECK_EQ(bench.read(kAge, 0, 40, 0, 1'750), 736.0);  // in steps of 16 ns
-  bench.hear(1'008, 0, 40, 0, 0);                      // at once: an eighth
+  bench.on_acknowledgement(1'008, 0, 40, 0, 0);        // at once: an eighth
   CHECK_EQ(bench.read(kWaited, 0, 40, 0, 1'008), 14.0);
-  bench.hear(9'008, 0, 40, 0, 6);  // after 8,000 ns: 7/16 of the old value
+  bench.on_acknowledgement(9'008, 0, 40, 0, 6);  // after 8,000 ns: 7/16 of the old value
   CHECK_EQ(bench.read(kWaited, 0, 40, 0, 9'500), 14 * 0.4375 + 6 * 0.5625);
   CHECK_EQ(bench.read(kAge, 0, 40, 0, 9'520), 512.0);
 }
 
 TEST(waits_are_kept_in_sixteenths_of_a_packet_up_to_four_thousand) {
   const Bench bench;
-  bench.hear(16, 0, 40, 0, 5);
-  bench.hear(16, 0, 40, 0, 6);
+  bench.on_acknowledgement(16, 0, 40, 0, 5);
+  bench.on_acknowledgement(16, 0, 40, 0, 6);
   CHECK_EQ(bench.read(kWaited, 0, 40, 0, 16), 5.125);
-  bench.hear(16, 0, 40, 0, 6);  // 5.234375
+  bench.on_acknowledgement(16, 0, 40, 0, 6);  // 5.234375
   CHECK_EQ(bench.read(kWaited, 0, 40, 0, 16), 5.25);
-  bench.hear(16, 0, 41, 0, 100'000);
+  bench.on_acknowledgement(16, 0, 41, 0, 100'000);
   CHECK_EQ(bench.read(kWaited, 0, 41, 0, 16), 65'535 / 16.0);
 }
 
-TEST(idle_times_of_all_hops_are_no_wait_and_nobody_waits_less_than_nothing) {
+TEST(idle_times_of_all_hops_are_no_wait_and_waits_are_not_negative) {
   const Bench bench;
-  bench.hear(10, 0, 40, 1, 7, 4, 2);
-  bench.hear(10, 0, 41, 0, 7, 0, 0);
-  bench.hear(10, 0, 42, 0, -2, 1, 1);
+  bench.on_acknowledgement(10, 0, 40, 1, 7, 4, 2);
+  bench.on_acknowledgement(10, 0, 41, 0, 7, 0, 0);
+  bench.on_acknowledgement(10, 0, 42, 0, -2, 1, 1);
   CHECK_EQ(bench.read(kWaited, 0, 40, 1, 10), 7.0);
   CHECK_EQ(bench.read(kWaited, 0, 41, 0, 10), 7.0);
   CHECK_EQ(bench.read(kWaited, 0, 42, 0, 10), 0.0);
@@ -125,8 +126,9 @@ TEST(idle_times_of_all_hops_are_no_wait_and_nobody_waits_less_than_nothing) {
 
 TEST(kinds_routers_and_destinations_are_told_apart) {
   const Bench bench;
-  for (std::uint8_t kind = 0; kind < kAcknowledgedKinds; ++kind) bench.hear(16, 7, 40, kind, 10 + kind);
-  bench.hear(16, 7, 41, 0, 30);
+  for (std::uint8_t kind = 0; kind < kAcknowledgedKinds; ++kind)
+    bench.on_acknowledgement(16, 7, 40, kind, 10 + kind);
+  bench.on_acknowledgement(16, 7, 41, 0, 30);
   for (std::uint32_t kind = 0; kind < kAcknowledgedKinds; ++kind) {
     CHECK_EQ(bench.read(kWaited, 7, 40, kind, 20), 10.0 + kind);
     CHECK_EQ(bench.read(kAge, 7, 40, kind, 48), 32.0);
@@ -140,16 +142,16 @@ TEST(kinds_routers_and_destinations_are_told_apart) {
 // Writes down its notifications.
 class Noting final : public RouterTracker {
  public:
-  [[nodiscard]] TrackedEvents hears() const noexcept override { return {.acknowledgements = true}; }
-  void archive(Archive& archive) override { archive(heard); }
+  [[nodiscard]] TrackedEvents events() const noexcept override { return {.acknowledgements = true}; }
+  void archive(Archive& archive) override { archive(received); }
   void packet_acknowledged(const Acknowledgement& acknowledgement) override {
-    heard.push_back(acknowledgement);
+    received.push_back(acknowledgement);
   }
   [[nodiscard]] double read(std::uint32_t /*field*/, std::uint32_t /*reader*/, std::uint32_t /*column*/,
                             Tick /*now*/) override {
-    return static_cast<double>(heard.size());
+    return static_cast<double>(received.size());
   }
-  std::vector<Acknowledgement> heard;
+  std::vector<Acknowledgement> received;
 };
 
 const TrackerInfo kNoting{
@@ -167,28 +169,32 @@ struct Seen {
 };
 
 // Random non-minimal paths, and a look at what is known of one destination router.
-class Looking final : public PerQuestion<Looking> {
+class Looking final : public PerDecision<Looking> {
  public:
-  explicit Looking(bool detours, std::uint32_t at = 0, std::vector<Seen>* seen = nullptr)
-      : detours_{detours}, at_{at}, seen_{seen} {}
+  explicit Looking(bool nonminimal_kinds, std::uint32_t at = 0, std::vector<Seen>* seen = nullptr)
+      : nonminimal_paths_{nonminimal_kinds}, at_{at}, seen_{seen} {}
   [[nodiscard]] DecisionScope scope() const noexcept override { return DecisionScope::kSource; }
   [[nodiscard]] PathBudget budget() const noexcept override {
-    return {.detours = true, .detour_router = true, .longest_path = longest_path_hops(DetourKind::kLgl)};
+    return {.nonminimal = true,
+            .intermediate_router = true,
+            .longest_path = longest_path_hops(NonMinimalKind::kLgl)};
   }
-  [[nodiscard]] std::vector<DetourKind> detour_kinds() const override { return {DetourKind::kLgl}; }
+  [[nodiscard]] std::vector<NonMinimalKind> nonminimal_kinds() const override {
+    return {NonMinimalKind::kLgl};
+  }
   [[nodiscard]] std::vector<TrackerRequest> trackers() const override {
     return {{&kNoting, {}}, request_tracker("acknowledged-waits", {})};
   }
-  [[nodiscard]] Answer route(const Question& question) const {
-    const double age = question.tracked(1, kAge, at_ * kAcknowledgedKinds);
-    if (seen_ != nullptr) seen_->push_back({question.around().now, age});
-    RandomStream draws = question.detour_stream(DetourKind::kLgl);
-    if (!detours_ || draws.uniform() < 0.5) return {};
-    return {draw_detour(question, draws, DetourKind::kLgl, false)};
+  [[nodiscard]] RouteChoice route(const DecisionContext& decision) const {
+    const double age = decision.tracked(1, kAge, at_ * kAcknowledgedKinds);
+    if (seen_ != nullptr) seen_->push_back({decision.around().now, age});
+    RandomStream draws = decision.nonminimal_stream(NonMinimalKind::kLgl);
+    if (!nonminimal_paths_ || draws.uniform() < 0.5) return {};
+    return {draw_nonminimal(decision, draws, NonMinimalKind::kLgl, false)};
   }
 
  private:
-  bool detours_;
+  bool nonminimal_paths_;
   std::uint32_t at_;
   std::vector<Seen>* seen_;  // with one thread only
 };
@@ -202,10 +208,10 @@ struct Run {
   void run_to(TimePs until) { network.run(plan().to_tick(until), &always); }
   [[nodiscard]] const Blueprint& plan() { return network.blueprint(); }
   // The acknowledgements of all partitions, one after the other.
-  [[nodiscard]] std::vector<Acknowledgement> heard() {
+  [[nodiscard]] std::vector<Acknowledgement> received() {
     std::vector<Acknowledgement> all;
     for (Partition& partition : network.partitions()) {
-      const auto& noted = static_cast<const Noting&>(*partition.trackers().numbers().trackers[0]).heard;
+      const auto& noted = static_cast<const Noting&>(*partition.trackers().numbers().trackers[0]).received;
       all.insert(all.end(), noted.begin(), noted.end());
     }
     return all;
@@ -216,9 +222,9 @@ struct Run {
 };
 
 // In steps of 16 ns.
-double age_ns(const Blueprint& plan, Tick heard, Tick now) {
+double age_ns(const Blueprint& plan, Tick received, Tick now) {
   const TimePs step = 16 * kPsPerNs;
-  return static_cast<double>((plan.to_ps(now) / step - plan.to_ps(heard) / step) * 16);
+  return static_cast<double>((plan.to_ps(now) / step - plan.to_ps(received) / step) * 16);
 }
 
 std::vector<NetworkParams> networks() {
@@ -242,11 +248,11 @@ TEST(single_packets_on_an_idle_network_wait_for_clock_edges_only) {
     Looking policy{true};
     Run run{policy, std::move(setup)};
     run.run_to(73 * 5'000 * kNs);
-    const std::vector<Acknowledgement> heard = run.heard();
-    CHECK(heard.size() >= 70);  // the last packet's acknowledgement is not received, as nothing follows
+    const std::vector<Acknowledgement> received = run.received();
+    CHECK(received.size() >= 70);  // the last packet's acknowledgement is not received, as nothing follows
     const IdleTimes idle = run.plan().idle_times();
     std::uint32_t around = 0;
-    for (const Acknowledgement& one : heard) {
+    for (const Acknowledgement& one : received) {
       const double idle_packets =
           idle.hosts_packets + one.local_hops * idle.local_packets + one.global_hops * idle.global_packets;
       const auto travelled_ps = static_cast<double>(run.plan().to_ps(one.travelled));
@@ -268,9 +274,9 @@ TEST(a_packet_behind_another_one_waits_for_it) {
     Looking policy{false};
     Run run{policy, std::move(setup)};
     run.run_to(41'000 * kNs);
-    const std::vector<Acknowledgement> heard = run.heard();
-    REQUIRE(heard.size() == 2);
-    CHECK_EQ((heard[1].travelled - heard[0].travelled) * run.plan().timing.quantum_ps, 32'000);
+    const std::vector<Acknowledgement> received = run.received();
+    REQUIRE(received.size() == 2);
+    CHECK_EQ((received[1].travelled - received[0].travelled) * run.plan().timing.quantum_ps, 32'000);
     const Tick now = run.network.now();
     RouterTracker& waits = *run.network.partitions()[0].trackers().numbers().trackers[1];
     const double waited = waits.read(kWaited, 0, 35 * kAcknowledgedKinds, now);
@@ -278,7 +284,7 @@ TEST(a_packet_behind_another_one_waits_for_it) {
     const double most = 1 - 0.875 * 8'000 / 8'048;
     CHECK(waited > 0.5 * most);
     CHECK(waited <= most + 1.0 / 32);
-    CHECK_EQ(waits.read(kAge, 0, 35 * kAcknowledgedKinds, now), age_ns(run.plan(), heard[1].due, now));
+    CHECK_EQ(waits.read(kAge, 0, 35 * kAcknowledgedKinds, now), age_ns(run.plan(), received[1].due, now));
   }
 }
 
@@ -322,7 +328,7 @@ TEST(word_comes_exactly_one_delay_after_the_delivery_from_any_partition) {
   }
 }
 
-TEST(threads_and_slices_change_nothing_of_what_is_heard) {
+TEST(threads_and_slices_change_no_event_of_trackers) {
   const auto setup = [](std::uint32_t threads) {
     SimulationSetup all = small_system(kWide, "min", "uniform", 0.05, InjectionKind::kPoisson);
     all.options.threads = threads;
@@ -333,15 +339,15 @@ TEST(threads_and_slices_change_nothing_of_what_is_heard) {
   Run whole{policy, setup(1)};
   CHECK_EQ(whole.network.partitions().size(), 3U);
   whole.run_to(kWhole);
-  const std::vector<Acknowledgement> heard = whole.heard();
-  CHECK(heard.size() > 1'000);
+  const std::vector<Acknowledgement> received = whole.received();
+  CHECK(received.size() > 1'000);
   for (const std::uint32_t threads : {1U, 2U, 3U}) {
     Run pieces{policy, setup(threads)};
     for (TimePs now = 0, step = 100; now < kWhole; step = step * 7 % 90'001 + 100) {
       now = std::min(now + step, kWhole);
       pieces.run_to(now);
     }
-    CHECK(pieces.heard() == heard);
+    CHECK(pieces.received() == received);
   }
 }
 

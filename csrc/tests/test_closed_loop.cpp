@@ -112,33 +112,33 @@ TEST(an_alarm_that_is_set_anew_goes_off_once_and_silence_before_it_passes_at_onc
   const auto topology = std::make_shared<const Dragonfly>(kSmall);
   constexpr TimePs kFar = 1'000'000'000'000'000;  // 1000 s
   auto program = std::make_shared<Scripted>(
-      2, 0, [](std::uint32_t task, const Asked& asked, const Diary&, TaskPort& port) {
-        if (asked.what == 's' && task == 0) {
+      2, 0, [](std::uint32_t task, const TaskCall& call, const Diary&, TaskPort& port) {
+        if (call.what == 's' && task == 0) {
           port.wake_at(100 * kNs);
           port.wake_at(kFar);
           port.wake_at(kFar);
         }
-        if (asked.what == 'w' && asked.time_ps == kFar) port.wake_at(0);  // not before the next time
-        return task == 1 || asked.time_ps > kFar;
+        if (call.what == 'w' && call.time_ps == kFar) port.wake_at(0);  // not before the next time
+        return task == 1 || call.time_ps > kFar;
       });
   std::vector<Job> jobs{{program, {3, 60}}};
   Simulation simulation{closed_system(topology, std::make_shared<const Workload>(72, std::move(jobs)))};
   CHECK(simulation.run_to_completion(kLong, &always) == RunEnd::kComplete);
   REQUIRE(program->diaries[0].size() == 3);
-  CHECK((program->diaries[0][1] == Asked{'w', kFar}));
+  CHECK((program->diaries[0][1] == TaskCall{'w', kFar}));
   CHECK(program->diaries[0][2].time_ps > kFar);
   CHECK(program->diaries[0][2].time_ps <= kFar + kNs);
   CHECK_EQ(program->diaries[1].size(), 1U);
 }
 
-TEST(a_host_hears_of_a_message_before_its_alarm_of_the_same_instant) {
+TEST(a_host_receives_a_message_before_its_alarm_of_the_same_time) {
   const auto topology = std::make_shared<const Dragonfly>(kSmall);
   TimePs arrival = 0;
   for (int attempt = 0; attempt < 2; ++attempt) {
     auto program = std::make_shared<Scripted>(
-        2, 1, [&](std::uint32_t task, const Asked& asked, const Diary& diary, TaskPort& port) {
-          if (asked.what == 's' && task == 0) port.send(1, 1, 0);
-          if (asked.what == 's' && task == 1 && arrival > 0) port.wake_at(arrival);
+        2, 1, [&](std::uint32_t task, const TaskCall& call, const Diary& diary, TaskPort& port) {
+          if (call.what == 's' && task == 0) port.send(1, 1, 0);
+          if (call.what == 's' && task == 1 && arrival > 0) port.wake_at(arrival);
           return task == 0 || diary.size() == (arrival > 0 ? 3U : 2U);
         });
     std::vector<Job> jobs{{program, {0, 71}}};
@@ -147,7 +147,7 @@ TEST(a_host_hears_of_a_message_before_its_alarm_of_the_same_instant) {
     const Diary& diary = program->diaries[1];
     CHECK_EQ(diary[1].what, 'r');
     if (arrival > 0) {
-      CHECK((diary[2] == Asked{'w', arrival}));
+      CHECK((diary[2] == TaskCall{'w', arrival}));
       CHECK_EQ(diary[1].time_ps, arrival);
     }
     arrival = diary[1].time_ps;
@@ -157,8 +157,8 @@ TEST(a_host_hears_of_a_message_before_its_alarm_of_the_same_instant) {
 TEST(a_workload_that_can_never_complete_is_named) {
   const auto topology = std::make_shared<const Dragonfly>(kSmall);
   auto program = std::make_shared<Scripted>(
-      3, 1, [](std::uint32_t task, const Asked& asked, const Diary&, TaskPort& port) {
-        if (asked.what == 's' && task == 1) port.send(2, 1, 0);
+      3, 1, [](std::uint32_t task, const TaskCall& call, const Diary&, TaskPort& port) {
+        if (call.what == 's' && task == 1) port.send(2, 1, 0);
         return task == 0;
       });
   std::vector<Job> jobs{{program, {7, 9, 60}}};

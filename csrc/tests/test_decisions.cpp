@@ -36,12 +36,12 @@ Scope every(ActionMode action, bool forced_too = false) {
 }
 
 SimulationSetup with_decisions(SimulationSetup all, Scope scope, ActionMode action, RewardKind reward) {
-  DecisionSpec spec = usual_questions();
+  EnvironmentSpec spec = usual_decisions();
   spec.scope = scope.scope;
   spec.forced_too = scope.forced_too;
   spec.action = action;
   spec.reward = reward;
-  spec.detours = {DetourKind::kLgl, DetourKind::kLg};
+  spec.nonminimal_kinds = {NonMinimalKind::kLgl, NonMinimalKind::kLg};
   spec.options["reward_scale_ps"] = 1;  // rewards are picoseconds
   spec.options["keep_feedback"] = 1;
   all.options.decisions = spec;
@@ -49,17 +49,17 @@ SimulationSetup with_decisions(SimulationSetup all, Scope scope, ActionMode acti
 }
 
 // Kang et al.: non-minimal iff q_min > 2 q_nonmin, by VC where both start on one port.
-std::int64_t ugal_answer(const Candidate* candidates) {
+std::int64_t ugal_action(const Candidate* candidates) {
   const Candidate& minimal = candidates[0];
-  const Candidate& detour = candidates[1];
-  if (detour.kind < 0) return 0;
-  const bool same = minimal.port == detour.port;
+  const Candidate& nonminimal = candidates[1];
+  if (nonminimal.kind < 0) return 0;
+  const bool same = minimal.port == nonminimal.port;
   const std::int32_t q_minimal = same ? minimal.vc_occupancy : minimal.occupancy;
-  const std::int32_t q_detour = same ? detour.vc_occupancy : detour.occupancy;
-  return q_minimal > 2 * q_detour ? 1 : 0;
+  const std::int32_t q_nonminimal = same ? nonminimal.vc_occupancy : nonminimal.occupancy;
+  return q_minimal > 2 * q_nonminimal ? 1 : 0;
 }
 
-std::int64_t random_answer(const std::uint8_t* mask, std::uint32_t count, std::int64_t id) {
+std::int64_t random_action(const std::uint8_t* mask, std::uint32_t count, std::int64_t id) {
   RandomStream random{7, Purpose::kLearning, 0, static_cast<std::uint64_t>(id) & 0xffffffffffU};
   for (;;) {
     const std::uint32_t action = random.below(count);
@@ -67,19 +67,19 @@ std::int64_t random_answer(const std::uint8_t* mask, std::uint32_t count, std::i
   }
 }
 
-template <class Answer>
-void play(RoutingEnvironment& environment, Answer answer) {
+template <class Action>
+void play(RoutingEnvironment& environment, Action action) {
   CHECK(environment.advance(&always));
   while (!environment.done()) {
     std::vector<std::int64_t> actions;
-    for (std::size_t i = 0; i < environment.batch().size; ++i) actions.push_back(answer(i));
-    CHECK(!environment.take_answers(actions).has_value());
-    environment.answer();
+    for (std::size_t i = 0; i < environment.batch().size; ++i) actions.push_back(action(i));
+    CHECK(!environment.check_actions(actions).has_value());
+    environment.action();
     CHECK(environment.advance(&always));
   }
 }
 
-TEST(answers_from_outside_give_the_history_of_the_native_policy) {
+TEST(external_actions_give_the_history_of_the_native_policy) {
   for (const char* decide_at : {"arrival", "head"}) {
     for (const TimePs delay : {TimePs{0}, 100 * kNs}) {
       for (const DragonflyParams& shape : {kSmall, kWide}) {
@@ -87,13 +87,13 @@ TEST(answers_from_outside_give_the_history_of_the_native_policy) {
         Simulation native{setup(shape, decide_at, delay)};
         native.run(duration, &always);
         for (const std::uint32_t threads : {1U, 2U}) {
-          RoutingEnvironment asked{with_decisions(setup(shape, decide_at, delay, threads), kSource,
-                                                  ActionMode::kPath, RewardKind::kHop),
-                                   0, duration};
-          play(asked, [&](std::size_t i) {
-            return ugal_answer(asked.batch().candidates.data() + i * asked.plan().num_candidates);
+          RoutingEnvironment external{with_decisions(setup(shape, decide_at, delay, threads), kSource,
+                                                     ActionMode::kPath, RewardKind::kHop),
+                                      0, duration};
+          play(external, [&](std::size_t i) {
+            return ugal_action(external.batch().candidates.data() + i * external.plan().num_candidates);
           });
-          CHECK_EQ(asked.simulation().trace_hash(), native.trace_hash());
+          CHECK_EQ(external.simulation().trace_hash(), native.trace_hash());
         }
       }
     }
@@ -126,7 +126,7 @@ Episode handed_out(RoutingEnvironment& environment) {
                batch.packets.data()[i].destination_group,
                {row, row + features},
                {mask, mask + actions}};
-    return random_answer(mask, actions, id);
+    return random_action(mask, actions, id);
   });
   return all;
 }
@@ -157,7 +157,7 @@ TEST(traffic_counts_the_decisions_before_the_time_of_a_decision_and_none_of_that
   }
 }
 
-TEST(few_and_many_rows_are_ordered_whatever_hosts_they_are_of) {
+TEST(few_and_many_rows_are_ordered_for_all_hosts) {
   RandomStream random{7, Purpose::kLearning, 0, 0};
   for (const std::uint32_t hosts : {1U, 2U, 72U, 100'000U}) {
     for (const std::uint32_t used : {1U, hosts}) {

@@ -39,7 +39,7 @@ std::vector<NetworkParams> networks() {
   return all;
 }
 
-TEST(the_books_balance_at_every_instant_and_everything_comes_home) {
+TEST(the_invariants_hold_at_every_time_and_everything_comes_home) {
   for (const NetworkParams& network : networks()) {
     for (const PolicyInfo& policy : policy_registry()) {
       SimulationSetup all = small_system(kSmall, policy.name, "adv+1", 1.0);
@@ -151,13 +151,13 @@ TEST(the_memory_of_a_network_includes_what_its_routers_remember) {
   // Trackers that only a feature of observations shows count as well; so does the traffic that is counted for
   // them.
   SimulationSetup shown = small_system(kSmall, "min", "uniform", 0.5);
-  shown.options.decisions = usual_questions();
+  shown.options.decisions = usual_decisions();
   const MemoryNeed counted = need(shown);
-  CHECK(counted.questions >= routers * groups * 8);
+  CHECK(counted.decisions >= routers * groups * 8);
   shown.options.decisions->tracked = {"congested_links"};
   shown.options.decisions->features = 0;
   CHECK_EQ(need(shown).trackers, routers * size.h * 3);
-  CHECK(need(shown).questions < counted.questions);
+  CHECK(need(shown).decisions < counted.decisions);
   // A counter per group, and type of link or other group; all of a group's packets, and what they are a share
   // of.
   shown.options.decisions->tracked = {"destination_group_minimal_demand"};

@@ -30,7 +30,7 @@ double miss_ps(const EvenGrid& grid, TimePs packet_ps, double load, std::uint64_
   return static_cast<double>(miss * 1024 / divisor) / 1024.0;
 }
 
-TEST(the_kth_instant_is_the_picosecond_nearest_to_k_spacings) {
+TEST(the_kth_time_is_the_picosecond_nearest_to_k_spacings) {
   for (const auto& [packet_ps, load] : kAwkward) {
     const EvenGrid grid = EvenGrid::quotient(packet_ps, 1, load);
     bool nearest = true;
@@ -40,7 +40,7 @@ TEST(the_kth_instant_is_the_picosecond_nearest_to_k_spacings) {
   }
 }
 
-TEST(instants_do_not_drift_to_the_end_of_the_longest_run) {
+TEST(times_do_not_drift_to_the_end_of_the_longest_run) {
   constexpr TimePs kLongest = 1'000'000'000'000'000'000;  // 10^15 ns
   for (const auto& [packet_ps, load] : kAwkward) {
     const EvenGrid grid = EvenGrid::quotient(packet_ps, 1, load);
@@ -53,7 +53,7 @@ TEST(instants_do_not_drift_to_the_end_of_the_longest_run) {
   }
 }
 
-TEST(gaps_lead_from_one_instant_to_the_next_and_differ_by_at_most_a_picosecond) {
+TEST(gaps_lead_from_one_time_to_the_next_and_differ_by_at_most_a_picosecond) {
   for (const auto& [packet_ps, load] : kAwkward) {
     const EvenGrid grid = EvenGrid::quotient(packet_ps, 1, load);
     TimePs now = grid.at(0);
@@ -73,7 +73,7 @@ TEST(gaps_lead_from_one_instant_to_the_next_and_differ_by_at_most_a_picosecond) 
   }
 }
 
-TEST(the_first_instant_from_a_time_on_is_found_for_every_time) {
+TEST(the_first_tick_from_a_time_on_is_found_for_every_time) {
   for (const auto& [packet_ps, load] : kAwkward) {
     const EvenGrid grid = EvenGrid::quotient(packet_ps, 1, load);
     CHECK_EQ(grid.first_from(0), 0U);

@@ -8,8 +8,9 @@
 namespace dragonfly {
 namespace {
 
-constexpr PathBudget kBudget{.detours = true, .detour_router = true, .longest_path = 6};
-constexpr PathBudget kAnew{.detours = true, .detour_router = true, .reconsiders = true, .longest_path = 7};
+constexpr PathBudget kBudget{.nonminimal = true, .intermediate_router = true, .longest_path = 6};
+constexpr PathBudget kAnew{
+    .nonminimal = true, .intermediate_router = true, .reconsiders = true, .longest_path = 7};
 
 std::vector<Dragonfly> systems() {
   std::vector<Dragonfly> all;
@@ -49,8 +50,8 @@ TEST(the_hop_out_of_a_group_is_the_one_that_the_plan_comes_to) {
   for (const Dragonfly& topology : systems()) {
     for (const VcScheme scheme : {VcScheme::kStage, VcScheme::kLadder, VcScheme::kHop}) {
       for (const PathBudget& budget : {kBudget, kAnew}) {
-        const VcLadder ladder{scheme, budget.with_local_ways(topology.local_way_hops()),
-                              topology.local_way_hops()};
+        const VcLadder ladder{scheme, budget.with_local_paths(topology.local_path_hops()),
+                              topology.local_path_hops()};
         const PathFollower paths{topology, ladder, 3};
         for (std::uint32_t router = 0; router < topology.num_routers(); ++router) {
           for (std::uint32_t to = 0; to < topology.num_routers(); ++to) {
@@ -65,12 +66,12 @@ TEST(the_hop_out_of_a_group_is_the_one_that_the_plan_comes_to) {
             CHECK(same(paths.first_global_hop(packet, router, choice), followed(paths, packet, router)));
             for (std::uint32_t group = 0; group < topology.num_groups(); ++group) {
               if (group == topology.group_of(router) || group == packet.destination_group) continue;
-              for (const DetourKind kind : {DetourKind::kLgl, DetourKind::kLg}) {
-                Detour detour{.kind = kind, .group = static_cast<std::uint16_t>(group)};
-                if (visits_router(kind)) detour.router = group * topology.a() + to % topology.a();
+              for (const NonMinimalKind kind : {NonMinimalKind::kLgl, NonMinimalKind::kLg}) {
+                NonMinimalPath nonminimal{.kind = kind, .group = static_cast<std::uint16_t>(group)};
+                if (visits_router(kind)) nonminimal.router = group * topology.a() + to % topology.a();
                 Packet sent = packet;
-                PathFollower::set_detour(sent, detour);
-                const PathFollower::GlobalHop hop = paths.first_global_hop(packet, detour, router);
+                PathFollower::set_nonminimal(sent, nonminimal);
+                const PathFollower::GlobalHop hop = paths.first_global_hop(packet, nonminimal, router);
                 CHECK(same(hop, followed(paths, sent, router)));
                 CHECK(hop.link.port != kNoPort);
                 ++compared;

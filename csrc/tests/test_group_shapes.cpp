@@ -49,14 +49,14 @@ TEST(a_grid_joins_rows_and_columns) {
 
 // The distance and the set of shortest paths, by hand: one hop in a row or a column, else two, by either
 // corner.
-TEST(a_grid_has_two_shortest_ways_between_corners) {
-  const LocalWays ways{*grid(3, 4)};
-  CHECK_EQ(ways.diameter(), 2U);
+TEST(a_grid_has_two_shortest_paths_between_corners) {
+  const LocalPaths paths{*grid(3, 4)};
+  CHECK_EQ(paths.diameter(), 2U);
   for (std::uint32_t from = 0; from < 12; ++from) {
     for (std::uint32_t to = 0; to < 12; ++to) {
       const std::uint32_t apart = (from / 4 != to / 4 ? 1U : 0U) + (from % 4 != to % 4 ? 1U : 0U);
-      CHECK_EQ(ways.hops(from, to), apart);
-      CHECK_EQ(ways.slots(from, to).size(), apart);
+      CHECK_EQ(paths.hops(from, to), apart);
+      CHECK_EQ(paths.slots(from, to).size(), apart);
     }
   }
 }
@@ -82,9 +82,9 @@ TEST(every_mesh_by_table_is_the_mesh_by_arithmetic) {
   }
 }
 
-TEST(every_way_gets_one_hop_closer_and_local_hops_rise_in_position) {
+TEST(every_hop_gets_one_closer_and_local_hops_rise_in_position) {
   for (const Dragonfly& t : systems()) {
-    const std::uint32_t last = t.local_way_hops() - 1;
+    const std::uint32_t last = t.local_path_hops() - 1;
     for (std::uint32_t from = 0; from < t.num_routers(); ++from) {
       for (std::uint32_t to = 0; to < t.num_routers(); ++to) {
         if (from == to) continue;
@@ -92,16 +92,16 @@ TEST(every_way_gets_one_hop_closer_and_local_hops_rise_in_position) {
         CHECK(hops <= t.diameter());
         const std::vector<Port> shortest = t.minimal_ports(from, to);
         std::set<Port> taken;
-        for (std::uint32_t choice = 0; choice < t.num_choices(); choice += t.draws_ways() ? 1024 : 1) {
-          const WayStep step = t.minimal_way(from, to, choice);
+        for (std::uint32_t choice = 0; choice < t.num_choices(); choice += t.draws_paths() ? 1024 : 1) {
+          const NextHop step = t.minimal_path(from, to, choice);
           taken.insert(step.port);
           CHECK(std::ranges::find(shortest, step.port) != shortest.end());
           const std::uint32_t next = t.neighbor(from, step.port).router;
           CHECK_EQ(t.minimal_hops(next, to), hops - 1);
           if (t.is_global(step.port) || next == to) continue;
           CHECK(step.position <= last);
-          for (std::uint32_t on = 0; on < t.num_choices(); on += t.draws_ways() ? 1024 : 1) {
-            const WayStep then = t.minimal_way(next, to, on);
+          for (std::uint32_t on = 0; on < t.num_choices(); on += t.draws_paths() ? 1024 : 1) {
+            const NextHop then = t.minimal_path(next, to, on);
             CHECK(t.is_global(then.port) || then.position > step.position);
           }
         }
@@ -131,7 +131,7 @@ TEST(a_way_by_any_gateway_gets_there_by_a_link_of_it) {
           std::uint32_t left = t.hops_by_gateway(from, own, gateway, to, other);
           CHECK(t.minimal_hops(from, to) <= left && left <= t.diameter());
           for (int position = -1; t.group_of(router) == own; --left) {
-            const WayStep step = t.way_by_gateway(router, own, gateway, to, other, rest);
+            const NextHop step = t.path_by_gateway(router, own, gateway, to, other, rest);
             CHECK_EQ(t.is_global(step.port), router == gateway);
             CHECK(t.is_global(step.port) || step.position > position);
             position = step.position;
@@ -155,7 +155,7 @@ TEST(a_way_by_any_gateway_gets_there_by_a_link_of_it) {
   }
 }
 
-TEST(the_way_towards_a_group_goes_by_the_nearest_link) {
+TEST(the_path_towards_a_group_goes_by_the_nearest_link) {
   for (const Dragonfly& t : systems()) {
     for (std::uint32_t router = 0; router < t.num_routers(); ++router) {
       for (std::uint32_t group = 0; group < t.num_groups(); ++group) {
@@ -167,8 +167,8 @@ TEST(the_way_towards_a_group_goes_by_the_nearest_link) {
         }
         std::uint32_t at = router;
         for (std::uint32_t hops = 0; t.group_of(at) == own; ++hops) {
-          const WayStep step =
-              t.way_towards_group(at, group, (hops * 7919U + router * 104729U) % t.num_choices());
+          const NextHop step =
+              t.path_towards_group(at, group, (hops * 7919U + router * 104729U) % t.num_choices());
           CHECK_EQ(t.is_global(step.port), hops == nearest);
           REQUIRE(hops <= nearest);
           at = t.neighbor(at, step.port).router;

@@ -213,9 +213,9 @@ NetworkDescription description(ActionMode action, std::vector<std::string> featu
                                std::uint32_t outputs) {
   NetworkDescription given;
   given.per_action = outputs == 1;
-  given.asked.action = action;
-  given.asked.scope = action == ActionMode::kPath ? DecisionScope::kSourceGroup : DecisionScope::kEvery;
-  given.asked.detours = {DetourKind::kLgl};
+  given.spec.action = action;
+  given.spec.scope = action == ActionMode::kPath ? DecisionScope::kSourceGroup : DecisionScope::kEvery;
+  given.spec.nonminimal_kinds = {NonMinimalKind::kLgl};
   given.scales.assign(features.size(), 0.0F);
   given.features = std::move(features);
   given.weights = {{rows, outputs, std::vector<float>(std::size_t{rows} * outputs, 1.0F)}};
@@ -237,7 +237,7 @@ SimulationSetup routed_by(NetworkDescription given) {
   return all;
 }
 
-TEST(a_network_that_scores_minimal_ways_high_takes_them) {
+TEST(a_network_that_scores_minimal_paths_high_takes_them) {
   for (const ActionMode action : {ActionMode::kPath, ActionMode::kPort}) {
     const bool paths = action == ActionMode::kPath;
     NetworkDescription given = description(action, {paths ? "candidate_kind" : "is_minimal"}, 1, 1);

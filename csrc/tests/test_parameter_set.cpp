@@ -14,7 +14,7 @@ struct Several : ParameterSet {
   Real share{this, {"share", 0.5, "of packets", "a share", between(0, 1)}};
   Count tries{this, {"tries", 2.0, "", "how often", whole(1, 4)}};
   Flag loud{this, {"loud", false, "", "a flag"}};
-  Choice way{this, {"way", std::string{"over"}, "", "a name", among({"under", "over"})}};
+  Choice route{this, {"way", std::string{"over"}, "", "a name", among({"under", "over"})}};
   Flag avoids{this, {"avoids", std::string{"network"}, "", "as the network says, if not given"}};
 };
 
@@ -49,11 +49,11 @@ TEST(a_value_is_what_is_given_or_the_default_of_the_owners_row) {
   CHECK_EQ(usual.share + 1, 1.5);
   CHECK_EQ(std::uint32_t{usual.tries}, 2U);
   CHECK(!usual.loud);
-  CHECK_EQ(std::uint32_t{usual.way}, 1U);
+  CHECK_EQ(std::uint32_t{usual.route}, 1U);
   CHECK(usual.avoids);  // the network's setting
   const Several told{owner, {{"avoids", false}, {"way", std::string{"under"}}}, true};
   CHECK(!told.avoids);
-  CHECK_EQ(std::uint32_t{told.way}, 0U);
+  CHECK_EQ(std::uint32_t{told.route}, 0U);
   owner.parameters[0].default_value = 0.25;  // another name of the policy may have another default
   const Several other{owner, {}};
   CHECK_EQ(double{other.share}, 0.25);

@@ -14,7 +14,7 @@ namespace {
 using Block = std::array<std::uint32_t, 4>;
 
 // Source: kat_vectors of the Random123 distribution (D. E. Shaw Research), lines "philox4x32 10".
-TEST(philox_gives_the_published_answers) {
+TEST(philox_gives_the_published_numbers) {
   CHECK(
       (detail::philox4x32({0, 0, 0, 0}, 0, 0) == Block{0x6627e8d5U, 0xe169c58dU, 0xbc57ac4cU, 0x9b00dbd8U}));
   CHECK((detail::philox4x32({~0U, ~0U, ~0U, ~0U}, ~0U, ~0U) ==

@@ -16,7 +16,7 @@ constexpr TimePs kDuration = 3'000 * kNs;
 
 neural::ScoringNetwork softmax(float weight, ActionMode action = ActionMode::kPath) {
   neural::NetworkDescription given;
-  given.asked.action = action;
+  given.spec.action = action;
   given.per_action = true;
   given.temperature = 0.5F;
   given.features = {action == ActionMode::kPath ? "candidate_packets" : "queue_packets"};
@@ -30,10 +30,10 @@ std::vector<SimulationSetup> several() {
   std::vector<SimulationSetup> setups;
   for (const double load : {0.3, 0.9, 0.0001}) {
     SimulationSetup all = small_system(kSmall, "min", "adv+1", load);
-    DecisionSpec spec = usual_questions();
+    EnvironmentSpec spec = usual_decisions();
     spec.scope = DecisionScope::kSource;
     spec.action = ActionMode::kPath;
-    spec.detours = {DetourKind::kLgl, DetourKind::kG};
+    spec.nonminimal_kinds = {NonMinimalKind::kLgl, NonMinimalKind::kG};
     all.options.decisions = spec;
     all.options.seed = setups.size() + 1;
     setups.push_back(std::move(all));
@@ -67,8 +67,8 @@ TEST(a_rollout_is_the_same_run_in_one_piece_in_many_and_interrupted) {
     RoutingEnvironment pieces{several(), 0, kDuration, threads};
     std::uint64_t decisions = 0;
     std::size_t wanted = 0;
-    int asked = 0;
-    const auto sometimes = [&asked] { return ++asked % 7 != 0; };
+    int spec = 0;
+    const auto sometimes = [&spec] { return ++spec % 7 != 0; };
     while (!pieces.done()) {
       Rollout some{pieces, network};
       wanted += 200;
@@ -76,7 +76,7 @@ TEST(a_rollout_is_the_same_run_in_one_piece_in_many_and_interrupted) {
       decisions += some.decisions();
       CHECK(pieces.done() || (completed(pieces) >= wanted && pieces.batch().size > 0));
     }
-    CHECK(asked > 100);
+    CHECK(spec > 100);
     CHECK_EQ(decisions, one.decisions());
     CHECK(hashes(pieces) == hashes(whole));
   }

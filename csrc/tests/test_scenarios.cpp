@@ -14,16 +14,16 @@ namespace {
 
 using namespace dragonfly;
 
-SimulationSetup asked(const DragonflyParams& shape, double load, std::uint64_t seed,
-                      ActionMode action = ActionMode::kPath) {
+SimulationSetup setup_of(const DragonflyParams& shape, double load, std::uint64_t seed,
+                         ActionMode action = ActionMode::kPath) {
   SimulationSetup all = small_system(shape, "min", "adv+1", load);
   all.network.decide_at = "arrival";
   all.network.routing_delay_ps = 100 * kNs;
   all.options.seed = seed;
-  DecisionSpec spec = usual_questions();
+  EnvironmentSpec spec = usual_decisions();
   spec.scope = action == ActionMode::kPath ? DecisionScope::kSourceGroup : DecisionScope::kEvery;
   spec.action = action;
-  spec.detours = {DetourKind::kLgl, DetourKind::kLg};
+  spec.nonminimal_kinds = {NonMinimalKind::kLgl, NonMinimalKind::kLg};
   all.options.decisions = spec;
   return all;
 }
@@ -32,12 +32,12 @@ SimulationSetup asked(const DragonflyParams& shape, double load, std::uint64_t s
 std::vector<SimulationSetup> several() {
   std::vector<SimulationSetup> setups;
   std::uint64_t seed = 1;
-  for (const double load : {0.1, 0.6, 0.9, 0.3, 0.0001}) setups.push_back(asked(kSmall, load, seed++));
+  for (const double load : {0.1, 0.6, 0.9, 0.3, 0.0001}) setups.push_back(setup_of(kSmall, load, seed++));
   return setups;
 }
 
 // Draws an action that depends on the decision alone, not on its batch.
-std::int64_t drawn_answer(DecisionBatch& batch, std::size_t row, std::uint32_t actions) {
+std::int64_t drawn_action(DecisionBatch& batch, std::size_t row, std::uint32_t actions) {
   RandomStream random{7, Purpose::kLearning, 0,
                       static_cast<std::uint64_t>(batch.ids.data()[row]) & 0xffffffffU};
   for (;;) {
@@ -48,22 +48,22 @@ std::int64_t drawn_answer(DecisionBatch& batch, std::size_t row, std::uint32_t a
 
 // Runs to the end; returns the number of decisions.
 std::size_t play(RoutingEnvironment& environment, const std::function<bool()>& keep_going = &always) {
-  std::size_t answered = 0;
+  std::size_t num_decisions = 0;
   while (!environment.advance(keep_going)) {
   }
   while (!environment.done()) {
     DecisionBatch& batch = environment.batch();
     std::vector<std::int64_t> actions;
     for (std::size_t i = 0; i < batch.size; ++i) {
-      actions.push_back(drawn_answer(batch, i, environment.plan().num_actions));
+      actions.push_back(drawn_action(batch, i, environment.plan().num_actions));
     }
-    answered += batch.size;
-    REQUIRE(!environment.take_answers(actions).has_value());
-    environment.answer();
+    num_decisions += batch.size;
+    REQUIRE(!environment.check_actions(actions).has_value());
+    environment.apply_actions();
     while (!environment.advance(keep_going)) {
     }
   }
-  return answered;
+  return num_decisions;
 }
 
 TEST(every_network_of_a_batch_has_the_history_that_it_has_alone) {
@@ -94,22 +94,22 @@ TEST(every_network_of_a_batch_has_the_history_that_it_has_alone) {
 TEST(an_interruption_between_two_batches_changes_nothing) {
   RoutingEnvironment calm{several(), 0, 1'500 * kNs, 1};
   play(calm);
-  int asked_to_stop = 0;
-  const auto hurried = [&] { return ++asked_to_stop % 2 == 0; };
-  RoutingEnvironment one{asked(kSmall, 0.6, 2), 0, 1'500 * kNs};
+  int num_polls = 0;
+  const auto hurried = [&] { return ++num_polls % 2 == 0; };
+  RoutingEnvironment one{setup_of(kSmall, 0.6, 2), 0, 1'500 * kNs};
   play(one, hurried);
-  CHECK(asked_to_stop > 0);
+  CHECK(num_polls > 0);
   CHECK_EQ(one.simulation().trace_hash(), calm.network(1).simulation().trace_hash());
   CHECK_EQ(one.outcomes().transitions(), calm.network(1).outcomes().transitions());
 }
 
 TEST(rewards_survive_an_interruption) {
   const auto times = [](const std::function<bool()>& keep_going) {
-    RoutingEnvironment one{asked(kSmall, 0.6, 2), 0, 1'500 * kNs};
+    RoutingEnvironment one{setup_of(kSmall, 0.6, 2), 0, 1'500 * kNs};
     play(one, keep_going);
     Tick of_transitions = 0;
     for (Partition& partition : one.simulation().network().partitions()) {
-      TransitionLog& log = partition.desk().log();
+      TransitionLog& log = partition.pending().log();
       for (std::size_t i = 0; i < log.size(); ++i) of_transitions += log.heads()[i].leg;
     }
     const std::size_t routers = one.simulation().topology().num_routers();

@@ -81,7 +81,7 @@ Simulation run_of(const std::vector<Rank>& ranks, ScriptRun run) {
 
 TimePs makespan(Simulation& simulation) { return simulation.statistics().workload->makespan_ps; }
 
-TEST(a_script_names_who_waits_for_what_nobody_sends) {
+TEST(a_script_names_the_task_that_waits_for_a_message_never_sent) {
   CHECK(says({{receive(1), wait()}, {}},
              "test, operation 0 of rank 0, receive = 'a' from rank 1: must be "
              "sent: rank 0 waits for rank 1, which does not send it 'a'"));
@@ -122,7 +122,7 @@ TEST(computations_follow_one_another_exactly_without_jitter) {
   CHECK_EQ(makespan(simulation), 5 * 9'600'000);
 }
 
-TEST(jitter_has_the_deviation_that_was_asked_for) {
+TEST(jitter_has_the_deviation_that_was_set) {
   constexpr std::uint32_t kTimes = 10'000;
   constexpr TimePs kEach = 1'000'000;
   Simulation simulation =
@@ -157,7 +157,7 @@ TEST(open_sends_are_sent_in_turn) {
   CHECK(second_turn < second_whole + kPacket && second_turn > second_whole - kPacket);
 }
 
-TEST(a_job_starts_when_it_is_told_and_an_endless_one_holds_up_nobody) {
+TEST(a_job_starts_at_its_time_and_an_endless_job_holds_up_no_run) {
   auto topology = std::make_shared<const Dragonfly>(kSmall);
   const auto script = std::make_shared<const Script>(
       text_of({{receive(1), send(1, 1000), wait()}, {receive(0), send(0, 1000), wait()}}));

@@ -44,7 +44,8 @@ double of_group(double packets) { return static_cast<double>(static_cast<float>(
 using Types = std::vector<std::uint32_t>;
 
 // The types of the local links behind the first group, and of the last one in it, hop by hop.
-Types walked(const Dragonfly& topology, std::uint32_t router, std::uint32_t to, const Detour& detour) {
+Types walked(const Dragonfly& topology, std::uint32_t router, std::uint32_t to,
+             const NonMinimalPath& nonminimal) {
   Types types;
   const std::uint32_t own = topology.group_of(router);
   const auto take = [&](Port port) {
@@ -55,10 +56,11 @@ Types walked(const Dragonfly& topology, std::uint32_t router, std::uint32_t to, 
     }
     router = next;
   };
-  if (detour.exists()) {
-    while (topology.group_of(router) != detour.group) take(topology.port_towards_group(router, detour.group));
-    if (visits_router(detour.kind)) {
-      while (router != detour.router) take(topology.minimal_port(router, detour.router));
+  if (nonminimal.exists()) {
+    while (topology.group_of(router) != nonminimal.group)
+      take(topology.port_towards_group(router, nonminimal.group));
+    if (visits_router(nonminimal.kind)) {
+      while (router != nonminimal.router) take(topology.minimal_port(router, nonminimal.router));
     }
   }
   while (router != to) take(topology.minimal_port(router, to));
@@ -66,8 +68,9 @@ Types walked(const Dragonfly& topology, std::uint32_t router, std::uint32_t to, 
   return types;
 }
 
-Types told(const Dragonfly& topology, std::uint32_t router, std::uint32_t to, const Detour& detour) {
-  const RemoteHops hops = remote_hops(topology, router, to, topology.group_of(to), detour);
+Types told(const Dragonfly& topology, std::uint32_t router, std::uint32_t to,
+           const NonMinimalPath& nonminimal) {
+  const RemoteHops hops = remote_hops(topology, router, to, topology.group_of(to), nonminimal);
   Types types{hops.between[0], hops.between[1], hops.last};
   std::erase(types, 0U);
   std::ranges::sort(types);
@@ -79,8 +82,8 @@ TEST(local_hops_of_all_paths_of_a_small_system_are_those_of_a_walk) {
     const Dragonfly topology{{.p = 2, .a = 4, .h = 2, .g = groups}};
     const std::uint32_t own = groups - 1;
     std::uint32_t different = 0;
-    const auto compare = [&](std::uint32_t from, std::uint32_t to, const Detour& detour) {
-      different += walked(topology, from, to, detour) == told(topology, from, to, detour) ? 0U : 1U;
+    const auto compare = [&](std::uint32_t from, std::uint32_t to, const NonMinimalPath& nonminimal) {
+      different += walked(topology, from, to, nonminimal) == told(topology, from, to, nonminimal) ? 0U : 1U;
     };
     for (std::uint32_t from = own * 4; from < own * 4 + 4; ++from) {
       for (std::uint32_t to = 0; to < topology.num_routers(); ++to) {
@@ -88,12 +91,13 @@ TEST(local_hops_of_all_paths_of_a_small_system_are_those_of_a_walk) {
         for (std::uint32_t at = 0; at < topology.num_routers(); ++at) {
           const std::uint32_t group = topology.group_of(at);
           if (group == own) {  // a non-minimal path inside the group
-            if (topology.group_of(to) == own && at != to) compare(from, to, by(DetourKind::kL, own, at));
+            if (topology.group_of(to) == own && at != to) compare(from, to, by(NonMinimalKind::kL, own, at));
             continue;
           }
           if (topology.group_of(to) == own) continue;
-          for (const DetourKind kind : {DetourKind::kG, DetourKind::kLg}) compare(from, to, by(kind, group));
-          for (const DetourKind kind : {DetourKind::kGl, DetourKind::kLgl}) {
+          for (const NonMinimalKind kind : {NonMinimalKind::kG, NonMinimalKind::kLg})
+            compare(from, to, by(kind, group));
+          for (const NonMinimalKind kind : {NonMinimalKind::kGl, NonMinimalKind::kLgl}) {
             compare(from, to, by(kind, group, at));
           }
         }
@@ -113,7 +117,7 @@ TEST(a_type_is_how_many_routers_ahead_a_local_link_leads) {
 
 TEST(every_local_link_of_a_path_behind_its_first_group_counts_once) {
   struct Case {
-    Detour detour;
+    NonMinimalPath nonminimal;
     std::uint32_t links;
   };
   const Bench layout;
@@ -125,20 +129,20 @@ TEST(every_local_link_of_a_path_behind_its_first_group_counts_once) {
   const std::uint32_t to = layout.entry(7, 12) == 7 * 6 ? 7 * 6 + 1 : 7 * 6;
   const std::uint32_t last = layout.entry(7, 0) == to ? 0U : 1U;
   for (const Case& counted :
-       {Case{{}, last}, Case{by(DetourKind::kG, 12), 2}, Case{by(DetourKind::kLg, 12), 2},
-        Case{by(DetourKind::kGl, 12, aside), 3}, Case{by(DetourKind::kLgl, 12, aside), 3},
-        Case{by(DetourKind::kLgl, 12, in), 2}, Case{by(DetourKind::kLgl, 12, out), 2},
-        Case{by(DetourKind::kLgl, 7, to), last}}) {
+       {Case{{}, last}, Case{by(NonMinimalKind::kG, 12), 2}, Case{by(NonMinimalKind::kLg, 12), 2},
+        Case{by(NonMinimalKind::kGl, 12, aside), 3}, Case{by(NonMinimalKind::kLgl, 12, aside), 3},
+        Case{by(NonMinimalKind::kLgl, 12, in), 2}, Case{by(NonMinimalKind::kLgl, 12, out), 2},
+        Case{by(NonMinimalKind::kLgl, 7, to), last}}) {
     Bench bench;
-    bench.forward(3, to, counted.detour, 10);
+    bench.forward(3, to, counted.nonminimal, 10);
     CHECK_EQ(bench.crossings(0, 20), counted.links);  // all routers of the group read the same counts
     CHECK_EQ(bench.crossings(5, 20), counted.links);
     CHECK_EQ(bench.crossings(6, 20), 0U);  // others do not
-    const Types types = walked(bench.topology, 3, to, counted.detour);
+    const Types types = walked(bench.topology, 3, to, counted.nonminimal);
     for (std::uint32_t type = 1; type < 6; ++type) {
       CHECK_EQ(bench.last(0, type, 20), of_links(static_cast<double>(std::ranges::count(types, type))));
     }
-    CHECK_EQ(bench.minimal(0, 7, 20), of_group(counted.detour.exists() ? 0 : 1));
+    CHECK_EQ(bench.minimal(0, 7, 20), of_group(counted.nonminimal.exists() ? 0 : 1));
     CHECK_EQ(bench.minimal(0, 6, 20), 0.0);
   }
 }
@@ -155,8 +159,8 @@ TEST(a_path_with_two_links_between_meets_what_is_on_the_fuller_one) {
   CHECK_EQ(bench.between(1, 1, 3, 20), 0.0);
   CHECK_EQ(bench.last(1, 2, 20), of_links(3));
   CHECK_EQ(bench.last(1, 5, 20), of_links(1));
-  CHECK_EQ(bench.minimal(1, 0, 20), 0.0);             // they went to no other group
-  bench.forward(4, 3, by(DetourKind::kL, 0, 1), 21);  // by router 1: its last hop is of type 2
+  CHECK_EQ(bench.minimal(1, 0, 20), 0.0);                 // they went to no other group
+  bench.forward(4, 3, by(NonMinimalKind::kL, 0, 1), 21);  // by router 1: its last hop is of type 2
   CHECK_EQ(bench.last(1, 2, 22), of_links(4));
 }
 
@@ -172,8 +176,8 @@ TEST(a_link_between_and_a_last_link_of_one_type_are_one_number) {
       const std::uint32_t group =
           topology.group_behind(router, static_cast<Port>(topology.first_global_port() + j));
       if (group == 9) continue;
-      bench.forward(router, to, by(DetourKind::kG, group), 10);
-      for (const std::uint32_t type : walked(topology, router, to, by(DetourKind::kG, group))) {
+      bench.forward(router, to, by(NonMinimalKind::kG, group), 10);
+      for (const std::uint32_t type : walked(topology, router, to, by(NonMinimalKind::kG, group))) {
         ++expected[type];
       }
     }
@@ -210,14 +214,14 @@ TEST(a_crossing_counts_for_a_window_and_what_is_prescribed_or_sent_by_ports_does
   CHECK_EQ(bench.minimal(0, 9, 1001), 0.0);
 }
 
-TEST(all_that_a_group_sends_to_others_counts_whichever_way_it_goes) {
+TEST(all_that_a_group_sends_to_others_counts_on_every_path) {
   Bench bench;
   const auto share = [](double packets) { return static_cast<double>(static_cast<float>(packets / 9000)); };
   CHECK_EQ(bench.sent(0, 5), 0.0);
   bench.forward(0, bench.entry(9, 0), {}, 10);
-  bench.forward(3, 9 * 6, by(DetourKind::kLg, 12), 20);
-  bench.forward(4, 3, {}, 30);                        // stays in the group
-  bench.forward(4, 3, by(DetourKind::kL, 0, 1), 30);  // so does this
+  bench.forward(3, 9 * 6, by(NonMinimalKind::kLg, 12), 20);
+  bench.forward(4, 3, {}, 30);                            // stays in the group
+  bench.forward(4, 3, by(NonMinimalKind::kL, 0, 1), 30);  // so does this
   Packet packet = bench.packet_to(9 * 6 + 5);
   packet.plan = Plan::kRouted;  // by ports
   bench.tracker->packet_forwarded(5, 0, packet, 40);

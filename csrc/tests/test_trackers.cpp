@@ -80,7 +80,7 @@ class Counting final : public RouterTracker {
         occupancies(site.topology.num_routers(), 0),
         injections(site.topology.num_routers(), 0) {}
 
-  [[nodiscard]] TrackedEvents hears() const noexcept override { return wanted_; }
+  [[nodiscard]] TrackedEvents events() const noexcept override { return wanted_; }
   void archive(Archive& archive) override {
     archive.fixed(occupancies);
     archive.fixed(injections);
@@ -112,16 +112,16 @@ const TrackerInfo kCounting{.name = "counting",
                             }};
 
 // Minimal routing with events counted.
-class Listening final : public PerQuestion<Listening> {
+class Listening final : public PerDecision<Listening> {
  public:
   explicit Listening(const std::vector<std::string>& events) {
     for (const std::string& event : events) wanted_.emplace(event, true);
   }
   [[nodiscard]] DecisionScope scope() const noexcept override { return DecisionScope::kNowhere; }
   [[nodiscard]] PathBudget budget() const noexcept override { return {}; }
-  [[nodiscard]] std::vector<DetourKind> detour_kinds() const override { return {}; }
+  [[nodiscard]] std::vector<NonMinimalKind> nonminimal_kinds() const override { return {}; }
   [[nodiscard]] std::vector<TrackerRequest> trackers() const override { return {{&kCounting, wanted_}}; }
-  [[nodiscard]] Answer route(const Question& /*question*/) const { return {}; }
+  [[nodiscard]] RouteChoice route(const DecisionContext& /*decision*/) const { return {}; }
 
  private:
   Parameters wanted_;
@@ -150,7 +150,7 @@ std::uint32_t sum(const std::vector<std::uint32_t>& counts) {
   return total;
 }
 
-TEST(one_packet_changes_the_occupancy_of_every_global_port_on_its_way_twice) {
+TEST(one_packet_changes_the_occupancy_of_every_global_port_on_its_path_twice) {
   // Through the crossbar, and when the credit is back.
   for (const std::uint32_t destination : {3U, 9U, 40U, 71U}) {
     Counted run{{"global_occupancy"}, messages({{0, 0, destination}})};
@@ -176,7 +176,7 @@ TEST(injections_are_counted_at_the_router_of_the_host) {
   CHECK_EQ(sum(run.counts().occupancies), 0U);
 }
 
-TEST(what_nobody_asks_for_does_not_run) {
+TEST(unused_trackers_do_not_run) {
   Simulation simulation{small_system(kSmall, "par", "adv+1", 0.5)};
   CHECK(!simulation.network().partitions()[0].trackers().any());
   Simulation tracked{small_system(kSmall, "pb", "adv+1", 0.5)};
@@ -185,7 +185,7 @@ TEST(what_nobody_asks_for_does_not_run) {
 
 // Checks at every time that the routers' own flags agree with their ports, and that the others see them
 // exactly one latency of a local link later. Returns how often a flag was up.
-std::uint64_t compare_flags(Simulation& simulation, std::uint32_t instants, double factor, double offset) {
+std::uint64_t compare_flags(Simulation& simulation, std::uint32_t times, double factor, double offset) {
   const Dragonfly& topology = simulation.topology();
   const Blueprint& plan = simulation.network().blueprint();
   const std::uint32_t h = topology.h();
@@ -193,7 +193,7 @@ std::uint64_t compare_flags(Simulation& simulation, std::uint32_t instants, doub
   std::deque<std::vector<bool>> history(static_cast<std::size_t>(delay) + 1,
                                         std::vector<bool>(topology.num_routers() * h, false));
   std::uint64_t up = 0;
-  for (std::uint32_t step = 0; step < instants; ++step) {
+  for (std::uint32_t step = 0; step < times; ++step) {
     simulation.run(plan.timing.quantum_ps, &always);
     const Tick now = simulation.network().now();
     std::vector<bool> present(topology.num_routers() * h, false);
@@ -232,7 +232,7 @@ std::uint64_t compare_flags(Simulation& simulation, std::uint32_t instants, doub
   return up;
 }
 
-TEST(flags_are_what_the_ports_say_and_what_the_group_has_heard_at_every_instant) {
+TEST(flags_are_those_of_the_ports_and_of_the_group_at_every_time) {
   const DragonflyParams kPartial{.p = 2, .a = 4, .h = 2, .g = 4};
   const DragonflyParams kTrunked{.p = 2, .a = 4, .h = 2, .g = 5, .trunking = 2};
   for (const DragonflyParams& shape : {kSmall, kPartial, kTrunked}) {
@@ -281,10 +281,10 @@ TEST(a_feature_runs_its_tracker_with_the_parameters_given_else_those_of_the_poli
                               bool warms_up) {
     SimulationSetup all = small_system(kSmall, policy, "adv+1", 0.5);
     if (policy == "pb") all.policy_parameters = {{"congestion_factor", 2.0}};
-    DecisionSpec spec = usual_questions();
+    EnvironmentSpec spec = usual_decisions();
     spec.scope = DecisionScope::kSource;
     spec.action = ActionMode::kPath;
-    spec.detours = {DetourKind::kLgl};
+    spec.nonminimal_kinds = {NonMinimalKind::kLgl};
     spec.tracked = {"congested_links"};
     spec.trackers = given;
     all.options.decisions = spec;

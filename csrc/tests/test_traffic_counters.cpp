@@ -175,7 +175,7 @@ TEST(remote_counters_are_those_of_equation_3_on_the_palm_tree_of_the_text) {
   }
 }
 
-TEST(the_other_sign_of_the_palm_tree_loads_the_links_the_other_way_round) {
+TEST(the_other_sign_of_the_palm_tree_loads_the_reverse_links) {
   DragonflyParams minus = kPaper;
   minus.arrangement = Arrangement::kPalmtree;
   Bench plus{kPaper, "remote-traffic"};
@@ -225,7 +225,7 @@ TEST(every_packet_is_in_a_remote_counter_or_needs_no_second_local_hop) {
 
 // ACOR.
 
-TEST(detours_grow_after_15_and_50_attempts_in_vain_and_shrink_after_quiet_intervals) {
+TEST(nonminimal_grow_after_15_and_50_attempts_in_vain_and_shrink_after_quiet_intervals) {
   Bench bench{kSmall, "nonminimal-length"};
   const Packet packet = bench.packet_for(1);
   bench.tracker->head_refused(0, 0, packet, Refusal::kNoRoom, 100);

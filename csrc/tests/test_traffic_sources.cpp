@@ -26,7 +26,7 @@ TEST(destinations_that_are_drawn_ahead_are_those_that_messages_have) {
       SourceCursor cursor;
       source->start(HostId{host}, cursor);
       for (int i = 0; i < 40 && cursor.time_ps < kNever; ++i) {
-        std::array<std::uint32_t, TrafficSource::kDrawnAhead> drawn{};
+        std::array<std::uint32_t, TrafficSource::kPrefetchedDestinations> drawn{};
         source->draw_ahead(HostId{host}, cursor, drawn);
         CHECK_EQ(drawn[cursor.message % drawn.size()],
                  source->describe(HostId{host}, cursor).destination.value);

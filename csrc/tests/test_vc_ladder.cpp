@@ -22,9 +22,9 @@ constexpr Step kFirstLocal{Stage::kFirst, kLocal};
 constexpr Step kFirstGlobal{Stage::kFirst, kGlobal};
 constexpr Step kSourceLocal{Stage::kSource, kLocal};
 constexpr Step kSourceGlobal{Stage::kSource, kGlobal};
-constexpr Step kInLocal{Stage::kDetourIn, kLocal};
-constexpr Step kOutLocal{Stage::kDetourOut, kLocal};
-constexpr Step kOutGlobal{Stage::kDetourOut, kGlobal};
+constexpr Step kInLocal{Stage::kNonMinimalIn, kLocal};
+constexpr Step kOutLocal{Stage::kNonMinimalOut, kLocal};
+constexpr Step kOutGlobal{Stage::kNonMinimalOut, kGlobal};
 constexpr Step kLastLocal{Stage::kDestination, kLocal};
 
 const std::vector<Step> kMinimalPath{kSourceLocal, kSourceGlobal, kLastLocal};
@@ -32,16 +32,17 @@ const std::vector<Step> kNodePath{kSourceLocal, kSourceGlobal, kInLocal, kOutLoc
 const std::vector<Step> kGroupPath{kSourceLocal, kSourceGlobal, kOutLocal, kOutGlobal, kLastLocal};
 
 constexpr PathBudget kMin{};
-constexpr PathBudget kValg{.detours = true, .longest_path = 5};
-constexpr PathBudget kValn{.detours = true, .detour_router = true, .longest_path = 6};
+constexpr PathBudget kValg{.nonminimal = true, .longest_path = 5};
+constexpr PathBudget kValn{.nonminimal = true, .intermediate_router = true, .longest_path = 6};
 // Aries: with local paths of two hops, to which every one of its stages grows.
-constexpr PathBudget kAries{.detours = true,
-                            .detour_router = true,
+constexpr PathBudget kAries{.nonminimal = true,
+                            .intermediate_router = true,
                             .reconsiders = true,
                             .progressive = true,
-                            .local_detours = true,
+                            .local_nonminimal = true,
                             .longest_path = 14};
-constexpr PathBudget kPar{.detours = true, .detour_router = true, .reconsiders = true, .longest_path = 7};
+constexpr PathBudget kPar{
+    .nonminimal = true, .intermediate_router = true, .reconsiders = true, .longest_path = 7};
 
 std::vector<int> vcs(const VcLadder& ladder, const std::vector<Step>& path, bool minimal, bool with_router) {
   std::vector<int> numbers;
@@ -73,14 +74,14 @@ TEST(ladder_vcs_are_those_of_the_lia_paper) {
   CHECK(vcs(minimal, kMinimalPath, true, false) == (Numbers{0, 0, 1}));
   CHECK_EQ(minimal.required().local, 2);
   CHECK_EQ(minimal.required().global, 1);
-  const VcLadder detours{VcScheme::kLadder, kValn};
-  CHECK(vcs(detours, kNodePath, false, true) == (Numbers{0, 0, 1, 2, 1, 3}));
-  CHECK_EQ(detours.required().local, 4);
-  CHECK_EQ(detours.required().global, 2);
+  const VcLadder nonminimal{VcScheme::kLadder, kValn};
+  CHECK(vcs(nonminimal, kNodePath, false, true) == (Numbers{0, 0, 1, 2, 1, 3}));
+  CHECK_EQ(nonminimal.required().local, 4);
+  CHECK_EQ(nonminimal.required().global, 2);
 }
 
 // Ranks of channels: (VC, local before global) on the shared scheme of stages; per class on the ladder.
-TEST(every_path_rises_and_stays_within_the_vcs_that_it_asks_for) {
+TEST(every_path_rises_and_stays_within_its_vcs) {
   struct Case {
     PathBudget budget;
     std::vector<Step> path;
@@ -133,10 +134,10 @@ TEST(vcs_of_aries_rise_through_all_of_its_stages_on_a_grid) {
   two_hops(Stage::kFirst);
   two_hops(Stage::kSource);
   path.push_back({Stage::kSource, kGlobal, 0});
-  two_hops(Stage::kDetourIn);
-  two_hops(Stage::kDetourOut);
-  path.push_back({Stage::kDetourOut, kGlobal, 0});
-  two_hops(Stage::kLastDetour);
+  two_hops(Stage::kNonMinimalIn);
+  two_hops(Stage::kNonMinimalOut);
+  path.push_back({Stage::kNonMinimalOut, kGlobal, 0});
+  two_hops(Stage::kLastNonMinimal);
   two_hops(Stage::kDestination);
   for (const VcScheme scheme : {VcScheme::kStage, VcScheme::kLadder, VcScheme::kHop}) {
     const VcLadder ladder{scheme, kAries, 2};
@@ -160,7 +161,7 @@ TEST(vcs_of_aries_rise_through_all_of_its_stages_on_a_grid) {
   const VcLadder stages{VcScheme::kStage, kAries, 2};
   CHECK_EQ(stages.vc(Stage::kFirst, kGlobal, true, false, 2, 0), 0);
   CHECK_EQ(stages.vc(Stage::kSource, kGlobal, false, false, 4, 0), 1);
-  CHECK_EQ(stages.vc(Stage::kDetourOut, kGlobal, false, true, 9, 0), 3);
+  CHECK_EQ(stages.vc(Stage::kNonMinimalOut, kGlobal, false, true, 9, 0), 3);
 }
 
 TEST(only_aries_counts_every_minimal_hop_as_one_that_may_be_reconsidered) {

@@ -85,7 +85,7 @@ std::vector<TimePs> times(const TrafficSource& source, std::uint32_t host, TimeP
   return result;
 }
 
-TEST(a_round_starts_at_one_instant_and_rounds_offer_the_load) {
+TEST(a_round_starts_at_one_time_and_rounds_offer_the_load) {
   // Six packets of 32 ns at load 0.5: a round every 384 ns. One at a time: a message every 64 ns.
   const auto rounds = make_synthetic_source({{0, build("stencil3d"), 0.5}}, params(InjectionKind::kPeriodic));
   std::vector<TimePs> expected(6, 1'000);

@@ -32,9 +32,9 @@ struct TrackerBench {
     return packet;
   }
   // A packet from a host of `router` passes the crossbar.
-  void forward(std::uint32_t router, std::uint32_t to, const Detour& detour, Tick now) {
+  void forward(std::uint32_t router, std::uint32_t to, const NonMinimalPath& nonminimal, Tick now) {
     Packet packet = packet_to(to);
-    if (detour.exists()) PathFollower::set_detour(packet, detour);
+    if (nonminimal.exists()) PathFollower::set_nonminimal(packet, nonminimal);
     tracker->packet_forwarded(router, 0, packet, now);
   }
   // The router by which packets enter a group from another one.
@@ -46,7 +46,7 @@ struct TrackerBench {
   std::unique_ptr<RouterTracker> tracker;
 };
 
-inline Detour by(DetourKind kind, std::uint32_t group, std::uint32_t router = kNil) {
+inline NonMinimalPath by(NonMinimalKind kind, std::uint32_t group, std::uint32_t router = kNil) {
   return {.kind = kind, .router = router, .group = static_cast<std::uint16_t>(group)};
 }
 

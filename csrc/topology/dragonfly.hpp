@@ -1,7 +1,7 @@
 // A Dragonfly: its wiring, and the shortest paths through it.
 //
 // Distances and first hops are arithmetic where groups are full meshes, here; all other shapes read the
-// tables of local_ways.hpp (shaped_ways.cpp). Source: Kim et al., "Technology-driven, highly-scalable
+// tables of local_paths.hpp (shaped_paths.cpp). Source: Kim et al., "Technology-driven, highly-scalable
 // Dragonfly topology", ISCA 2008.
 #pragma once
 
@@ -14,10 +14,10 @@
 namespace dragonfly {
 
 // The next hop of a shortest path.
-struct WayStep {
+struct NextHop {
   Port port = kNoPort;
   // For a local hop, its place on the path through the group, counted so that the last one is always
-  // local_way_hops() - 1: it rises with every hop.
+  // local_path_hops() - 1: it rises with every hop.
   std::uint8_t position = 0;
 };
 
@@ -37,8 +37,8 @@ class Dragonfly : public Wiring {
   }
 
   // Whether there is one shortest path between any two routers, with at most one hop in each group.
-  [[nodiscard]] bool has_single_ways() const noexcept { return has_meshes() && params_.trunking == 1; }
-  // The first port of it. Precondition: as for minimal_way(), and has_single_ways().
+  [[nodiscard]] bool has_single_paths() const noexcept { return has_meshes() && params_.trunking == 1; }
+  // The first port of it. Precondition: as for minimal_path(), and has_single_paths().
   [[nodiscard]] Port only_port(std::uint32_t router, std::uint32_t from, std::uint32_t destination,
                                std::uint32_t to) const noexcept {
     return from == to ? local_port_between(router, destination, from) : only_port_out(router, to);
@@ -53,7 +53,7 @@ class Dragonfly : public Wiring {
     return has_meshes() ? params_.trunking : kChoices;
   }
   // Whether such a choice is drawn anew at every hop.
-  [[nodiscard]] bool draws_ways() const noexcept { return !has_meshes(); }
+  [[nodiscard]] bool draws_paths() const noexcept { return !has_meshes(); }
 
   // The first hop of a minimal path; router != destination. Every step it names brings the destination
   // exactly one hop closer, and no local hop behind another one in the same group has a lower position.
@@ -61,37 +61,38 @@ class Dragonfly : public Wiring {
   // spread the rest evenly; `choice` shifts the pick. Other shapes: of the links between the groups that are
   // on a shortest path, those nearest to the router, all alike; then of the shortest local paths to that link
   // all alike.
-  [[nodiscard]] WayStep minimal_way(std::uint32_t router, std::uint32_t destination,
-                                    std::uint32_t choice = 0) const noexcept {
-    return minimal_way(router, group_of(router), destination, group_of(destination), choice);
+  [[nodiscard]] NextHop minimal_path(std::uint32_t router, std::uint32_t destination,
+                                     std::uint32_t choice = 0) const noexcept {
+    return minimal_path(router, group_of(router), destination, group_of(destination), choice);
   }
   // The first hop if the groups of the two are given: `from` and `to`.
-  [[nodiscard]] WayStep minimal_way(std::uint32_t router, std::uint32_t from, std::uint32_t destination,
-                                    std::uint32_t to, std::uint32_t choice) const noexcept {
+  [[nodiscard]] NextHop minimal_path(std::uint32_t router, std::uint32_t from, std::uint32_t destination,
+                                     std::uint32_t to, std::uint32_t choice) const noexcept {
     assert(router != destination && from == group_of(router) && to == group_of(destination));
-    if (!has_meshes()) return shaped_minimal_way(router, from, destination, to, choice);
+    if (!has_meshes()) return shaped_minimal_path(router, from, destination, to, choice);
     if (from == to) return {local_port_between(router, destination, from), 0};
     if (params_.trunking != 1) return {trunked_minimal_port(router, from, destination, to, choice), 0};
     return {port_towards(*links_between(from, to), router, from), 0};
   }
   [[nodiscard]] Port minimal_port(std::uint32_t router, std::uint32_t destination,
                                   std::uint32_t choice = 0) const noexcept {
-    return minimal_way(router, destination, choice).port;
+    return minimal_path(router, destination, choice).port;
   }
-  // All ports on a shortest path, ascending: more than minimal_way() names where it leaves the group soonest.
+  // All ports on a shortest path, ascending: more than minimal_path() names where it leaves the group
+  // soonest.
   [[nodiscard]] std::vector<Port> minimal_ports(std::uint32_t router, std::uint32_t destination) const;
 
   // The first hop of a shortest path into another group (any router of it): by one of the nearest links to
   // it. Several: `choice` picks. Precondition: the router is not in `group`.
-  [[nodiscard]] WayStep way_towards_group(std::uint32_t router, std::uint32_t group,
-                                          std::uint32_t choice = 0) const noexcept {
-    return way_towards_group(router, group_of(router), group, choice);
+  [[nodiscard]] NextHop path_towards_group(std::uint32_t router, std::uint32_t group,
+                                           std::uint32_t choice = 0) const noexcept {
+    return path_towards_group(router, group_of(router), group, choice);
   }
   // The first hop if the router's own group is given: `from`.
-  [[nodiscard]] WayStep way_towards_group(std::uint32_t router, std::uint32_t from, std::uint32_t group,
-                                          std::uint32_t choice) const noexcept {
+  [[nodiscard]] NextHop path_towards_group(std::uint32_t router, std::uint32_t from, std::uint32_t group,
+                                           std::uint32_t choice) const noexcept {
     assert(from == group_of(router) && from != group);
-    if (!has_meshes()) return shaped_way_towards_group(router, from, group, choice);
+    if (!has_meshes()) return shaped_path_towards_group(router, from, group, choice);
     if (params_.trunking != 1) return {trunked_port_towards_group(router, from, group, choice), 0};
     return {port_towards(*links_between(from, group), router, from), 0};
   }
@@ -107,14 +108,14 @@ class Dragonfly : public Wiring {
   // The first hop of the shortest path by this gateway of the router's own group, by links of its own; and
   // the hops of the whole path. Precondition: the gateway has such a link, and the router is not in the
   // destination's group.
-  [[nodiscard]] WayStep way_by_gateway(std::uint32_t router, std::uint32_t from, std::uint32_t gateway,
-                                       std::uint32_t destination, std::uint32_t to,
-                                       std::uint32_t choice) const noexcept;
+  [[nodiscard]] NextHop path_by_gateway(std::uint32_t router, std::uint32_t from, std::uint32_t gateway,
+                                        std::uint32_t destination, std::uint32_t to,
+                                        std::uint32_t choice) const noexcept;
   [[nodiscard]] std::uint32_t hops_by_gateway(std::uint32_t router, std::uint32_t from, std::uint32_t gateway,
                                               std::uint32_t destination, std::uint32_t to) const noexcept;
   [[nodiscard]] Port port_towards_group(std::uint32_t router, std::uint32_t group,
                                         std::uint32_t choice = 0) const noexcept {
-    return way_towards_group(router, group, choice).port;
+    return path_towards_group(router, group, choice).port;
   }
 
  private:
@@ -129,24 +130,24 @@ class Dragonfly : public Wiring {
 
   [[nodiscard]] std::uint32_t shaped_minimal_hops(std::uint32_t router, std::uint32_t from,
                                                   std::uint32_t destination, std::uint32_t to) const noexcept;
-  [[nodiscard]] WayStep shaped_minimal_way(std::uint32_t router, std::uint32_t from,
-                                           std::uint32_t destination, std::uint32_t to,
-                                           std::uint32_t choice) const noexcept;
-  [[nodiscard]] WayStep shaped_way_towards_group(std::uint32_t router, std::uint32_t from,
-                                                 std::uint32_t group, std::uint32_t choice) const noexcept;
-  [[nodiscard]] WayStep shaped_local_way(std::uint32_t from_index, std::uint32_t to_index,
-                                         std::uint32_t choice) const noexcept;
+  [[nodiscard]] NextHop shaped_minimal_path(std::uint32_t router, std::uint32_t from,
+                                            std::uint32_t destination, std::uint32_t to,
+                                            std::uint32_t choice) const noexcept;
+  [[nodiscard]] NextHop shaped_path_towards_group(std::uint32_t router, std::uint32_t from,
+                                                  std::uint32_t group, std::uint32_t choice) const noexcept;
+  [[nodiscard]] NextHop shaped_local_path(std::uint32_t from_index, std::uint32_t to_index,
+                                          std::uint32_t choice) const noexcept;
   // Hops inside a group.
   [[nodiscard]] std::uint32_t local_hops(std::uint32_t from_index, std::uint32_t to_index) const noexcept {
     if (has_meshes()) return from_index == to_index ? 0U : 1U;
-    return local_ways()->hops(from_index, to_index);
+    return local_paths()->hops(from_index, to_index);
   }
   [[nodiscard]] std::uint32_t hops_behind(std::uint32_t far_router, std::uint32_t destination,
                                           std::uint32_t to) const noexcept {
     return local_hops(far_router - to * params_.a, destination - to * params_.a);
   }
   template <class Cost>
-  [[nodiscard]] WayStep through_cheapest(const Endpoint* near, std::uint32_t index,
+  [[nodiscard]] NextHop through_cheapest(const Endpoint* near, std::uint32_t index,
                                          std::uint32_t first_router, std::uint32_t choice,
                                          Cost cost) const noexcept;
 };

@@ -1,7 +1,7 @@
 // The inside of a group: the links between its routers.
 //
 // A shape gives the router behind each port; everything else (distances, the set of shortest paths) follows
-// and is computed once (local_ways.hpp). To add one: a file csrc/topology/<name>.cpp with a function
+// and is computed once (local_paths.hpp). To add one: a file csrc/topology/<name>.cpp with a function
 // `GroupShapeInfo <name>_shape()`, and its line in group_shape.cpp.
 #pragma once
 

@@ -6,8 +6,8 @@ namespace dragonfly {
 
 Wiring::Wiring(const DragonflyParams& params)
     : Numbering{params},
-      ways_{params_.shape != nullptr ? std::make_unique<const LocalWays>(*params_.shape) : nullptr} {
-  if (ways_ != nullptr) local_way_hops_ = std::max(1U, ways_->diameter());
+      paths_{params_.shape != nullptr ? std::make_unique<const LocalPaths>(*params_.shape) : nullptr} {
+  if (paths_ != nullptr) local_path_hops_ = std::max(1U, paths_->diameter());
   connect_groups();
   list_ports_out();
 }

@@ -1,7 +1,7 @@
 // The wiring: groups of routers of some shape, all-to-all between groups.
 //
 // Groups that are full meshes, the canonical Dragonfly, take no tables: their ports are arithmetic, here; all
-// other shapes read those of local_ways.hpp.
+// other shapes read those of local_paths.hpp.
 #pragma once
 
 #include <cassert>
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/ids.hpp"
-#include "topology/local_ways.hpp"
+#include "topology/local_paths.hpp"
 #include "topology/numbering.hpp"
 
 namespace dragonfly {
@@ -27,10 +27,10 @@ class Wiring : public Numbering {
  public:
   // Hops of the longest shortest path between two routers of a group, and between any two with at most one
   // global link.
-  [[nodiscard]] std::uint32_t local_way_hops() const noexcept { return local_way_hops_; }
-  [[nodiscard]] std::uint32_t diameter() const noexcept { return 2 * local_way_hops_ + 1; }
+  [[nodiscard]] std::uint32_t local_path_hops() const noexcept { return local_path_hops_; }
+  [[nodiscard]] std::uint32_t diameter() const noexcept { return 2 * local_path_hops_ + 1; }
   // Whether any two routers of a group are joined by one link.
-  [[nodiscard]] bool has_meshes() const noexcept { return ways_ == nullptr; }
+  [[nodiscard]] bool has_meshes() const noexcept { return paths_ == nullptr; }
 
   // The port of `router` that leads to another router of its group. Precondition: has_meshes().
   [[nodiscard]] Port local_port(std::uint32_t from_index, std::uint32_t to_index) const noexcept {
@@ -46,7 +46,7 @@ class Wiring : public Numbering {
     const std::uint32_t own = router - first;
     const std::uint32_t slot = port - params_.p;
     if (!has_meshes()) {
-      const LocalEnd far = ways_->across({own, slot});
+      const LocalEnd far = paths_->across({own, slot});
       return {first + far.index, static_cast<Port>(params_.p + far.slot)};
     }
     const std::uint32_t peer = slot + (slot >= own ? 1U : 0U);
@@ -74,7 +74,7 @@ class Wiring : public Numbering {
   explicit Wiring(const DragonflyParams& params);  // throws ConfigError
 
   // Null: meshes.
-  [[nodiscard]] const LocalWays* local_ways() const noexcept { return ways_.get(); }
+  [[nodiscard]] const LocalPaths* local_paths() const noexcept { return paths_.get(); }
   // The local port from one router of `group` to another.
   [[nodiscard]] Port local_port_between(std::uint32_t from, std::uint32_t to,
                                         std::uint32_t group) const noexcept {
@@ -107,12 +107,12 @@ class Wiring : public Numbering {
   void connect_groups();
   void list_ports_out();
 
-  std::uint32_t local_way_hops_ = 1;
-  std::unique_ptr<const LocalWays> ways_;   // null: meshes
-  std::vector<Endpoint> global_links_;      // [router * h + j]: far end
-  std::vector<Endpoint> gateways_;          // [(from * g + to) * trunking + slice]: near end
-  std::vector<Port> ports_out_;             // [router * g + to]: port_out(); empty without its precondition
-  std::vector<std::uint32_t> far_routers_;  // the same links: far router; empty for meshes without trunking
+  std::uint32_t local_path_hops_ = 1;
+  std::unique_ptr<const LocalPaths> paths_;  // null: meshes
+  std::vector<Endpoint> global_links_;       // [router * h + j]: far end
+  std::vector<Endpoint> gateways_;           // [(from * g + to) * trunking + slice]: near end
+  std::vector<Port> ports_out_;              // [router * g + to]: port_out(); empty without its precondition
+  std::vector<std::uint32_t> far_routers_;   // the same links: far router; empty for meshes without trunking
 };
 
 }  // namespace dragonfly

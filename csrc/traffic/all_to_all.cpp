@@ -10,7 +10,7 @@ struct Shape {
   std::uint32_t tasks = 2;
   std::uint32_t packets = 1;    // of a message
   std::uint32_t in_flight = 1;  // messages of a host in its source queue
-  Pacing pacing{};
+  SendInterval interval{};
 };
 
 // Task i sends one message to each of i+1, i+2, ... (mod n), the next one whenever the last packet of one
@@ -63,13 +63,13 @@ class AllToAll final : public Program {
     return std::uint64_t{shape_.tasks} * (shape_.tasks - 1) * shape_.packets;
   }
   [[nodiscard]] std::uint64_t task_bytes() const override { return sizeof(AllToAllTask) + 16; }
-  [[nodiscard]] Pacing pacing() const override { return shape_.pacing; }
+  [[nodiscard]] SendInterval interval() const override { return shape_.interval; }
 
  private:
   Shape shape_;
 };
 
-constexpr const char* kPacing = "bernoulli";
+constexpr const char* kInterval = "bernoulli";
 
 ProgramPtr make(const ProgramContext& context, const PatternArguments& arguments) {
   const std::int64_t bytes = arguments.integer("message_bytes", 250, 1, kMostMessageBytes);
@@ -80,7 +80,7 @@ ProgramPtr make(const ProgramContext& context, const PatternArguments& arguments
   const Shape shape{.tasks = context.num_tasks,
                     .packets = context.packets_of(bytes),
                     .in_flight = static_cast<std::uint32_t>(in_flight),
-                    .pacing = read_pacing(context, arguments, kPacing)};
+                    .interval = read_send_interval(context, arguments, kInterval)};
   if (std::uint64_t{shape.packets} * (shape.tasks - 1) > kMostPacketsOfHost) {
     throw ConfigError{"message_bytes", std::to_string(bytes),
                       "at most " +
@@ -101,7 +101,7 @@ PatternInfo all_to_all_pattern() {
           .example = "all-to-all",
           .parameters = {{"message_bytes", "250", "size of a message, rounded up to whole packets"},
                          {"in_flight", "1", "messages of a host that may be in its source queue"},
-                         pacing_parameter(kPacing),
+                         interval_parameter(kInterval),
                          injection_load_parameter()},
           .program = make};
 }

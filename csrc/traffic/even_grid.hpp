@@ -17,7 +17,7 @@ class EvenGrid {
   explicit constexpr EvenGrid(TimePs spacing_ps) noexcept : whole_{spacing_ps} {}
 
   // T = packets * packet_ps / load, 0 < load <= 1; kNever if T is too long to matter. The quotient of the
-  // exact arguments: nothing is rounded on the way.
+  // exact arguments: no intermediate value is rounded.
   static EvenGrid quotient(TimePs packet_ps, std::uint32_t packets, double load) noexcept {
     const Wide message_ps = static_cast<Wide>(packet_ps) * packets;
     EvenGrid grid{kNever};

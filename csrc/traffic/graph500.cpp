@@ -51,7 +51,7 @@ struct Search {
   std::uint32_t in_flight = 1;
   std::uint64_t coalescing = 256;
   std::uint64_t seed = 0;
-  Pacing pacing{};
+  SendInterval interval{};
   std::int64_t query_fs = -1;  // time per query; negative: a packet time per full message
   bool signals = false;
   bool star = false;
@@ -94,7 +94,7 @@ struct Search {
     return static_cast<TimePs>(cycles) * cycle_ps;
   }
   [[nodiscard]] TimePs cycle_ps(TimePs packet_ps) const noexcept {
-    return pacing.packet_flits() > 1 ? std::max<TimePs>(pacing.flit_ps(packet_ps, 1), 1) : 1;
+    return interval.packet_flits() > 1 ? std::max<TimePs>(interval.flit_ps(packet_ps, 1), 1) : 1;
   }
 
   // Calls with(task) for the target of each of a task's messages at a level, in order.
@@ -237,7 +237,7 @@ class SearchTask final : public Task {
     // A cycle in which the task finds no more work, as in FOGSim.
     busy_until_ps_ = std::max(busy_until_ps_, now) + pending_ps_ + 2 * search_.cycle_ps(port.packet_ps());
     pending_ps_ = 0;
-    const TimePs spacing_ps = search_.pacing.paces() ? search_.pacing.spacing_ps(port.packet_ps()) : 0;
+    const TimePs spacing_ps = search_.interval.paces() ? search_.interval.spacing_ps(port.packet_ps()) : 0;
     port.wake_at(std::max(busy_until_ps_, now + spacing_ps));
   }
   void work_on(std::uint32_t queries, TaskPort& port) {
@@ -332,14 +332,14 @@ class Graph500 final : public Program {
   [[nodiscard]] std::uint64_t task_bytes() const override {
     return sizeof(SearchTask) + 4 * sizeof(std::uint32_t) * search_.levels() + 64;
   }
-  [[nodiscard]] Pacing pacing() const override { return search_.pacing; }
+  [[nodiscard]] SendInterval interval() const override { return search_.interval; }
 
  private:
   Search search_;
   std::uint64_t messages_;  // with queries
 };
 
-constexpr const char* kPacing = "spaced";
+constexpr const char* kInterval = "spaced";
 
 std::int64_t read_query_fs(const PatternArguments& arguments) {
   constexpr double kFsPerNs = 1e6;
@@ -365,7 +365,7 @@ ProgramPtr make(const ProgramContext& context, const PatternArguments& arguments
       .in_flight = static_cast<std::uint32_t>(arguments.integer("in_flight", 1, 1, 65'535)),
       .coalescing = static_cast<std::uint64_t>(arguments.integer("coalescing", 256, 1, kMostCoalescing)),
       .seed = static_cast<std::uint64_t>(arguments.integer("graph_seed", 0, 0, 0x7fff'ffff)),
-      .pacing = read_pacing(context, arguments, kPacing),
+      .interval = read_send_interval(context, arguments, kInterval),
       .query_fs = read_query_fs(arguments),
       .signals = arguments.flag("signals", false),
       .star = read_star(arguments)};
@@ -418,8 +418,8 @@ PatternInfo graph500_pattern() {
                      {"levels", "5", "of the tree, at most"},
                      {"message_bytes", "250", "size of a message with queries"},
                      {"in_flight", "1", "messages of a host that may be in its source queue"},
-                     {"graph_seed", "0", "which graph: who asks whom"},
-                     pacing_parameter(kPacing),
+                     {"graph_seed", "0", "which graph: which task queries which"},
+                     interval_parameter(kInterval),
                      injection_load_parameter(),
                      {"query_ns", "packet time / coalescing",
                       "work on a query between two messages that a task sends; 0: none"},

@@ -23,7 +23,7 @@ struct Exchange {
   std::array<std::uint32_t, 4> packets{};  // of a message, by how many of x, y, z differ
   std::uint32_t iterations = 1;
   TimePs compute_ps = 0;
-  Pacing pacing{};
+  SendInterval interval{};
 
   struct Neighbor {
     std::uint32_t task;
@@ -120,7 +120,7 @@ class Halo3d final : public Program {
   [[nodiscard]] std::uint64_t task_bytes() const override {
     return sizeof(HaloTask) + 26 * sizeof(Exchange::Neighbor) + 32;
   }
-  [[nodiscard]] Pacing pacing() const override { return exchange_.pacing; }
+  [[nodiscard]] SendInterval interval() const override { return exchange_.interval; }
 
  private:
   Exchange exchange_;
@@ -163,7 +163,7 @@ Lengths read_lengths(const PatternArguments& arguments, std::uint32_t tasks) {
           static_cast<std::uint32_t>((*given)[2])};
 }
 
-constexpr const char* kPacing = "none";
+constexpr const char* kInterval = "none";
 
 ProgramPtr make(const ProgramContext& context, const PatternArguments& arguments) {
   if (context.num_tasks < 2) throw ConfigError{"traffic", "'halo3d'", "needs at least 2 hosts"};
@@ -174,7 +174,7 @@ ProgramPtr make(const ProgramContext& context, const PatternArguments& arguments
       .wrap = arguments.flag("wrap", true),
       .iterations = static_cast<std::uint32_t>(arguments.integer("iterations", 1, 1, 1'000'000)),
       .compute_ps = arguments.integer("compute_ns", 0, 0, 1'000'000'000) * kPsPerNs,
-      .pacing = read_pacing(context, arguments, kPacing)};
+      .interval = read_send_interval(context, arguments, kInterval)};
   exchange.packets = {0, context.packets_of(side * side * cell_bytes), context.packets_of(side * cell_bytes),
                       context.packets_of(cell_bytes)};
   std::uint64_t packets = 0;
@@ -206,7 +206,7 @@ PatternInfo halo3d_pattern() {
                      {"cell_bytes", "8", "size of a cell"},
                      {"iterations", "1", "exchanges, one after the other"},
                      {"compute_ns", "0", "time between two exchanges"},
-                     pacing_parameter(kPacing),
+                     interval_parameter(kInterval),
                      injection_load_parameter()},
       .program = make};
 }

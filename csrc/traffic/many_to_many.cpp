@@ -73,7 +73,7 @@ PatternInfo many_to_many_pattern() {
       .example = "many-to-many",
       .parameters = {HostGrid::parameter(),
                      {"rounds", "true",
-                      "a message to each of the others at one instant; else one at a time, in turn"}},
+                      "a message to each of the others at one time; else one at a time, in turn"}},
       .factory = make};
 }
 

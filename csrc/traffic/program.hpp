@@ -23,7 +23,7 @@
 
 #include "core/archive.hpp"
 #include "core/time.hpp"
-#include "traffic/pacing.hpp"
+#include "traffic/send_interval.hpp"
 
 namespace dragonfly {
 
@@ -39,8 +39,8 @@ struct TaskMessage {
 enum class Lane : std::uint8_t { kUsual, kAllToAll };
 inline constexpr std::size_t kLanes = 2;
 
-// Whether a message waits for its host's pacing (traffic/pacing.hpp), as data do, or follows the packet
-// before it by a flit time, as signals do.
+// Whether a message waits for its host's pacing (traffic/send_interval.hpp), as data do, or follows the
+// packet before it by a flit time, as signals do.
 enum class Pace : std::uint8_t { kHost, kAtOnce };
 
 // The actions of a task while it is called.
@@ -117,7 +117,7 @@ class Program {
   // Number of kinds of operations that its tasks record().
   [[nodiscard]] virtual std::uint32_t num_operations() const { return 0; }
   // The pacing of its hosts' injection.
-  [[nodiscard]] virtual Pacing pacing() const { return {}; }
+  [[nodiscard]] virtual SendInterval interval() const { return {}; }
   // Whether the program goes on as long as the run: a run is complete without it.
   [[nodiscard]] virtual bool is_endless() const { return false; }
   // Memory of one task, about.

@@ -119,7 +119,7 @@ PatternInfo random_neighbors_pattern() {
       .parameters = {{"min", "6", "fewest targets of a host"},
                      {"max", "20", "most targets of a host"},
                      {"fixed", "false", "whether a host keeps its targets, all different, for the whole run"},
-                     {"rounds", "true", "a message to each target at one instant; else one at a time"}},
+                     {"rounds", "true", "a message to each target at one time; else one at a time"}},
       .factory = make};
 }
 

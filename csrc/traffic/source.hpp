@@ -53,7 +53,7 @@ class TrafficSource {
   virtual void start(HostId host, SourceCursor& cursor) const = 0;
   // Moves to the next message of the host.
   virtual void advance(HostId host, SourceCursor& cursor) const = 0;
-  // The cursor was that of another source, which this one goes on with (traffic/spliced_source.hpp): a
+  // The cursor was that of another source, which this one goes on with (traffic/switched_source.hpp): a
   // message that the other one has not generated yet is this one's.
   virtual void rejoin(HostId /*host*/, SourceCursor& /*cursor*/) const {}
   // The first number from `message` on with which a burst begins in the step of `cursor`: messages that are
@@ -67,18 +67,18 @@ class TrafficSource {
   [[nodiscard]] virtual bool regenerates() const { return true; }
   // Called when the source queue is full at the time of the current message. A generator with its own timing
   // moves to its next time and stays at this message, so that the k-th message of a host that gets through is
-  // the same whatever the network does; a trace loses the message.
+  // the same for every state of the network; a trace loses the message.
   virtual void skip(HostId host, SourceCursor& cursor) const = 0;
   // The current message; a pure function of (host, cursor).
   [[nodiscard]] virtual Message describe(HostId host, const SourceCursor& cursor) const = 0;
   // If messages differ only in their destinations, these may be drawn some at a time: returns the packets per
   // message, else 0.
   [[nodiscard]] virtual std::uint32_t drawn_packets() const { return 0; }
-  static constexpr std::uint32_t kDrawnAhead = 8;
-  // The destinations of kDrawnAhead messages in the step of `cursor`, from the last multiple of kDrawnAhead
-  // up to its message on. Precondition: drawn_packets() > 0.
+  static constexpr std::uint32_t kPrefetchedDestinations = 8;
+  // The destinations of kPrefetchedDestinations messages in the step of `cursor`, from the last multiple of
+  // kPrefetchedDestinations up to its message on. Precondition: drawn_packets() > 0.
   virtual void draw_ahead(HostId /*host*/, const SourceCursor& /*cursor*/,
-                          std::span<std::uint32_t, kDrawnAhead> /*destinations*/) const {}
+                          std::span<std::uint32_t, kPrefetchedDestinations> /*destinations*/) const {}
   // A common divisor of all message times, where the times are given exactly (a trace); else 0.
   [[nodiscard]] virtual TimePs step_ps() const { return 0; }
   // The end of a trace; sources that go on for ever have none.

@@ -90,7 +90,7 @@ PatternInfo stencil3d_pattern() {
                          {"wrap", "true",
                           "whether the grid is a torus; else hosts on its faces have fewer neighbours"},
                          {"rounds", "true",
-                          "a message to each neighbour at one instant; else one at a time, in turn"}},
+                          "a message to each neighbor at one time; else one at a time, in turn"}},
           .factory = make};
 }
 

@@ -230,10 +230,10 @@ class SyntheticSource final : public TrafficSource {
 
   [[nodiscard]] std::uint32_t drawn_packets() const override { return params_.message_packets; }
   void draw_ahead(HostId host, const SourceCursor& cursor,
-                  std::span<std::uint32_t, kDrawnAhead> destinations) const override {
-    const std::uint64_t first = cursor.message & ~std::uint64_t{kDrawnAhead - 1};
-    std::array<RandomStream, kDrawnAhead> streams =
-        begun_streams<kDrawnAhead>(params_.seed, Purpose::kDestination, host.value, first);
+                  std::span<std::uint32_t, kPrefetchedDestinations> destinations) const override {
+    const std::uint64_t first = cursor.message & ~std::uint64_t{kPrefetchedDestinations - 1};
+    std::array<RandomStream, kPrefetchedDestinations> streams =
+        begun_streams<kPrefetchedDestinations>(params_.seed, Purpose::kDestination, host.value, first);
     steps_[cursor.step].pattern->destinations(host, first, streams, destinations);
   }
 

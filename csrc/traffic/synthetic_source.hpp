@@ -1,8 +1,8 @@
 // Traffic from patterns and random (or periodic) arrivals, by a schedule of steps.
 //
 // All hosts follow the same schedule; a host draws from its own streams, keyed by (seed, host, message
-// number), so its k-th message has the same destination whatever the policy, the threads or the other hosts
-// do.
+// number), so its k-th message has the same destination for every policy, number of threads and set of other
+// hosts do.
 //
 // At the start of a step the injection process restarts with the new load: an arrival that was drawn for
 // later than that is dropped and drawn again, by the new load, from the start of the step. Message numbers go
@@ -12,7 +12,7 @@
 // Rounds: a pattern may let a host generate n messages at once (TrafficPattern::round_messages). Then all
 // statements on messages hold for rounds, at load / n. While the source queue is full the rest of a round is
 // tried again every packet time (where full queues lose messages, every failed try is one that is lost); the
-// next round starts when it would have started anyway, or as soon as this round is through.
+// next round starts when it would have started without waiting, or as soon as this round is through.
 #pragma once
 
 #include <cstdint>

@@ -218,17 +218,17 @@ class NetworkConfig:
         "ns",
         "From a decision to its effect; decisions of one delay can be taken together. Q, L: 0.",
     )
-    paths_weighed_by: str = of_core(
-        "paths_weighed_by",
+    congestion_metric: str = of_core(
+        "congestion_metric",
         "port",
         "",
         "What Piggyback (pb, pb-acor) weighs: the occupancy of whole ports, or (L) of the VC that a path would use "
         "first; its flags of congested links then compare means over a link's VCs.",
     )
-    detours_avoid_destination_group: bool = boolean(
+    nonminimal_avoid_destination_group: bool = boolean(
         True,
         doc="Whether non-minimal paths avoid the destination group (Q) or only the source group (L).",
-        core="detours_avoid_destination_group",
+        core="nonminimal_avoid_destination_group",
     )
     uniform_excludes_sender: bool = boolean(
         False, doc="Whether uniform traffic never draws the sender itself (L) or may (Q)."

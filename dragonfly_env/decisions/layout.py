@@ -125,7 +125,7 @@ class Layout:
         first_port: The port of a router that the first column of a feature per port stands for.
         occupancy_unit: Of the features in ``OCCUPANCY_FEATURES``: ``"buffers"``, ``"packets"`` or ``"ns"``. Their
             quantities are packets, or with ``"ns"`` times in ns.
-        paths_weighed_by: The network's convention, see ``NetworkConfig.paths_weighed_by``.
+        congestion_metric: The network's convention, see ``NetworkConfig.congestion_metric``.
 
     Args:
         rows: What the core says of each feature.
@@ -147,10 +147,10 @@ class Layout:
         candidates: Sequence[str],
         num_actions: int,
         occupancy_unit: str = "buffers",
-        paths_weighed_by: str = "port",
+        congestion_metric: str = "port",
     ) -> None:
         self.occupancy_unit = occupancy_unit
-        self.paths_weighed_by = paths_weighed_by
+        self.congestion_metric = congestion_metric
         self.blocks: tuple[FeatureBlock, ...] = tuple(
             FeatureBlock(
                 name=row["name"],

@@ -139,7 +139,7 @@ class BatchedRoutingEnv(CoreOwner):
             self._options.candidate_names,
             core.num_actions,
             self._options.occupancy_unit,
-            config.network.paths_weighed_by,
+            config.network.congestion_metric,
         )
 
     # What it is, whatever state it is in.
@@ -682,10 +682,10 @@ class BatchedRoutingEnv(CoreOwner):
     def _take_batch(self) -> DecisionBatch:
         obs, mask, agents, ids, packets, time_ns, candidates, scenario = self._core.batch()
         core, count = self._core, self._options.num_random
-        answered = core.batches_answered
+        batch_number = core.num_batches
 
         def draws() -> npt.NDArray[np.float64]:
-            return core.draws(count, answered)
+            return core.draws(count, batch_number)
 
         self._batch = DecisionBatch(
             layout=self._layout,

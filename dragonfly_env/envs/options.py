@@ -275,7 +275,7 @@ class EnvOptions:
             "options": {name: each for name, each in values.items() if isinstance(each, (int, float))},
             "reward": "delivery" if self.reward == "delivery" else "hop",
             "max_hops": self.hops(network, topology),
-            "avoid_destination_group": network.detours_avoid_destination_group if avoid is None else avoid,
+            "avoid_destination_group": network.nonminimal_avoid_destination_group if avoid is None else avoid,
             "features": bits,
             "tracked": list(tracked),
         }

@@ -55,6 +55,27 @@ def _names(config: SimulationConfig) -> Iterator[str]:
                 yield policy if isinstance(policy, str) else policy.name
 
 
+# Names of fields when the published results were made: identifiers of runs keep them.
+_PUBLISHED_NAMES = {
+    "congestion_metric": "weighed",
+    "nonminimal_avoid_destination_group": "detours_avoid_destination_group",
+}
+_PUBLISHED_NAMES_OF_NETWORKS = {**_PUBLISHED_NAMES, "congestion_metric": "paths_weighed_by"}
+
+
+def with_published_names(values: Any, names: Mapping[str, str] = _PUBLISHED_NAMES) -> Any:
+    """Settings with fields named as in the published results."""
+    if isinstance(values, Mapping):
+        inside = {"network": _PUBLISHED_NAMES_OF_NETWORKS}
+        return {
+            names.get(name, name): with_published_names(value, inside.get(name, names))
+            for name, value in values.items()
+        }
+    if isinstance(values, (list, tuple)):
+        return [with_published_names(value, names) for value in values]
+    return values
+
+
 _MOST_NAMED_JOBS = 3
 _PLACES = frozenset({"path", "file", "weights", "agent"})
 
@@ -202,7 +223,7 @@ class Run(Point):
         """Sixteen hexadecimal digits from the whole configuration: equal on every machine, different for any
         difference. Files count by their content, wherever they are and whatever they are called.
         """
-        known = without_places(self.configuration)
+        known = with_published_names(without_places(self.configuration))
         text = json.dumps(known, sort_keys=True, separators=(",", ":"), allow_nan=False)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 

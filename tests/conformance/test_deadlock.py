@@ -92,7 +92,7 @@ def test_packets_stay_on_the_channels_of_the_proof(
         topology=topology,
         network=dfe.NetworkConfig(
             vc_scheme=scheme,
-            detours_avoid_destination_group=avoid,
+            nonminimal_avoid_destination_group=avoid,
             local_buffer_packets=2,
             global_buffer_packets=2,
             output_buffer_packets=1,

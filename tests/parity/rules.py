@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 import dragonfly_env as dfe
-from dragonfly_env.baselines.lia import WEIGHED, nonminimal_of_length
+from dragonfly_env.baselines.lia import CONGESTION_METRICS, nonminimal_of_length
 from dragonfly_env.baselines.ugal import candidates_of, columns_of, least_occupied, prefers_nonminimal
 from dragonfly_env.batch_policy import BatchPolicy
 
@@ -41,7 +41,7 @@ def _minimal(given: Parameters, batch: dfe.DecisionBatch, by: str) -> IntArray:
 
 def _piggyback(given: Parameters, batch: dfe.DecisionBatch, *, short: bool) -> IntArray:
     """UGAL's choice, and a non-minimal path where the link of the minimal path is congested."""
-    metric = batch.layout.paths_weighed_by if given["weighed"] == "auto" else given["weighed"]
+    metric = batch.layout.congestion_metric if given["congestion_metric"] == "auto" else given["congestion_metric"]
     by = "vc_occupancy" if metric == "vc" else "occupancy"
     minimal = _minimal(given, batch, by)
     if short:
@@ -76,7 +76,7 @@ def _acor(given: Parameters, batch: dfe.DecisionBatch) -> IntArray:
 
 def _tpr(given: Parameters, batch: dfe.DecisionBatch) -> IntArray:
     biases = np.array([given[f"{kind}_bias_packets"] for kind in ("benign", "mixed", "adverse")])
-    by = WEIGHED[given["weighed"]]
+    by = CONGESTION_METRICS[given["congestion_metric"]]
     minimal = _minimal(given, batch, by)
     nonminimal, exists = least_occupied(batch, columns_of(batch, "lgl", given["nonminimal_candidates"]), by)
     bias = biases[_count(batch, "destination_traffic_level")]

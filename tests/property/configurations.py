@@ -60,8 +60,8 @@ _CHANGES: dict[str, tuple[Any, ...]] = {
     "global_vcs": (0, 2, 8, 15),
     "decide_at": ("arrival", "head", "attempt", "attempt-same-path"),
     "routing_delay_ns": (0.0, 10.0, 100.0),
-    "paths_weighed_by": ("port", "vc"),
-    "detours_avoid_destination_group": (True, False),
+    "congestion_metric": ("port", "vc"),
+    "nonminimal_avoid_destination_group": (True, False),
     "uniform_excludes_sender": (True, False),
 }
 

@@ -1,6 +1,6 @@
 // Scores of the legal actions of decisions, for many decisions at a time.
 //
-// Every score is a sum of its own, added up in one order whatever rows are next to it. So the policy `mlp`
+// Every score is a sum of its own, added up in one order which no other row changes. So the policy `mlp`
 // and a rollout, which score the same rows in different batches, get the same bits.
 #pragma once
 

@@ -15,34 +15,34 @@ namespace {
 }
 
 // Adds a feature to the observation; returns the kind of its columns.
-std::string ask_for(QuestionSpec& asked, const std::string& name) {
+std::string require_feature(DecisionSpec& spec, const std::string& name) {
   std::string per;
   each_feature([&](const auto& feature, std::size_t bit) {
     if (feature.name != name) return;
-    asked.features |= 1U << bit;
+    spec.features |= 1U << bit;
     per = name_of(feature.per);
   });
   if (!per.empty()) return per;
   const TrackedFeature& tracked = find_tracked_feature(name);
-  asked.tracked.push_back(name);
+  spec.tracked.push_back(name);
   return tracked.per();
 }
 
 }  // namespace
 
 ScoringNetwork make_scoring_network(NetworkDescription given) {
-  ScoringNetwork made{.asked = std::move(given.asked),
+  ScoringNetwork made{.spec = std::move(given.spec),
                       .per_action = given.per_action,
                       .activation = given.activation,
                       .temperature = given.temperature,
                       .inputs = {},
                       .layers = {}};
-  made.asked.features = 0;
-  made.asked.tracked.clear();
-  const bool ports = made.asked.action == ActionMode::kPort;
+  made.spec.features = 0;
+  made.spec.tracked.clear();
+  const bool ports = made.spec.action == ActionMode::kPort;
   for (std::size_t i = 0; i < given.features.size(); ++i) {
     const std::string& name = given.features[i];
-    const bool of_action = ask_for(made.asked, name) == (ports ? "port" : "candidate");
+    const bool of_action = require_feature(made.spec, name) == (ports ? "port" : "candidate");
     made.inputs.push_back({name, of_action, given.scales[i]});
   }
   Matrix& first = given.weights[0];

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "routing/decision_spec.hpp"
 #include "routing/neural/dense_layer.hpp"
 #include "routing/observation.hpp"
-#include "routing/question_spec.hpp"
 
 namespace dragonfly::neural {
 
@@ -19,7 +19,7 @@ struct InputFeature {
 };
 
 struct ScoringNetwork {
-  QuestionSpec asked;
+  DecisionSpec spec;
   // A pass per action, over the features of the decision and of that action; else one pass per decision, over
   // all columns of all features, with an output per action.
   bool per_action = false;
@@ -37,7 +37,7 @@ struct Matrix {
   std::vector<float> values;  // [row * columns + column]
 };
 struct NetworkDescription {
-  QuestionSpec asked;  // without features
+  DecisionSpec spec;  // without features
   bool per_action = false;
   Activation activation = Activation::kRelu;
   float temperature = 0;

@@ -50,23 +50,23 @@ class AcknowledgedWaits final : public TrackerOfMany<AcknowledgedWaits> {
     archive.fixed(rows_);
   }
 
-  [[nodiscard]] TrackedEvents hears() const noexcept override { return {.acknowledgements = true}; }
+  [[nodiscard]] TrackedEvents events() const noexcept override { return {.acknowledgements = true}; }
 
-  void packet_acknowledged(const Acknowledgement& heard) override {
-    Row& row = row_of(heard.source_router, heard.destination_router);
-    const double idle = idle_.hosts_packets + heard.local_hops * idle_.local_packets +
-                        heard.global_hops * idle_.global_packets;
-    const double waited = std::max(heard.travelled * packets_per_tick_ - idle, 0.0);
-    const std::uint32_t now = moment_of(heard.due);
-    const std::uint32_t before = row.heard[heard.kind];
+  void packet_acknowledged(const Acknowledgement& received) override {
+    Row& row = row_of(received.source_router, received.destination_router);
+    const double idle = idle_.hosts_packets + received.local_hops * idle_.local_packets +
+                        received.global_hops * idle_.global_packets;
+    const double waited = std::max(received.travelled * packets_per_tick_ - idle, 0.0);
+    const std::uint32_t now = moment_of(received.due);
+    const std::uint32_t before = row.received[received.kind];
     double kept = 0;
     if (before != kNever) kept = kept_weight_ * memory_ / (memory_ + static_cast<double>(now - before));
-    const double mean = kept * row.waited[heard.kind] / kSteps + (1 - kept) * waited;
-    row.waited[heard.kind] = static_cast<std::uint16_t>(std::min(mean * kSteps + 0.5, kMostSteps));
-    row.heard[heard.kind] = now;
+    const double mean = kept * row.waited[received.kind] / kSteps + (1 - kept) * waited;
+    row.waited[received.kind] = static_cast<std::uint16_t>(std::min(mean * kSteps + 0.5, kMostSteps));
+    row.received[received.kind] = now;
   }
 
-  void touch(std::uint32_t reader, std::uint32_t destination_router) const noexcept override {
+  void prefetch_numbers(std::uint32_t reader, std::uint32_t destination_router) const noexcept override {
     prefetch(&rows_[row_index(reader, destination_router)]);
   }
 
@@ -76,8 +76,8 @@ class AcknowledgedWaits final : public TrackerOfMany<AcknowledgedWaits> {
     const Row& row = row_of(reader, column / kAcknowledgedKinds);
     const std::size_t kind = column % kAcknowledgedKinds;
     if (field == kWaited) return row.waited[kind] / kSteps;
-    if (row.heard[kind] == kNever) return kNeverNs;
-    return (moment_of(now) - row.heard[kind]) * moment_ns_;
+    if (row.received[kind] == kNever) return kNeverNs;
+    return (moment_of(now) - row.received[kind]) * moment_ns_;
   }
 
  private:
@@ -88,10 +88,10 @@ class AcknowledgedWaits final : public TrackerOfMany<AcknowledgedWaits> {
 
   // The means of one destination router: half a cache line, as there are many and each is read rarely.
   struct alignas(32) Row {
-    void archive(Archive& archive) { archive(heard, waited); }
+    void archive(Archive& archive) { archive(received, waited); }
 
-    std::array<std::uint32_t, kAcknowledgedKinds> heard{};   // moments, from 1 on
-    std::array<std::uint16_t, kAcknowledgedKinds> waited{};  // steps of a packet of a global link
+    std::array<std::uint32_t, kAcknowledgedKinds> received{};  // moments, from 1 on
+    std::array<std::uint16_t, kAcknowledgedKinds> waited{};    // steps of a packet of a global link
   };
   static_assert(sizeof(Row) == 32);
 
@@ -132,24 +132,25 @@ std::unique_ptr<RouterTracker> make_acknowledged_waits(const TrackerInfo& info, 
 }  // namespace
 
 TrackerInfo acknowledged_waits_tracker() {
-  return {.name = "acknowledged-waits",
-          .summary = "how long a router's own packets waited on their ways, as it was told when they arrived",
-          .fields = {{.name = "candidate_waited_packets",
-                      .per = TrackedPer::kAcknowledged,
-                      .half = kHalfWait,
-                      .doc = "how much longer than on idle links the router's packets to the destination "
-                             "router took lately by this kind of path, in packets that a global link could "
-                             "carry meanwhile; 0 if none has arrived"},
-                     {.name = "candidate_waited_age",
-                      .per = TrackedPer::kAcknowledged,
-                      .half = kHalfAgeNs,
-                      .doc = "ns since the router heard of the last one; 1 if it never did"}},
-          .parameters = {{"memory_ns", kMemoryNs, "ns",
-                          "after that time without word what was known counts half", between(1, 1e9)},
-                         {"new_weight", kNewWeight, "", "of a packet that follows at once on another one",
-                          between(0, 1)}},
-          .make = make_acknowledged_waits,
-          .bytes = AcknowledgedWaits::bytes};
+  return {
+      .name = "acknowledged-waits",
+      .summary = "how long a router's own packets waited on their paths, as acknowledgements report",
+      .fields = {{.name = "candidate_waited_packets",
+                  .per = TrackedPer::kAcknowledged,
+                  .half = kHalfWait,
+                  .doc = "how much longer than on idle links the router's packets to the destination "
+                         "router took lately by this kind of path, in packets that a global link could "
+                         "carry meanwhile; 0 if none has arrived"},
+                 {.name = "candidate_waited_age",
+                  .per = TrackedPer::kAcknowledged,
+                  .half = kHalfAgeNs,
+                  .doc = "ns since the last acknowledgement; 1 if there was none"}},
+      .parameters = {{"memory_ns", kMemoryNs, "ns",
+                      "after that time without an acknowledgement the old mean counts half", between(1, 1e9)},
+                     {"new_weight", kNewWeight, "", "of a packet that follows at once on another one",
+                      between(0, 1)}},
+      .make = make_acknowledged_waits,
+      .bytes = AcknowledgedWaits::bytes};
 }
 
 }  // namespace dragonfly

@@ -29,7 +29,7 @@ class CongestedLinks final : public RouterTracker {
       : topology_{site.topology},
         first_router_{site.first_router},
         params_{params},
-        by_vc_{site.weighs_vcs},
+        by_vc_{site.compares_vcs},
         flags_{site.num_routers, site.topology.h(), site.signal_delay} {
     const Port first = topology_.first_global_port();
     for (std::uint32_t i = 0; i < site.num_routers; ++i) {
@@ -46,7 +46,7 @@ class CongestedLinks final : public RouterTracker {
 
   void archive(Archive& archive) override { archive(flags_); }
 
-  [[nodiscard]] TrackedEvents hears() const noexcept override { return {.global_occupancy = true}; }
+  [[nodiscard]] TrackedEvents events() const noexcept override { return {.global_occupancy = true}; }
 
   void occupancy_changed(std::uint32_t router, const RouterPorts& ports, Tick now) override {
     const std::uint32_t own = router - first_router_;
@@ -96,15 +96,16 @@ std::unique_ptr<RouterTracker> make_congested_links(const TrackerInfo& info, con
 }  // namespace
 
 TrackerInfo congested_links_tracker() {
-  return {.name = "congested-links",
-          .summary = "which global links of the group are congested, as its routers tell each other",
-          .fields = {{.name = "congested_links",
-                      .per = TrackedPer::kGroupLink,
-                      .doc = "1 if the global link is congested, as far as this router has heard",
-                      .of_candidates = "candidate_congested"}},
-          .parameters = rows_of<CongestionParams>(),
-          .make = make_congested_links,
-          .bytes = CongestedLinks::bytes};
+  return {
+      .name = "congested-links",
+      .summary = "which global links of the group are congested, as its routers tell each other",
+      .fields = {{.name = "congested_links",
+                  .per = TrackedPer::kGroupLink,
+                  .doc = "1 if the global link is congested, by the signals that this router has received",
+                  .of_candidates = "candidate_congested"}},
+      .parameters = rows_of<CongestionParams>(),
+      .make = make_congested_links,
+      .bytes = CongestedLinks::bytes};
 }
 
 }  // namespace dragonfly

@@ -14,7 +14,7 @@ class LinkOccupancy final : public TrackerOfMany<LinkOccupancy> {
 
   void archive(Archive& /*archive*/) override {}
 
-  [[nodiscard]] TrackedEvents hears() const noexcept override { return {}; }
+  [[nodiscard]] TrackedEvents events() const noexcept override { return {}; }
   void look_at(const PartitionPorts& ports) override { all_ = ports; }
 
   [[nodiscard]] double read(std::uint32_t field, std::uint32_t reader, std::uint32_t column,

@@ -66,7 +66,7 @@ class LoadLevels final : public RouterTracker {
 
   void archive(Archive& /*archive*/) override {}
 
-  [[nodiscard]] TrackedEvents hears() const noexcept override { return {}; }
+  [[nodiscard]] TrackedEvents events() const noexcept override { return {}; }
   void look_at(const PartitionPorts& ports) override { ports_ = ports.ports; }
 
   [[nodiscard]] double read(std::uint32_t /*field*/, std::uint32_t reader, std::uint32_t column,

@@ -50,7 +50,7 @@ class OfferedTraffic final : public RouterTracker {
     archive.fixed(counts_);
   }
 
-  [[nodiscard]] TrackedEvents hears() const noexcept override {
+  [[nodiscard]] TrackedEvents events() const noexcept override {
     return {.injections = true, .forwards = true};
   }
 

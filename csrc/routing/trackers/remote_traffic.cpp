@@ -35,9 +35,9 @@ class RemoteTraffic final : public RouterTracker {
         sums_(std::size_t{site.num_routers} * types_) {
     const std::uint32_t groups = topology_.num_groups();
     const std::uint64_t trunking = topology_.trunking();
-    ways_ = static_cast<double>((groups > 2 ? groups - 2 : 1) * trunking * trunking);
+    paths_ = static_cast<double>((groups > 2 ? groups - 2 : 1) * trunking * trunking);
     for (std::uint32_t i = 0; i < site.num_routers / topology_.a(); ++i) {
-      for (std::uint32_t to = 0; to < groups; ++to) count_ways(first_group_ + i, to);
+      for (std::uint32_t to = 0; to < groups; ++to) count_paths(first_group_ + i, to);
     }
   }
 
@@ -54,19 +54,19 @@ class RemoteTraffic final : public RouterTracker {
     archive.fixed(sums_);
   }
 
-  [[nodiscard]] TrackedEvents hears() const noexcept override {
+  [[nodiscard]] TrackedEvents events() const noexcept override {
     return {.injections = true, .forwards = true};
   }
 
   void packet_injected(std::uint32_t router, const Packet& packet) override {
     each_use(router - first_router_, packet.destination_group,
-             [](Sum& sum, std::uint32_t ways) { sum.stored += ways; });
+             [](Sum& sum, std::uint32_t paths) { sum.stored += paths; });
   }
   void packet_forwarded(std::uint32_t router, Port /*host_port*/, const Packet& packet, Tick now) override {
     const std::uint32_t own = router - first_router_;
-    each_use(own, packet.destination_group, [](Sum& sum, std::uint32_t ways) {
-      sum.stored -= ways;
-      sum.injected += ways;
+    each_use(own, packet.destination_group, [](Sum& sum, std::uint32_t paths) {
+      sum.stored -= paths;
+      sum.injected += paths;
     });
     move_to(now);
     window_.add({own, packet.destination_group}, now);
@@ -84,8 +84,8 @@ class RemoteTraffic final : public RouterTracker {
 
  private:
   struct Use {
-    std::uint32_t type;  // k - 1
-    std::uint32_t ways;  // of all that there are
+    std::uint32_t type;   // k - 1
+    std::uint32_t paths;  // of all that there are
   };
   struct Sum {  // of packets, each times its number of paths
     std::uint64_t injected = 0;
@@ -94,8 +94,8 @@ class RemoteTraffic final : public RouterTracker {
   };
 
   // Counts the paths from a group of this partition to another one that use links of each type.
-  void count_ways(std::uint32_t from, std::uint32_t to) {
-    std::vector<std::uint32_t> ways(types_, 0);
+  void count_paths(std::uint32_t from, std::uint32_t to) {
+    std::vector<std::uint32_t> paths(types_, 0);
     for (std::uint32_t between = 0; between < topology_.num_groups(); ++between) {
       if (from == to || between == from || between == to) continue;
       const Endpoint* const in = topology_.links_between(between, from);
@@ -106,12 +106,12 @@ class RemoteTraffic final : public RouterTracker {
         if (std::any_of(out, out + topology_.trunking(), meets)) continue;
         for (std::uint32_t j = 0; j < topology_.trunking(); ++j) {
           const std::uint32_t ahead = out[j].router + topology_.a() - entry;
-          ++ways[ahead % topology_.a() - 1];
+          ++paths[ahead % topology_.a() - 1];
         }
       }
     }
     for (std::uint32_t type = 0; type < types_; ++type) {
-      if (ways[type] > 0) uses_.push_back({type, ways[type]});
+      if (paths[type] > 0) uses_.push_back({type, paths[type]});
     }
     uses_end_.push_back(uses_.size());
   }
@@ -120,7 +120,7 @@ class RemoteTraffic final : public RouterTracker {
   void each_use(std::uint32_t own, std::uint32_t to, With with) {
     const std::size_t row = std::size_t{own / topology_.a()} * topology_.num_groups() + to;
     for (std::size_t i = row == 0 ? 0 : uses_end_[row - 1]; i < uses_end_[row]; ++i) {
-      with(sums_[std::size_t{own} * types_ + uses_[i].type], uses_[i].ways);
+      with(sums_[std::size_t{own} * types_ + uses_[i].type], uses_[i].paths);
     }
   }
 
@@ -128,12 +128,12 @@ class RemoteTraffic final : public RouterTracker {
   [[nodiscard]] double packets(const Sum& sum) const noexcept {
     const double weighted =
         static_cast<double>(sum.injected) + stored_weight_ * static_cast<double>(sum.stored);
-    return static_cast<float>(weighted / ways_);
+    return static_cast<float>(weighted / paths_);
   }
 
   void move_to(Tick now) {
     window_.move_to(now, [this](SlidingWindow::Note note) {
-      each_use(note.router, note.group, [](Sum& sum, std::uint32_t ways) { sum.injected -= ways; });
+      each_use(note.router, note.group, [](Sum& sum, std::uint32_t paths) { sum.injected -= paths; });
     });
   }
 
@@ -143,7 +143,7 @@ class RemoteTraffic final : public RouterTracker {
   std::uint32_t first_group_;
   double stored_weight_;
   double per_packet_;  // as a share of the capacity of a local link in a window
-  double ways_ = 1;    // from a group to another one
+  double paths_ = 1;   // from a group to another one
   SlidingWindow window_;
   std::vector<Sum> sums_;              // [router * types + k - 1]
   std::vector<Use> uses_;              // of one pair (group of this partition, group) after the other

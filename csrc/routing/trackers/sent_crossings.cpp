@@ -55,23 +55,23 @@ class SentCrossings final : public TrackerOfMany<SentCrossings> {
     archive.fixed(counts_);
   }
 
-  [[nodiscard]] TrackedEvents hears() const noexcept override { return {.forwards = true}; }
+  [[nodiscard]] TrackedEvents events() const noexcept override { return {.forwards = true}; }
 
   void packet_forwarded(std::uint32_t router, Port /*host_port*/, const Packet& packet, Tick now) override {
     const std::uint32_t own = topology_.group_of(router);
     const std::uint32_t group = own - first_group_;
-    const std::optional<Detour> detour = sent_by(packet);
+    const std::optional<NonMinimalPath> nonminimal = sent_by(packet);
     move_to(now);
     if (packet.destination_group != own) {
       // Packets on non-minimal paths, or sent by ports, use the entry of the own group, which has no packets
       // of its own.
-      const bool minimal = detour && !packet.non_minimal;
+      const bool minimal = nonminimal && !packet.non_minimal;
       count(group, types_ + (minimal ? packet.destination_group : own), now);
       ++sent_[group];
     }
-    if (packet.destination_router == router || !detour) return;
+    if (packet.destination_router == router || !nonminimal) return;
     const RemoteHops hops =
-        remote_hops(topology_, router, packet.destination_router, packet.destination_group, *detour);
+        remote_hops(topology_, router, packet.destination_router, packet.destination_group, *nonminimal);
     count_crossing(group, hops.between[0], now);
     count_crossing(group, hops.between[1], now);
     count_crossing(group, hops.last, now);
@@ -178,7 +178,7 @@ TrackerInfo sent_crossings_tracker() {
                    "window, per packets that its links there carry"},
            {.name = "group_demand",
             .half = 1,
-            .doc = "packets that the router's group sent to all other groups, whichever way, in the "
+            .doc = "packets that the router's group sent to all other groups, on every path, in the "
                    "window, per packets that its global links carry"}},
       .parameters = {{"window_ns", kWindowNs, "ns",
                       "how long a packet counts after it has left its injection queue", between(1, 1e5)}},

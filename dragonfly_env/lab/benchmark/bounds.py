@@ -69,7 +69,8 @@ def key_of(track: Track, case: BenchmarkCase, seeds: int) -> str:
 @functools.cache
 def _key_of(quantity: str, case: BenchmarkCase, seeds: int) -> str:
     config = _config(case)
-    parts = [quantity, config.topology.to_dict(), config.network.to_dict(), config.traffic_object.to_dict()]
+    network = with_published_names({"network": config.network.to_dict()})["network"]
+    parts = [quantity, config.topology.to_dict(), network, config.traffic_object.to_dict()]
     text = json.dumps([*parts, case.load, seeds], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 

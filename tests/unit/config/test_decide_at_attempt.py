@@ -36,7 +36,7 @@ def test_a_blocked_head_finds_another_way_round() -> None:
     that keeps such a non-minimal path keeps its host from all others. (So it is where credits in use count as queued.)
     """
     accepted = {}
-    tpr = dfe.make_policy("tpr", weighed="occupancy")
+    tpr = dfe.make_policy("tpr", congestion_metric="occupancy")
     for decide_at in ("head", "attempt"):
         run = simulation(
             "tpr", chosen=tpr, decide_at=decide_at, topology=dfe.Dragonfly.preset("1056"), load=0.7

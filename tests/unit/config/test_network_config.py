@@ -48,8 +48,8 @@ BAD: dict[str, tuple[Any, ...]] = {
     "decide_at": BAD_NAMES,
     "local_vcs": (-1, 1.0, True, None, "2", 16),
     "global_vcs": (-1, 1.0, True, None, "2", 16),
-    "paths_weighed_by": BAD_NAMES,
-    "detours_avoid_destination_group": BAD_FLAGS,
+    "congestion_metric": BAD_NAMES,
+    "nonminimal_avoid_destination_group": BAD_FLAGS,
     "uniform_excludes_sender": BAD_FLAGS,
     "periodic_intervals": BAD_NAMES,
     "links": (None, 4, "rank-1"),
@@ -98,7 +98,7 @@ def test_preset_q_adaptive_has_the_numbers_of_the_paper_and_its_simulator() -> N
     assert (network.link_start, network.switching) == ("timer", "store-and-forward")
     assert (network.vc_scheme, network.arbitration) == ("stage", "least-recently-served")
     assert (network.decide_at, network.routing_delay_ns) == ("head", 0.0)
-    assert network.detours_avoid_destination_group is True
+    assert network.nonminimal_avoid_destination_group is True
     assert network.uniform_excludes_sender is False
     assert network.periodic_intervals == "whole-ns"
 
@@ -122,8 +122,8 @@ def test_preset_lia_has_the_numbers_of_its_table_1() -> None:
     assert (network.link_start, network.switching) == ("immediate", "cut-through")
     assert (network.vc_scheme, network.arbitration) == ("ladder", "round-robin")
     assert (network.decide_at, network.routing_delay_ns) == ("by-policy", 0.0)
-    assert network.detours_avoid_destination_group is False
-    assert network.paths_weighed_by == "vc"
+    assert network.nonminimal_avoid_destination_group is False
+    assert network.congestion_metric == "vc"
     assert network.uniform_excludes_sender is True
     assert network.periodic_intervals == "exact"
 
@@ -163,7 +163,7 @@ def test_python_allows_what_the_core_allows(row: _core.NetworkRow) -> None:
             NetworkConfig(**{field: beyond / unit if unit > 1 else int(beyond)})
 
 
-_UNLIMITED = ("vc_scheme", "detours_avoid_destination_group")
+_UNLIMITED = ("vc_scheme", "nonminimal_avoid_destination_group")
 
 
 def test_every_field_reaches_the_core() -> None:
@@ -174,8 +174,8 @@ def test_every_field_reaches_the_core() -> None:
         "arbitration": "age",
         "vc_scheme": "hop",
         "decide_at": "head",
-        "paths_weighed_by": "vc",
-        "detours_avoid_destination_group": False,
+        "congestion_metric": "vc",
+        "nonminimal_avoid_destination_group": False,
         "packet_bytes": 256,
         "injection_bandwidth_gbytes_per_s": 8.0,
     }

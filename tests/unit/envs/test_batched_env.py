@@ -196,7 +196,7 @@ def test_draws_of_an_answered_batch_are_refused_and_those_of_a_copy_stay() -> No
     rows = batch.rows(slice(0, 1))
     following = env.step(batch.minimal_actions())
     for stale in (batch, rows):
-        with pytest.raises(dfe.StateError, match="draws: this batch has been answered"):
+        with pytest.raises(dfe.StateError, match="draws: the actions of this batch were taken"):
             _ = stale.draws
     kept = following.copy()
     draws = following.draws

@@ -1,0 +1,114 @@
+// Drawing a random non-minimal path.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "core/parameter_set.hpp"
+#include "routing/route_context.hpp"
+
+namespace dragonfly {
+
+// Hops of the longest path with such a non-minimal path, where groups are full meshes.
+[[nodiscard]] constexpr std::uint8_t longest_path_hops(NonMinimalKind kind) noexcept {
+  switch (kind) {
+    case NonMinimalKind::kLgl:
+      return 6;
+    case NonMinimalKind::kLg:
+    case NonMinimalKind::kGl:
+      return 5;
+    case NonMinimalKind::kG:
+    case NonMinimalKind::kL:  // as a minimal path with one more local hop
+      break;
+  }
+  return 4;
+}
+
+// Whether packets to their own group may pass other groups.
+enum class OwnGroup : std::uint8_t { kStays, kMayLeave };
+
+// Whether a packet that is in `group` may take such a non-minimal path: one to another group as long as it is
+// on a minimal path out of its own, or is at its source router and `own_group` allows it; one inside a group
+// where it goes from here to its destination or has entered the intermediate group.
+[[nodiscard]] inline bool may_take(NonMinimalKind kind, const Packet& packet, std::uint32_t group,
+                                   OwnGroup own_group = OwnGroup::kStays) noexcept {
+  const bool leaves = packet.destination_group != group;
+  if (kind == NonMinimalKind::kL) return !leaves || !packet.goes_straight();
+  return packet.goes_straight() && (leaves || (own_group == OwnGroup::kMayLeave && packet.hops == 0));
+}
+
+namespace detail {
+
+// Uniform over the groups except the present one and, if `avoid_destination`, the destination's; kNoGroup:
+// there is none.
+[[nodiscard]] inline std::uint16_t draw_group(const RouteContext& context, RandomStream& random,
+                                              bool avoid_destination) {
+  const std::uint32_t own = context.group();
+  const std::uint32_t destination = context.packet().destination_group;
+  if (destination == own) avoid_destination = false;  // it is left out already
+  const std::uint32_t excluded = avoid_destination ? 2 : 1;
+  const std::uint32_t groups = context.topology().num_groups();
+  if (groups <= excluded) return kNoGroup;
+  std::uint32_t group = random.below(groups - excluded);
+  const std::uint32_t low = avoid_destination ? std::min(own, destination) : own;
+  if (group >= low) ++group;
+  if (avoid_destination && group >= std::max(own, destination)) ++group;
+  return static_cast<std::uint16_t>(group);
+}
+// Uniform over those behind the router's own global links.
+[[nodiscard]] std::uint16_t draw_own_link(const RouteContext& context, RandomStream& random,
+                                          bool avoid_destination);
+// Uniform over the routers of the present group except this router and the destination; kNil: there is none.
+[[nodiscard]] std::uint32_t draw_own_router(const RouteContext& context, RandomStream& random);
+
+}  // namespace detail
+
+// A uniformly random non-minimal path of this kind for a packet that may take one (may_take), the next one of
+// `random` (see RouteContext::nonminimal_stream):
+//   lgl  a router of any group but the present one (and, if set, the destination's)
+//   lg   such a group
+//   gl   one of the router's own global links, then a router of the group behind it
+//   g    one of the router's own global links
+//   l    another router of the present group, not the destination
+// Does not exist (`!exists()`) where the topology offers none: two groups with `avoid_destination_group`, or
+// a router without a suitable global link.
+// Source: LIA (TACO 2025) sections 2.2.1, 2.2.2; Kang et al. (HPDC 2021) section 2.2.
+// Defined in the header, because returning a non-minimal path from a function costs as much as drawing it.
+[[nodiscard]] inline NonMinimalPath draw_nonminimal(const RouteContext& context, RandomStream& random,
+                                                    NonMinimalKind kind, bool avoid_destination_group,
+                                                    OwnGroup own_group = OwnGroup::kStays) {
+  NonMinimalPath nonminimal{.kind = kind};
+  if (!may_take(kind, context.packet(), context.group(), own_group)) return nonminimal;
+  if (kind == NonMinimalKind::kL) {
+    nonminimal.router = detail::draw_own_router(context, random);
+    if (nonminimal.router != kNil) nonminimal.group = static_cast<std::uint16_t>(context.group());
+    return nonminimal;
+  }
+  const bool own_link = kind == NonMinimalKind::kGl || kind == NonMinimalKind::kG;
+  nonminimal.group = own_link ? detail::draw_own_link(context, random, avoid_destination_group)
+                              : detail::draw_group(context, random, avoid_destination_group);
+  if (nonminimal.exists() && visits_router(kind)) {
+    const std::uint32_t a = context.topology().a();
+    nonminimal.router = nonminimal.group * a + random.below(a);
+  }
+  return nonminimal;
+}
+
+// Whether it would exist, which no draw decides.
+[[nodiscard]] bool has_nonminimal(const RouteContext& context, NonMinimalKind kind,
+                                  bool avoid_destination_group,
+                                  OwnGroup own_group = OwnGroup::kStays) noexcept;
+
+// Parameters of every policy with random non-minimal paths.
+struct NonMinimalParams : ParameterSet {
+  using ParameterSet::ParameterSet;
+  Flag avoid_destination_group{
+      this,
+      {"avoid_destination_group", std::string{"network"}, "",
+       "whether non-minimal paths avoid the destination group too, not only the source group; "
+       "unset: as the network says "
+       "(nonminimal_avoid_destination_group)"}};
+};
+[[nodiscard]] std::vector<ParameterInfo> nonminimal_parameters();
+
+}  // namespace dragonfly

@@ -1,0 +1,60 @@
+#include "topology/local_paths.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "core/error.hpp"
+
+namespace dragonfly {
+
+namespace {
+
+constexpr std::uint8_t kUnreached = 0xff;
+
+}  // namespace
+
+LocalPaths::LocalPaths(const GroupShape& shape) : routers_{shape.routers()}, ports_{shape.ports()} {
+  ends_.reserve(static_cast<std::size_t>(routers_) * ports_);
+  for (std::uint32_t index = 0; index < routers_; ++index) {
+    for (std::uint32_t slot = 0; slot < ports_; ++slot) ends_.push_back(shape.across({index, slot}));
+  }
+
+  hops_.assign(static_cast<std::size_t>(routers_) * routers_, kUnreached);
+  std::vector<std::uint32_t> reached;
+  for (std::uint32_t to = 0; to < routers_; ++to) {  // breadth first; links lead in both directions
+    const auto far = [&](std::uint32_t from) -> std::uint8_t& {
+      return hops_[static_cast<std::size_t>(from) * routers_ + to];
+    };
+    far(to) = 0;
+    reached.assign(1, to);
+    for (std::size_t at = 0; at < reached.size(); ++at) {
+      const std::uint32_t here = reached[at];
+      for (std::uint32_t slot = 0; slot < ports_; ++slot) {
+        const std::uint32_t next = across({here, slot}).index;
+        if (far(next) != kUnreached) continue;
+        far(next) = static_cast<std::uint8_t>(far(here) + 1);
+        reached.push_back(next);
+      }
+    }
+    if (reached.size() < routers_) {
+      throw ConfigError{"group", std::to_string(routers_) + " routers",
+                        "a shape whose routers can reach each other"};
+    }
+    diameter_ = std::max(diameter_, std::uint32_t{far(reached.back())});
+  }
+
+  first_.reserve(hops_.size() + 1);
+  for (std::uint32_t from = 0; from < routers_; ++from) {
+    for (std::uint32_t to = 0; to < routers_; ++to) {
+      first_.push_back(static_cast<std::uint32_t>(slots_.size()));
+      for (std::uint32_t slot = 0; slot < ports_ && from != to; ++slot) {
+        if (hops(across({from, slot}).index, to) + 1 == hops(from, to)) {
+          slots_.push_back(static_cast<std::uint16_t>(slot));
+        }
+      }
+    }
+  }
+  first_.push_back(static_cast<std::uint32_t>(slots_.size()));
+}
+
+}  // namespace dragonfly

@@ -1,0 +1,41 @@
+// The shortest paths inside a group, for every pair of its routers: computed once from the group's shape.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "topology/group_shape.hpp"
+
+namespace dragonfly {
+
+class LocalPaths {
+ public:
+  explicit LocalPaths(const GroupShape& shape);  // throws ConfigError for a shape that is not connected
+
+  [[nodiscard]] LocalEnd across(const LocalEnd& near) const noexcept {
+    return ends_[static_cast<std::size_t>(near.index) * ports_ + near.slot];
+  }
+  [[nodiscard]] std::uint32_t hops(std::uint32_t from, std::uint32_t to) const noexcept {
+    return hops_[static_cast<std::size_t>(from) * routers_ + to];
+  }
+  // The ports of `from` on a shortest path to `to`, by slot, ascending; none if they are the same.
+  [[nodiscard]] std::span<const std::uint16_t> slots(std::uint32_t from, std::uint32_t to) const noexcept {
+    const std::size_t pair = static_cast<std::size_t>(from) * routers_ + to;
+    return {slots_.data() + first_[pair], slots_.data() + first_[pair + 1]};
+  }
+  // Hops of the longest of the paths.
+  [[nodiscard]] std::uint32_t diameter() const noexcept { return diameter_; }
+
+ private:
+  std::uint32_t routers_;
+  std::uint32_t ports_;
+  std::uint32_t diameter_ = 0;
+  std::vector<LocalEnd> ends_;        // [index * ports + slot]
+  std::vector<std::uint8_t> hops_;    // [from * routers + to]
+  std::vector<std::uint32_t> first_;  // the same, into slots_; one more at the end
+  std::vector<std::uint16_t> slots_;
+};
+
+}  // namespace dragonfly

@@ -1,0 +1,115 @@
+// Shortest paths where a group is no full mesh. Each choice is a number below kChoices: scaled by the number
+// of possibilities its whole part picks one, and its fraction makes the next choice.
+#include <algorithm>
+
+#include "topology/dragonfly.hpp"
+
+namespace dragonfly {
+
+std::uint32_t Dragonfly::shaped_minimal_hops(std::uint32_t router, std::uint32_t from,
+                                             std::uint32_t destination, std::uint32_t to) const noexcept {
+  const std::uint32_t index = router - from * params_.a;
+  const std::uint32_t target = destination - to * params_.a;
+  if (from == to) return local_paths()->hops(index, target);
+  const Endpoint* const near = links_between(from, to);
+  const std::uint32_t* const far = far_routers_between(from, to);
+  std::uint32_t best = diameter();
+  for (std::uint32_t k = 0; k < params_.trunking; ++k) {
+    best = std::min(best, local_paths()->hops(index, near[k].router - from * params_.a) + 1U +
+                              local_paths()->hops(far[k] - to * params_.a, target));
+  }
+  return best;
+}
+
+NextHop Dragonfly::shaped_local_path(std::uint32_t from_index, std::uint32_t to_index,
+                                     std::uint32_t choice) const noexcept {
+  const auto slots = local_paths()->slots(from_index, to_index);
+  const std::size_t pick = choice * slots.size() / kChoices;
+  return {static_cast<Port>(params_.p + slots[pick]),
+          static_cast<std::uint8_t>(local_path_hops() - local_paths()->hops(from_index, to_index))};
+}
+
+// By one of those of the `trunking` links at `near` with the least cost, all alike.
+template <class Cost>
+NextHop Dragonfly::through_cheapest(const Endpoint* near, std::uint32_t index, std::uint32_t first_router,
+                                    std::uint32_t choice, Cost cost) const noexcept {
+  std::uint32_t least = cost(0);
+  std::uint32_t count = 1;
+  for (std::uint32_t k = 1; k < params_.trunking; ++k) {
+    const std::uint32_t other = cost(k);
+    if (other > least) continue;
+    count = other < least ? 1 : count + 1;
+    least = other;
+  }
+  const std::uint32_t scaled = (choice % kChoices) * count;
+  std::uint32_t pick = scaled / kChoices;
+  std::uint32_t k = 0;
+  while (cost(k) != least || pick-- != 0) ++k;
+  const std::uint32_t gateway = near[k].router - first_router;
+  if (gateway == index) return {near[k].port, 0};
+  return shaped_local_path(index, gateway, scaled % kChoices);
+}
+
+NextHop Dragonfly::shaped_minimal_path(std::uint32_t router, std::uint32_t from, std::uint32_t destination,
+                                       std::uint32_t to, std::uint32_t choice) const noexcept {
+  const std::uint32_t first = from * params_.a;
+  const std::uint32_t index = router - first;
+  const std::uint32_t target = destination - to * params_.a;
+  if (from == to) return shaped_local_path(index, target, choice % kChoices);
+  const Endpoint* const near = links_between(from, to);
+  const std::uint32_t* const far = far_routers_between(from, to);
+  // Among the shortest paths those that leave the group soonest. The next router is one hop nearer to that
+  // link, and no link that it may choose is farther away: so local hops get ever lower distances, and
+  // positions rise.
+  return through_cheapest(near, index, first, choice, [&](std::uint32_t k) {
+    const std::uint32_t before = local_paths()->hops(index, near[k].router - first);
+    return (before + local_paths()->hops(far[k] - to * params_.a, target)) << 8 | before;
+  });
+}
+
+NextHop Dragonfly::shaped_path_towards_group(std::uint32_t router, std::uint32_t from, std::uint32_t group,
+                                             std::uint32_t choice) const noexcept {
+  const std::uint32_t first = from * params_.a;
+  const std::uint32_t index = router - first;
+  const Endpoint* const near = links_between(from, group);
+  return through_cheapest(near, index, first, choice, [&](std::uint32_t k) {
+    return local_paths()->hops(index, near[k].router - first);
+  });
+}
+
+Dragonfly::Gateway Dragonfly::any_gateway(std::uint32_t from, std::uint32_t to,
+                                          std::uint32_t choice) const noexcept {
+  const Endpoint* const near = links_between(from, to);
+  const std::uint32_t choices = num_choices();
+  const std::uint32_t scaled = (choice % choices) * params_.trunking;
+  return {near[scaled / choices].router, scaled % choices};
+}
+
+std::uint32_t Dragonfly::hops_by_gateway(std::uint32_t router, std::uint32_t from, std::uint32_t gateway,
+                                         std::uint32_t destination, std::uint32_t to) const noexcept {
+  const Endpoint* const near = links_between(from, to);
+  const std::uint32_t* const far = far_routers_between(from, to);
+  std::uint32_t behind = local_path_hops();
+  for (std::uint32_t k = 0; k < params_.trunking; ++k) {
+    if (near[k].router == gateway) behind = std::min(behind, hops_behind(far[k], destination, to));
+  }
+  const std::uint32_t first = from * params_.a;
+  return local_hops(router - first, gateway - first) + 1 + behind;
+}
+
+NextHop Dragonfly::path_by_gateway(std::uint32_t router, std::uint32_t from, std::uint32_t gateway,
+                                   std::uint32_t destination, std::uint32_t to,
+                                   std::uint32_t choice) const noexcept {
+  const std::uint32_t first = from * params_.a;
+  if (router != gateway) {
+    if (has_meshes()) return {local_port_between(router, gateway, from), 0};
+    return shaped_local_path(router - first, gateway - first, choice % kChoices);
+  }
+  const Endpoint* const near = links_between(from, to);
+  const std::uint32_t* const far = far_routers_between(from, to);
+  return through_cheapest(near, router - first, first, choice, [&](std::uint32_t k) {
+    return near[k].router == gateway ? hops_behind(far[k], destination, to) : ~0U;
+  });
+}
+
+}  // namespace dragonfly
