@@ -74,7 +74,7 @@ class NetworkAgent(ABC):
 
     @property
     def action(self) -> str:
-        """What it chooses."""
+        """The meaning of its actions."""
         return str(self.settings.action)
 
     def env_options(self) -> dict[str, Any]:
@@ -170,7 +170,7 @@ class NetworkAgent(ABC):
         facts = self._built("export_mlp()")
         network, units, fields = self._acting(facts)
         fields = {"scope": self.scope, "max_hops": max_hops, **fields}
-        if self.scope == "all":  # forced hops have one answer, so nothing is lost
+        if self.scope == "all":  # forced hops have one action, so nothing is lost
             if "traffic" in units:
                 allowed = "counts other decisions in the feature 'traffic' than 'every' does"
                 raise config_error("scope", "all", allowed)
@@ -225,7 +225,7 @@ class NetworkAgent(ABC):
         return self._facts
 
     def _factors_to(self, trained: LayoutFacts, other: LayoutFacts) -> npt.NDArray[np.float32] | None:
-        """What observations of an environment are multiplied with for the network, or None.
+        """Factors of the observations of an environment for the network, or None.
 
         Raises:
             ConfigError: If the network does not fit that environment, naming the first difference.
@@ -266,9 +266,9 @@ def _candidates(facts: LayoutFacts) -> dict[str, Any]:
         raise config_error(
             "features", facts.names, "must show something of each candidate path to be exported"
         )
-    detours = tuple(kind for kind in dict.fromkeys(kinds) if kind in ALL_NONMINIMAL_KINDS)
+    nonminimal_kinds = tuple(kind for kind in dict.fromkeys(kinds) if kind in ALL_NONMINIMAL_KINDS)
     return {
-        "nonminimal_kinds": detours,
+        "nonminimal_kinds": nonminimal_kinds,
         "minimal_candidates": kinds.count("minimal"),
-        "nonminimal_candidates": kinds.count(detours[0]) if detours else 1,
+        "nonminimal_candidates": kinds.count(nonminimal_kinds[0]) if nonminimal_kinds else 1,
     }

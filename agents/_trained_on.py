@@ -1,4 +1,4 @@
-"""What a trained agent remembers of where it was trained, and whether another environment or network fits it."""
+"""A trained agent's record of its training environment, and whether another environment or network fits it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class OtherNetworkWarning(UserWarning):
 
 
 def network_of(config: SimulationConfig) -> dict[str, Any]:
-    """What an agent remembers of a network: plain values."""
+    """An agent's record of a network: plain values."""
     return {"topology": config.topology.to_dict(), "network": config.network.to_dict()}
 
 
@@ -120,7 +120,7 @@ class LayoutFacts:
         return spaces.Box(low, high, dtype=np.float32)
 
     def factors(self, other: LayoutFacts, who: str) -> npt.NDArray[np.float32] | None:
-        """What observations of another environment are multiplied with to be in the units of the training.
+        """Factors that bring observations of another environment into the units of the training.
 
         Occupancies in packets can be converted, whichever buffers their unit follows from: units of packets are powers
         of two, so nothing is lost.

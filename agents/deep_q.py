@@ -212,7 +212,7 @@ class DeepQAgent(NetworkAgent):
         return actions
 
     def _improve(self) -> None:
-        """One gradient step."""
+        """A gradient step."""
         network, replay, settings = self._network, self._replay, self.settings
         assert network is not None
         assert replay is not None

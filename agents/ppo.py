@@ -55,7 +55,7 @@ class Samples(NamedTuple):
 
 
 class ActionRows:
-    """What a network sees of each action: the columns of an observation, gathered and in fixed units.
+    """Inputs of a network for each action: the columns of an observation, gathered and in fixed units.
 
     Args:
         layout: Of the observations.
@@ -289,7 +289,7 @@ class PpoAgent(NetworkAgent):
     def _step(
         self, rows: Any, masks: Any, actions: Any, before: Any, advantages: Any, returns: Any
     ) -> tuple[float, ...]:
-        """One gradient step; its figures."""
+        """A gradient step; its figures."""
         network, settings = self._network, self.settings
         logs = network.log_probabilities(rows, masks)
         ratio = torch.exp(logs.gather(1, actions[:, None])[:, 0] - before)

@@ -1,4 +1,4 @@
-"""What a routing policy in Python that learns can do, beyond routing.
+"""Protocols of a routing policy in Python that learns.
 
 Whatever has ``name``, ``scope``, ``action`` and ``act`` routes packets: the dataclasses of
 ``dragonfly_env.baselines``, the learners here, and a class of yours without any base class. A ``Learner`` can also be

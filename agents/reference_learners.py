@@ -1,5 +1,5 @@
-"""The learners of the core in NumPy: ``ReferenceLearner`` hears, learns and decides; a subclass per learner has its
-rules, as ``csrc/routing/q_routing.cpp`` and ``q_adaptive.cpp`` have them.
+"""The learners of the core in NumPy: ``ReferenceLearner`` receives reports, learns and decides; a subclass per learner
+has its rules, as ``csrc/routing/q_routing.cpp`` and ``q_adaptive.cpp`` have them.
 
 Each keeps its own tables and decides for the batches of an environment as the core's learner would: the same
 ``trace_hash()``, and the same tables bit for bit (float32, computed in double precision as in the core). It exists to
@@ -34,7 +34,7 @@ BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
 _QUEUES = ("queue_packets", "credits_in_use")  # features: together what waits and travels in front of a port
 
-# A report that has been heard of: when it counts, the value that it is about, and what that should have been.
+# A received report: when it counts, the value that it is about, and what that should have been.
 _REPORT = np.dtype(
     [
         ("time_ps", np.int64),
@@ -47,7 +47,7 @@ _REPORT = np.dtype(
 
 
 class Wiring:
-    """What a learner knows before the first packet. Ports are numbered from the first local one.
+    """Initial values of a learner. Ports are numbered from the first local one.
 
     Attributes:
         topology: What it describes.
@@ -173,7 +173,7 @@ class ReferenceLearner(ABC):
         self._env = env
         self._wiring = Wiring(env.config)
         self._table = np.array(self._initial_table(), dtype=np.float32, order="C")
-        # Of what is learnt between the times of a batch: up to when, by router.
+        # The time up to which a router has learnt between the times of a batch, by router.
         self._up_to = np.full(len(self._wiring.groups), -1, dtype=np.int64)
         self._episode = env.episode
         self._reports = np.zeros(0, dtype=_REPORT)
@@ -187,7 +187,7 @@ class ReferenceLearner(ABC):
 
     @property
     def scope(self) -> str:
-        """``"all"``: learners also hear from routers that had no choice."""
+        """``"all"``: learners also receive reports from routers that had no choice."""
         return self._policy.scope
 
     @property
@@ -212,7 +212,7 @@ class ReferenceLearner(ABC):
         self._table = as_q_table(values, self._table.shape, self._wiring.topology)
 
     def act(self, batch: DecisionBatch) -> IntArray:
-        """Hear what has been reported, then decide; every decision sees the tables as they are at its time.
+        """Read the reports, then decide; every decision sees the tables as they are at its time.
 
         Args:
             batch: The N decisions that wait in the environment.
@@ -232,16 +232,16 @@ class ReferenceLearner(ABC):
             return actions
         # No later decision of a router is about anything earlier.
         self._learn(self._reports["time_ps"] <= _ps(batch.time_ns.min()))
-        asked = np.flatnonzero(self._estimates(batch))
-        visits = self._visits(batch, actions, asked)
-        rest = np.zeros(len(asked))
-        for now in one_instant_per_router(visits.routers, visits.time_ps):
+        raised = np.flatnonzero(self._estimates(batch))
+        visits = self._visits(batch, actions, raised)
+        rest = np.zeros(len(raised))
+        for now in one_time_per_router(visits.routers, visits.time_ps):
             here = visits.take(now)
             self._learn_up_to(here.routers, here.time_ps)
-            actions[asked[now]], rest[now] = self._decide(here)
+            actions[raised[now]], rest[now] = self._decide(here)
         self._decided.update(
             zip(
-                batch.decision_ids[asked].tolist(),
+                batch.decision_ids[raised].tolist(),
                 zip(visits.rows.tolist(), rest.tolist(), strict=True),
                 strict=True,
             )
@@ -264,7 +264,7 @@ class ReferenceLearner(ABC):
         reports["target"] = self._rounded(feedback.travel_ns) + rest
         self._reports = np.concatenate([self._reports, reports[known]])
 
-    # What a learner is made of.
+    # Parts of a learner.
 
     @abstractmethod
     def _initial_table(self) -> npt.NDArray[np.floating]:
@@ -302,7 +302,7 @@ class ReferenceLearner(ABC):
     # Inside.
 
     def _begin_episode(self) -> None:
-        """Of a new one nothing has been heard yet."""
+        """Forget the reports of the episode before."""
         if self._episode == self._env.episode:
             return
         self._episode = self._env.episode
@@ -529,7 +529,7 @@ class QAdaptiveReference(ReferenceLearner):
         return (time_ps < int(until * PS_PER_NS)) | (int(until * PS_PER_NS) == 0)
 
 
-def one_instant_per_router(routers: IntArray, time_ps: IntArray) -> Iterator[IntArray]:
+def one_time_per_router(routers: IntArray, time_ps: IntArray) -> Iterator[IntArray]:
     """Cut decisions into rounds.
 
     Args:
@@ -542,9 +542,9 @@ def one_instant_per_router(routers: IntArray, time_ps: IntArray) -> Iterator[Int
     order = np.lexsort((time_ps, routers))
     routers, time_ps = routers[order], time_ps[order]
     other_router = np.diff(routers, prepend=-1) != 0
-    instant = np.cumsum(other_router | (np.diff(time_ps, prepend=-1) != 0))
-    first_of_router = np.maximum.accumulate(np.where(other_router, instant, 0))
-    rank = instant - first_of_router
+    number = np.cumsum(other_router | (np.diff(time_ps, prepend=-1) != 0))
+    first_of_router = np.maximum.accumulate(np.where(other_router, number, 0))
+    rank = number - first_of_router
     for k in range(rank.max(initial=-1) + 1):
         yield order[rank == k]
 

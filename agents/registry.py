@@ -141,7 +141,7 @@ _OWN = (
 
 
 def read_metadata(path: str | Path) -> dict[str, Any]:
-    """What was in ``metadata`` of an agent when it was saved, without loading it (and without PyTorch).
+    """Read the ``metadata`` of an agent as it was saved, without loading it (and without PyTorch).
 
     Args:
         path: The file.

@@ -33,7 +33,7 @@ _MOST = 2**31 - 1
 
 
 def _features(unnamed: str = "those of the environment") -> Any:
-    """What it observes; None too.
+    """Features that the agent observes; None too.
 
     Args:
         unnamed: What None means, for the documentation.
@@ -69,7 +69,7 @@ def _nonminimal_kinds() -> Any:
 
 
 def _hidden_units(default: tuple[int, ...] = (64, 64), *, doc: str) -> Any:
-    """One to eight layer sizes."""
+    """A to eight layer sizes."""
     return setting(default, _sizes, "units", doc, optional=False)
 
 
@@ -115,7 +115,7 @@ def _sizes(field: str, value: object) -> tuple[int, ...]:
 @documented
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class DeepQSettings:
-    """What ``DeepQAgent`` sees, what it is rewarded for, its network and how it learns.
+    """Settings of ``DeepQAgent``: its observations and rewards, its network and its learning rule.
 
     Raises:
         ConfigError: For a value out of range.
@@ -204,7 +204,7 @@ class DeepQSettings:
 @documented
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class PpoSettings:
-    """What ``PpoAgent`` sees, its network and how it learns.
+    """Settings of ``PpoAgent``: its observations, its network and its learning rule.
 
     Raises:
         ConfigError: For a value out of range.

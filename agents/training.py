@@ -40,7 +40,7 @@ EVALUATION_NS = 50_000.0
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Progress:
-    """What happened up to the end of an episode. Latency, load and share are those of the episode, with
+    """Results up to the end of an episode. Latency, load and share are those of the episode, with
     exploration; of several scenarios their means.
 
     Example:

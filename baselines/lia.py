@@ -19,9 +19,9 @@ The other thresholds depend on the system, and unless they are set they follow f
 threshold lies as many standard deviations above U as those of table 1 do with 5,256 hosts (docs/lia.md).
 
 ``q`` counts the packets in the router's output queue for the VC that a path would use first; with
-``congestion_metric="occupancy"`` also those that were sent and hold a credit, as FOGSim's other policies do. The paper writes
-"next hop buffer occupancy"; with the first it does what the paper shows, with the second its values of T leave packets
-waiting for a saturated link (docs/lia.md).
+``congestion_metric="occupancy"`` also those that were sent and hold a credit, as FOGSim's other policies do. The paper
+writes "next hop buffer occupancy"; with the first it does what the paper shows, with the second its values of T leave
+packets waiting for a saturated link (docs/lia.md).
 
 Source: LIA, TACO 2025, section 4 and table 1.
 """

@@ -37,7 +37,7 @@ def serve(topology: str, length: float) -> None:
         if name not in built:
             built[name] = builders[name]()
         work, cpu_s = built[name].slice()
-        answer = {
+        result = {
             "work": work,
             "cpu_s": cpu_s,
             "unit": built[name].unit,
@@ -45,7 +45,7 @@ def serve(topology: str, length: float) -> None:
             "history": built[name].history(),
             "package": str(Path(dragonfly_env.__file__).parent),
         }
-        print(json.dumps(answer), flush=True)
+        print(json.dumps(result), flush=True)
 
 
 def interpreter(given: Path) -> Path:
@@ -90,8 +90,8 @@ class Contestant:
             self._process.wait()
             self._errors.seek(0)
             raise RuntimeError(f"{self._python}, {case}: {self._errors.read().strip()[-1000:]}")
-        answer: dict[str, Any] = json.loads(line)
-        return answer
+        result: dict[str, Any] = json.loads(line)
+        return result
 
     def __enter__(self) -> Contestant:
         return self

@@ -70,7 +70,7 @@ def _booksim2(output: str, _folder: Path, _cycles: int) -> float:
 
 
 def _fogsim(_output: str, folder: Path, _cycles: int) -> float:
-    """Counts are those after its warm-up, which is as long as the measured part and has to be paid too."""
+    """Counts are those after its warm-up, which is as long as the measured part and takes time, too."""
     text = (folder / "result").read_text(encoding="utf-8", errors="replace")
     counted = sum(
         _number(f"(?m)^{name}:", text) for name in ("Local Hops", "Global Hops", "Packets Received")

@@ -213,14 +213,14 @@ class Policy:
 
     @property
     def action(self) -> str:
-        """What the policy chooses: a ``"path"`` or a ``"port"``."""
+        """The meaning of the policy's actions: a ``"path"`` or a ``"port"``."""
         if network := self.network:
             return network.action
         return registry()[self.name]["action"]
 
     @property
     def summary(self) -> str:
-        """One sentence on what the policy does."""
+        """A sentence on what the policy does."""
         return registry()[self.name]["summary"]
 
     @property

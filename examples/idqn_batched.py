@@ -60,7 +60,7 @@ class Idqn:
         self.epsilon = 0.0
 
     def env_options(self) -> dict[str, Any]:
-        """What an environment must show to this policy."""
+        """Options that this policy needs of an environment."""
         return self.options
 
     def owners(self, agents: np.ndarray) -> torch.Tensor:
@@ -200,7 +200,7 @@ def improve(
     sample: list[torch.Tensor],
     discount: float,
 ) -> None:
-    """One gradient step of all networks, with double Q-learning."""
+    """A gradient step of all networks, with double Q-learning."""
     seen, actions, rewards, next_seen, next_legal, next_owners = sample
     goals = rewards.clone()
     onward = next_owners >= 0

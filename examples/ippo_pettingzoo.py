@@ -25,7 +25,7 @@ TASK = "Adversarial-72"
 
 
 class Networks(nn.Module):
-    """One hidden layer per router, all routers in one product of matrices; or one network that all routers share."""
+    """A hidden layer per router, all routers in one product of matrices; or one network that all routers share."""
 
     def __init__(self, networks: int, inputs: int, outputs: int, hidden: int = 32) -> None:
         super().__init__()
@@ -64,7 +64,7 @@ class Ippo:
         self.scope, self.action = options["scope"], options["action"]
 
     def env_options(self) -> dict[str, Any]:
-        """What an environment must show to this policy."""
+        """Options that this policy needs of an environment."""
         return self.options
 
     def act(self, batch: DecisionBatch) -> IntArray:
@@ -133,7 +133,7 @@ def train(
     groups += (owners == 0).cumsum(0) * (int(groups.max()) + 1)  # each network has groups of its own
 
     def value_inputs(seen: torch.Tensor, waiting: torch.Tensor) -> torch.Tensor:
-        """What the critic sees: the observation, and how many packets of the router and its group are on their way."""
+        """Input of the critic: the observation, and how many packets of the router and its group are on their way."""
         of_group = torch.zeros(int(groups.max()) + 1).index_add(0, groups, waiting)[groups]
         counts = torch.stack([waiting, of_group], dim=1)
         return torch.cat([seen, counts / (counts + 16)], dim=1)

@@ -1,4 +1,4 @@
-"""One job with a routing policy of its own, among jobs that have another one.
+"""A job with a routing policy of its own, among jobs that have another one.
 
 MILC's way of communicating runs on 18 of 72 hosts, placed by random routers, while the others exchange data all to all;
 once with the policy of the machine, once with one that tries non-minimal paths.

@@ -24,7 +24,7 @@ TASK = "Adversarial-72"
 
 
 def mlp(inputs: int, outputs: int, hidden: int = 32) -> nn.Sequential:
-    """One hidden layer; all outputs are 0 at first."""
+    """A hidden layer; all outputs are 0 at first."""
     last = nn.Linear(hidden, outputs)
     nn.init.zeros_(last.weight)
     nn.init.zeros_(last.bias)
@@ -45,7 +45,7 @@ class Mappo:
         self.actor = mlp(env.num_features, env.num_actions)
 
     def env_options(self) -> dict[str, Any]:
-        """What an environment must show to this policy."""
+        """Options that this policy needs of an environment."""
         return self.options
 
     def log_probabilities(self, seen: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:

@@ -49,10 +49,10 @@ class RoutersThatAct(BaseParallelWrapper):
         for name, reward in rewards.items():
             self._owed[name] += reward
         names = self.env.acting if self.env.agents else list(self._acted)
-        paid = {name: self._owed.pop(name) for name in names}
+        rewards = {name: self._owed.pop(name) for name in names}
         self._owed |= dict.fromkeys(names, 0.0)
         ends = [{name: of_all[name] for name in names} for of_all in (terminations, truncations)]
-        return self._shown(observations, names), paid, *ends, {}
+        return self._shown(observations, names), rewards, *ends, {}
 
     @staticmethod
     def _shown(observations: dict[str, Any], names: list[str]) -> dict[str, Any]:

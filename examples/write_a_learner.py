@@ -45,7 +45,7 @@ class SmallPpo:
         self.loss = 0.0
 
     def env_options(self) -> dict[str, Any]:
-        """What the environment must show, and how it rewards."""
+        """Observations and rewards that the policy needs of the environment."""
         see = {"features": SEEN, "occupancy_unit": "packets"}
         return {"scope": self.scope, "action": self.action, "reward": "delivery", **see}
 

@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Any
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-_PATIENCE_S = 120.0  # for one answer; only a browser that hangs takes so long
+_PATIENCE_S = 120.0  # for one reply; only a browser that hangs takes so long
 
 # A browser reads from descriptor 3 and writes to 4; a function between fork and exec is not for tests with
 # threads, so a Python in between puts them there.
@@ -37,8 +37,8 @@ class Browser:
     """Page of a browser without a network.
 
     Attributes:
-        requests: Addresses of all that pages have asked for.
-        complaints: What scripts wrote to the console as errors, and exceptions that nobody caught.
+        requests: Addresses of all requests of pages.
+        complaints: What scripts wrote to the console as errors, and exceptions that no handler caught.
     """
 
     def __init__(self, program: str, *, width: int = 1440, height: int = 900) -> None:
@@ -101,11 +101,11 @@ class Browser:
             message["sessionId"] = self._session
         os.write(self._write, json.dumps(message).encode() + b"\0")
         while True:
-            answer = self._receive()
-            if answer.get("id") == self._number:
-                assert "error" not in answer, (method, answer["error"])
-                return dict(answer["result"])
-            self._note(answer)
+            reply = self._receive()
+            if reply.get("id") == self._number:
+                assert "error" not in reply, (method, reply["error"])
+                return dict(reply["result"])
+            self._note(reply)
 
     def _receive(self) -> dict[str, Any]:
         while b"\0" not in self._buffer:
@@ -144,9 +144,9 @@ class Browser:
 
     def run(self, script: str) -> Any:
         """The value of an expression; of a promise, what it comes to."""
-        answer = self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
-        assert "exceptionDetails" not in answer, answer["exceptionDetails"]
-        return answer["result"].get("value")
+        reply = self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
+        assert "exceptionDetails" not in reply, reply["exceptionDetails"]
+        return reply["result"].get("value")
 
     def wait_for(self, condition: str) -> None:
         """Wait until an expression is true."""

@@ -35,7 +35,7 @@ settings.load_profile("fixed")
 # Several test processes share the cores: with a thread per core each, PyTorch spends most of its time waiting.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-# Whoever starts the tests in the background may have SIGINT ignored, and children inherit that: Ctrl-C would
+# A shell that starts the tests in the background may ignore SIGINT, and children inherit that: Ctrl-C would
 # be tested on processes that cannot hear it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

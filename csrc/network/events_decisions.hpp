@@ -251,18 +251,18 @@ template <bool kLearns>
 inline void EventLoop<mode>::decide_and_apply(State& s, const RoutingPolicy& policy,
                                               std::span<const DecisionContext> decisions, Tick now) {
   policy.decide(decisions, std::span{s.choices}.first(decisions.size()));
-  const RouteChoice* apply_actions = s.choices.data();
+  const RouteChoice* choice = s.choices.data();
   for (const DecisionContext& decision : decisions) {
     Packet& packet = s.store.packets[decision.packet_index()];
     if constexpr (kLearns) {
-      note_report(packet, apply_actions->reports, apply_actions->target_ns);
-      if (apply_actions->port == kNoPort) {  // it has reached its group
+      note_report(packet, choice->reports, choice->target_ns);
+      if (choice->port == kNoPort) {  // it has reached its group
         follow(s, {decision.packet_index(), decision.input_vc()}, now);
-        ++apply_actions;
+        ++choice;
         continue;
       }
     }
-    const Hop hop = apply_choice(s.plan.paths, packet, decision.router(), decision.group(), *apply_actions++);
+    const Hop hop = apply_choice(s.plan.paths, packet, decision.router(), decision.group(), *choice++);
     await_effect(s, decision.packet_index(), decision.input_vc(), hop, now);
   }
 }

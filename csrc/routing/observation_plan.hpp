@@ -16,9 +16,9 @@ namespace dragonfly {
 
 struct ObservationPlan {
   // The reference to paths must outlive the plan. `trackers`: all that run.
-  ObservationPlan(const DecisionSpec& spec, const PathFollower& paths_in, const BufferSizes& buffers,
+  ObservationPlan(const DecisionSpec& spec_in, const PathFollower& paths_in, const BufferSizes& buffers,
                   TimePs quantum, const std::vector<TrackerRequest>& trackers)
-      : spec{spec},
+      : spec{spec_in},
         paths{paths_in},
         quantum_ps{quantum},
         layout{paths_in.topology(), spec, buffers, static_cast<double>(quantum) / kPsPerNs, trackers},

@@ -17,7 +17,7 @@ class RouteContext {
  public:
   RouteContext(const RouterView& view, const Packet& packet, const PacketTimes& times, std::uint32_t router,
                std::uint32_t group, const RouterPorts& ports, Port came_by, std::uint8_t vc)
-      : around_{&view},
+      : view_{&view},
         packet_{&packet},
         times_{&times},
         ports_{ports},
@@ -34,8 +34,8 @@ class RouteContext {
   // The port by which the packet entered the router, and the VC of it that it occupies.
   [[nodiscard]] Port came_by() const noexcept { return came_by_; }
   [[nodiscard]] std::uint8_t vc() const noexcept { return vc_; }
-  [[nodiscard]] const Dragonfly& topology() const noexcept { return around_->paths.topology(); }
-  [[nodiscard]] const PathFollower& paths() const noexcept { return around_->paths; }
+  [[nodiscard]] const Dragonfly& topology() const noexcept { return view_->paths.topology(); }
+  [[nodiscard]] const PathFollower& paths() const noexcept { return view_->paths; }
 
   // Congestion of a port, packets: those in its output queues + credits in use (sent, and the
   // credit is not back yet). Source: Kang et al., HPDC 2021, section 5.1.
@@ -45,8 +45,8 @@ class RouteContext {
   [[nodiscard]] std::uint32_t occupancy_packets(Hop hop) const noexcept {
     const OutputPort& port = ports_[hop.port];
     const VcQueue& queue = port.queues()[hop.vc];
-    const std::uint32_t in_use = around_->buffers[index_of(port.link_class)] - queue.credits;
-    return around_->credits_at_crossbar ? in_use : in_use + queue.queued;
+    const std::uint32_t in_use = view_->buffers[index_of(port.link_class)] - queue.credits;
+    return view_->credits_at_crossbar ? in_use : in_use + queue.queued;
   }
 
   // Packets in the output queue of one VC of a port: without those that were sent and hold a credit.
@@ -71,12 +71,12 @@ class RouteContext {
   // A tracked number, as this router may read it now: of the tracker at this position of the policy's
   // trackers(). `column`: see TrackedField.
   [[nodiscard]] double tracked(std::uint32_t tracker, std::uint32_t field, std::uint32_t column) const {
-    return around_->tracked.of_policy(tracker).read(field, router_, column, around_->tracked.now);
+    return view_->tracked.of_policy(tracker).read(field, router_, column, view_->tracked.now);
   }
   // Several columns of a tracker, by its position among all that run.
   void tracked_of_all(std::uint32_t tracker, std::uint32_t field, std::span<const std::uint32_t> columns,
                       float* numbers) const {
-    around_->tracked.trackers[tracker]->read_all(field, router_, columns, around_->tracked.now, numbers);
+    view_->tracked.trackers[tracker]->read_all(field, router_, columns, view_->tracked.now, numbers);
   }
 
   // Draws that belong to this packet at this hop: one stream per kind of non-minimal path, so that the i-th
@@ -86,23 +86,23 @@ class RouteContext {
   }
   // The draws that environments hand out.
   [[nodiscard]] RandomStream learning_stream() const noexcept {
-    return {around_->seed, Purpose::kLearning, packet_->source_host, packet_->number, packet_->hops};
+    return {view_->seed, Purpose::kLearning, packet_->source_host, packet_->number, packet_->hops};
   }
   [[nodiscard]] RandomStream minimal_choice_stream() const noexcept {
     return PathFollower::choices(view().seed, packet());
   }
 
-  [[nodiscard]] const RouterView& view() const noexcept { return *around_; }
+  [[nodiscard]] const RouterView& view() const noexcept { return *view_; }
 
  private:
   // Number of earlier decisions of the packet at its source router, modulo 256.
   [[nodiscard]] std::uint32_t attempt() const noexcept { return packet_->hops == 0 ? packet_->attempts : 0U; }
   [[nodiscard]] RandomStream stream(std::uint32_t which) const noexcept {
-    return {around_->seed, Purpose::kRouting, packet_->source_host,
+    return {view_->seed, Purpose::kRouting, packet_->source_host,
             packet_->number | static_cast<std::uint64_t>(attempt()) << 32, packet_->hops | which << 8};
   }
 
-  const RouterView* around_;
+  const RouterView* view_;
   const Packet* packet_;
   const PacketTimes* times_;
   RouterPorts ports_;

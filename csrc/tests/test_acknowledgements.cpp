@@ -187,7 +187,7 @@ class Looking final : public PerDecision<Looking> {
   }
   [[nodiscard]] RouteChoice route(const DecisionContext& decision) const {
     const double age = decision.tracked(1, kAge, at_ * kAcknowledgedKinds);
-    if (seen_ != nullptr) seen_->push_back({decision.around().now, age});
+    if (seen_ != nullptr) seen_->push_back({decision.view().now, age});
     RandomStream draws = decision.nonminimal_stream(NonMinimalKind::kLgl);
     if (!nonminimal_paths_ || draws.uniform() < 0.5) return {};
     return {draw_nonminimal(decision, draws, NonMinimalKind::kLgl, false)};

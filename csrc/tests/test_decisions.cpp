@@ -74,7 +74,7 @@ void play(RoutingEnvironment& environment, Action action) {
     std::vector<std::int64_t> actions;
     for (std::size_t i = 0; i < environment.batch().size; ++i) actions.push_back(action(i));
     CHECK(!environment.check_actions(actions).has_value());
-    environment.action();
+    environment.apply_actions();
     CHECK(environment.advance(&always));
   }
 }

@@ -1,4 +1,4 @@
-"""What routers send to each other: the demand matrix of a traffic pattern, from the core's own expectation of it."""
+"""The demand matrix of a traffic pattern: the load that routers send to each other, from the core's own expectation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Matrix = npt.NDArray[np.float64]
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Demand:
-    """What hosts send at a load of 1, in units of the bandwidth of a host's link.
+    """The load that hosts send at a load of 1, in units of the bandwidth of a host's link.
 
     Attributes:
         between_routers: (R, R) from the hosts of a router (row) to those of another (column).

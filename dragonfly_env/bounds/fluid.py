@@ -53,7 +53,7 @@ class Arcs:
 
     @classmethod
     def of(cls, topology: Dragonfly) -> Arcs:
-        """Those of a topology, by tail and head."""
+        """Collect the links of a topology, by tail and head."""
         rows = topology.links().astype(np.int64)
         kinds = topology.port_classes()[rows[:, 1]]
         keys = np.stack([rows[:, 0], rows[:, 2], kinds], axis=1)
@@ -186,7 +186,7 @@ class FluidModel:
 
     @property
     def offered(self) -> float:
-        """What all hosts send at a load of 1, per copy of the rotation."""
+        """The sum that all hosts send at a load of 1, per copy of the rotation."""
         return float(self.demand[: self.rotation.step].sum())
 
     def _wanted(self) -> Floats:

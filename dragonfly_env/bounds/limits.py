@@ -86,7 +86,7 @@ class Bounds:
 
     @classmethod
     def of(cls, config: SimulationConfig, *, most_flows: int = MOST_FLOWS) -> Bounds:
-        """Those of a run.
+        """Compute the bounds of a run.
 
         Args:
             config: Topology, network, traffic and seed count.
@@ -142,7 +142,7 @@ class Bounds:
         return self.latency_of(load, constant_ns, hop_ns)
 
     def latency_of(self, load: float, constant_ns: float, hop_ns: Floats) -> float:
-        """The same with given times.
+        """Compute the floor with given times.
 
         Args:
             load: Above 0.

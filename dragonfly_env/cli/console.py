@@ -47,7 +47,7 @@ def titled(title: str, table: RenderableType) -> RenderableType:
 
 
 def _fitting(what: RenderableType, screen: Console) -> RenderableType:
-    """The same text, with lists in the place of tables whose names would be cut or wrapped."""
+    """Put lists in the place of tables whose names would be cut or wrapped."""
     if isinstance(what, Group):
         return Group(*(_fitting(part, screen) for part in what.renderables))
     if not isinstance(what, Table):

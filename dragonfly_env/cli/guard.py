@@ -63,7 +63,7 @@ def complain(message: str, *, lines: bool = False) -> None:
 
 
 def typed_texts(parameters: Sequence[Any], given: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
-    """What was typed for the parameters of a command; ``given`` is what typer's parser returns."""
+    """Collect the typed texts of the parameters of a command; ``given`` is what typer's parser returns."""
     texts = {}
     for parameter in parameters:
         value = given.get(parameter.name)

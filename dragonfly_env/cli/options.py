@@ -217,7 +217,7 @@ MessagePackets = Annotated[
     option("--message-packets", "Packets of a message, generated together.", LOAD, default=1, metavar="N"),
 ]
 
-# What is measured.
+# Measurement.
 
 Seeds = Annotated[
     list[int] | None,

@@ -1,4 +1,4 @@
-"""What an environment simulates: which configurations are next to each other in an episode, and with which seeds."""
+"""Scenarios of an environment: the configurations that share an episode, and their seeds."""
 
 from __future__ import annotations
 

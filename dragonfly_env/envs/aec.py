@@ -95,7 +95,7 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
             self._finish_round()
 
     def observe(self, agent: str) -> Observation:
-        """What a router sees of the packet that it decides about in this round; without one, what it saw last."""
+        """The observation of a router's packet in this round; without a packet, its last observation."""
         number = self._index[agent]
         return {"observation": self._seen[number], "action_mask": self._masks[number]}
 

@@ -142,7 +142,7 @@ class BatchedRoutingEnv(CoreOwner):
             config.network.congestion_metric,
         )
 
-    # What it is, whatever state it is in.
+    # Properties that no state changes.
 
     @property
     def config(self) -> SimulationConfig:
@@ -176,12 +176,12 @@ class BatchedRoutingEnv(CoreOwner):
 
     @property
     def action(self) -> str:
-        """What an action is: ``"port"`` or ``"path"``."""
+        """The meaning of an action: ``"port"`` or ``"path"``."""
         return self._options.action
 
     @property
     def reward(self) -> str:
-        """What rewards are rewarded for."""
+        """The rule that computes the rewards of transitions: ``"hop"`` or ``"delivery"``."""
         return self._options.reward
 
     @property
@@ -191,7 +191,7 @@ class BatchedRoutingEnv(CoreOwner):
 
     @property
     def layout(self) -> Layout:
-        """What the columns of an observation mean."""
+        """The meaning of the columns of an observation."""
         return self._layout
 
     @property
@@ -317,11 +317,11 @@ class BatchedRoutingEnv(CoreOwner):
             (True, False)
         """
         self._require_running("step")
-        answers = as_actions(actions)
+        checked = as_actions(actions)
         with self._marks_broken():
             self._batch, previous = None, self._batch
             try:
-                self._core.step(answers)
+                self._core.step(checked)
             except IllegalActionError:
                 self._batch = previous
                 raise
@@ -486,7 +486,7 @@ class BatchedRoutingEnv(CoreOwner):
         """
         return self._core.time_ns
 
-    # What an episode tells next to its batches.
+    # Results of an episode next to its batches.
 
     def transitions(self) -> Transitions:
         """All transitions that were completed since the last call in this episode, ordered by scenario, then by
@@ -511,7 +511,7 @@ class BatchedRoutingEnv(CoreOwner):
         return Transitions(*self._core.transitions())
 
     def feedback(self) -> HopFeedback:
-        """What routers hear of the hops that they chose, since the last call in this episode: one report per
+        """Reports to routers on the hops that they chose, since the last call in this episode: one report per
         decision whose packet went on to another router and has left the input buffer there. When a batch is
         handed out, all reports that reach a router before or at the times of its decisions are among them.
 
@@ -577,7 +577,7 @@ class BatchedRoutingEnv(CoreOwner):
         return self._rewards.packets(self._core)
 
     def metrics(self, scenario: int | None = None) -> Metrics:
-        """What was counted since the warm-up (or ``reset_statistics``). While decisions are pending, the parts of
+        """Metrics since the warm-up (or ``reset_statistics``). While decisions are pending, the parts of
         the network may be at slightly different times; when ``done`` everything is exact.
 
         Args:
@@ -866,7 +866,7 @@ class BatchedRoutingEnv(CoreOwner):
 
 
 def _changes_of(changes: Mapping[str, Any], number: int) -> dict[str, Any]:
-    """Of a fork, in one of its scenarios: the seeds of the others follow from the first."""
+    """Derive the seed of a fork in one of its scenarios: the seeds of the others follow from the first."""
     own = dict(changes)
     if "seed" in own:
         own["seed"] = scenario_seed(own["seed"], number)

@@ -1,4 +1,4 @@
-"""What all environments simulate where nothing else is said: small enough to learn on in minutes.
+"""The default configuration of all environments: small enough to learn on in minutes.
 
 The first lines are the one table of defaults: every view takes them from here, so that the same policy measures the
 same through each.

@@ -43,7 +43,7 @@ _MAX_REAL = 1e12  # of any parameter
 @documented
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class EnvOptions:
-    """What ``BatchedRoutingEnv`` takes next to the configuration: one field per keyword argument.
+    """Options of ``BatchedRoutingEnv`` next to the configuration: one field per keyword argument.
 
     Raises:
         ConfigError: On construction, for whatever is out of range.
@@ -242,8 +242,8 @@ class EnvOptions:
         """Path actions: the kind of every candidate."""
         if self.action == "port":
             return ()
-        detours = tuple(kind for kind in self.nonminimal_kinds for _ in range(self.nonminimal_candidates))
-        return ("minimal",) * self.minimal_candidates + detours
+        nonminimal = tuple(kind for kind in self.nonminimal_kinds for _ in range(self.nonminimal_candidates))
+        return ("minimal",) * self.minimal_candidates + nonminimal
 
     def hops(self, network: NetworkConfig, topology: Dragonfly) -> int:
         """The longest route with port actions, in a network; by default two hops more than the longest minimal one.
@@ -266,7 +266,7 @@ class EnvOptions:
         return hops
 
     def spec(self, network: NetworkConfig, topology: Dragonfly) -> dict[str, Any]:
-        """What the core is told."""
+        """The record that the core reads."""
         avoid = self.avoid_destination_group
         bits, tracked = select_features(self.features)
         values = core_values(self)
@@ -298,11 +298,11 @@ def needed_options(policy: Any, topology: Dragonfly) -> dict[str, Any]:
             needed = parse_policy(policy).env_options(topology)
         elif hasattr(policy, "env_options"):
             needed = dict(policy.env_options())
-    for asked in ("scope", "action"):
-        if asked not in needed:
-            needed[asked] = getattr(policy, asked, None)
-        if not isinstance(needed[asked], str):
-            raise config_error("policy", policy, f"must be {AN_OBJECT}; here {asked} is {needed[asked]!r}")
+    for option in ("scope", "action"):
+        if option not in needed:
+            needed[option] = getattr(policy, option, None)
+        if not isinstance(needed[option], str):
+            raise config_error("policy", policy, f"must be {AN_OBJECT}; here {option} is {needed[option]!r}")
     return needed
 
 

@@ -47,14 +47,15 @@ __all__ = ["PacketRouting"]
 Observation = dict[str, npt.NDArray[Any]]
 BoolArray = npt.NDArray[np.bool_]
 
-# Of the options of BatchedRoutingEnv this view has its own rewards, and collects the transitions of the tagged packet.
+# Options of BatchedRoutingEnv that this view sets itself: it has its own rewards, and collects the tagged packet's
+# transitions.
 _OWN = {"reward", "transitions", "feedback", "max_uncollected_bytes"}
 _OPTIONS = {field.name for field in dataclasses.fields(EnvOptions)} - _OWN
 _FIELDS = {field.name for field in dataclasses.fields(SimulationConfig)}
 
 
 class PacketRouting(gymnasium.Env[Any, np.int64]):
-    """One tagged packet is the agent's, all others follow a background policy.
+    """A tagged packet is the agent's, all others follow a background policy.
 
     Args:
         config: What is simulated, or a mapping of its fields; None: 72 hosts, ``adv+1`` at a load of 0.35. Its policy
@@ -134,7 +135,7 @@ class PacketRouting(gymnasium.Env[Any, np.int64]):
         self.render_mode = render_mode
         self._renderer = Renderer(run, render_mode)
         self._illegal_actions = IllegalActions(illegal_action)
-        self._pays_hops = check_choice("reward", reward, ("hop", "delivery")) == "hop"
+        self._rewards_hops = check_choice("reward", reward, ("hop", "delivery")) == "hop"
         self._runs = False  # whether there is a network to go on with
         self._waits = False  # whether the tagged packet waits for a decision: the only row of the batch
         self._seen: Observation = {}
@@ -206,19 +207,19 @@ class PacketRouting(gymnasium.Env[Any, np.int64]):
             DeadlockError: If nothing moved for ``watchdog_ns``.
         """
         batch = self.decision
-        answers = np.array([self._legal(batch, action)])
-        decision, asked_ns = batch.decision_ids[0], float(batch.time_ns[0])
+        actions = np.array([self._legal(batch, action)])
+        decision, decided_ns = batch.decision_ids[0], float(batch.time_ns[0])
         self._waits = False
         while True:
-            batch = self._run(self.core.step, answers)
+            batch = self._run(self.core.step, actions)
             legs = self.core.transitions()
             (found,) = np.nonzero(legs.decision_ids == decision)
             if len(found) or self.core.done:
                 break
-            answers = answers[:0]  # only the end of the journey of an earlier packet was reported
+            actions = actions[:0]  # only the end of the journey of an earlier packet was reported
         delivered = bool(legs.done[found].any())
-        leg_ns = float(legs.latency_ns[found[0]]) if len(found) else self.core.time_ns - asked_ns
-        end_ns = asked_ns + leg_ns
+        leg_ns = float(legs.latency_ns[found[0]]) if len(found) else self.core.time_ns - decided_ns
+        end_ns = decided_ns + leg_ns
         truncated = self.core.done and not delivered
         self._runs = not self.core.done
         if delivered:  # every action is allowed, as none follows
@@ -230,7 +231,7 @@ class PacketRouting(gymnasium.Env[Any, np.int64]):
         if delivered or truncated:
             info["latency_ns"] = end_ns - self._created_ns if delivered else math.nan
             info["metrics"] = self.core.metrics()
-        charged_ns = leg_ns if self._pays_hops else (delivered or truncated) * (end_ns - self._first_ns)
+        charged_ns = leg_ns if self._rewards_hops else (delivered or truncated) * (end_ns - self._first_ns)
         reward = -charged_ns / self.core.options.reward_scale_ns
         return self._copy_of_seen(), reward, delivered, truncated, info
 

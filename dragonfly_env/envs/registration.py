@@ -43,7 +43,7 @@ def _register_gymnasium(own_id: str, entry_point: str, **settings: Any) -> None:
 def _register_pettingzoo(kind: str, own_id: str, entry_point: str, **settings: Any) -> None:
     try:
         from pettingzoo.env_registry import registration as pettingzoo
-    except (ImportError, FileNotFoundError):  # it asks for the working directory, which may have been deleted
+    except (ImportError, FileNotFoundError):  # it reads the working directory, which may have been deleted
         return
     known = pettingzoo.aec_registry if kind == "aec" else pettingzoo.parallel_registry
     if own_id not in known:

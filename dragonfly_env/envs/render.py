@@ -53,7 +53,7 @@ class NamedLink:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Frame:
-    """One picture's content. ``utilisation`` is the fraction of the last ``window_ns`` in which a link carried bits.
+    """A picture's content. ``utilisation`` is the fraction of the last ``window_ns`` in which a link carried bits.
 
     Attributes:
         topology: The wiring.
@@ -122,7 +122,7 @@ def _title(config: SimulationConfig) -> str:
     return f"Dragonfly, {config.topology.num_hosts:,} hosts · {traffic}, load {config.load:g}"
 
 
-# As text.
+# Text.
 
 _SHADES = "·▁▂▃▄▅▆▇█"
 _MOST_GROUPS = 64  # of the map; wider than this no terminal shows it
@@ -157,7 +157,7 @@ def draw_text(frame: Frame) -> str:
 
 
 def _map(frame: Frame) -> list[str]:
-    """One row per sending group, one character per receiving group: the mean of the links between them."""
+    """A row per sending group, one character per receiving group: the mean of the links between them."""
     groups, a = frame.topology.num_groups, frame.topology.a
     total, count = np.zeros((groups, groups)), np.zeros((groups, groups))
     pair = (frame.links[:, 0] // a, frame.links[:, 2] // a)
@@ -183,7 +183,7 @@ def _map(frame: Frame) -> list[str]:
     return lines
 
 
-# As a picture.
+# Pictures.
 
 _WIDTH_IN, _HEIGHT_IN, _DPI = 11.0, 8.0, 100
 _COLOURS = ("#dfe4ea", "#a9cbdc", "#f3cf63", "#ea7e2c", "#b3131b")
@@ -206,7 +206,7 @@ def draw_image(frame: Frame) -> ImageArray:
     """
     require_analysis("render()")
     import_matplotlib()
-    # Here, not above: Matplotlib takes half a second to import, and most users never render.
+    # Matplotlib is imported when it is used: it takes half a second to import, and most users never render.
     from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.colors import LinearSegmentedColormap
@@ -255,7 +255,7 @@ def _on_circle(angle: FloatArray, radius: float) -> FloatArray:
 
 
 def _ring(axes: Axes, frame: Frame, colours: Colormap) -> None:
-    """One cell per router, coloured by its local links; groups are apart and numbered."""
+    """A cell per router, coloured by its local links; groups are apart and numbered."""
     from matplotlib.collections import PolyCollection
 
     begin, width = _cells(frame)
@@ -279,7 +279,7 @@ def _ring(axes: Axes, frame: Frame, colours: Colormap) -> None:
 
 
 def _chords(axes: Axes, frame: Frame, colours: Colormap) -> list[tuple[float, float]]:
-    """One curve per global link and direction, the busiest on top.
+    """A curve per global link and direction, the busiest on top.
 
     Returns:
         Where the badges of the named links belong: near the sending end, busiest first.

@@ -19,7 +19,7 @@ _HORIZON = 20_000  # deliveries over which the mean latency runs
 
 
 class RouterRewards:
-    """What the routers of an environment have got since the last reading. Attributes are replaced, never changed, so
+    """Rewards of the routers of an environment since the last reading. Attributes are replaced, never changed, so
     that ``copy.copy`` makes an independent one.
 
     Attributes:
@@ -52,7 +52,7 @@ class RouterRewards:
         self._set_credits(core)
 
     def state(self) -> dict[str, Any]:
-        """What changes, for snapshots."""
+        """The state for snapshots."""
         read = [column.tolist() for column in self.read]
         return {"credits_ns": self.credits_ns, "read": read, "latencies": self.latencies}
 

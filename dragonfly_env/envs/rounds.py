@@ -99,8 +99,8 @@ class Rounds:
         return bool(legal.all()) and idling == len(actions) - len(acting)
 
     def observations_by_router(self) -> dict[int, Iterator[npt.NDArray[np.float32]]]:
-        """What the routers of this batch see, round by round. Those of different routers do not share memory: a kept
-        observation keeps no other router's alive.
+        """Observations of the routers of this batch, round by round. Observations of different routers do not share
+        memory: a kept observation keeps no other router's alive.
         """
         obs = self._core.pending.obs[self._by_agent]
         routers = self.agents[: self.end].tolist()

@@ -1,4 +1,4 @@
-"""What views of ``BatchedRoutingEnv`` share: settings, illegal actions, and the base of the two PettingZoo views."""
+"""Common parts of views of ``BatchedRoutingEnv``: settings, illegal actions, the base of the PettingZoo views."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def last_infos(core: BatchedRoutingEnv) -> list[Info]:
 
 
 class IllegalActions:
-    """What a view does about actions that the mask forbids.
+    """Treatment of actions that the mask forbids.
 
     Args:
         choice: ``"remap"``: another action is taken, and the first illegal action of an environment is warned about; or
@@ -143,7 +143,7 @@ class _Masks(dict[bytes, npt.NDArray[np.int8]]):
 
 
 class RouterView:
-    """One agent per router, ``router_0`` and so on: the base of the two PettingZoo views.
+    """An agent per router, ``router_0`` and so on: the base of the two PettingZoo views.
 
     Args:
         config: A ``SimulationConfig`` or a mapping of its fields; None: 72 hosts, ``adv+1`` at a load of 0.35. Several

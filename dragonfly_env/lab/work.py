@@ -1,4 +1,4 @@
-"""What reproductions and benchmarks are: runs that are wanted, some of which the results folder holds."""
+"""The work of reproductions and benchmarks: wanted runs, some of which the results folder holds."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Work(ABC):
         """Every run that is wanted, once."""
 
     def own(self) -> tuple[Run, ...]:
-        """Those that are the folder's, done or to be done."""
+        """Runs of the folder, done or to be done."""
         return self.runs()
 
     def held(self, run_id: str) -> bool:
@@ -31,7 +31,7 @@ class Work(ABC):
         return is_done(self.folder, run_id)
 
     def todo(self, *, force: bool = False) -> tuple[Run, ...]:
-        """Those of the folder's that it does not hold; with ``force`` the others, too."""
+        """Runs that the folder does not hold; with ``force`` the others, too."""
         return tuple(run for run in self.own() if force or not self.held(run.id))
 
     def execute(self, **how: Any) -> SweepReport | None:

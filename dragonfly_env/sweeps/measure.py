@@ -55,7 +55,7 @@ class AgentSimulation:
         self.watch: Callable[[float], None] | None = None
         self._config = config
         self._policy = policy
-        self._answers: BatchPolicy = policy
+        self._acting: BatchPolicy = policy
         self._env = self._make(1.0)
         self._started = False
         self._marks = Marks()
@@ -63,7 +63,7 @@ class AgentSimulation:
 
     def _make(self, duration_ns: float) -> BatchedRoutingEnv:
         try:
-            env, self._answers = join(self._config, self._policy, duration_ns=duration_ns)
+            env, self._acting = join(self._config, self._policy, duration_ns=duration_ns)
         except TypeError as error:  # unknown keywords among its env_options
             raise config_error(
                 "policy",
@@ -104,7 +104,7 @@ class AgentSimulation:
             batch = self._env.reset(seed=self._config.seed)
             self._started = True
         while not self._env.done:
-            batch = self._env.step(self._answers.act(batch))
+            batch = self._env.step(self._acting.act(batch))
             if self.watch is not None:
                 self.watch(self._env.time_ns)
 

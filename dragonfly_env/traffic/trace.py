@@ -190,7 +190,7 @@ class Trace(Traffic):
         return True
 
     def delayed(self, delay_ns: float) -> Trace:
-        """The same messages, each of them later."""
+        """Return the messages, each of them later."""
         whole_ps = ns_to_ps("delay_ns", self.delay_ns) + ns_to_ps("delay_ns", delay_ns)
         time_ps = self.time_ps + ns_to_ps("delay_ns", delay_ns)
         return dataclasses.replace(self, time_ps=time_ps, delay_ns=whole_ps / PS_PER_NS)

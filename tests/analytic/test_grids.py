@@ -23,7 +23,7 @@ SMALL = dfe.Dragonfly.preset("theta-m8")
 HOP_PS = {"rank-1": 83_200, "rank-2": 60_800, "rank-3": 339_200}
 
 
-def test_a_lone_packet_pays_for_every_class_of_link() -> None:
+def test_a_lone_packet_takes_the_time_of_every_class_of_link() -> None:
     """Send one packet at a time, 3 us apart: from host 0 to one host of every router of the first three groups."""
     network = dfe.NetworkConfig.preset("q-adaptive")
     hosts = [router * 2 for router in range(1, 72)]

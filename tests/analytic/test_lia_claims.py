@@ -98,11 +98,11 @@ def test_adv_h_needs_the_second_local_hop_above_a_load_of_1_over_h() -> None:
     """
     below, above = (measured("lia", "adv+4", load) for load in (0.1, 0.4))
     share = [m.minimal_fraction for m in (below, above)]
-    detours = [
+    loads = [
         (m.hops_mean - 3 * s) / (1 - s) for m, s in zip((below, above), share, strict=True)
     ]  # minimal paths have 3 hops at most, so these are lower bounds
     assert above.hops_mean > below.hops_mean + 0.5
-    assert detours[0] < 4.2 < detours[1]
+    assert loads[0] < 4.2 < loads[1]
 
 
 def test_under_advc_every_router_of_a_group_is_served_alike() -> None:

@@ -29,12 +29,12 @@ NETWORK = dfe.NetworkConfig(
 
 
 def waiting_ns(packets: int) -> int:
-    """What packets that come to a free link at the same time wait together."""
+    """Time that packets wait together that come to a free link at the same time."""
     return PACKET_NS * packets * (packets - 1) // 2
 
 
 def added_ns(packets: Sequence[int], longer: Sequence[int]) -> int:
-    """What packets to group 1 take together above as many lone packets on minimal paths.
+    """Time that packets to group 1 take together above as many lone packets on minimal paths.
 
     Packets that go around come to the link of the other router ``LONGER_NS`` after its own packets and wait until
     those have gone.
@@ -104,12 +104,12 @@ def check(packets: tuple[int, int], best: tuple[int, int]) -> None:
 
 
 def test_one_agent_shares_its_packets_between_two_paths() -> None:
-    """Of 8 packets 3 go around: 32 x (10 + 3) + 3 x 73 = 635 ns. With 2 it is 658, with 4 676."""
+    """Three of 8 packets go around: 32 x (10 + 3) + 3 x 73 = 635 ns. With 2 it is 658, with 4 676."""
     check((8, 0), (3, 0))
 
 
 def test_two_agents_meet_at_one_link() -> None:
-    """Of 7 packets 2 go around: alone 32 x (10 + 1) + 2 x 73 = 498 ns. As router 2 has 3 packets for the link that
+    """Two of 7 packets go around: alone 32 x (10 + 1) + 2 x 73 = 498 ns. As router 2 has 3 packets for the link that
     those reach after 73 ns, each waits 23 ns there, and the 3 wait 96: 640. None of the 3 goes around.
     """
     check((7, 3), (2, 0))

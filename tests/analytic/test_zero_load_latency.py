@@ -50,7 +50,7 @@ def test_the_first_periodic_message_of_every_host_is_generated_at_one_ns() -> No
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
-def test_a_packet_of_the_first_instant_takes_105_ns_and_83_per_local_and_355_per_global_hop(
+def test_a_packet_of_time_zero_takes_105_ns_and_83_per_local_and_355_per_global_hop(
     pattern: str,
 ) -> None:
     """Generated at 1: in the first buffer at 53, the next edge is 17 x 3.2 = 54.4, two hosts of one router are

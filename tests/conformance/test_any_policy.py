@@ -10,7 +10,7 @@ import pytest
 import dragonfly_env as dfe
 from dragonfly_env.decisions.batch import DecisionBatch
 
-Answer = Callable[[dfe.BatchedRoutingEnv, DecisionBatch], np.ndarray]
+Chooser = Callable[[dfe.BatchedRoutingEnv, DecisionBatch], np.ndarray]
 
 TOPOLOGIES = {
     "balanced": dfe.Dragonfly.preset("72"),
@@ -26,15 +26,15 @@ def pick(scores: np.ndarray, mask: np.ndarray) -> np.ndarray:
     return np.where(mask, scores, -np.inf).argmax(axis=1)
 
 
-def random_answer(seed: int) -> Answer:
-    def answer(env: dfe.BatchedRoutingEnv, batch: DecisionBatch) -> np.ndarray:
+def random_chooser(seed: int) -> Chooser:
+    def choose(env: dfe.BatchedRoutingEnv, batch: DecisionBatch) -> np.ndarray:
         # A function of the decision, not of the order in which decisions come.
         mixed = (
             batch.decision_ids[:, None] * 6364136223846793005 + np.arange(env.num_actions) * 1442695 + seed
         ) % 10007
         return pick(mixed * 7919 % 10007, batch.mask)
 
-    return answer
+    return choose
 
 
 def port_blocks(env: dfe.BatchedRoutingEnv, batch: DecisionBatch) -> tuple[np.ndarray, np.ndarray]:
@@ -80,8 +80,8 @@ def farthest(env: dfe.BatchedRoutingEnv, batch: DecisionBatch) -> np.ndarray:
     return pick(hops, batch.mask)
 
 
-ANSWERS: dict[str, Answer] = {
-    **{f"random-{seed}": random_answer(seed) for seed in range(10)},
+CHOOSERS: dict[str, Chooser] = {
+    **{f"random-{seed}": random_chooser(seed) for seed in range(10)},
     "most-loaded": most_loaded,
     "always-local": always_local,
     "always-global": always_global,
@@ -91,18 +91,18 @@ ANSWERS: dict[str, Answer] = {
 
 
 class Player:
-    """An answer as a policy for ``drain``."""
+    """An choose as a policy for ``drain``."""
 
-    def __init__(self, env: dfe.BatchedRoutingEnv, answer: Answer) -> None:
-        self.env, self.answer = env, answer
+    def __init__(self, env: dfe.BatchedRoutingEnv, choose: Chooser) -> None:
+        self.env, self.choose = env, choose
 
     def act(self, batch: DecisionBatch) -> np.ndarray:
-        return self.answer(self.env, batch)
+        return self.choose(self.env, batch)
 
 
-def play_and_drain(env: dfe.BatchedRoutingEnv, answer: Answer) -> None:
+def play_and_drain(env: dfe.BatchedRoutingEnv, choose: Chooser) -> None:
     """An episode from its beginning to the delivery of the last packet."""
-    player = Player(env, answer)
+    player = Player(env, choose)
     batch = env.reset()
     while not env.done:
         batch = env.step(player.act(batch))
@@ -111,13 +111,13 @@ def play_and_drain(env: dfe.BatchedRoutingEnv, answer: Answer) -> None:
 
 @pytest.mark.parametrize("action", ["port", "path"])
 @pytest.mark.parametrize("topology", TOPOLOGIES)
-@pytest.mark.parametrize("answer", ANSWERS)
-def test_every_answer_delivers_every_packet(answer: str, topology: str, action: str) -> None:
+@pytest.mark.parametrize("choose", CHOOSERS)
+def test_every_choice_delivers_every_packet(choose: str, topology: str, action: str) -> None:
     config = dfe.SimulationConfig(
         topology=TOPOLOGIES[topology], traffic="adv+1", load=1.0, watchdog_ns=20_000.0, seed=3
     )
     env = dfe.BatchedRoutingEnv(config, action=action, scope="all", duration_ns=1_500.0, transitions=False)
-    play_and_drain(env, ANSWERS[answer])
+    play_and_drain(env, CHOOSERS[choose])
     metrics = env.metrics()
     assert metrics.packets_delivered == metrics.packets_generated > 500
     assert metrics.packets_in_flight == 0
@@ -125,13 +125,13 @@ def test_every_answer_delivers_every_packet(answer: str, topology: str, action: 
 
 
 @pytest.mark.parametrize("network", ["q-adaptive", "lia"])
-@pytest.mark.parametrize("answer", ["random-0", "most-loaded", "always-local"])
-def test_so_do_they_where_packets_are_routed_at_the_head_at_once(network: str, answer: str) -> None:
+@pytest.mark.parametrize("choose", ["random-0", "most-loaded", "always-local"])
+def test_so_do_they_where_packets_are_routed_at_the_head_at_once(network: str, choose: str) -> None:
     config = dfe.SimulationConfig(
         topology=TOPOLOGIES["balanced"], network=network, traffic="adv+1", load=1.0, watchdog_ns=50_000.0
     )
     env = dfe.BatchedRoutingEnv(config, duration_ns=600.0, transitions=False)
-    play_and_drain(env, ANSWERS[answer])
+    play_and_drain(env, CHOOSERS[choose])
     metrics = env.metrics()
     assert metrics.packets_delivered == metrics.packets_generated > 500
 

@@ -116,8 +116,8 @@ def most_hops(policy: str, *, grid: bool) -> int:
     """PAR's first hop and a path by a router of another group: 7, of which 4 local ones grow to ways of two on a grid.
     With non-minimal paths inside groups another one in the last group, and the first may grow as well.
     """
-    asked = policy_of(policy)
-    if getattr(asked, "in_group", False) or "l" in asked.env_options().get("nonminimal_kinds", ()):
+    checked = policy_of(policy)
+    if getattr(checked, "in_group", False) or "l" in checked.env_options().get("nonminimal_kinds", ()):
         return 14 if grid else 8
     return 11 if grid else 7
 

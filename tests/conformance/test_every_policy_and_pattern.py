@@ -34,7 +34,7 @@ EVERY_SHAPE: dict[str, Shape] = {
 
 
 def run_and_drain(config: dfe.SimulationConfig, duration_ns: float = 1200) -> dfe.Metrics:
-    """Saturate, check the books at two instants, drain; the metrics of the whole run."""
+    """Saturate, check the invariants at two times, drain; the metrics of the whole run."""
     simulation = dfe.Simulation(config)
     simulation.run(duration_ns / 2)
     simulation.check_invariants()
@@ -207,7 +207,7 @@ def test_routes_in_the_log_are_walks_over_links(policy: str) -> None:
 
 
 def test_the_same_seed_is_the_same_traffic_for_every_policy() -> None:
-    """The k-th packet of a host has one destination, and with unbounded source queues one time, whoever routes."""
+    """The k-th packet of a host has one destination, and with unbounded source queues one time, under every policy."""
     seen = []
     for policy in dfe.policies():
         config = dfe.SimulationConfig(

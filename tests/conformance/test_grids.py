@@ -71,7 +71,7 @@ def test_random_actions_are_carried_out_and_everything_arrives(scope: str, actio
 def test_random_paths_with_nonminimal_paths_inside_groups_all_end(
     scope: str, longest: int, mesh: bool
 ) -> None:
-    """Any legal answer where Aries asks: nothing gets stuck, and no route is longer than its stages are together."""
+    """Any legal action where Aries decides: nothing gets stuck, and no route is longer than its stages are together."""
     topology = dfe.Dragonfly.preset("72") if mesh else SMALL
     env = dfe.BatchedRoutingEnv(
         config(topology=topology, traffic="uniform", load=1.0, seed=3),

@@ -107,7 +107,7 @@ def a_legal(mask: np.ndarray, observation: np.ndarray) -> int:
 
 def run(view: str, env: Any, seed: int | None = None) -> tuple[int, dict[str, float]]:
     """A whole episode; its history and what each agent was rewarded with."""
-    paid = dict.fromkeys(env.possible_agents, 0.0)
+    rewarded = dict.fromkeys(env.possible_agents, 0.0)
     if view == "parallel":
         observations, _ = env.reset(seed=seed)
         while env.agents:
@@ -117,14 +117,14 @@ def run(view: str, env: Any, seed: int | None = None) -> tuple[int, dict[str, fl
             }
             observations, rewards, _, _, _ = env.step(actions)
             for name, reward in rewards.items():
-                paid[name] += reward
+                rewarded[name] += reward
     else:
         env.reset(seed=seed)
         for name in env.agent_iter():
             observation, reward, _, truncated, _ = env.last()
-            paid[name] += reward
+            rewarded[name] += reward
             env.step(None if truncated else a_legal(observation["action_mask"], observation["observation"]))
-    return env.unwrapped.core.trace_hash(), paid
+    return env.unwrapped.core.trace_hash(), rewarded
 
 
 @pytest.mark.parametrize("variant", ["default", "paths", "forced hops too"])
@@ -163,17 +163,17 @@ def test_views_have_the_history_and_the_rewards_of_the_batch(settings: dict[str,
         earned += batched.rewards_by_router()
     for view, make in VIEWS.items():
         env = make(config, duration_ns=2_000.0, illegal_action="raise", **settings)
-        paid = dict.fromkeys(env.possible_agents, 0.0)
+        rewarded = dict.fromkeys(env.possible_agents, 0.0)
         env.reset()
         while env.agents:
             if view == "parallel":
                 for name, reward in env.step(first_actions(view, env))[1].items():
-                    paid[name] += reward
+                    rewarded[name] += reward
             else:
-                paid[env.agent_selection] += env.last()[1]
+                rewarded[env.agent_selection] += env.last()[1]
                 env.step(None if env.last()[3] else first_actions(view, env))
         assert env.unwrapped.core.trace_hash() == batched.trace_hash()
-        np.testing.assert_allclose(list(paid.values()), earned)
+        np.testing.assert_allclose(list(rewarded.values()), earned)
 
 
 def test_idle_routers_have_one_legal_action_and_spaces_hold_whatever_is_observed() -> None:

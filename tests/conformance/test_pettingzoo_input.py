@@ -26,7 +26,7 @@ def first_legal(mask: np.ndarray) -> int:
 
 
 def finish(view: str, env: Any) -> int:
-    """Answer the rest of the episode with each router's first legal action; the history."""
+    """Play the rest of the episode with each router's first legal action; the history."""
     while env.agents:
         if view == "parallel":
             batch = env.round_batch

@@ -21,7 +21,7 @@ SHORT: dict[str, Any] = {"duration_ns": 3_000.0, "warmup_ns": 500.0}
 
 
 class Extended(dfe.BatchedRoutingEnv):
-    """Somebody's own environment, with a constructor of its own."""
+    """An environment of a user, with a constructor of its own."""
 
     def __init__(self, load: float) -> None:
         super().__init__(CONFIG.replace(load=load), duration_ns=3_000.0)

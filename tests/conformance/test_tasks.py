@@ -187,7 +187,7 @@ every_scenario = pytest.mark.parametrize(("name", "scenario"), SCENARIOS)
 
 
 class Episode(NamedTuple):
-    """What came of an episode."""
+    """Results of an episode."""
 
     returned: float
     metrics: dfe.Metrics
@@ -256,7 +256,7 @@ def test_returns_are_ordered_by_packets_in_the_system_in_large_networks_and_long
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "scenario"), [one for one in SMALL if one[0] != "Overload-72"])
 def test_returns_are_ordered_like_long_runs(name: str, scenario: str) -> None:
-    """Of policies that do not learn meanwhile. Above saturation a long run has another order: queues go on growing."""
+    """Policies that do not learn meanwhile. Above saturation a long run has another order: queues grow."""
     known = dfe.task(name).references()[scenario]
     fixed = ("min", "ugal-n", "lia", "neural-v1")
     returned = {policy: play(name, scenario, policy, 50_000.0).returned for policy in fixed}

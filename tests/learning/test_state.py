@@ -1,4 +1,4 @@
-"""What a central critic sees says more about the rewards to come than all observations do."""
+"""The input of a central critic says more about the rewards to come than all observations do."""
 
 from __future__ import annotations
 

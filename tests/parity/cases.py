@@ -23,7 +23,7 @@ def config_of(**changes: Any) -> dfe.SimulationConfig:
 
 
 def decided_once(config: dfe.SimulationConfig) -> dfe.SimulationConfig:
-    """The configuration, in which also the core never takes a decision back: from Python nobody can."""
+    """The configuration, in which also the core never takes a decision back: Python cannot."""
     if config.network.decide_at != "by-policy":
         return config
     return config.replace(network=config.network.replace(decide_at="head"))

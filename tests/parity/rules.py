@@ -41,7 +41,9 @@ def _minimal(given: Parameters, batch: dfe.DecisionBatch, by: str) -> IntArray:
 
 def _piggyback(given: Parameters, batch: dfe.DecisionBatch, *, short: bool) -> IntArray:
     """UGAL's choice, and a non-minimal path where the link of the minimal path is congested."""
-    metric = batch.layout.congestion_metric if given["congestion_metric"] == "auto" else given["congestion_metric"]
+    metric = (
+        batch.layout.congestion_metric if given["congestion_metric"] == "auto" else given["congestion_metric"]
+    )
     by = "vc_occupancy" if metric == "vc" else "occupancy"
     minimal = _minimal(given, batch, by)
     if short:
@@ -90,17 +92,17 @@ def _ugal_ideal(given: Parameters, batch: dfe.DecisionBatch) -> IntArray:
     straight = columns_of(batch, "minimal", given["minimal_candidates"])
     around = columns_of(batch, "lgl", given["nonminimal_candidates"])
     minimal = straight[usable[:, straight].argmin(axis=1)]
-    detour = around[usable[:, around].argmin(axis=1)]
+    nonminimal = around[usable[:, around].argmin(axis=1)]
     rows = np.arange(len(batch))
-    away = packets[rows, minimal] > 2.0 * packets[rows, detour] + given["bias_packets"]
-    return np.where(batch.mask[rows, detour] & away, detour, minimal)
+    away = packets[rows, minimal] > 2.0 * packets[rows, nonminimal] + given["bias_packets"]
+    return np.where(batch.mask[rows, nonminimal] & away, nonminimal, minimal)
 
 
 def _biases(name: str, given: Parameters) -> tuple[IntArray, IntArray]:
     """(2, 3) shift and add of minimal paths, and of non-minimal paths, by hops taken."""
     if name != "ad":
         return np.array(_NO_BIAS).T, np.array(_MODES[name]).T
-    minimal, detour = (
+    minimal, nonminimal = (
         np.array(
             [
                 [given[f"{side}_{what}_{hops}"] for hops in ("first", "second", "later")]
@@ -109,7 +111,7 @@ def _biases(name: str, given: Parameters) -> tuple[IntArray, IntArray]:
         )
         for side in ("minimal", "nonminimal")
     )
-    return minimal, detour
+    return minimal, nonminimal
 
 
 def _aries(name: str, given: Parameters, batch: dfe.DecisionBatch) -> IntArray:
@@ -134,18 +136,18 @@ def _aries(name: str, given: Parameters, batch: dfe.DecisionBatch) -> IntArray:
             mask[np.ix_(arrives, inside)] = False
     levels = np.where(mask, of_ports[rows[:, None], at], _NEVER)
     minimal = straight[levels[:, straight].argmin(axis=1)]
-    detour = around[levels[:, around].argmin(axis=1)]
-    exists = mask[rows, detour]
-    of_minimal, of_detour = _biases(name, given)
+    nonminimal = around[levels[:, around].argmin(axis=1)]
+    exists = mask[rows, nonminimal]
+    of_minimal, of_nonminimal = _biases(name, given)
     q_minimal = (levels[rows, minimal] << of_minimal[0, hops]) + of_minimal[1, hops]
-    load = np.where(exists, levels[rows, detour], 0)
-    q_detour = (load << of_detour[0, hops]) + of_detour[1, hops]
-    leaves = q_detour < q_minimal
+    load = np.where(exists, levels[rows, nonminimal], 0)
+    q_nonminimal = (load << of_nonminimal[0, hops]) + of_nonminimal[1, hops]
+    leaves = q_nonminimal < q_minimal
     if given["ties"] == "nonminimal":
-        leaves |= q_detour == q_minimal
+        leaves |= q_nonminimal == q_minimal
     elif given["ties"] == "random":
-        leaves |= (q_detour == q_minimal) & (batch.draws[:, 0] >= 0.5)
-    return np.where(exists & leaves, detour, minimal)
+        leaves |= (q_nonminimal == q_minimal) & (batch.draws[:, 0] >= 0.5)
+    return np.where(exists & leaves, nonminimal, minimal)
 
 
 _RULES: dict[str, Callable[[Parameters, dfe.DecisionBatch], IntArray]] = {

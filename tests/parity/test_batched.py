@@ -1,4 +1,4 @@
-"""Policies answered from Python give the run that the core gives alone, bit for bit.
+"""Policies called from Python give the run that the core gives alone, bit for bit.
 
 What is registered is tested: by the library's reference implementation, or by the rule in ``rules.py``.
 """
@@ -21,7 +21,7 @@ from tests.topologies import SHAPES, topology_of
 REFERENCES = dfe.policies()  # test_learners.py has more about those that learn
 
 
-def answered(
+def routed_from_python(
     config: dfe.SimulationConfig, policy: dfe.Policy, duration_ns: float, **options: Any
 ) -> dfe.BatchedRoutingEnv:
     """Results of the policy in Python, at the end of the episode."""
@@ -35,7 +35,7 @@ def check_equal(
 ) -> dfe.BatchedRoutingEnv:
     """Run both ways and compare."""
     alone = native(config, policy, duration_ns)
-    env = answered(config, policy, duration_ns, **options)
+    env = routed_from_python(config, policy, duration_ns, **options)
     assert env.trace_hash() == alone.trace_hash()
     assert counted(env.metrics()) == counted(alone.metrics())
     return env
@@ -99,7 +99,7 @@ def test_the_number_of_threads_does_not_matter(name: str) -> None:
     assert dfe.Simulation(config.replace(threads=2)).num_partitions > 1
     policy = ready(name)
     expected = native(config, policy, 700.0).trace_hash()
-    assert answered(config.replace(threads=2), policy, 700.0).trace_hash() == expected
+    assert routed_from_python(config.replace(threads=2), policy, 700.0).trace_hash() == expected
 
 
 @pytest.mark.parametrize("name", REFERENCES)
@@ -208,7 +208,7 @@ def test_what_routers_tell_each_other_does_not_depend_on_threads(threads: int) -
     config = config_of(topology=dfe.Dragonfly.preset("1056"), load=0.5, threads=threads)
     expected = native(config.replace(threads=1), policy, 1500.0).trace_hash()
     assert native(config, policy, 1500.0).trace_hash() == expected
-    assert answered(config, policy, 1500.0).trace_hash() == expected
+    assert routed_from_python(config, policy, 1500.0).trace_hash() == expected
 
 
 @pytest.mark.product(
@@ -235,5 +235,5 @@ def test_the_modes_of_aries_run_the_same_history_on_its_machine(
 @pytest.mark.parametrize("name", ["ugal-n", "par", "pb", "ugal-ideal", "pb-acor", "tpr", "lia", "ad0", "ad3"])
 def test_the_policy_under_test_decides_something(name: str) -> None:
     """Equal hashes would mean little if everything went one way."""
-    share = answered(config_of(load=0.4), dfe.make_policy(name), 5000.0).metrics().minimal_fraction
+    share = routed_from_python(config_of(load=0.4), dfe.make_policy(name), 5000.0).metrics().minimal_fraction
     assert 0.05 < share < 0.95

@@ -85,11 +85,11 @@ def test_the_pettingzoo_views_end_with_the_workload() -> None:
     assert steps > 10
     aec = dragonfly_v0.env(**settings, **times)
     aec.reset(seed=1)
-    asked = 0
+    decisions = 0
     for _ in aec.agent_iter(max_iter=10**6):
         observation, _, terminated, truncated, _ = aec.last()
         over = terminated or truncated
         aec.step(None if over else int(observation["action_mask"].argmax()))
-        asked += not over
+        decisions += not over
     assert not aec.agents
-    assert asked > 12 * 11
+    assert decisions > 12 * 11

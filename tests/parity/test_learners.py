@@ -1,4 +1,4 @@
-"""Learners answered from Python give the run that they give in the core, and learn the same tables, bit for bit."""
+"""Learners called from Python give the run that they give in the core, and learn the same tables, bit for bit."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def test_tables_stay_equal_until_the_network_is_empty(learner: Any, preset: str)
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
-def test_an_evaluation_does_not_depend_on_who_answers(learner: Any) -> None:
+def test_an_evaluation_is_the_same_in_the_core_and_in_python(learner: Any) -> None:
     inside, outside = (
         evaluate_policy(
             dfe.make_policy(learner, epsilon=0.05),

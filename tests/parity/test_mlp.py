@@ -149,17 +149,17 @@ def test_of_equals_the_lowest_is_taken_in_the_second_stage_too(feature: str) -> 
 
 
 @pytest.mark.parametrize("scope", ["source-all", "minimal-path", "progressive"])
-def test_a_network_is_asked_where_the_modes_of_aries_are(scope: str) -> None:
-    """Non-minimal paths inside groups are legal only where routers are asked inside a group."""
+def test_a_network_decides_where_the_modes_of_aries_do(scope: str) -> None:
+    """Non-minimal paths inside groups are legal only where routers decide inside a group."""
     features = (
         "candidate_kind",
         "candidate_packets",
         "candidate_time_packets",
         "candidate_link_queued_packets",
     )
-    detours = ("lg", "g") if scope == "minimal-path" else ("lg", "g", "l")
+    kinds = ("lg", "g") if scope == "minimal-path" else ("lg", "g", "l")
     policy = policy_of(
-        config_of(), features=features, scope=scope, nonminimal_kinds=detours, output="softmax", seed=6
+        config_of(), features=features, scope=scope, nonminimal_kinds=kinds, output="softmax", seed=6
     )
     metrics = check_equal(config_of(load=0.5), policy)
     assert 0 < metrics.minimal_fraction < 1

@@ -65,22 +65,22 @@ def expected(policy: dfe.Policy, like: PacketRouting, episodes: int) -> list[Any
         created_ns, fresh = float(batch.packets["created_ns"][row]), False
         while not over and not is_left(episode, step):
             history.append((batch.obs[row].tobytes(), batch.mask[row].astype(int).tolist()))
-            packet, asked_ns = batch.packets[row], float(batch.time_ns[row])
+            packet, decided_ns = batch.packets[row], float(batch.time_ns[row])
             history.append([packet["source_host"], packet["number"], batch.time_ns.min()])
             history.append(batch.draws[row : row + 1].tolist())
-            decision, answers = batch.decision_ids[row], act(policy, batch).copy()
-            answers[row] = rng.choice(np.flatnonzero(batch.mask[row]))
+            decision, actions = batch.decision_ids[row], act(policy, batch).copy()
+            actions[row] = rng.choice(np.flatnonzero(batch.mask[row]))
             while True:
-                batch = env.step(answers)
+                batch = env.step(actions)
                 legs = env.transitions()
                 (found,) = np.nonzero(legs.decision_ids == decision)
                 if len(found) or env.done:
                     break
-                answers = act(policy, batch)
+                actions = act(policy, batch)
             delivered = bool(legs.done[found].any())
-            leg_ns = float(legs.latency_ns[found[0]]) if len(found) else env.time_ns - asked_ns
+            leg_ns = float(legs.latency_ns[found[0]]) if len(found) else env.time_ns - decided_ns
             over, step = delivered or env.done, step + 1
-            latency_ns = (asked_ns + leg_ns - created_ns if delivered else None) if over else 0.0
+            latency_ns = (decided_ns + leg_ns - created_ns if delivered else None) if over else 0.0
             history.append((-leg_ns / 1_000, delivered, over and not delivered, latency_ns))
             if not over:
                 row = int(np.flatnonzero(batch.decision_ids == legs.next_decision_ids[found[0]])[0])

@@ -150,7 +150,7 @@ def test_log_probabilities_near_and_at_their_limits_are_the_logarithms_of_the_so
         assert (np.isinf(logs) == ~mask).all()
         shown = mask & (exponents > -80)
         np.testing.assert_allclose(logs[shown], exact[shown], rtol=2e-7, atol=3e-7)
-        assert (logs[mask & ~shown] > -90.0).all()  # finite where nobody would ever draw them
+        assert (logs[mask & ~shown] > -90.0).all()  # finite where no draw would ever choose them
 
 
 def softmax(seed: int) -> MlpNetwork:
@@ -189,14 +189,14 @@ def test_python_and_rollouts_take_turns_and_copies_go_on_alike() -> None:
         rollout = env.rollout(softmax(1), 150)
         made_by_step += int(np.isnan(rollout.log_probs).sum())
         assert np.isfinite(rollout.log_probs).any()
-        twins = [copy.deepcopy(env), dfe.BatchedRoutingEnv.restore(env.snapshot()), env.fork()]
+        copies = [copy.deepcopy(env), dfe.BatchedRoutingEnv.restore(env.snapshot()), env.fork()]
         batch = env.pending
         batch = env.step(batch.minimal_actions())
-        for twin in twins:
-            twin.step(twin.pending.minimal_actions())
-            assert np.array_equal(twin.pending.obs, batch.obs)
+        for other in copies:
+            other.step(other.pending.minimal_actions())
+            assert np.array_equal(other.pending.obs, batch.obs)
             ours = copy.deepcopy(env).rollout(softmax(2), 50)
-            theirs = twin.rollout(softmax(2), 50)
+            theirs = other.rollout(softmax(2), 50)
             assert np.array_equal(ours.log_probs, theirs.log_probs, equal_nan=True)
             assert np.array_equal(ours.transitions.next_obs, theirs.transitions.next_obs)
     assert made_by_step > 50

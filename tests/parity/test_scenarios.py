@@ -35,7 +35,7 @@ def hashes(env: dfe.BatchedRoutingEnv) -> list[int]:
 
 
 @pytest.mark.parametrize("name", REFERENCES)
-def test_every_policy_answers_several_networks_as_the_core_does_each_alone(name: str) -> None:
+def test_every_policy_routes_several_networks_as_the_core_does_each_alone(name: str) -> None:
     policy = ready(name)
     expected = [native(config, policy, 1_500.0).trace_hash() for config in scenarios()[:4]]
     assert len(set(expected)) == 4
@@ -105,5 +105,5 @@ def test_rows_and_transitions_are_those_of_each_network_alone(action: str) -> No
             one = np.concatenate(parts)
             assert sorted(one.tobytes()) == sorted(np.ascontiguousarray(getattr(own, field)).tobytes()), field
         assert set(own.scenario.tolist()) == {0}
-        heard = sum(int((part.scenario == number).sum()) for part in found[1])
-        assert heard == len(env.feedback())
+        reports = sum(int((part.scenario == number).sum()) for part in found[1])
+        assert reports == len(env.feedback())

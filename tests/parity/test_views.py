@@ -26,7 +26,7 @@ from tests.ready import ready
 REFERENCES = [name for name in dfe.policies() if not ready(name).learns]
 
 
-def answer(policy: dfe.Policy, layout: Layout, observations: list[dict[str, np.ndarray]]) -> list[int]:
+def choose(policy: dfe.Policy, layout: Layout, observations: list[dict[str, np.ndarray]]) -> list[int]:
     """Decide from observations, as a policy would have to be deployed behind a standard API."""
     batch = DecisionBatch.from_observations(
         layout,
@@ -48,7 +48,7 @@ def through_parallel(config: dfe.SimulationConfig, policy: dfe.Policy, duration_
         assert acting == env.acting
         actions = dict.fromkeys(env.agents, layout.num_actions)
         actions.update(
-            zip(acting, answer(policy, layout, [observations[name] for name in acting]), strict=True)
+            zip(acting, choose(policy, layout, [observations[name] for name in acting]), strict=True)
         )
         observations = env.step(actions)[0]
     return env.core.trace_hash()
@@ -63,7 +63,7 @@ def through_aec(config: dfe.SimulationConfig, policy: dfe.Policy, duration_ns: f
     env.reset()
     for _ in env.agent_iter():
         observation, _, _, truncated, _ = env.last()
-        env.step(None if truncated else answer(policy, layout, [observation])[0])
+        env.step(None if truncated else choose(policy, layout, [observation])[0])
     return env.unwrapped.core.trace_hash()
 
 

@@ -41,7 +41,7 @@ def network_of(draw: np.random.Generator) -> dfe.NetworkConfig:
 
 
 def demands_of(draw: np.random.Generator, hosts: int) -> np.ndarray:
-    """One destination per host, or several; some hosts are silent."""
+    """A destination per host, or several; some hosts are silent."""
     if draw.random() < 0.7:
         matrix = np.zeros((hosts, hosts))
         receivers = draw.permutation(hosts) if draw.random() < 0.5 else draw.integers(0, hosts, hosts)

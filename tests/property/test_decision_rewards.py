@@ -1,4 +1,4 @@
-"""Rewards and transitions of the batched environment are exact, whatever is asked and answered."""
+"""Rewards and transitions of the batched environment are exact, for all decisions and actions."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def random_actions(batch: DecisionBatch) -> np.ndarray:
 
 
 class Played:
-    """An episode with random answers, drained: every batch, every transition, the packet log."""
+    """An episode with random actions, drained: every batch, every transition, the packet log."""
 
     def __init__(self, env: dfe.BatchedRoutingEnv) -> None:
         self.batches: list[DecisionBatch] = []
@@ -69,7 +69,7 @@ class Played:
     def column(self, name: str) -> np.ndarray:
         return np.concatenate([getattr(part, name) for part in self.transitions])
 
-    def asked(self, name: str) -> np.ndarray:
+    def raised(self, name: str) -> np.ndarray:
         return np.concatenate([getattr(batch, name) for batch in self.batches])
 
 
@@ -117,10 +117,10 @@ def test_every_decision_is_in_exactly_one_transition(
     played: dict[tuple[str, ...], Played], network: str, scope: str, action: str, reward: str
 ) -> None:
     episode = play(played, network, scope, action, reward)
-    asked = episode.asked("decision_ids")
-    assert len(asked) > 100
-    assert len(set(asked.tolist())) == len(asked)
-    assert Counter(asked.tolist()) == Counter(episode.column("decision_ids").tolist())
+    raised = episode.raised("decision_ids")
+    assert len(raised) > 100
+    assert len(set(raised.tolist())) == len(raised)
+    assert Counter(raised.tolist()) == Counter(episode.column("decision_ids").tolist())
 
 
 @pytest.mark.parametrize(("network", "scope", "action", "reward"), CASES)
@@ -129,7 +129,7 @@ def test_rewards_add_up_to_the_times_of_the_packet_log(
 ) -> None:
     episode = play(played, network, scope, action, reward)
     arrival = delivered_ns(episode)
-    ids, times = episode.asked("decision_ids"), episode.asked("time_ns")
+    ids, times = episode.raised("decision_ids"), episode.raised("time_ns")
     if reward == "delivery":
         when = dict(zip(ids.tolist(), times.tolist(), strict=True))
         ended = episode.column("decision_ids")
@@ -151,11 +151,11 @@ def test_a_transition_shows_what_both_routers_saw(
     played: dict[tuple[str, ...], Played], network: str, scope: str, action: str, reward: str
 ) -> None:
     episode = play(played, network, scope, action, reward)
-    row = {i: n for n, i in enumerate(episode.asked("decision_ids").tolist())}
+    row = {i: n for n, i in enumerate(episode.raised("decision_ids").tolist())}
     ended = np.array([row[i] for i in episode.column("decision_ids").tolist()])
-    np.testing.assert_array_equal(episode.column("obs"), episode.asked("obs")[ended])
-    np.testing.assert_array_equal(episode.column("mask"), episode.asked("mask")[ended])
-    np.testing.assert_array_equal(episode.column("agents"), episode.asked("agents")[ended])
+    np.testing.assert_array_equal(episode.column("obs"), episode.raised("obs")[ended])
+    np.testing.assert_array_equal(episode.column("mask"), episode.raised("mask")[ended])
+    np.testing.assert_array_equal(episode.column("agents"), episode.raised("agents")[ended])
     taken = [episode.actions[i] for i in episode.column("decision_ids").tolist()]
     np.testing.assert_array_equal(episode.column("actions"), taken)
 
@@ -169,12 +169,12 @@ def test_a_transition_shows_what_both_routers_saw(
     assert (episode.column("next_decision_ids")[done] == -1).all()
     assert not episode.column("next_mask")[done].any()
     followed = np.array([row[i] for i in episode.column("next_decision_ids")[~done].tolist()], dtype=np.int64)
-    np.testing.assert_array_equal(episode.column("next_obs")[~done], episode.asked("obs")[followed])
-    np.testing.assert_array_equal(episode.column("next_mask")[~done], episode.asked("mask")[followed])
-    np.testing.assert_array_equal(episode.column("next_agents")[~done], episode.asked("agents")[followed])
-    legs = episode.asked("time_ns")[followed] - episode.asked("time_ns")[ended[~done]]
+    np.testing.assert_array_equal(episode.column("next_obs")[~done], episode.raised("obs")[followed])
+    np.testing.assert_array_equal(episode.column("next_mask")[~done], episode.raised("mask")[followed])
+    np.testing.assert_array_equal(episode.column("next_agents")[~done], episode.raised("agents")[followed])
+    legs = episode.raised("time_ns")[followed] - episode.raised("time_ns")[ended[~done]]
     np.testing.assert_allclose(episode.column("latency_ns")[~done], legs, rtol=0, atol=1e-6)
-    # The last decision of every packet that was asked about is the one that its delivery ends.
+    # The last decision of every packet is the one that its delivery ends.
     packets = key_of_decision(episode.column("decision_ids")[done])
     assert (
         len(set(packets.tolist())) == len(packets) == len(set(key_of_decision(np.array(list(row))).tolist()))
@@ -184,9 +184,9 @@ def test_a_transition_shows_what_both_routers_saw(
 def test_feedback_takes_the_time_of_the_link_back(played: dict[tuple[str, ...], Played]) -> None:
     episode = play(played, "default", "all", "port", "hop")
     config, topology = episode.env.config, episode.env.config.topology
-    row = {i: n for n, i in enumerate(episode.asked("decision_ids").tolist())}
+    row = {i: n for n, i in enumerate(episode.raised("decision_ids").tolist())}
     ended = np.array([row[i] for i in episode.column("decision_ids").tolist()])
-    learned = episode.column("time_ns") - episode.asked("time_ns")[ended] - episode.column("latency_ns")
+    learned = episode.column("time_ns") - episode.raised("time_ns")[ended] - episode.column("latency_ns")
     kinds = np.array([topology.port_kind(topology.p + a) for a in episode.column("actions").tolist()])
     for kind, latency_ns in (
         ("local", config.network.local_latency_ns),
@@ -330,18 +330,18 @@ def test_decisions_that_the_end_cuts_off_are_truncated(scope: str, reward: str) 
     env = dfe.BatchedRoutingEnv(
         config_of(NETWORKS["default"]), scope=scope, reward=reward, duration_ns=1_500.0
     )
-    batch, asked = env.reset(), {}
+    batch, raised = env.reset(), {}
     while not env.done:
-        asked.update(zip(batch.decision_ids.tolist(), batch.time_ns.tolist(), strict=True))
+        raised.update(zip(batch.decision_ids.tolist(), batch.time_ns.tolist(), strict=True))
         batch = env.step(random_actions(batch))
     ended = env.transitions()
-    assert sorted(ended.decision_ids.tolist()) == sorted(asked)
+    assert sorted(ended.decision_ids.tolist()) == sorted(raised)
     cut = ended.truncated
     assert 50 < cut.sum() < len(ended)
     assert not (ended.done & cut).any()
     assert (ended.next_agents[cut] == -1).all()
     assert not ended.next_mask[cut].any()
-    passed = [1_500.0 - asked[i] for i in ended.decision_ids[cut].tolist()]
+    passed = [1_500.0 - raised[i] for i in ended.decision_ids[cut].tolist()]
     np.testing.assert_allclose(ended.latency_ns[cut], passed, atol=1e-6)
     np.testing.assert_allclose(ended.rewards, -ended.latency_ns / 1_000.0, rtol=1e-12)
     assert len(ended.completed()) == (~cut).sum()

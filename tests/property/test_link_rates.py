@@ -12,13 +12,13 @@ import dragonfly_env as dfe
 PAIR = dfe.Dragonfly(p=1, a=2, h=1, g=3)
 PACKETS = 3_000
 ROOM = {f"{name}_buffer_packets": 20_000 for name in ("host", "local", "global", "output")}
-# One host sends to another over two local links and a global one.
+# A host sends to another over two local links and a global one.
 ONE_FLOW = np.zeros((6, 6))
 ONE_FLOW[0, 3] = 1.0
 
 
 def carried(kind: str, gbytes_per_s: float, packet_bytes: int) -> float:
-    """What one flow gets through links of one kind, in GB/s; all others are twice as fast."""
+    """Throughput of one flow through links of one kind, in GB/s; all others are twice as fast."""
     rates = {f"{name}_bandwidth_gbytes_per_s": 2 * gbytes_per_s for name in ("host", "local", "global")}
     rates[f"{kind}_bandwidth_gbytes_per_s"] = gbytes_per_s
     chosen = dfe.NetworkConfig(

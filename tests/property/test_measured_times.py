@@ -1,4 +1,4 @@
-"""A run with a progress bar is cut into parts: whatever its times are, it ends, at the picosecond asked for."""
+"""A run with a progress bar is cut into parts: at all times it ends at the given picosecond."""
 
 from __future__ import annotations
 

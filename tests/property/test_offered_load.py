@@ -1,4 +1,4 @@
-"""Hosts offer the load that was asked for, on links of any speed and with packets of any size, or are refused."""
+"""Hosts offer the given load, on links of any speed and with packets of any size, or are refused."""
 
 from __future__ import annotations
 

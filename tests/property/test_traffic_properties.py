@@ -53,7 +53,7 @@ def test_adversarial_group_is_the_offset_modulo_the_groups(
 
 
 @given(SEEDS, st.lists(st.floats(0, 1e300), min_size=9, max_size=9))
-def test_demand_never_draws_what_no_one_asked_for(seed: int, row: list[float]) -> None:
+def test_demand_never_draws_a_pair_of_demand_0(seed: int, row: list[float]) -> None:
     topology = topology_of((2, 4, 2))
     demands = np.zeros((9, 9))
     demands[0] = row

@@ -1,4 +1,4 @@
-"""Modules of the package know one another one way only: whoever stands further down in this list knows those above.
+"""Modules of the package know one another one way only: a module further down in this list knows those above.
 
 The order is that of ARCHITECTURE.md. Imports inside functions count, and so do those for type checkers.
 """

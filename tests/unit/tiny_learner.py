@@ -78,7 +78,7 @@ class TinyLearner:
         return agent
 
 
-class Detours:
+class NonMinimal:
     """Always the last legal action."""
 
     scope, action = "every", "port"
@@ -108,4 +108,4 @@ class Demanding:
         return batch.minimal_actions()
 
 
-NONMINIMAL_KINDS = Detours()
+NONMINIMAL_KINDS = NonMinimal()

@@ -246,7 +246,7 @@ def _entries(page: Page) -> list[str]:
         entries += [f".. {directive}:: {module}.{name}"]
         if directive == "autoclass":
             entries.append("   :members:")
-            if not _is_protocol(module, name):  # of which nothing can be asked that is about classes
+            if not _is_protocol(module, name):  # protocols have no members of classes
                 entries.append(f"   :inherited-members: {_documented_bases(module, name)}")
             entries += [
                 f"   :exclude-members: {', '.join(sorted(hidden_in(name)))}",

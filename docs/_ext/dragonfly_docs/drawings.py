@@ -17,7 +17,7 @@ _STYLE = """\
   .local { stroke: #9fb3d1 } .global { stroke: #d9d9d9 } .box { fill: #f2f5fa; stroke: #7d90ad }
   .line { stroke: #345; fill: none } .minimal { stroke: #1a7f37; stroke-width: 3; fill: none }
   .detour { stroke: #c2410c; stroke-width: 3; fill: none }
-  .fill-minimal { fill: #1a7f37 } .fill-detour { fill: #c2410c }
+  .fill-minimal { fill: #1a7f37 } .fill-intermediate { fill: #c2410c }
   .packet { fill: #4f7cc4 }
 </style>
 """
@@ -131,9 +131,13 @@ def _network_drawing() -> str:
 def _example(topology: dfe.Dragonfly) -> tuple[list[int], list[int]]:
     """A minimal path of three hops and one of six by another group, which meet only at their ends."""
     a = topology.a
-    for source, detour, destination in itertools.product(range(a), range(3 * a, 4 * a), range(6 * a, 7 * a)):
+    for source, intermediate, destination in itertools.product(
+        range(a), range(3 * a, 4 * a), range(6 * a, 7 * a)
+    ):
         minimal = minimal_way(topology, source, destination)
-        long = minimal_way(topology, source, detour) + minimal_way(topology, detour, destination)[1:]
+        long = (
+            minimal_way(topology, source, intermediate) + minimal_way(topology, intermediate, destination)[1:]
+        )
         if len(minimal) == 4 and len(long) == 7 and len({*minimal, *long}) == 9:
             return minimal, long
     raise LookupError("no such paths in this network")
@@ -143,7 +147,7 @@ def _paths_drawing() -> str:
     topology = dfe.Dragonfly.preset("72")
     drawn = _Map(topology)
     minimal, long = _example(topology)
-    source, detour, destination = long[0], long[3], long[-1]
+    source, intermediate, destination = long[0], long[3], long[-1]
     legend = [
         _line((14, 20), (44, 20), "minimal", "tip-minimal"),
         _text(52, 24, f"minimal: {len(minimal) - 1} hops", anchor="start"),
@@ -153,7 +157,7 @@ def _paths_drawing() -> str:
     ends = [
         _circle(drawn.router(source), 6, "fill-minimal"),
         _circle(drawn.router(destination), 6, "fill-minimal"),
-        _circle(drawn.router(detour), 6, "fill-detour"),
+        _circle(drawn.router(intermediate), 6, "fill-intermediate"),
     ]
     return _svg(
         _SIZE,

@@ -30,7 +30,7 @@ def code(text: object) -> str:
 
 
 def spelled(value: object) -> str:
-    """A setting's value as it is written in Python, where ``None`` means that somebody else decides."""
+    """A setting's value as it is written in Python, where ``None`` means that another part of the library decides."""
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return f"{value:g}"
     return "unset" if value is None else str(value)

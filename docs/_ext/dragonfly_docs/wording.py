@@ -3,14 +3,19 @@
 It reads README.md, the pages of docs/, docstrings of the package, its help texts and messages. It names each home-made
 word, each sentence that is too long, and each bold "missed". Code is not prose: what is in backticks or indented is
 skipped, and so are generated parts, whose texts are those of registries.
+
+In C++ and Python it reads comments and identifiers, too: no retired word, and no comment or docstring that begins with
+a word that hides its noun ("Of", "What").
 """
 
 from __future__ import annotations
 
 import ast
+import io
 import itertools
 import re
 import sys
+import tokenize
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -42,6 +47,27 @@ IN_PYTHON = {
     r"our (own )?reading": "assumption",
 }
 """Of docstrings, help texts and messages of the library; pages may say more."""
+
+IN_CODE = re.compile(
+    r"asks?|asked|asker|answer(s|ed)?|questions?|detours?|desk|mail|baggage|surroundings|nobody|somebody|whoever|twins?|"
+    r"instants?|hears|heard|paid|pays",
+    re.IGNORECASE,
+)
+"""Words of identifiers."""
+IN_COMMENTS = re.compile(
+    r"\b(asks?|asked|answer(s|ed)?|detours?|desks?|mail|baggage|surroundings|nobody|somebody|whoever|twins?|instants?|"
+    r"hears?|heard|paid|pays)\b",
+    re.IGNORECASE,
+)
+FIRST_WORDS = re.compile(r"(Of|What|Who|Whose|Those|As|The same|One|Here)\b")
+"""A comment or docstring begins with a verb or with the noun that it defines."""
+PUBLIC = {
+    "dragonfly_env/policies.py": {"detour"},
+    "tests/unit/baselines/test_policies_of_rules.py": {"detour"},
+}
+"""Public names with a retired word, by file: ``Ugal(detour="lg")`` stays, as scripts of users have it."""
+_CPP = re.compile(r'//[^\n]*|"(?:\\.|[^"\\\n])*"|#include[^\n]*|[A-Za-z_]\w*')
+_PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 _RETIRED = [(re.compile(rf"\b({old})\b", re.IGNORECASE), new) for old, new in RETIRED.items()]
 _RETIRED_IN_PYTHON = [(re.compile(rf"\b({old})\b", re.IGNORECASE), new) for old, new in IN_PYTHON.items()]
@@ -93,6 +119,64 @@ def texts_of(source: str) -> Iterator[tuple[int, str]]:
             yield node.value.lineno, " ".join(found)
 
 
+def code_of_cpp(source: str) -> Iterator[tuple[int, str, bool]]:
+    """(line, text, whether it is a comment) of the comments and identifiers of a C++ file; comments on lines that
+    follow each other are one.
+    """
+    block: list[str] = []
+    begin = 0
+    for number, line in enumerate(source.splitlines(), 1):
+        text = line.strip()
+        if text.startswith("//"):
+            begin = begin or number
+            block.append(text.lstrip("/ "))
+            continue
+        if block:
+            yield begin, "\n".join(block), True
+            block, begin = [], 0
+        for found in _CPP.finditer(line):
+            if found.group().startswith("//"):
+                yield number, found.group().lstrip("/. "), True
+            elif not found.group().startswith(('"', "#")):
+                yield number, found.group(), False
+    if block:
+        yield begin, "\n".join(block), True
+
+
+def code_of_python(source: str) -> Iterator[tuple[int, str, bool]]:
+    """(line, text, whether it is a comment or a docstring) of the comments, docstrings and identifiers of a module."""
+    last = -1
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.NAME:
+            yield token.start[0], token.string, False
+        elif token.type == tokenize.COMMENT:
+            text = token.string.lstrip("# ")
+            if token.start[0] != last + 1 and "noqa" not in text and "type:" not in text:
+                yield token.start[0], text, True
+            last = token.start[0]
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        if documentation := ast.get_docstring(node):
+            yield getattr(node, "lineno", 1), documentation, True
+
+
+def check_code(path: Path) -> list[str]:
+    """Faults of the comments and identifiers of a file."""
+    source = path.read_text(encoding="utf-8")
+    public = PUBLIC.get(path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else "", set())
+    found = []
+    for line, text, is_comment in (code_of_python if path.suffix == ".py" else code_of_cpp)(source):
+        if is_comment:
+            if first := FIRST_WORDS.match(text):
+                found.append(f"{line}: begins with {first.group()!r}: begin with a verb or the noun")
+            words = IN_COMMENTS.finditer(re.sub(r"``[^`]*``|`[^`]*`", "", text))
+            found += [f"{line}: {word.group()!r} in a comment" for word in words]
+        elif text not in public and any(map(IN_CODE.fullmatch, _PARTS.findall(text))):
+            found.append(f"{line}: {text!r}: a retired word")
+    return found
+
+
 def check(path: Path) -> list[str]:
     """Faults of a file."""
     text = path.read_text(encoding="utf-8")
@@ -112,6 +196,24 @@ def files(root: Path) -> Iterator[Path]:
         yield from sorted((root / folder).rglob("*.py"))
 
 
+def code_files(root: Path) -> Iterator[Path]:
+    """C++ and Python whose comments and identifiers are checked."""
+    for folder in (
+        "csrc",
+        "dragonfly_env",
+        "agents",
+        "baselines",
+        "examples",
+        "benchmarks",
+        "tests",
+        "docs/_ext",
+    ):
+        for path in sorted((root / folder).rglob("*")):
+            # The words are in the checker itself, and in its tests.
+            if path.suffix in (".cpp", ".hpp", ".py") and "wording" not in path.name:
+                yield path
+
+
 def main() -> int:
     """Print what is wrong; the exit code says whether something is."""
     wrong = 0
@@ -120,6 +222,11 @@ def main() -> int:
         found = check(path)
         for fault in found:
             print(f"{name}:{fault}")
+        wrong += len(found)
+    for path in code_files(ROOT):
+        found = check_code(path)
+        for fault in found:
+            print(f"{path.relative_to(ROOT).as_posix()}:{fault}")
         wrong += len(found)
     return 1 if wrong else 0
 

@@ -32,6 +32,7 @@ from dragonfly_env.lab.benchmark import reference_results
 from dragonfly_env.lab.benchmark.suite import EFFORTS, BenchmarkCase, Effort, Suite, Track, find_suite
 from dragonfly_env.policies import Policy
 from dragonfly_env.simulation.config import SimulationConfig
+from dragonfly_env.sweeps.point import with_published_names
 
 _COLUMNS = ("track", "effort", "case", "quantity", "bound", "key")
 

@@ -47,10 +47,10 @@ class Benchmark(Work):
     _refused: dict[tuple[str, ...], str] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        asked = [parse_policy_choice(spec) for spec in dict.fromkeys(self.policies)]
-        labels = [label for label, _ in asked]
+        choices = [parse_policy_choice(spec) for spec in dict.fromkeys(self.policies)]
+        labels = [label for label, _ in choices]
         self._choices.update(map(parse_policy_choice, self.suite.reference_specs))
-        for number, (name, policy) in enumerate(asked):
+        for number, (name, policy) in enumerate(choices):
             label = name
             if labels.count(name) > 1 and _is_trained(policy):
                 label = f"{name}#{labels[: number + 1].count(name)}"

@@ -117,7 +117,7 @@ class TableSize(NamedTuple):
 
 @functools.cache
 def table_size(hosts: int, policy: str) -> TableSize:
-    """What a learner keeps per router, measured on a network that has just been built."""
+    """Memory of a learner per router, measured on a network that has just been built."""
     config = dfe.SimulationConfig(
         topology=dfe.Dragonfly.preset(str(hosts), arrangement="absolute"),
         network=dfe.NetworkConfig.preset("q-adaptive"),

@@ -372,7 +372,7 @@ def _states(
 
 
 def _spreads(seen: Evidence, *policies: str) -> dict[str, float]:
-    """Of these policies, or of all: the highest load of a router over the lowest."""
+    """The highest load of a router over the lowest, of these policies or of all."""
     points = [point for policy in policies or ("",) for point in seen.points(policy, traffic="any")]
     loads = {point.policy_label: loads_of_routers(seen.findings, point) for point in points}
     return {policy: float(np.mean(of.max(axis=1) / of.min(axis=1))) for policy, of in loads.items()}

@@ -68,7 +68,7 @@ def test_an_illegal_action_is_never_taken_and_never_enters_a_target() -> None:
     assert agent._network is not None
     for network in (agent._network.q_net, agent._network.q_net_target):
         with torch.no_grad():
-            network.q_net[-1].bias[2] = 1e6  # what nobody may do looks best
+            network.q_net[-1].bias[2] = 1e6  # an illegal action looks best
     assert (agent.act(world.batch(states)) != 2).all()  # type: ignore[arg-type]
     _, transitions = world.step(states, actions)
     agent.learn(transitions)  # type: ignore[arg-type]

@@ -61,8 +61,8 @@ def test_the_core_decides_as_the_agent_that_was_exported(case: str, tmp_path: Pa
     agent = trained(**CASES[case])
     policy = dfe.make_policy("mlp", weights=agent.export_mlp(tmp_path / "agent"))
     env = dfe.BatchedRoutingEnv.for_policy(CONFIG, policy, duration_ns=4_000.0)
-    asked = dfe.BatchedRoutingEnv(CONFIG, duration_ns=4_000.0, **agent.env_options())
-    assert env.layout == asked.layout
+    exported = dfe.BatchedRoutingEnv(CONFIG, duration_ns=4_000.0, **agent.env_options())
+    assert env.layout == exported.layout
     decisions = close = 0
     batch = env.reset(seed=CONFIG.seed)
     while not env.done:

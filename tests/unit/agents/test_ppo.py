@@ -130,8 +130,8 @@ def test_the_core_decides_as_the_agent_that_was_exported(settings: dict[str, Any
     agent = trained(config=SYSTEM, **settings)
     policy = dfe.make_policy("mlp", weights=agent.export_mlp(tmp_path / "agent"))
     env = dfe.BatchedRoutingEnv.for_policy(SYSTEM, policy, duration_ns=2_000.0)
-    asked = dfe.BatchedRoutingEnv(SYSTEM, **agent.env_options())
-    assert env.layout == asked.layout
+    needed = dfe.BatchedRoutingEnv(SYSTEM, **agent.env_options())
+    assert env.layout == needed.layout
     decisions = equal = 0
     batch = env.reset(seed=SYSTEM.seed)
     while not env.done:

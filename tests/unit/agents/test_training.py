@@ -101,7 +101,7 @@ def test_a_learner_that_wants_to_is_told_of_the_end_of_every_episode() -> None:
     assert agent.learned_in_episodes == [p.statistics["transitions"] for p in progress]
 
 
-def test_evaluations_come_as_often_as_asked_and_at_the_end() -> None:
+def test_evaluations_come_as_often_as_set_and_at_the_end() -> None:
     agent = MeanOfActions()
     options: dict[str, Any] = {"evaluation_warmup_ns": 1_000.0, "evaluation_ns": 2_000.0, **SHORT}
     progress = fit(agent, TINY, episodes=5, evaluate_every=2, evaluation_seeds=(1, 2), **options)

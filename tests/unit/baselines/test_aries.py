@@ -1,4 +1,4 @@
-"""Aries' modes: the paths that packets take, who is asked, and what the parameters change."""
+"""Aries' modes: the paths that packets take, the routers that decide, and the effect of the parameters."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_where_all_is_allowed_packets_go_around_in_the_source_the_intermediate_a
         "a router of the destination group on purpose"
     )
     assert any(len(groups_of(route)) == 1 and is_long(route) for route in taken), "inside one group"
-    # Every row has a gateway to every group, so nobody needs two hops to leave one, unless he changes his mind.
+    # Every row has a gateway to every group, so no packet needs two hops to leave one, unless its router chooses again.
     assert any(len(stays(route)[0]) == 3 for route in around)
     assert max(map(len, taken)) - 1 <= 14
 
@@ -134,7 +134,9 @@ def test_with_any_gateway_all_links_to_a_group_are_used_alike() -> None:
         ("source", False, "source"),
     ],
 )
-def test_an_environment_asks_where_the_policy_is_asked(decide: str, in_group: bool, scope: str) -> None:
+def test_an_environment_raises_decisions_where_the_policy_decides(
+    decide: str, in_group: bool, scope: str
+) -> None:
     policy = dfe.make_policy("ad3", decide=decide, in_group=in_group)
     assert policy.scope == policy.env_options()["scope"] == scope
     config = dfe.SimulationConfig(topology=GRID, network="aries", traffic="uniform", load=0.5, seed=1)

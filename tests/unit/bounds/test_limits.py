@@ -188,7 +188,7 @@ def test_unequal_service_may_accept_more_than_the_most_load() -> None:
 
 
 def test_hosts_of_a_router_with_different_destinations_are_limited_apart() -> None:
-    """Of two hosts per router one sends within its group, the other over the only link to the other group."""
+    """A host of each router sends within its group, the other over the only link to the other group."""
     topology = dfe.Dragonfly(p=2, a=2, h=1, g=2)
     demands = np.zeros((8, 8))
     demands[[0, 2, 4, 6], [3, 1, 7, 5]] = 1.0

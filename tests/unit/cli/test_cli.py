@@ -66,12 +66,12 @@ def test_simulate_prints_a_table() -> None:
 def test_simulate_as_json_is_the_simulation_of_the_library() -> None:
     done = run("simulate", "--topology", "72", "--load", "0.3", "--seed", "4", "--json", *SHORT)
     assert done.exit_code == 0
-    answer = json.loads(done.stdout)
+    printed = json.loads(done.stdout)
     config = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), load=0.3, seed=4, policy="min")
-    assert answer["results"] == dfe.simulate(config, warmup_ns=1000, measure_ns=2000).to_dict()
-    assert answer["package_version"] == dfe.__version__
-    assert answer["configuration"]["topology"]["p"] == 2
-    assert answer["configuration"]["warmup_ns"] == 1000
+    assert printed["results"] == dfe.simulate(config, warmup_ns=1000, measure_ns=2000).to_dict()
+    assert printed["package_version"] == dfe.__version__
+    assert printed["configuration"]["topology"]["p"] == 2
+    assert printed["configuration"]["warmup_ns"] == 1000
 
 
 def test_options_reach_the_simulation() -> None:
@@ -141,7 +141,7 @@ def test_options_change_a_scenario_file(tmp_path: Path) -> None:
     assert set(table["topology_arrangement"]) == {"absolute"}
 
 
-def test_plot_draws_what_is_asked_for(tmp_path: Path) -> None:
+def test_plot_draws_the_named_figures(tmp_path: Path) -> None:
     assert run(*SWEEP, "--out", str(tmp_path), "--workers", "1", "--no-plots").exit_code == 0
     done = run(
         *("plot", str(tmp_path), "-k", "ports", "-l", "0.2", "-p", "min", "-f", "pdf", "-o"),

@@ -60,13 +60,13 @@ def test_any_mixture_gives_the_rows_and_figures_of_a_sweep() -> None:
         "min",
         "ugal-n:bias_packets=2",
         agent,
-        "tiny_learner:Detours",
+        "tiny_learner:NonMinimal",
         "mine=tiny_learner:NONMINIMAL_KINDS",
     ]
     done = run(*mixture, *SYSTEM, "--network", "default", *LOAD, "--seed", "1", "--seed", "2")
     assert done.exit_code == 0, done.stderr
     table = rows()
-    labels = ["min", "ugal-n:bias_packets=2", "made", "Detours", "mine"]
+    labels = ["min", "ugal-n:bias_packets=2", "made", "NonMinimal", "mine"]
     assert table["policy"].drop_duplicates().tolist() == labels
     assert len(table) == 10
     assert "What each policy carries" in done.stdout
@@ -142,7 +142,7 @@ def test_a_scenario_file_may_name_agents_too(tmp_path: Path) -> None:
     saved_agent("agent.zip")
     (tmp_path / "mine.toml").write_text(
         'topology = {p = 1, a = 3, h = 1}\nnetwork = "lia"\nloads = [0.3]\ntraffic = ["uniform"]\n'
-        'policies = ["min", "detours=tiny_learner:Detours", {agent = "agent.zip", label = "learned"}]\n'
+        'policies = ["min", "nonminimal=tiny_learner:NonMinimal", {agent = "agent.zip", label = "learned"}]\n'
         "warmup_ns = 500\nmeasure_ns = 1000\n"
     )
     done = run("mine.toml", "-o", "out", "-j", "1", "--no-plots", command="sweep")

@@ -115,7 +115,7 @@ def test_ctrl_c_keeps_the_agent_and_prints_how_to_go_on(monkeypatch: pytest.Monk
     load_agent("out/agent.zip")
 
 
-def test_an_existing_training_is_not_overwritten_unless_asked() -> None:
+def test_an_existing_training_is_overwritten_with_restart_alone() -> None:
     command = ("tiny", *SHORT, "--episodes", "2", "-o", "out")
     assert run(*command).exit_code == 0
     other = [{"0.4": "0.5"}.get(word, word) for word in command]

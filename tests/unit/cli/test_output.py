@@ -1,4 +1,4 @@
-"""What commands print: tables and lists at every width, how texts of options are read, and completion by a shell."""
+"""Output of commands: tables and lists at every width, how texts of options are read, and completion by a shell."""
 
 from __future__ import annotations
 

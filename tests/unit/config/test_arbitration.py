@@ -32,7 +32,7 @@ def share_of_own_hosts(arbitration: str) -> float:
 
 @pytest.mark.parametrize("arbitration", ["round-robin", "least-recently-served"])
 def test_own_hosts_are_served_as_other_inputs_are(arbitration: str) -> None:
-    """Two hosts and three routers ask for the link."""
+    """Two hosts and three routers request the link."""
     assert share_of_own_hosts(arbitration) == pytest.approx(2 / 5, abs=0.02)
 
 

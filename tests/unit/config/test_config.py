@@ -77,7 +77,7 @@ def test_defaults_are_the_network_for_learning_and_periodic_injection() -> None:
 
 
 @pytest.mark.parametrize(
-    ("injection", "asked", "loses"),
+    ("injection", "full", "loses"),
     [
         ("periodic", None, False),
         ("bernoulli", None, True),
@@ -87,9 +87,9 @@ def test_defaults_are_the_network_for_learning_and_periodic_injection() -> None:
     ],
 )
 def test_a_full_source_queue_stalls_or_loses_as_the_published_simulators_do(
-    injection: str, asked: str | None, loses: bool
+    injection: str, full: str | None, loses: bool
 ) -> None:
-    c = config(injection=injection, source_queue_full=asked, source_queue_packets=20)
+    c = config(injection=injection, source_queue_full=full, source_queue_packets=20)
     assert c.loses_when_full is loses
 
 

@@ -49,7 +49,7 @@ def test_a_blocked_head_finds_another_way_round() -> None:
 
 
 def test_with_the_same_nonminimal_path_it_is_the_choice_that_is_made_anew() -> None:
-    """``pb`` hears of congested links while a head waits."""
+    """``pb`` receives signals of congested links while a head waits."""
     hashes = set()
     for decide_at in ("head", "attempt", "attempt-same-path"):
         run = simulation("pb", decide_at=decide_at, traffic="adv+2")

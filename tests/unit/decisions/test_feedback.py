@@ -1,4 +1,4 @@
-"""``BatchedRoutingEnv.feedback``: what routers hear of their hops, and when."""
+"""``BatchedRoutingEnv.feedback``: reports on hops to routers, and their times."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def any_port(batch: dfe.DecisionBatch) -> np.ndarray:
     return (batch.draws[:, :1] * ranks[:, -1:] < ranks).argmax(axis=1)
 
 
-def heard(env: dfe.BatchedRoutingEnv) -> list[tuple[Any, ...]]:
+def received(env: dfe.BatchedRoutingEnv) -> list[tuple[Any, ...]]:
     """The reports since the last call, one tuple each."""
     feedback = env.feedback()
     assert not feedback.scenario.any()
@@ -57,14 +57,14 @@ def test_one_packet_is_reported_with_the_times_that_the_links_take(
         routers += batch.agents.tolist()
         ports += batch.minimal_actions().tolist()
         batch = env.step(batch.minimal_actions())
-        reports += heard(env)
+        reports += received(env)
     arrived = 1_000.0 + 32 + 10 + 10
     expected = []
     for hop, link_ns in enumerate((30.0, 300.0, 30.0)):
         travel = routing_delay_ns + 1 + 32 + 10 + link_ns + 10
         arrived += travel
         left = arrived + routing_delay_ns + 1
-        following = decisions[hop + 1] if hop < 2 else -1  # the last router is not asked
+        following = decisions[hop + 1] if hop < 2 else -1  # the last router does not decide
         expected.append(
             (decisions[hop], following, routers[hop], ports[hop], travel, left + 10 + link_ns + 10)
         )
@@ -90,16 +90,16 @@ def test_a_batch_comes_with_every_report_that_reaches_its_routers_before(
 ) -> None:
     topology = dfe.Dragonfly.preset("1056")
     env = make(1_800.0, topology=topology, network=network, threads=threads, load=0.8)
-    asked_ns = np.full(topology.num_routers, -1.0)
+    decided_ns = np.full(topology.num_routers, -1.0)
     batch, reports = env.reset(), 0
     while not env.done:
         feedback = env.feedback()
         reports += len(feedback)
         # A report that comes now must not have been missing at an earlier decision of its router.
-        assert (feedback.time_ns > asked_ns[feedback.agents]).all()
+        assert (feedback.time_ns > decided_ns[feedback.agents]).all()
         order = np.lexsort((feedback.ports, feedback.agents, feedback.time_ns))
         np.testing.assert_array_equal(order, np.arange(len(feedback)))
-        np.maximum.at(asked_ns, batch.agents, batch.time_ns)
+        np.maximum.at(decided_ns, batch.agents, batch.time_ns)
         batch = env.step(any_port(batch))
     assert reports > 1_000
 
@@ -108,33 +108,33 @@ def test_a_batch_comes_with_every_report_that_reaches_its_routers_before(
 def test_every_decision_is_reported_once_and_with_the_one_that_followed(decide_at: str) -> None:
     env = make(load=0.3, network=dfe.NetworkConfig(decide_at=decide_at), packet_log=True)
     batch, reports = env.reset(), []
-    asked: dict[int, tuple[int, int, float]] = {}
+    raised: dict[int, tuple[int, int, float]] = {}
 
-    class Asked:
+    class Recording:
         @staticmethod
         def act(batch: dfe.DecisionBatch) -> np.ndarray:
             actions = any_port(batch)
             rows = zip(
                 batch.agents.tolist(), actions.tolist(), batch.packets["arrived_ns"].tolist(), strict=True
             )
-            asked.update(zip(batch.decision_ids.tolist(), rows, strict=True))
-            reports.extend(heard(env))
+            raised.update(zip(batch.decision_ids.tolist(), rows, strict=True))
+            reports.extend(received(env))
             return actions
 
     while not env.done:
-        batch = env.step(Asked.act(batch))
+        batch = env.step(Recording.act(batch))
     env.extend(300.0)
     while not env.done:
-        batch = env.step(Asked.act(env.pending))
-    env.drain(Asked)
-    reports += heard(env)
-    assert sorted(report[0] for report in reports) == sorted(asked)
+        batch = env.step(Recording.act(env.pending))
+    env.drain(Recording)
+    reports += received(env)
+    assert sorted(report[0] for report in reports) == sorted(raised)
     for decision, following, agent, port, travel_ns, time_ns in reports:
-        router, action, arrived_ns = asked[decision]
+        router, action, arrived_ns = raised[decision]
         assert (agent, port) == (router, action)
-        assert following == (decision + 1 if decision + 1 in asked else -1)  # ids end with the hops
+        assert following == (decision + 1 if decision + 1 in raised else -1)  # ids end with the hops
         if following >= 0:
-            assert travel_ns == pytest.approx(asked[following][2] - arrived_ns, abs=1e-9)
+            assert travel_ns == pytest.approx(raised[following][2] - arrived_ns, abs=1e-9)
         assert time_ns > arrived_ns + travel_ns
     log = env.packet_log()
     assert len(reports) == log["hops"].sum()
@@ -145,7 +145,7 @@ def test_hops_are_reported_to_those_who_chose_them() -> None:
     batch = sources.reset()
     while not sources.done:
         batch = sources.step(any_port(batch))
-    reports = heard(sources)
+    reports = received(sources)
     assert reports
     assert all(decision % 256 == 0 and following == -1 for decision, following, *_ in reports)
     paths = make(scope="source", action="path", num_random=2)
@@ -156,7 +156,7 @@ def test_hops_are_reported_to_those_who_chose_them() -> None:
         port = batch.candidates["port"][np.arange(len(batch)), actions] - SMALL.p
         first.update(zip(batch.decision_ids.tolist(), port.tolist(), strict=True))
         batch = paths.step(actions)
-    reports = heard(paths)
+    reports = received(paths)
     assert reports
     assert all(first[decision] == port for decision, _, _, port, *_ in reports)
 
@@ -168,7 +168,7 @@ def test_a_warm_up_is_not_reported() -> None:
     while not env.done:
         known.update(batch.decision_ids.tolist())
         batch = env.step(any_port(batch))
-    reports = heard(env)
+    reports = received(env)
     assert reports
     assert all(
         decision in known and (following in known or following == -1) for decision, following, *_ in reports

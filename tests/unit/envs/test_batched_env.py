@@ -1,4 +1,4 @@
-"""``BatchedRoutingEnv``: what a caller sees, and what it answers to nonsense."""
+"""``BatchedRoutingEnv``: the view of a caller, and errors for nonsense."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_observed_queues_are_those_of_the_state() -> None:
     batch = env.reset()
     seen = 0
     while not env.done and seen < 50:
-        if len(np.unique(batch.time_ns)) == 1:  # one instant, and nothing has happened since
+        if len(np.unique(batch.time_ns)) == 1:  # one time, and nothing has happened since
             state = env.state()[batch.agents][:, env.config.topology.p :]
             both = batch.obs[:, : env.num_actions] + batch.obs[:, env.num_actions :]
             np.testing.assert_allclose(both, state, atol=1e-6)
@@ -72,13 +72,13 @@ def test_candidates_describe_the_paths_that_are_then_taken() -> None:
     batch = env.reset()
     promised: dict[tuple[int, int], int] = {}
 
-    def act(asked: dfe.DecisionBatch) -> np.ndarray:
-        actions = asked.decision_ids % 5
-        actions = np.where(asked.mask[np.arange(len(asked)), actions], actions, 0)
+    def act(batch: dfe.DecisionBatch) -> np.ndarray:
+        actions = batch.decision_ids % 5
+        actions = np.where(batch.mask[np.arange(len(batch)), actions], actions, 0)
         for row, action in enumerate(actions):
-            packet = asked.packets[row]
+            packet = batch.packets[row]
             promised[int(packet["source_host"]), int(packet["number"])] = int(
-                asked.candidates[row, action]["hops"]
+                batch.candidates[row, action]["hops"]
             )
         return actions
 
@@ -190,7 +190,7 @@ def test_an_episode_can_be_extended_and_is_then_the_longer_one() -> None:
     assert short.time_ns == long.time_ns == 4_000.0
 
 
-def test_draws_of_an_answered_batch_are_refused_and_those_of_a_copy_stay() -> None:
+def test_draws_of_a_former_batch_are_refused_and_those_of_a_copy_stay() -> None:
     env = dfe.BatchedRoutingEnv(config(load=0.6), duration_ns=2_000)
     batch = env.reset()
     rows = batch.rows(slice(0, 1))

@@ -1,4 +1,4 @@
-"""Occupancies in the unit that somebody asked for: the same queues, and the same meaning in every network."""
+"""Occupancies in the unit of the option: the same queues, and the same meaning in every network."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_times_are_not_counted_as_packets_and_the_state_stays_relative_to_the_bu
     assert dfe.DecisionBatch.from_observations(env.layout, batch.obs, batch.mask).candidates is None
 
 
-def test_a_network_that_counts_packets_answers_in_packets_and_refuses_times(tmp_path: Path) -> None:
+def test_a_network_that_counts_packets_reports_packets_and_refuses_times(tmp_path: Path) -> None:
     network = dfe.baselines.MlpNetwork.random(seed=3)
     scaled = dfe.baselines.MlpNetwork.random(seed=3, scale=(4.0, 16.0, 16.0, 4.0, 4.0))
     for unit, given, allowed in (

@@ -52,10 +52,10 @@ def test_rewards_are_the_packets_own_times_in_the_log(settings: dict[str, Any]) 
             break
     log = env.core.packet_log()
     assert len(journeys) > 5
-    for info, first_ns, paid_ns in journeys:
+    for info, first_ns, rewarded_ns in journeys:
         (row,) = np.flatnonzero((log["src"] == info["source_host"]) & (log["number"] == info["number"]))
         assert log["dst"][row] == info["destination_host"]
-        assert first_ns - paid_ns == pytest.approx(log["delivered_ns"][row], abs=1e-6)
+        assert first_ns - rewarded_ns == pytest.approx(log["delivered_ns"][row], abs=1e-6)
         assert info["latency_ns"] == pytest.approx(
             log["delivered_ns"][row] - log["created_ns"][row], abs=1e-6
         )
@@ -80,7 +80,7 @@ def test_a_truncated_journey_costs_the_time_until_then() -> None:
     assert cut > 0
 
 
-def test_delivery_pays_the_same_sum_at_the_end() -> None:
+def test_delivery_rewards_the_same_sum_at_the_end() -> None:
     hop, delivery = PacketRouting(**BUSY), PacketRouting(**BUSY, reward="delivery")
     for episode in range(30):
         for env in (hop, delivery):
@@ -198,7 +198,7 @@ def test_impossible_settings_name_the_field(settings: dict[str, Any], field: str
         PacketRouting(**settings)
 
 
-def test_a_network_in_which_no_one_asks_is_an_error_and_no_endless_loop() -> None:
+def test_a_network_without_decisions_is_an_error_and_no_endless_loop() -> None:
     env = PacketRouting(traffic="uniform", load=1e-9, duration_ns=1_000.0, injection="poisson")
     with pytest.raises(dfe.ConfigError, match=r"^duration_ns = .*too short"):
         env.reset()

@@ -31,8 +31,8 @@ def play(env: dfe.RouterVecEnv, observations: Any) -> tuple[list[Any], list[dict
     """An episode of ``choose``: rewards of every round, and the last infos."""
     rewards = []
     while True:
-        observations, paid, dones, infos = env.step(choose(observations, env.action_masks()))
-        rewards.append(paid)
+        observations, rewarded, dones, infos = env.step(choose(observations, env.action_masks()))
+        rewards.append(rewarded)
         if dones.any():
             assert dones.all()
             return rewards, infos
@@ -46,12 +46,12 @@ def play(env: dfe.RouterVecEnv, observations: Any) -> tuple[list[Any], list[dict
 def test_an_episode_is_that_of_the_batched_environment(options: dict[str, Any]) -> None:
     batched = dfe.BatchedRoutingEnv(CONFIG, **SHORT, **options)
     batch = batched.reset(seed=5)
-    paid = np.zeros(batched.num_agents)
+    rewarded = np.zeros(batched.num_agents)
     decisions = 0
     while not batched.done:
         decisions += len(batch)
         batch = batched.step(choose(batch.obs, batch.mask))
-        paid += batched.rewards_by_router()
+        rewarded += batched.rewards_by_router()
 
     env = dfe.RouterVecEnv(CONFIG, illegal_action="raise", **SHORT, **options)
     env.seed(5)
@@ -60,16 +60,16 @@ def test_an_episode_is_that_of_the_batched_environment(options: dict[str, Any]) 
     assert infos[0]["decisions"] == decisions
     assert infos[0]["simulated_ns"] == batched.time_ns
     assert infos[0]["metrics"].to_dict() == batched.metrics().to_dict()
-    assert np.sum(rewards, axis=0, dtype=np.float64) == pytest.approx(paid, rel=1e-5, abs=1e-4)
+    assert np.sum(rewards, axis=0, dtype=np.float64) == pytest.approx(rewarded, rel=1e-5, abs=1e-4)
 
 
-def test_a_round_asks_each_router_for_its_earliest_packet() -> None:
+def test_a_round_takes_the_earliest_packet_of_each_router() -> None:
     batched = dfe.BatchedRoutingEnv(CONFIG, **SHORT)
     env = dfe.RouterVecEnv(CONFIG, **SHORT)
     env.seed(5)
     observations, batch = env.reset(), batched.reset(seed=5)
     for _ in range(20):
-        answers = np.full(len(batch), -1)
+        taken = np.full(len(batch), -1)
         for turn in range(int(np.bincount(batch.agents).max())):
             # (n,) of each router the row with `turn` earlier rows of the same router
             rows = [
@@ -86,12 +86,12 @@ def test_a_round_asks_each_router_for_its_earliest_packet() -> None:
             assert masks[idle, -1].all()
             assert masks[idle].sum() == len(idle)
             actions = choose(observations, masks)
-            answers[rows] = actions[agents]
+            taken[rows] = actions[agents]
             observations, rewards, _, infos = env.step(actions)
             assert [info["illegal_actions"] for info in infos] == [0] * 36
-            if not (answers >= 0).all():
+            if not (taken >= 0).all():
                 assert not rewards.any()
-        batch = batched.step(answers)
+        batch = batched.step(taken)
 
 
 def test_the_end_of_an_episode_is_told_and_the_next_one_begins() -> None:
@@ -208,7 +208,7 @@ def test_infos_count_what_was_generated_and_delivered() -> None:
     assert counts.tolist() == [metrics.packets_generated, metrics.packets_delivered]
 
 
-def test_slots_answer_for_themselves() -> None:
+def test_slots_have_attributes_of_their_own() -> None:
     env = dfe.RouterVecEnv(CONFIG, **SHORT)
     env.reset()
     masks = env.action_masks()

@@ -235,10 +235,10 @@ def test_an_environment_runs_jobs_too() -> None:
     batch = env.reset(seed=1)
     while not env.done:
         batch = env.step(reference.act(batch))
-    answered = env.metrics()
-    assert answered.jobs[0].name == given.jobs[0].name
-    assert answered.jobs[1].complete
-    assert answered.minimal_fraction == 1.0  # whoever answers decides, not the policies of jobs
+    metrics = env.metrics()
+    assert metrics.jobs[0].name == given.jobs[0].name
+    assert metrics.jobs[1].complete
+    assert metrics.minimal_fraction == 1.0  # the environment decides, not the policies of jobs
 
 
 def test_an_operation_inside_another_one_counts_once_in_the_mpi_share() -> None:

@@ -181,4 +181,4 @@ def test_qbox_and_rayleigh_stay_in_rows_and_columns() -> None:
     assert set(row) == {1, 2, 4, 8}  # children in the binomial tree
     assert all(3_276_800 <= size < 3_277_000 for size in row.values())
     in_one_row = {one.label for one in jobs.Qbox(gap_ns=0).operations(0, 3) if one.kind == BEGIN}
-    assert in_one_row == {"broadcast", "allreduce"}  # nobody else is in the column
+    assert in_one_row == {"broadcast", "allreduce"}  # no other operation is in the column

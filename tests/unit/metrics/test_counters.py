@@ -1,4 +1,4 @@
-"""Counters as an operator sees them: per tile, host and job, between any two instants."""
+"""Counters as an operator sees them: per tile, host and job, between any two times."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_who_finds_no_room_stalls_and_no_one_else() -> None:
         (int(router), kind): value
         for router, kind, value in zip(stalls["router"], stalls["kind"], stalls["stalls"], strict=True)
     }
-    # One half of the two senders' packets cannot leave: each waits for at least a quarter of the time, at most all
+    # A half of the two senders' packets cannot leave: each waits for at least a quarter of the time, at most all
     # of it.
     span = crowded.duration_ns / crowded.network.packet_time_ns
     assert 0.5 * span < where[0, "host-in"] <= 2 * span

@@ -32,7 +32,7 @@ Vector = npt.NDArray[np.float64]
 
 
 def lab(colour: str, vision: str) -> Vector:
-    """A colour ``#rrggbb`` in CIELAB, as somebody sees it."""
+    """A colour ``#rrggbb`` in CIELAB, as a person sees it."""
     srgb = np.array([int(colour[place : place + 2], 16) for place in (1, 3, 5)]) / 255.0
     linear = np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
     x, y, z = XYZ @ np.clip(SEEN_WITH[vision] @ linear, 0.0, 1.0) / WHITE

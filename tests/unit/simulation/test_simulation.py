@@ -146,7 +146,7 @@ def test_the_packet_log_has_every_packet_once() -> None:
     assert len(simulation.packet_log()["src"]) == 0
 
 
-def test_a_log_that_was_not_asked_for_is_a_state_error() -> None:
+def test_a_log_that_was_not_kept_is_a_state_error() -> None:
     with pytest.raises(dfe.StateError, match="packet_log=False"):
         dfe.Simulation(config()).packet_log()
 

@@ -49,7 +49,7 @@ def test_a_run_whose_file_is_damaged_is_done_again() -> None:
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_full_disk_stops_a_sweep_and_what_was_saved_is_kept(jobs: int) -> None:
-    """Worker processes inherit the limit; a file over it cannot be written, whoever the user is."""
+    """Worker processes inherit the limit; a file over it cannot be written by any user."""
     plan = scenario(loads=[0.2, 0.3], arrays=False)
     run_all(plan, Path("out"), workers=1)
     everything = scenario(loads=[0.2, 0.3, 0.4, 0.5], arrays=False)

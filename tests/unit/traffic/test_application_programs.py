@@ -73,9 +73,9 @@ def test_a_search_sends_the_messages_of_the_model_and_a_tree_per_level(scale: in
     assert (log["src"] != log["dst"]).all()
 
 
-def test_only_the_root_asks_at_first_and_a_level_begins_when_the_one_before_is_over() -> None:
-    # A level alone: the root asks 2 tasks (3 queries meet 2.96 of 71), 71 tasks report along a tree in which it has 7
-    # children, and back.
+def test_only_the_root_queries_at_first_and_a_level_begins_when_the_one_before_is_over() -> None:
+    # A level alone: the root queries 2 tasks (3 queries meet 2.96 of 71), 71 tasks report along a tree in which it has
+    # 7 children, and back.
     alone = Counter(ran("graph500:scale=12,levels=1").packet_log()["src"].tolist())
     ((root, most),) = alone.most_common(1)
     assert most == 2 + 7
@@ -88,7 +88,7 @@ def test_only_the_root_asks_at_first_and_a_level_begins_when_the_one_before_is_o
     assert log["delivered_ns"][own & (log["number"] < 2)].max() < over
 
 
-def test_another_graph_asks_others_and_the_seed_of_the_run_does_not_matter() -> None:
+def test_another_graph_queries_others_and_the_seed_of_the_run_does_not_matter() -> None:
     def targets(traffic: str, **changes: Any) -> list[tuple[int, int, int]]:
         log = ran(traffic, **changes).packet_log()
         return sorted(zip(log["src"].tolist(), log["number"].tolist(), log["dst"].tolist(), strict=True))

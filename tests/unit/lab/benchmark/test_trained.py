@@ -1,4 +1,4 @@
-"""What a leaderboard says of trainings."""
+"""Lines of a leaderboard on trainings."""
 
 from __future__ import annotations
 

@@ -15,12 +15,12 @@ Row: TypeAlias = Callable[[Point], Mapping[str, Any]]
 
 
 def findings_of(paper: Paper, figure: str, effort: Effort, row: Row) -> Findings:
-    """As if every point of a figure had been simulated once, with this outcome."""
+    """Made-up results: every point of a figure was simulated once, with this outcome."""
     points: tuple[Point, ...] = paper.choose((figure,))[0].points(effort)
     rows = {point: (row(point),) for point in points}
     return Findings(points={figure: points}, rows=rows, name="made up", claims=paper.claims)
 
 
 def measured(paper: Paper, claim: Claim, effort: Effort, row: Row) -> Measured:
-    """What a claim comes to with these outcomes."""
+    """The verdict of a claim with these outcomes."""
     return measure_claim(claim, findings_of(paper, claim.figure, effort, row))

@@ -1,4 +1,4 @@
-"""What Q-adaptive's paper says of its figures without a number: each can hold and can be reversed."""
+"""Orderings that Q-adaptive's paper states without a number: each can hold and can be reversed."""
 
 from __future__ import annotations
 

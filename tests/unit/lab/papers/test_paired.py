@@ -68,7 +68,7 @@ def tiles(flits: int, ratio: float) -> dict[str, dict[str, float]]:
 
 
 def findings(make: Callable[[Point, int], Row]) -> Findings:
-    """As if every point had been simulated with some seeds."""
+    """Made-up results: every point was simulated with some seeds."""
     points = {
         figure.name: tuple(point for point in figure.points(FULL) if isinstance(point, Point))
         for figure in ARIES.figures

@@ -27,7 +27,7 @@ TINY_NS = 2_000.0
 
 
 def tiny(paper: Paper = HPDC21) -> Paper:
-    """The same paper with windows that decide nothing but take no time."""
+    """A copy of the paper with windows that decide nothing but take no time."""
     efforts = tuple(
         dataclasses.replace(
             effort,

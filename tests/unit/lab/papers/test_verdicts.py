@@ -46,7 +46,7 @@ QUICK = TACO25.effort("quick")
 CLAIMS = [found for paper in PAPERS for found in paper.claims]
 TESTED = [found for found in CLAIMS if found.relation not in (given, excluded)]
 
-# What a simulation can come to, by the claim's unit: (lowest, highest).
+# Results that a simulation can have, by the claim's unit: (lowest, highest).
 RANGES = {
     "fraction": (0.0, 1.0),
     "load": (0.0, 1.0),
@@ -188,7 +188,7 @@ def test_explanations_quote_what_was_measured(paper: Paper) -> None:
 
 
 def verdicts_of(folder: Path, variant: str) -> tuple[Reproduction, tuple[Verdict, ...]]:
-    """Of LIA's figure 12 on 1,056 hosts, as if everything had accepted the same."""
+    """Made-up results of LIA's figure 12 on 1,056 hosts: everything accepted the same."""
     work = Reproduction(
         paper=TACO25,
         figures=TACO25.choose(("fig12",)),

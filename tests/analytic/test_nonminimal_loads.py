@@ -15,7 +15,7 @@ from collections.abc import Callable
 import pytest
 
 import dragonfly_env as dfe
-from tests.analytic.detour_flows import busiest_link
+from tests.analytic.nonminimal_flows import busiest_link
 
 SIZES = {2: "72", 3: "342", 4: "1056", 6: "5256"}
 

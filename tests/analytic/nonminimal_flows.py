@@ -30,7 +30,7 @@ class Wiring:
         near, far = self.between[source // a, target // a]
         return [*self.minimal(source, near), (near, far), *self.minimal(far, target)]
 
-    def detours(self, kind: str, source: int) -> Iterator[tuple[float, list[Link], int]]:
+    def nonminimal_paths(self, kind: str, source: int) -> Iterator[tuple[float, list[Link], int]]:
         """Share, links and last router of every way to the turning point: ``g``, ``lg``, ``gl``, ``lgl``, ``min``."""
         a = self.topology.a
         if kind == "min":
@@ -55,7 +55,7 @@ def busiest_link(topology: dfe.Dragonfly, kind: str, offsets: Sequence[int]) -> 
     wiring, a, g = Wiring(topology), topology.a, topology.num_groups
     flow: dict[tuple[int, int, int], float] = defaultdict(float)
     for source in range(a):
-        for share, first, turn in wiring.detours(kind, source):
+        for share, first, turn in wiring.nonminimal_paths(kind, source):
             for target in (offset % g * a + router for offset in offsets for router in range(a)):
                 packets = topology.p * share / len(offsets) / a
                 for u, v in [*first, *wiring.minimal(turn, target)]:
