@@ -147,7 +147,7 @@ def test_a_scenario_file_may_name_agents_too(tmp_path: Path) -> None:
     )
     done = run("mine.toml", "-o", "out", "-j", "1", "--no-plots", command="sweep")
     assert done.exit_code == 0, done.stderr
-    assert rows("out")["policy"].tolist() == ["min", "detours", "learned"]
+    assert rows("out")["policy"].tolist() == ["min", "nonminimal", "learned"]
 
 
 def test_a_policy_that_breaks_the_rules_fails_alone() -> None:

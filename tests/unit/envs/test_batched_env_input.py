@@ -35,7 +35,7 @@ def test_a_masked_action_is_illegal() -> None:
     row, action = (int(x[0]) for x in np.nonzero(~batch.mask))
     wrong = batch.minimal_actions()
     wrong[row] = action
-    with pytest.raises(dfe.IllegalActionError, match="may answer decision"):
+    with pytest.raises(dfe.IllegalActionError, match="may choose for decision"):
         env.step(wrong)
 
 

@@ -94,7 +94,7 @@ def test_illegal_actions_name_the_scenario_and_change_nothing() -> None:
     actions = batch.minimal_actions()
     actions[row] = 99
     with pytest.raises(
-        dfe.IllegalActionError, match=rf"actions\[{row}\] = 99: scenario 2, router_\d+ may answer"
+        dfe.IllegalActionError, match=rf"actions\[{row}\] = 99: scenario 2, router_\d+ may choose"
     ):
         env.step(actions)
     assert env.pending is batch
