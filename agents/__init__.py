@@ -11,7 +11,7 @@ import pkgutil
 from typing import TYPE_CHECKING, Any
 
 from dragonfly_env.agents._choice import RandomPolicy
-from dragonfly_env.agents._trained_on import OtherNetworkWarning
+from dragonfly_env.agents._trained_on import NetworkMismatchWarning
 from dragonfly_env.agents.evaluation import Evaluation, evaluate_over_seeds, evaluate_policy, make_env
 from dragonfly_env.agents.protocol import Learner
 from dragonfly_env.agents.q_tables import load_q_table, save_q_table
@@ -41,7 +41,7 @@ __all__ = [
     "Evaluation",
     "IntArray",
     "Learner",
-    "OtherNetworkWarning",
+    "NetworkMismatchWarning",
     "PpoAgent",
     "PpoSettings",
     "Progress",

@@ -21,12 +21,12 @@ _PARTS = ("topology", "network")
 _MOST_SHOWN = 4
 
 
-class OtherNetworkWarning(UserWarning):
+class NetworkMismatchWarning(UserWarning):
     """A trained agent routes in another network than it was trained in. It may do well there, or badly.
 
     Example:
         >>> import warnings
-        >>> warnings.simplefilter("error", dfe.agents.OtherNetworkWarning)
+        >>> warnings.simplefilter("error", dfe.agents.NetworkMismatchWarning)
     """
 
 
@@ -56,7 +56,7 @@ def warn_elsewhere(trained_on: Mapping[str, Any], config: SimulationConfig, who:
         more = f" and {len(found) - _MOST_SHOWN} more" if len(found) > _MOST_SHOWN else ""
         warnings.warn(
             f"{who} was trained in another network than this one: {', '.join(found[:_MOST_SHOWN])}{more}",
-            OtherNetworkWarning,
+            NetworkMismatchWarning,
             stacklevel=3,
         )
 

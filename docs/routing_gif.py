@@ -30,7 +30,7 @@ LAST_FRAME_MS = 2500
 WIDTH_PX, HEIGHT_PX = 800, 600
 
 _DPI = 100
-_COLOURS = 48
+_COLORS = 48
 _CURVE_POINTS = 15
 _LINES = ("#0072b2", "#d55e00")
 _USE = LinearSegmentedColormap.from_list(
@@ -46,7 +46,7 @@ def write_animation(recordings: Sequence[Recording], path: Path) -> None:
     durations = [FRAME_MS] * (len(pictures) - 1) + [LAST_FRAME_MS]
     # The last picture has all that can be seen in any of them, so its colours do for all.
     palette = pictures[-1].quantize(
-        _COLOURS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE
+        _COLORS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE
     )
     indexed = [
         picture.quantize(palette=palette, dither=Image.Dither.NONE)
@@ -112,7 +112,7 @@ class _Panel:
     """One run: its groups, and the links between them."""
 
     def __init__(
-        self, axes: Axes, recording: Recording, waiting: FloatArray, colour: str
+        self, axes: Axes, recording: Recording, waiting: FloatArray, color: str
     ) -> None:
         topology = recording.run.config.topology
         self._recording = recording
@@ -142,7 +142,7 @@ class _Panel:
             y=0.945,
             fontsize=14,
             fontweight="bold",
-            color=colour,
+            color=color,
         )
         self._text = axes.text(
             0, -1.27, "", ha="center", va="bottom", fontsize=10
@@ -193,12 +193,12 @@ class _Chart:
             axes.plot(
                 [],
                 [],
-                color=colour,
+                color=color,
                 linewidth=2.0,
                 linestyle=style,
                 label=recording.run.policy_label,
             )[0]
-            for recording, colour, style in zip(
+            for recording, color, style in zip(
                 recordings, _LINES, ("-", (0, (4, 1))), strict=False
             )
         ]

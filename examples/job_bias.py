@@ -30,7 +30,7 @@ WARMUP_NS = 20_000.0
 
 def start(seed: int) -> dfe.Simulation:
     """The two jobs after a warm-up under ``ad0``."""
-    simulation = dfe.Simulation(CONFIG.replace(seed=seed), forks_to=MODES)
+    simulation = dfe.Simulation(CONFIG.replace(seed=seed), allowed_policies=MODES)
     simulation.run(WARMUP_NS)
     return simulation
 

@@ -425,7 +425,7 @@ void Blueprint::replace_policy(const std::string& name, RoutingPolicy& other) {
     throw ConfigError{
         "policy", "'" + name + "'",
         "must learn nothing and need no other paths than the policies that the simulation was made with "
-        "(policy, forks_to): virtual channels are there for those"};
+        "(policy, allowed_policies): virtual channels are there for those"};
   }
   std::vector<std::uint8_t> positions = running_trackers("policy", name, other);
   auto sight = sight_of(other);

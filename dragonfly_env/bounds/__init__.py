@@ -6,6 +6,6 @@
 from __future__ import annotations
 
 from dragonfly_env.bounds.limits import Bounds, ClassUse, latency_floor, most_load
-from dragonfly_env.bounds.times import alone_ns
+from dragonfly_env.bounds.times import zero_load_latency_ns
 
-__all__ = ["Bounds", "ClassUse", "alone_ns", "latency_floor", "most_load"]
+__all__ = ["Bounds", "ClassUse", "latency_floor", "most_load", "zero_load_latency_ns"]

@@ -3,8 +3,8 @@
 A router lets packets through its crossbar at the edges of its clock. So the journey of a packet falls into parts from
 edge to edge: from the host to the first edge, one part per hop, and from the last edge to the host.
 
-* **A packet alone** (``alone_ns``) takes every part in full, and waits for the next edge after each of them. The
-  simulator agrees to the picosecond.
+* **A packet alone** (``zero_load_latency_ns``) takes every part in full, and waits for the next edge after each of
+  them. The simulator agrees to the picosecond.
 * **The least** (``least_times``), which bounds need. Where a port sends at once (``link_start="immediate"``) this is a
   packet alone: others can only delay it. Where an idle port first runs its timer for one packet time
   (``link_start="timer"``, as SST/Merlin does), a packet that finds the timer running, because another packet or a
@@ -83,7 +83,7 @@ def packet_times(network: NetworkConfig, topology: Dragonfly) -> PacketTimes:
     )
 
 
-def alone_ns(
+def zero_load_latency_ns(
     network: NetworkConfig, topology: Dragonfly, links: Sequence[str], *, created_ns: float = 0.0
 ) -> float:
     """The latency of a packet that is alone in the network.
@@ -102,7 +102,7 @@ def alone_ns(
 
     Example:
         >>> network, topology = dfe.NetworkConfig(), dfe.Dragonfly.preset("72")
-        >>> dfe.bounds.alone_ns(network, topology, ["local"], created_ns=1_000.0)
+        >>> dfe.bounds.zero_load_latency_ns(network, topology, ["local"], created_ns=8)
         389.6
     """
     times = packet_times(network, topology)

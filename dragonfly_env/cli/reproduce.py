@@ -184,7 +184,12 @@ def _announce(work: Reproduction, force: bool, *, several: bool) -> None:
 def _perform(works: Sequence[Reproduction], workers: int | None, force: bool, where: dict[str, Any]) -> None:
     """Simulate, draw and judge, one model variant after the other; one table for all."""
     from dragonfly_env.lab.papers import judge_all
-    from dragonfly_env.lab.papers.report import Judged, render_verdicts, variants_in, write_reports
+    from dragonfly_env.lab.papers.report import (
+        JudgedReproduction,
+        render_verdicts,
+        variants_in,
+        write_reports,
+    )
     from dragonfly_env.sweeps.progress import Bar
 
     folder, judged, failed, missing = works[0].folder, [], False, 0
@@ -209,7 +214,7 @@ def _perform(works: Sequence[Reproduction], workers: int | None, force: bool, wh
             variant=work.variant.name,
             published=work.paper.published,
         )
-        judged.append(Judged(work, verdicts))
+        judged.append(JudgedReproduction(work, verdicts))
         wanted = {figure.name for figure in work.figures}
         title = f"variant {work.variant.name}" if len(work.paper.variants) > 1 else None
         show(render_verdicts([verdict for verdict in verdicts if verdict.claim.figure in wanted], title))

@@ -24,7 +24,7 @@ from dragonfly_env.cli import options
 from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.cli.options import option, scenario_settings
 from dragonfly_env.metrics.jobs import JobMetrics
-from dragonfly_env.metrics.steadiness import SATURATED_BELOW, STATIONARY_WITHIN, is_overloaded
+from dragonfly_env.metrics.stationarity import SATURATED_BELOW, STATIONARY_WITHIN, is_overloaded
 from dragonfly_env.sweeps.scenario import LONGEST_NS, Scenario
 
 if TYPE_CHECKING:
@@ -268,7 +268,7 @@ def _log_table(simulation: Runnable, run: Run) -> pa.Table:
     )
 
 
-def _steadiness(run: Run, results: Mapping[str, Any]) -> tuple[str, str]:
+def _stationarity(run: Run, results: Mapping[str, Any]) -> tuple[str, str]:
     """Say whether the figures are those of a steady network, and how to color the sentence; a reader needs it first."""
     growing = "latencies are those of growing queues, and grow with the window"
     if results["saturated"]:
@@ -306,7 +306,7 @@ def _table(run: Run, results: Mapping[str, Any]) -> RenderableType:
         if run.warmup_ns > 0.0:
             times += f", behind a warm-up of {run.warmup_ns / 1000:g} µs"
     head = Text.assemble((run.describe(), "bold"), f"\n{system}{topology.arrangement}), {times}")
-    text, style = _steadiness(run, results)
+    text, style = _stationarity(run, results)
     if text:
         head.append(f"\n{text}", style=style)
     table = Table(box=box.SIMPLE, show_header=False)

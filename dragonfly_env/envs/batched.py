@@ -34,7 +34,7 @@ from dragonfly_env.envs.rewards import FloatArray, RouterRewards
 from dragonfly_env.errors import IllegalActionError, StateError
 from dragonfly_env.metrics import Metrics
 from dragonfly_env.metrics.series import check_series, limit_of_drain
-from dragonfly_env.simulation.config import Made, SimulationConfig
+from dragonfly_env.simulation.config import RunState, SimulationConfig
 from dragonfly_env.simulation.core_owner import CoreOwner, packet_log_of
 from dragonfly_env.simulation.snapshot import Snapshot, made_of
 
@@ -82,7 +82,7 @@ class BatchedRoutingEnv(CoreOwner):
         self._started = False
         self._episode_number = 0
         self._batch: DecisionBatch | None = None
-        self._made: tuple[Made, ...] = tuple(map(Made, self.configs))
+        self._made: tuple[RunState, ...] = tuple(map(RunState, self.configs))
         self._core = self._new_core(self._made)
         self._check_series(self._core, self.configs, self._core.end_ps)
         self._layout = self._layout_of(self._core, self.config)
@@ -117,18 +117,18 @@ class BatchedRoutingEnv(CoreOwner):
         mode = f"scope={self.scope} action={self.action}"
         return f"<BatchedRoutingEnv {mode} at {self.time_ns:g} ns of {several}{self.config!r}>"
 
-    def _new_core(self, made: tuple[Made, ...]) -> _core.RoutingEnvironment:
+    def _new_core(self, made: tuple[RunState, ...]) -> _core.RoutingEnvironment:
         """The core of an episode that begins."""
         return self._build(made)
 
-    def _build(self, made: tuple[Made, ...]) -> _core.RoutingEnvironment:
+    def _build(self, made: tuple[RunState, ...]) -> _core.RoutingEnvironment:
         runs = [self._record(one) for one in made]
         times_ps = self._options.warmup_ps, self._options.duration_ps
         if len(runs) == 1:
             return _core.RoutingEnvironment(runs[0], *times_ps)
         return _core.RoutingEnvironment.several(runs, *times_ps, max(one.config.threads for one in made))
 
-    def _record(self, made: Made) -> dict[str, Any]:
+    def _record(self, made: RunState) -> dict[str, Any]:
         network, topology = made.config.network, made.config.topology
         return {**made.to_core(), "decisions": self._options.spec(network, topology)}
 
@@ -275,7 +275,7 @@ class BatchedRoutingEnv(CoreOwner):
             (1, 1, 0.2)
         """
         configs, own = self._scenarios.of_episode(seed, options)
-        made = tuple(map(Made, configs))
+        made = tuple(map(RunState, configs))
         core = self._new_core(made)
         if self._scenarios.are_drawn and self._layout_of(core, configs[0]) != self._layout:
             raise config_error(

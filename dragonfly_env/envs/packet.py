@@ -39,7 +39,7 @@ from dragonfly_env.envs.render import RENDER_MODES, Renderer
 from dragonfly_env.envs.views import IllegalActions, check_settings
 from dragonfly_env.errors import IllegalActionError, StateError
 from dragonfly_env.policies import Policy, parse_policy
-from dragonfly_env.simulation.config import Made, SimulationConfig
+from dragonfly_env.simulation.config import RunState, SimulationConfig
 from dragonfly_env.simulation.snapshot import Snapshot
 
 __all__ = ["PacketRouting"]
@@ -351,7 +351,7 @@ class PacketEnv(BatchedRoutingEnv):
         """Refuse: a snapshot has no place for a background policy."""
         raise StateError("snapshot(): pickle or copy the PacketRouting environment instead")
 
-    def _record(self, made: Made) -> dict[str, Any]:
+    def _record(self, made: RunState) -> dict[str, Any]:
         return {**super()._record(made), "background": self._background.to_core()}
 
 

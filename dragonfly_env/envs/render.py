@@ -186,7 +186,7 @@ def _map(frame: Frame) -> list[str]:
 # Pictures.
 
 _WIDTH_IN, _HEIGHT_IN, _DPI = 11.0, 8.0, 100
-_COLOURS = ("#dfe4ea", "#a9cbdc", "#f3cf63", "#ea7e2c", "#b3131b")
+_COLORS = ("#dfe4ea", "#a9cbdc", "#f3cf63", "#ea7e2c", "#b3131b")
 _INK, _QUIET = "#20262e", "#69727d"
 _NAMED = 8
 _MOST_CHORDS = 1500  # the busiest; more are a grey disc
@@ -212,7 +212,7 @@ def draw_image(frame: Frame) -> ImageArray:
     from matplotlib.colors import LinearSegmentedColormap
     from matplotlib.figure import Figure
 
-    colours = LinearSegmentedColormap.from_list("utilisation", _COLOURS)
+    colors = LinearSegmentedColormap.from_list("utilisation", _COLORS)
     with rc_context({"font.family": "DejaVu Sans", "font.size": 10.0, "axes.unicode_minus": False}):
         figure = Figure(figsize=(_WIDTH_IN, _HEIGHT_IN), dpi=_DPI, facecolor="white")
         canvas = FigureCanvasAgg(figure)
@@ -220,10 +220,10 @@ def draw_image(frame: Frame) -> ImageArray:
         circle = figure.add_axes((0.005, 0.01, 0.655, 0.885))
         circle.set(xlim=(-1.16, 1.16), ylim=(-1.16, 1.16), aspect="equal")
         circle.axis("off")
-        _ring(circle, frame, colours)
-        badges = _chords(circle, frame, colours)
+        _ring(circle, frame, colors)
+        badges = _chords(circle, frame, colors)
         _badges(circle, badges)
-        _panel(figure, frame, colours)
+        _panel(figure, frame, colors)
         canvas.draw()  # type: ignore[no-untyped-call]
         return np.array(canvas.buffer_rgba(), np.uint8)[:, :, :3].copy()  # type: ignore[no-untyped-call]
 
@@ -254,7 +254,7 @@ def _on_circle(angle: FloatArray, radius: float) -> FloatArray:
     return radius * np.stack([np.sin(angle), np.cos(angle)], axis=-1)
 
 
-def _ring(axes: Axes, frame: Frame, colours: Colormap) -> None:
+def _ring(axes: Axes, frame: Frame, colors: Colormap) -> None:
     """A cell per router, coloured by its local links; groups are apart and numbered."""
     from matplotlib.collections import PolyCollection
 
@@ -266,7 +266,7 @@ def _ring(axes: Axes, frame: Frame, colours: Colormap) -> None:
     edge = 0.6 if len(begin) <= 600 else 0.0
     axes.add_collection(
         PolyCollection(
-            list(outlines), facecolors=colours(frame.router_utilisation), edgecolors="white", linewidths=edge
+            list(outlines), facecolors=colors(frame.router_utilisation), edgecolors="white", linewidths=edge
         )
     )
     groups, a = frame.topology.num_groups, frame.topology.a
@@ -278,7 +278,7 @@ def _ring(axes: Axes, frame: Frame, colours: Colormap) -> None:
             axes.text(x, y, str(group), ha="center", va="center", size=size, color=_INK, weight="bold")
 
 
-def _chords(axes: Axes, frame: Frame, colours: Colormap) -> list[tuple[float, float]]:
+def _chords(axes: Axes, frame: Frame, colors: Colormap) -> list[tuple[float, float]]:
     """A curve per global link and direction, the busiest on top.
 
     Returns:
@@ -294,7 +294,7 @@ def _chords(axes: Axes, frame: Frame, colours: Colormap) -> list[tuple[float, fl
     # The more chords, the thinner and paler, except for the busiest few dozen: else a thousand are one blot.
     sparse = min(1.0, 80.0 / len(links))
     busiest = np.linspace(0.0, 1.0, len(links)) ** (0.02 * len(links))
-    rgba = colours(used)
+    rgba = colors(used)
     rgba[:, 3] = np.clip(
         used * (sparse + (1.0 - sparse) * (0.16 + 0.84 * busiest)) + 0.35 * sparse + 0.06, 0.0, 1.0
     )
@@ -346,17 +346,17 @@ def _badges(axes: Axes, places: list[tuple[float, float]]) -> None:
             bbox={
                 "boxstyle": "circle,pad=0.22",
                 "facecolor": "white",
-                "edgecolor": _COLOURS[-1],
+                "edgecolor": _COLORS[-1],
                 "linewidth": 1.2,
             },
         )
 
 
-def _panel(figure: Figure, frame: Frame, colours: Colormap) -> None:
+def _panel(figure: Figure, frame: Frame, colors: Colormap) -> None:
     """The right-hand side: colours, figures, link classes, the hottest links."""
     left, right = 0.69, 0.97
     bar = figure.add_axes((left, 0.845, right - left, 0.022))
-    bar.imshow(np.linspace(0.0, 1.0, 256)[None], aspect="auto", cmap=colours, extent=(0.0, 100.0, 0.0, 1.0))
+    bar.imshow(np.linspace(0.0, 1.0, 256)[None], aspect="auto", cmap=colors, extent=(0.0, 100.0, 0.0, 1.0))
     bar.set_yticks([])
     bar.set_xticks([0, 25, 50, 75, 100], ["0", "25", "50", "75", "100"], size=9, color=_QUIET)
     bar.tick_params(length=0)
@@ -383,12 +383,12 @@ def _panel(figure: Figure, frame: Frame, colours: Colormap) -> None:
     figure.text(right, y, hot, size=9, color=_QUIET, ha="right")
     for rank, link in enumerate(frame.hottest(_NAMED), start=1):
         y -= 0.03
-        colour = _COLOURS[-1] if link.utilisation >= HOT else _INK
-        figure.text(left, y, f"{rank}", size=9, weight="bold", color=_COLOURS[-1])
+        color = _COLORS[-1] if link.utilisation >= HOT else _INK
+        figure.text(left, y, f"{rank}", size=9, weight="bold", color=_COLORS[-1])
         figure.text(left + 0.022, y, f"group {link.group} → {link.peer_group}", size=10, color=_INK)
         figure.text(left + 0.128, y, f"router {link.router} → {link.peer}", size=8, color=_QUIET)
         figure.text(
-            right, y, f"{100 * link.utilisation:.0f} %", size=10, weight="bold", color=colour, ha="right"
+            right, y, f"{100 * link.utilisation:.0f} %", size=10, weight="bold", color=color, ha="right"
         )
 
 

@@ -23,7 +23,7 @@ from dragonfly_env.metrics.links import COUNTERS, LinkClassTotals, LinkTable
 from dragonfly_env.metrics.messages import MessageMetrics, percentile_ps
 from dragonfly_env.metrics.operations import JobInfo
 from dragonfly_env.metrics.series import series_columns
-from dragonfly_env.metrics.steadiness import Mark, is_overloaded, is_saturated, is_stationary
+from dragonfly_env.metrics.stationarity import Mark, is_overloaded, is_saturated, is_stationary
 from dragonfly_env.metrics.tables import read_only
 from dragonfly_env.metrics.tiles import TileTable
 
@@ -254,7 +254,7 @@ class Metrics:
     @property
     def saturated(self) -> bool | None:
         """Whether the network did not keep up: less than 95 % of what hosts offered in the second half of the window
-        was accepted (`dragonfly_env.metrics.steadiness`), or a host is sent more than its link takes
+        was accepted (`dragonfly_env.metrics.stationarity`), or a host is sent more than its link takes
         (`destination_load_max` above 1). None for closed-loop traffic, if nothing was offered, and in environments
         unless a host is sent too much. Where a full source queue stalls its generator, hosts offer less instead:
         compare `offered_load` with `demanded_load`.

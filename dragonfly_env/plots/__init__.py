@@ -30,7 +30,7 @@ from dragonfly_env.sweeps.summary import has_jobs
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["FIGURES", "FORMATS", "Drawn", "draw", "load_figure", "save", "write_page"]
+__all__ = ["FIGURES", "FORMATS", "DrawnFigures", "draw", "load_figure", "save", "write_page"]
 
 FIGURES: dict[str, tuple[str, Callable[[Results, float | None], Figure]]] = {
     "loads": (
@@ -55,7 +55,7 @@ load)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class DrawnFigures:
     """The figures that were drawn.
 
     Attributes:
@@ -75,7 +75,7 @@ def draw(
     load: float | None = None,
     formats: Sequence[str] = ("png", "svg"),
     page: bool = True,
-) -> Drawn:
+) -> DrawnFigures:
     """Draw figures, and the HTML page that holds them.
 
     Args:
@@ -133,4 +133,4 @@ def draw(
             pictures[caption] = paths[list(formats).index("png")]
     if page:
         written.append(write_page(results, folder / "index.html", pictures))
-    return Drawn(tuple(written), skipped)
+    return DrawnFigures(tuple(written), skipped)

@@ -63,7 +63,7 @@ def distribution_figure(results: Results, load: float | None = None) -> Figure:
                 0.5, 0.5, "no packets delivered", ha="center", transform=panel.transAxes, color="#777777"
             )
             continue
-        _draw(panel, boxes, [look[box["label"]].colour for box in boxes])
+        _draw(panel, boxes, [look[box["label"]].color for box in boxes])
     axes[0][0].set_ylabel("packet latency (us)")
     handles = [Line2D([], [], **_MEDIAN, label="median")]
     handles += [
@@ -91,7 +91,7 @@ def _box(row: Mapping[Hashable, Any]) -> dict[str, Any]:
     return {"label": row["policy"], "saturated": row["saturated"], **values}
 
 
-def _draw(axes: Axes, boxes: list[dict[str, Any]], colours: list[str]) -> None:
+def _draw(axes: Axes, boxes: list[dict[str, Any]], colors: list[str]) -> None:
     drawn = axes.bxp(
         [
             {key: value for key, value in box.items() if key not in ("p99", "saturated", "mean")}
@@ -102,8 +102,8 @@ def _draw(axes: Axes, boxes: list[dict[str, Any]], colours: list[str]) -> None:
         widths=0.6,
         medianprops=_MEDIAN,
     )
-    for patch, colour in zip(drawn["boxes"], colours, strict=True):
-        patch.set_facecolor(colour)
+    for patch, color in zip(drawn["boxes"], colors, strict=True):
+        patch.set_facecolor(color)
         patch.set_alpha(0.65)
     positions = range(1, len(boxes) + 1)
     for key, style in (("whishi", _P95), ("p99", _P99), ("mean", _MEAN)):

@@ -36,7 +36,7 @@ def fairness_figure(results: Results, load: float | None = None) -> Figure:
             mean = loads.mean(axis=0)
             spread = np.stack([mean - loads.min(axis=0), loads.max(axis=0) - mean])
             slots = np.arange(loads.shape[1])
-            panel.bar(slots, mean, color=look[policy].colour, alpha=0.8, width=0.78)
+            panel.bar(slots, mean, color=look[policy].color, alpha=0.8, width=0.78)
             panel.errorbar(
                 slots, mean, yerr=np.maximum(spread, 0.0), fmt="none", ecolor="black", elinewidth=0.8
             )

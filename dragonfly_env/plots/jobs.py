@@ -14,7 +14,7 @@ from matplotlib.patches import Patch
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.plots.style import (
     TITLE_POINTS,
-    Look,
+    SeriesStyle,
     fitting_legend,
     grid,
     lines_of,
@@ -69,7 +69,7 @@ def job_figure(results: Results, load: float | None = None) -> Figure:
         row[0].set_ylabel(label)
     fitting_legend(
         figure,
-        [Patch(facecolor=one.colour, alpha=0.65, label=policy) for policy, one in look.items()],
+        [Patch(facecolor=one.color, alpha=0.65, label=policy) for policy, one in look.items()],
         "outside lower center",
     )
     return figure
@@ -83,7 +83,7 @@ def _by_policy(part: pd.DataFrame, column: str, scale: float) -> dict[str, npt.N
     }
 
 
-def _draw(axes: Axes, boxes: Boxes, look: Mapping[str, Look]) -> None:
+def _draw(axes: Axes, boxes: Boxes, look: Mapping[str, SeriesStyle]) -> None:
     """Boxes side by side, those of one name next to each other."""
     axes.grid(visible=False, axis="x")
     axes.set_xticks(
@@ -107,7 +107,7 @@ def _draw(axes: Axes, boxes: Boxes, look: Mapping[str, Look]) -> None:
                 manage_ticks=False,
                 medianprops={"color": "black", "linewidth": 1.4},
             )
-            drawn["boxes"][0].set(facecolor=one.colour, alpha=0.65)
+            drawn["boxes"][0].set(facecolor=one.color, alpha=0.65)
             points = values[policy]
             axes.plot(np.full(len(points), at), points, ".", color="black", markersize=3.0, zorder=4)
     axes.set_xlim(-0.6, len(boxes) - 0.4)

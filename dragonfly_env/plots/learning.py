@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from dragonfly_env.plots.style import DASHES, Look, grid, looks, plain
+from dragonfly_env.plots.style import DASHES, SeriesStyle, grid, looks, plain
 
 _PANELS = (
     ("latency_mean_ns", "mean latency (us)", 1e-3),
@@ -62,10 +62,10 @@ def learning_figure(
     return figure
 
 
-def _line(look: Look) -> dict[str, Any]:
+def _line(look: SeriesStyle) -> dict[str, Any]:
     """Style of a heuristic: its own colour and dashes; solid styles are dashed here, as learning curves are solid."""
     dash = "dash" if look.dash == "solid" else look.dash
-    return {"color": look.colour, "linestyle": DASHES[dash], "linewidth": 1.3}
+    return {"color": look.color, "linestyle": DASHES[dash], "linewidth": 1.3}
 
 
 def _number(row: Mapping[str, Any], name: str) -> float:

@@ -17,7 +17,16 @@ from matplotlib.figure import Figure
 
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.errors import ConfigError
-from dragonfly_env.plots.style import LABEL_POINTS, Look, grid, lines_of, looks, plain, policy_legend, wrapped
+from dragonfly_env.plots.style import (
+    LABEL_POINTS,
+    SeriesStyle,
+    grid,
+    lines_of,
+    looks,
+    plain,
+    policy_legend,
+    wrapped,
+)
 from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.sweeps.results import Results, aggregate
 from dragonfly_env.sweeps.summary import loaded_part
@@ -71,7 +80,7 @@ def _draw_limits(row: list[Axes], results: Results, traffic: str) -> None:
     limits = limits_of(results, traffic)
     if limits is None:
         return
-    style: dict[str, Any] = {"color": COLOUR, "linestyle": "-", "linewidth": 0.9, "zorder": 1.5}
+    style: dict[str, Any] = {"color": COLOR, "linestyle": "-", "linewidth": 0.9, "zorder": 1.5}
     label = "bound of any routing"
     row[0].plot(limits.loads, [floor / 1000.0 for floor in limits.floors_ns], **style, label=label)
     row[1].axhline(limits.most_load, **style, label=label)
@@ -90,19 +99,21 @@ def latency_limit_ns(part: pd.DataFrame) -> float:
     return min(wanted, highest) if np.isfinite(wanted) else 1000.0
 
 
-def _curve(axes: Axes, line: pd.DataFrame, column: str, look: Look, label: str, scale: float = 1.0) -> None:
+def _curve(
+    axes: Axes, line: pd.DataFrame, column: str, look: SeriesStyle, label: str, scale: float = 1.0
+) -> None:
     x, y = line["load"].to_numpy(), line[column].to_numpy() * scale
     half = np.nan_to_num(line[f"{column}_ci95"].to_numpy()) * scale
     axes.plot(x, y, **look.line, marker=look.marker, label=label, markeredgewidth=0.0)
     if half.any():
-        axes.fill_between(x, y - half, y + half, color=look.colour, alpha=0.18, linewidth=0.0)
+        axes.fill_between(x, y - half, y + half, color=look.color, alpha=0.18, linewidth=0.0)
 
 
 def _mark_exit(
     axes: Axes,
     line: pd.DataFrame,
     limit_us: float,
-    look: Look,
+    look: SeriesStyle,
     loads: pd.Series[float],
     policy: str,
     mentioned: int,
@@ -124,7 +135,7 @@ def _mark_exit(
         [at],
         [limit_us],
         marker=r"$\uparrow$",
-        color=look.colour,
+        color=look.color,
         markersize=9,
         clip_on=False,
         linestyle="none",
@@ -141,7 +152,7 @@ def _mark_exit(
             textcoords="offset points",
             va="top",
             ha="right" if late else "left",
-            color=look.colour,
+            color=look.color,
             fontsize=8,
             bbox={"facecolor": "white", "alpha": 0.8, "edgecolor": "none", "pad": 0.5},
             zorder=4,
@@ -175,7 +186,7 @@ def _finish(row: list[Axes], part: pd.DataFrame, traffic: str, limit_us: float) 
 MOST_FLOWS = 50_000
 """Of a linear program for a figure: some seconds per load. 1,056 hosts with a symmetric pattern have 23,000."""
 
-COLOUR = "#888888"
+COLOR = "#888888"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -142,7 +142,7 @@ def _interactive(results: Results, table: pd.DataFrame) -> str:
                         name=policy,
                         legendgroup=policy,
                         showlegend=index == 1 and column == 1,
-                        line={"color": look[policy].colour, "dash": look[policy].dash, "width": 2},
+                        line={"color": look[policy].color, "dash": look[policy].dash, "width": 2},
                         marker={"symbol": _SYMBOLS[look[policy].marker], "size": 7},
                         hovertemplate=f"{html.escape(policy)}<br>load %{{x}}<br>{label} %{{y:.4g}}<extra></extra>",
                     ),

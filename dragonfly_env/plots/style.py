@@ -55,23 +55,23 @@ RC: dict[Any, Any] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class SeriesStyle:
     """How one policy is drawn in every figure.
 
     Attributes:
-        colour: Of lines, boxes and bars.
+        color: Of lines, boxes and bars.
         marker: At the points of a line.
         dash: One of `DASHES`.
     """
 
-    colour: str
+    color: str
     marker: str
     dash: str = "solid"
 
     @property
     def line(self) -> dict[str, Any]:
-        """For ``Axes.plot``: colour and dashes."""
-        return {"color": self.colour, "linestyle": DASHES[self.dash]}
+        """Keyword arguments of ``Axes.plot``: color and dashes."""
+        return {"color": self.color, "linestyle": DASHES[self.dash]}
 
 
 DASHES: dict[str, Any] = {
@@ -85,7 +85,7 @@ DASHES: dict[str, Any] = {
 
 # Eight colours that readers with deuteranopia and protanopia tell apart (a test computes the differences). Policies of
 # one colour differ in both marker and dashes.
-_BLACK, _BROWN, _INDIGO, _BLUE, _SKY, _GREEN, _RED, _GOLD = COLOURS = (
+_BLACK, _BROWN, _INDIGO, _BLUE, _SKY, _GREEN, _RED, _GOLD = COLORS = (
     *("#222222", "#7a5230", "#332288", "#0072b2"),
     *("#56b4e9", "#009e73", "#d55e00", "#f0b400"),
 )
@@ -95,56 +95,56 @@ HEAT = LinearSegmentedColormap.from_list("heat", ["#fffdf5", "#f7d070", "#e08214
 MISSING = "#b9c4cc"
 
 _LOOKS = {
-    "min": Look(_BLACK, "o"),
-    "val-n": Look(_BLACK, "s", "dash"),
-    "val-g": Look(_BLACK, "D", "dot"),
-    "ad": Look(_BLACK, "8", "dashdot"),
-    "acor": Look(_BROWN, "d"),
-    "pb": Look(_BROWN, "<", "dash"),
-    "ad3": Look(_BROWN, ">", "dot"),
-    "ugal-ideal": Look(_INDIGO, "p"),
-    "vlb-lg": Look(_INDIGO, "D", "dash"),
-    "vlb-gl": Look(_INDIGO, "<", "dot"),
-    "vlb-g": Look(_INDIGO, ">", "dashdot"),
-    "ugal-g": Look(_BLUE, "^"),
-    "ad1": Look(_BLUE, "v", "dash"),
-    "ugal-n": Look(_SKY, "v"),
-    "ad0": Look(_SKY, "^", "dash"),
-    "pb-acor": Look(_SKY, ">", "dot"),
-    "par": Look(_GREEN, "D"),
-    "tpr": Look(_GREEN, "h", "dash"),
-    "mlp": Look(_GREEN, "s", "dot"),
-    "q-adaptive": Look(_RED, "*"),
-    "q-adaptive-queue": Look(_RED, "P", "dash"),
-    "q-adaptive-fast": Look(_RED, "X", "dot"),
-    "q-routing": Look(_RED, "d", "dashdot"),
-    "lia": Look(_GOLD, "X"),
-    "ad2": Look(_GOLD, "<", "dash"),
-    "neural-v1": Look(_GOLD, "P", "dot"),
-    "neural-v2": Look(_GOLD, "s", "dashdot"),
+    "min": SeriesStyle(_BLACK, "o"),
+    "val-n": SeriesStyle(_BLACK, "s", "dash"),
+    "val-g": SeriesStyle(_BLACK, "D", "dot"),
+    "ad": SeriesStyle(_BLACK, "8", "dashdot"),
+    "acor": SeriesStyle(_BROWN, "d"),
+    "pb": SeriesStyle(_BROWN, "<", "dash"),
+    "ad3": SeriesStyle(_BROWN, ">", "dot"),
+    "ugal-ideal": SeriesStyle(_INDIGO, "p"),
+    "vlb-lg": SeriesStyle(_INDIGO, "D", "dash"),
+    "vlb-gl": SeriesStyle(_INDIGO, "<", "dot"),
+    "vlb-g": SeriesStyle(_INDIGO, ">", "dashdot"),
+    "ugal-g": SeriesStyle(_BLUE, "^"),
+    "ad1": SeriesStyle(_BLUE, "v", "dash"),
+    "ugal-n": SeriesStyle(_SKY, "v"),
+    "ad0": SeriesStyle(_SKY, "^", "dash"),
+    "pb-acor": SeriesStyle(_SKY, ">", "dot"),
+    "par": SeriesStyle(_GREEN, "D"),
+    "tpr": SeriesStyle(_GREEN, "h", "dash"),
+    "mlp": SeriesStyle(_GREEN, "s", "dot"),
+    "q-adaptive": SeriesStyle(_RED, "*"),
+    "q-adaptive-queue": SeriesStyle(_RED, "P", "dash"),
+    "q-adaptive-fast": SeriesStyle(_RED, "X", "dot"),
+    "q-routing": SeriesStyle(_RED, "d", "dashdot"),
+    "lia": SeriesStyle(_GOLD, "X"),
+    "ad2": SeriesStyle(_GOLD, "<", "dash"),
+    "neural-v1": SeriesStyle(_GOLD, "P", "dot"),
+    "neural-v2": SeriesStyle(_GOLD, "s", "dashdot"),
 }
 
 
-def _spare() -> tuple[Look, ...]:
+def _spare() -> tuple[SeriesStyle, ...]:
     """Styles left for parameters of a policy and for agents: every colour with the dashes not yet used with it."""
-    found: list[Look] = []
+    found: list[SeriesStyle] = []
     for dash, marker in zip(reversed(DASHES), ("8", "p", "h", "s"), strict=False):
-        for colour in COLOURS:
-            taken = [look for look in (*_LOOKS.values(), *found) if look.colour == colour]
+        for color in COLORS:
+            taken = [look for look in (*_LOOKS.values(), *found) if look.color == color]
             if not any(dash == look.dash or marker == look.marker for look in taken):
-                found.append(Look(colour, marker, dash))
+                found.append(SeriesStyle(color, marker, dash))
     return tuple(found)
 
 
 _SPARE = _spare()
 
 
-def looks(policies: Sequence[str]) -> dict[str, Look]:
+def looks(policies: Sequence[str]) -> dict[str, SeriesStyle]:
     """A look for every label: the policy's own, or a spare one for further parameters of the same policy.
 
     A policy thus looks the same in every figure of every sweep that has it without parameters.
     """
-    chosen: dict[str, Look] = {}
+    chosen: dict[str, SeriesStyle] = {}
     spare = 0
     for label in sorted(policies, key=lambda name: name not in _LOOKS):
         own = _LOOKS.get(label.partition(":")[0])

@@ -22,7 +22,7 @@ _SHOWN = {
 }
 _WIDTH_IN = 3.2  # of a panel
 _OPERATIONS = 2  # the panel
-_COLOURS = ("#222222", "#0072b2", "#009e73", "#d55e00", "#cc79a7", "#e69f00", "#56b4e9", "#999933")
+_COLORS = ("#222222", "#0072b2", "#009e73", "#d55e00", "#cc79a7", "#e69f00", "#56b4e9", "#999933")
 
 
 def tiles_figure(counters: Counters, *, value: str = "stalls_to_flits", job: int | None = None) -> Figure:
@@ -110,13 +110,13 @@ def counters_figure(windows: CounterWindows, *, job: int | None = None) -> Figur
     figure, (panels,) = grid(_WIDTH_IN, 2.6, 1, 2 + (job is not None) + has_latency)
     middle_us = (windows.time_ns + windows.duration_ns / 2) / 1000.0
     marker = "o" if len(windows) == 1 else None
-    for kind, colour in zip(kinds, _COLOURS, strict=False):
+    for kind, color in zip(kinds, _COLORS, strict=False):
         rows = sums["kind"] == kind
         for panel, values in (
             (panels[0], sums["flits"][rows] / windows.duration_ns),
             (panels[1], sums["stalls_to_flits"][rows]),
         ):
-            panel.plot(middle_us, values, color=colour, label=kind, marker=marker)
+            panel.plot(middle_us, values, color=color, label=kind, marker=marker)
     panels[0].set_ylabel("flits per ns")
     panels[1].set_ylabel("stalls per flit")
     left = list(panels[2:])
@@ -124,22 +124,22 @@ def counters_figure(windows: CounterWindows, *, job: int | None = None) -> Figur
         panel = left.pop(0)
         spent = windows.operations(job)
         names = [name for name in dict.fromkeys(spent["operation"].tolist()) if name != "iteration"]
-        for name, colour in zip(names, _COLOURS[1:] * len(names), strict=False):
+        for name, color in zip(names, _COLORS[1:] * len(names), strict=False):
             rows = spent["operation"] == name
             if not np.isnan(spent["mean_ns"][rows]).all():
                 panel.plot(
                     middle_us,
                     spent["mean_ns"][rows] / 1000.0,
-                    color=colour,
+                    color=color,
                     label=wrapped(plain(name), _WIDTH_IN - 1.2, 7.0),
                     marker=".",
                 )
         panel.set_ylabel("mean of those that\nwere completed (us)")
     if has_latency:
         means_us = windows.host_latency_mean_ns() / 1000.0
-        for q, colour in ((50, _COLOURS[1]), (95, _COLOURS[3]), (100, _COLOURS[0])):
+        for q, color in ((50, _COLORS[1]), (95, _COLORS[3]), (100, _COLORS[0])):
             values = [percentile_of(row, q) for row in means_us]
-            left[0].plot(middle_us, values, color=colour, label=f"P{q}", marker=marker)
+            left[0].plot(middle_us, values, color=color, label=f"P{q}", marker=marker)
         left[0].set_ylabel("mean latency\nof a host (us)")
     lines = 0
     for number, panel in enumerate(panels):

@@ -1,7 +1,7 @@
 """``SimulationConfig``: everything that determines a run, checked, and nothing else.
 
 Two equal configurations give the same history bit for bit, whatever ``threads`` is. A configuration goes to
-plain dictionaries, JSON and TOML and back. ``Made`` adds what has changed since a run began.
+plain dictionaries, JSON and TOML and back. ``RunState`` adds what has changed since a run began.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ from dragonfly_env.policies import Policy, parse_policy
 from dragonfly_env.traffic import (
     ClosedLoop,
     DemandMatrix,
+    NoTraffic,
     Pattern,
     Schedule,
-    Silence,
     Trace,
     Traffic,
     parse_traffic,
@@ -255,7 +255,7 @@ class SimulationConfig:
 
     def _check_jobs(self, traffic: Traffic) -> None:
         if not self.jobs:
-            if isinstance(traffic, Silence):
+            if isinstance(traffic, NoTraffic):
                 raise config_error("traffic", "none", "must be some traffic where there are no jobs")
             return
         if isinstance(traffic, ClosedLoop):
@@ -490,7 +490,7 @@ class SimulationConfig:
         core, network, traffic = self.topology.to_core(), self.network, self.traffic_object
         if isinstance(traffic, Trace):
             return traffic.build_source(core, packet_bytes=network.message_bytes_of_packet)
-        if isinstance(traffic, (ClosedLoop, Silence)):
+        if isinstance(traffic, (ClosedLoop, NoTraffic)):
             return None
         excludes = network.uniform_excludes_sender
         steps = [
@@ -528,19 +528,19 @@ _FIELDS = ("traffic", "load", "seed", "injection")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Made:
+class RunState:
     """A configuration and what has changed since: a core that is made of it can go on with the state of the run.
 
     Args:
         config: What the run began with.
-        forks_to: Policies that may take over; there are virtual channels and trackers for them, too.
+        allowed_policies: Policies that may take over; there are virtual channels and trackers for them, too.
         changes: (time in ps, configuration): from then on hosts send what that one says, with its seed.
         policy: What decides now, if not the policy of ``config``.
         job_policies: Policies that jobs were given later, in that order.
     """
 
     config: SimulationConfig
-    forks_to: tuple[Policy, ...] = ()
+    allowed_policies: tuple[Policy, ...] = ()
     changes: tuple[tuple[int, SimulationConfig], ...] = ()
     policy: Policy | None = None
     job_policies: tuple[Policy, ...] = ()
@@ -555,8 +555,10 @@ class Made:
     def to_core(self) -> dict[str, Any]:
         """The record that a core is made of."""
         run = self.config.to_core()
-        if self.forks_to:
-            run["later_policies"] = [{"field": "forks_to", **policy.to_core()} for policy in self.forks_to]
+        if self.allowed_policies:
+            run["later_policies"] = [
+                {"field": "allowed_policies", **policy.to_core()} for policy in self.allowed_policies
+            ]
         if self.changes:
             run["seed"] = self.changes[-1][1].seed
             # Closed-loop programs, and silence, are what they were.
@@ -571,7 +573,7 @@ class Made:
         if self.policy is not None:
             core.set_policy(self.policy.to_core())
 
-    def changed(self, after_ps: int, changes: Mapping[str, Any]) -> Made:
+    def changed(self, after_ps: int, changes: Mapping[str, Any]) -> RunState:
         """Return the run with other traffic, load or seed after a time."""
         if not changes:
             return self
@@ -594,7 +596,7 @@ class Made:
             raise config_error("fork", _MOST_CHANGES + 1, f"at most {_MOST_CHANGES} changes of one run")
         return dataclasses.replace(self, changes=(*self.changes, (after_ps, config)))
 
-    def decided_by(self, policy: Policy | None) -> Made:
+    def decided_by(self, policy: Policy | None) -> RunState:
         """Replace the policy from now on; None: keep it. The core decides which policies can take over:
         one that learns becomes the same with other parameters, so that its tables fit.
         """
@@ -609,7 +611,7 @@ class Made:
         """Plain values; ``from_dict`` is the inverse."""
         return {
             "config": self.config.to_dict(),
-            "forks_to": [policy.to_dict() for policy in self.forks_to],
+            "allowed_policies": [policy.to_dict() for policy in self.allowed_policies],
             "changes": [
                 [after_ps, {name: config.to_dict()[name] for name in _FIELDS}]
                 for after_ps, config in self.changes
@@ -619,12 +621,12 @@ class Made:
         }
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Made:
+    def from_dict(cls, values: Mapping[str, Any]) -> RunState:
         """The settings that ``to_dict`` described."""
         config = values["config"]
         return cls(
             SimulationConfig.from_dict(config),
-            forks_to=tuple(map(parse_policy, values["forks_to"])),
+            allowed_policies=tuple(map(parse_policy, values["allowed_policies"])),
             changes=tuple(
                 (after_ps, SimulationConfig.from_dict({**config, **fields}))
                 for after_ps, fields in values["changes"]

@@ -26,10 +26,10 @@ from dragonfly_env.errors import StateError
 from dragonfly_env.metrics import Metrics
 from dragonfly_env.metrics.counters import Counters
 from dragonfly_env.metrics.series import check_series, limit_of_drain, series_end_ps
-from dragonfly_env.metrics.steadiness import Mark, Marks
+from dragonfly_env.metrics.stationarity import Mark, Marks
 from dragonfly_env.metrics.windows import CounterWindows, most_windows
 from dragonfly_env.policies import Policy, parse_policy
-from dragonfly_env.simulation.config import Made, SimulationConfig
+from dragonfly_env.simulation.config import RunState, SimulationConfig
 from dragonfly_env.simulation.core_owner import CoreOwner, packet_log_of
 from dragonfly_env.simulation.q_values import as_q_table
 from dragonfly_env.simulation.snapshot import Snapshot, State, made_of
@@ -46,9 +46,9 @@ class Simulation(CoreOwner):
 
     Args:
         config: What to simulate.
-        forks_to: Policies that ``set_policy`` and ``fork`` may choose later: names, or objects with parameters. The
-            network gets the virtual channels and the trackers that all of them need. They must not learn, and must
-            number virtual channels by the same rules.
+        allowed_policies: Policies that ``set_policy`` and ``fork`` may choose later: names, or objects with
+            parameters. The network gets the virtual channels and the trackers that all of them need. They must not
+            learn, and must number virtual channels by the same rules.
 
     Raises:
         ConfigError: For what only the core can see, e.g. fewer VCs than the policy needs.
@@ -67,10 +67,10 @@ class Simulation(CoreOwner):
 
     _STOPPED: ClassVar[str] = "this simulation stopped for good: {}"
 
-    def __init__(self, config: SimulationConfig, *, forks_to: Iterable[Policy | str] = ()) -> None:
-        self._make(Made(config, tuple(parse_policy(policy) for policy in forks_to)))
+    def __init__(self, config: SimulationConfig, *, allowed_policies: Iterable[Policy | str] = ()) -> None:
+        self._make(RunState(config, tuple(parse_policy(policy) for policy in allowed_policies)))
 
-    def _make(self, made: Made) -> None:
+    def _make(self, made: RunState) -> None:
         """Describe the parts at time 0."""
         self._made = made
         self._config = made.now
@@ -146,8 +146,8 @@ class Simulation(CoreOwner):
 
         Args:
             policy: Decides from now on, as with ``set_policy``: it needs the virtual channels and trackers that the
-                simulation was made with (``forks_to``). A policy that learns may only become the same with other
-                parameters, and keeps its tables.
+                simulation was made with (``allowed_policies``). A policy that learns may only become the same with
+                other parameters, and keeps its tables.
             seed: Of all random numbers from now on: arrivals, destinations and paths. Jobs stay where they are.
             traffic: What hosts without a program send from now on. Times of a schedule count from time 0 of the run.
             load: With that traffic, or with the present one.
@@ -159,7 +159,7 @@ class Simulation(CoreOwner):
 
         Example:
             >>> config = dfe.SimulationConfig(topology="72", traffic="adv+1", load=0.3)
-            >>> warm = dfe.Simulation(config, forks_to=["ugal-n"])
+            >>> warm = dfe.Simulation(config, allowed_policies=["ugal-n"])
             >>> warm.run(5_000)
             >>> for policy in ("min", "ugal-n"):
             ...     one = warm.fork(policy=policy)
@@ -352,7 +352,8 @@ class Simulation(CoreOwner):
 
         Args:
             policy: A name, or an object with parameters, that needs no other paths and no other trackers than the
-                policies that the simulation was made with (``config.policy`` and ``forks_to``), and learns nothing.
+                policies that the simulation was made with (``config.policy`` and ``allowed_policies``), and learns
+                nothing.
 
         Raises:
             ConfigError: For what is no policy, or needs other paths or trackers (virtual channels were given to

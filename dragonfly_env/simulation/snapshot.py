@@ -19,11 +19,11 @@ from dragonfly_env import _core
 from dragonfly_env._version import installed_version
 from dragonfly_env.checks.files import replacing
 from dragonfly_env.checks.values import config_error
-from dragonfly_env.simulation.config import Made
+from dragonfly_env.simulation.config import RunState
 
 State = npt.NDArray[np.uint8]
 
-_FORMAT = 1
+_FORMAT = 2
 _DIGEST_BYTES = 32
 _DAMAGED = "must be an undamaged file that Snapshot.save() wrote"
 
@@ -141,9 +141,9 @@ class Snapshot:
         return self._about, self._core
 
 
-def made_of(value: Any) -> Made:
+def made_of(value: Any) -> RunState:
     """The settings of a run, from memory or from a file."""
-    return value if isinstance(value, Made) else Made.from_dict(value)
+    return value if isinstance(value, RunState) else RunState.from_dict(value)
 
 
 def _versions() -> dict[str, Any]:

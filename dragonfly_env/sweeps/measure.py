@@ -24,7 +24,7 @@ from dragonfly_env.batch_policy import BatchPolicy
 from dragonfly_env.checks.values import PS_PER_NS, config_error, ns_to_ps
 from dragonfly_env.jobs import BackgroundMix, Job
 from dragonfly_env.metrics import Metrics
-from dragonfly_env.metrics.steadiness import Marks
+from dragonfly_env.metrics.stationarity import Marks
 from dragonfly_env.metrics.tables import known
 from dragonfly_env.metrics.tiles import TileTable
 from dragonfly_env.simulation.config import SimulationConfig

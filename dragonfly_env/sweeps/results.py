@@ -27,7 +27,7 @@ import pyarrow.parquet as pq
 import dragonfly_env as dfe
 from dragonfly_env.checks.files import make_folders, read_json, replacing, write_text
 from dragonfly_env.checks.values import config_error, unknown_name
-from dragonfly_env.metrics.steadiness import SATURATED_BELOW, is_overloaded
+from dragonfly_env.metrics.stationarity import SATURATED_BELOW, is_overloaded
 from dragonfly_env.sweeps.point import Run
 
 KEYS = ("traffic", "policy", "load")

@@ -25,7 +25,7 @@ from joblib.externals.loky.backend import resource_tracker as loky_tracker
 
 import dragonfly_env as dfe
 from dragonfly_env import _core
-from dragonfly_env.agents import OtherNetworkWarning
+from dragonfly_env.agents import NetworkMismatchWarning
 from dragonfly_env.checks.extras import how_to_install
 from dragonfly_env.checks.files import make_folders
 from dragonfly_env.checks.values import MAX_RUN_NS, check_choice, check_integer, config_error, ns_to_ps
@@ -258,7 +258,7 @@ def _attempt(run: Run) -> tuple[str, dict[str, Any] | Failure]:
     """Do a run. Every error is the failure of this run alone, and the others go on."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", OtherNetworkWarning)  # the check of all runs has warned
+            warnings.simplefilter("ignore", NetworkMismatchWarning)  # the check of all runs has warned
             return run.id, measure(run)
     except Exception as error:
         message = f"{type(error).__name__}: {' '.join(str(error).split())}"

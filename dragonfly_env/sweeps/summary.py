@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dragonfly_env.jobs.mix import NAME
-from dragonfly_env.metrics.steadiness import SATURATED_BELOW, STATIONARY_WITHIN
+from dragonfly_env.metrics.stationarity import SATURATED_BELOW, STATIONARY_WITHIN
 from dragonfly_env.sweeps.results import Results, aggregate, means_of
 
 SUMMARY = (

@@ -11,7 +11,7 @@ What ``SimulationConfig`` and its users call (signatures)::
 
 Patterns: ``Uniform Adversarial AdversarialConsecutive Permutation Hotspot Tornado LiaC1 LiaC2 DemandMatrix
 HostMixture WeightedMixture``. In addition: ``Trace`` and ``Schedule``. Closed loop: ``AllToAll``. Nothing:
-``Silence``, or ``none``, where jobs are all there is.
+``NoTraffic``, or ``none``, where jobs are all there is.
 
 Spec strings: ``uniform``, ``adv+4``, ``adv-1``, ``advc``, ``hotspot:hosts=4,fraction=0.2`` (a list of hosts:
 ``hosts=1;5;9``), ``weighted:uniform=0.7,adv+1=0.3``, ``all-to-all:message_bytes=4096,placement=random``,
@@ -23,7 +23,7 @@ injection process is. Source of each pattern: its docstring, and ``dragonfly-env
 
 from __future__ import annotations
 
-from dragonfly_env.traffic.base import ClosedLoop, Pattern, Silence, Traffic
+from dragonfly_env.traffic.base import ClosedLoop, NoTraffic, Pattern, Traffic
 from dragonfly_env.traffic.demand import DemandMatrix
 from dragonfly_env.traffic.mixtures import HostMixture, WeightedMixture
 from dragonfly_env.traffic.parse import (
@@ -55,10 +55,10 @@ __all__ = [
     "Hotspot",
     "LiaC1",
     "LiaC2",
+    "NoTraffic",
     "Pattern",
     "Permutation",
     "Schedule",
-    "Silence",
     "Tornado",
     "Trace",
     "Traffic",

@@ -59,11 +59,11 @@ class Traffic(ABC):
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Silence(Traffic):
+class NoTraffic(Traffic):
     """No host sends anything: what hosts without a job do where ``SimulationConfig.jobs`` is all there is.
 
     Example:
-        >>> dfe.traffic.Silence().spec
+        >>> dfe.traffic.NoTraffic().spec
         'none'
     """
 

@@ -11,7 +11,7 @@ import numpy as np
 from dragonfly_env import _core
 from dragonfly_env.checks.values import MAX_RUN_NS, check_real, check_time_ns, config_error
 from dragonfly_env.config.topology import Dragonfly
-from dragonfly_env.traffic.base import Pattern, Silence, Traffic, make_named, named_from_dict
+from dragonfly_env.traffic.base import NoTraffic, Pattern, Traffic, make_named, named_from_dict
 from dragonfly_env.traffic.demand import DemandMatrix, parse_demand
 from dragonfly_env.traffic.trace import Trace
 
@@ -151,7 +151,7 @@ def _parse_string(text: str) -> Traffic:
         path, _, start = rest.partition(",start=")
         return Trace.from_file(path, start=start or "zero")
     if text.strip().lower() == "none":
-        return Silence()
+        return NoTraffic()
     if kind.lower() == "demand" and rest:
         return parse_demand(rest)
     return make_named(text, {})
@@ -163,7 +163,7 @@ def _from_table(values: Mapping[str, Any]) -> Traffic:
     if "trace" in values:
         return Trace.from_dict(values)
     if values.keys() == {"pattern"} and isinstance(values["pattern"], str) and values["pattern"] == "none":
-        return Silence()
+        return NoTraffic()
     return named_from_dict(values)
 
 

@@ -28,8 +28,8 @@ Point = tuple[float, float]
 def _svg(width: int, height: int, parts: Iterable[str]) -> str:
     markers = "".join(
         f'<marker id="{name}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="{size}" markerHeight="{size}" '
-        f'orient="auto"><path d="M0 0 L8 4 L0 8 z" fill="{colour}"/></marker>'
-        for name, colour, size in (
+        f'orient="auto"><path d="M0 0 L8 4 L0 8 z" fill="{color}"/></marker>'
+        for name, color, size in (
             ("tip", "#345", 7),
             ("tip-minimal", "#1a7f37", 4),
             ("tip-detour", "#c2410c", 4),

@@ -22,7 +22,7 @@ import pandas as pd
 from dragonfly_env.lab.benchmark.measured import Measured
 from dragonfly_env.lab.benchmark.suite import KINDS, BenchmarkCase, Effort, Track
 from dragonfly_env.lab.benchmark.training import TrainingCost
-from dragonfly_env.metrics.steadiness import SATURATED_BELOW
+from dragonfly_env.metrics.stationarity import SATURATED_BELOW
 from dragonfly_env.sweeps.results import mean_and_ci95
 
 Floats: TypeAlias = npt.NDArray[np.float64]

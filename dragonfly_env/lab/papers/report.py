@@ -37,7 +37,7 @@ COLUMNS = (
     "id", "section", "figure", "claim", "published", "measured", "ci95", "unit", "met_from", "met_to", "deviation",
     "ordering", "verdict", "uncertain", "fitted", "setting", "variant", "explanation", "remark",
 )  # fmt: skip
-_COLOURS = {MET: "green", DEVIATES: "yellow", **dict.fromkeys((NOT_DECIDED, NOT_RUN, INPUT, EXCLUDED), "dim")}
+_COLORS = {MET: "green", DEVIATES: "yellow", **dict.fromkeys((NOT_DECIDED, NOT_RUN, INPUT, EXCLUDED), "dim")}
 _COUNTED = (MET, DEVIATES, NOT_DECIDED, FITTED, NOT_RUN, INPUT, EXCLUDED)
 _ALWAYS_COUNTED = (MET, DEVIATES, NOT_DECIDED, FITTED, NOT_RUN)
 _OTHER_SETTING = "†"
@@ -53,7 +53,7 @@ def render_verdicts(verdicts: Sequence[Verdict], title: str | None = None) -> Re
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("verdict", no_wrap=True)
     for verdict in verdicts:
-        style = _COLOURS[verdict.verdict]
+        style = _COLORS[verdict.verdict]
         table.add_row(
             verdict.claim.id,
             Text(verdict.claim.describe()),
@@ -81,7 +81,7 @@ def tally(verdicts: Sequence[Verdict]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedReproduction:
     """A reproduction under one model variant and the verdicts on its claims."""
 
     work: Reproduction
@@ -93,7 +93,9 @@ class Judged:
         return self.work.variant.name
 
 
-def write_reports(judged: Sequence[Judged], pictures: Mapping[str, str], command: str) -> tuple[Path, Path]:
+def write_reports(
+    judged: Sequence[JudgedReproduction], pictures: Mapping[str, str], command: str
+) -> tuple[Path, Path]:
     """Write ``claims.csv`` and ``claims.md`` (with the figures) into the results folder."""
     folder = judged[0].work.folder
     table, page = folder / "claims.csv", folder / "claims.md"
@@ -113,7 +115,7 @@ def variants_in(folder: Path) -> list[str]:
         return []
 
 
-def as_csv(judged: Sequence[Judged]) -> str:
+def as_csv(judged: Sequence[JudgedReproduction]) -> str:
     """Table with a row per claim and model variant; numbers in full, empty where there is none.
 
     ``met_from`` and ``met_to`` are the values that count as met, ``setting`` says in what the simulations differ from
@@ -153,7 +155,7 @@ def as_csv(judged: Sequence[Judged]) -> str:
     return text.getvalue()
 
 
-def as_markdown(judged: Sequence[Judged], pictures: Mapping[str, str], command: str) -> str:
+def as_markdown(judged: Sequence[JudgedReproduction], pictures: Mapping[str, str], command: str) -> str:
     """A page: how it was made, a summary, the table, how it is to be read, the figures.
 
     With several model variants the table has two columns of each, and ``variant`` says which of them meet a claim.
@@ -253,7 +255,7 @@ def summary(rows: Sequence[Mapping[str, str]]) -> list[str]:
     return lines
 
 
-def _table(judged: Sequence[Judged]) -> list[str]:
+def _table(judged: Sequence[JudgedReproduction]) -> list[str]:
     columns = " | ".join(
         "measured | verdict" if len(judged) == 1 else f"`{one.variant}` | verdict" for one in judged
     )
@@ -272,7 +274,7 @@ def _table(judged: Sequence[Judged]) -> list[str]:
     return lines
 
 
-def _variant(judged: Sequence[Judged], verdicts: Sequence[Verdict]) -> str:
+def _variant(judged: Sequence[JudgedReproduction], verdicts: Sequence[Verdict]) -> str:
     """The variant of the table; of several those that meet the claim."""
     if len(judged) == 1:
         return judged[0].variant
@@ -286,7 +288,7 @@ def _variant(judged: Sequence[Judged], verdicts: Sequence[Verdict]) -> str:
     return "every" if len(meets) == len(judged) else ", ".join(meets) or "none"
 
 
-def _which_needs_which(judged: Sequence[Judged]) -> list[str]:
+def _which_needs_which(judged: Sequence[JudgedReproduction]) -> list[str]:
     needs: dict[str, list[str]] = {}
     for verdicts in zip(*(one.verdicts for one in judged), strict=True):
         needs.setdefault(_variant(judged, verdicts), []).append(verdicts[0].claim.id)

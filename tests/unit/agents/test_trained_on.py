@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.agents import OtherNetworkWarning, evaluate_policy, fit, load_agent, make_agent
+from dragonfly_env.agents import NetworkMismatchWarning, evaluate_policy, fit, load_agent, make_agent
 from dragonfly_env.agents.storage import read_header
 
 SMALL = dfe.SimulationConfig(topology=dfe.Dragonfly(p=1, a=3, h=1), traffic="adv+1", load=0.5)
@@ -28,18 +28,18 @@ def trained(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
 
 def test_another_arrangement_is_told(trained: Any) -> None:
     message = r"was trained in another network .*topology.arrangement was 'palmtree' and is 'absolute'"
-    with pytest.warns(OtherNetworkWarning, match=message):
+    with pytest.warns(NetworkMismatchWarning, match=message):
         evaluate_policy(trained, ELSEWHERE, **SHORT)
 
 
 def test_looking_elsewhere_changes_nothing_and_learning_there_does(trained: Any, tmp_path: Path) -> None:
     file = tmp_path / "again.zip"
-    with pytest.warns(OtherNetworkWarning):
+    with pytest.warns(NetworkMismatchWarning):
         evaluate_policy(trained, ELSEWHERE, **SHORT)
     trained.save(file)
     assert read_header(file)["trained_on"]["topology"] == SMALL.topology.to_dict()
     assert read_header(file)["trained_on"]["network"] == SMALL.network.to_dict()
-    with pytest.warns(OtherNetworkWarning):
+    with pytest.warns(NetworkMismatchWarning):
         fit(trained, ELSEWHERE, episodes=1, episode_ns=1_000.0)
     trained.save(file)
     assert read_header(file)["trained_on"]["topology"]["arrangement"] == "absolute"
@@ -63,7 +63,7 @@ def test_the_unit_of_the_training_is_saved_and_packets_are_converted(trained: An
             batch = env.step(trained.act(batch))
         hashes.add(env.trace_hash())
     assert len(hashes) == 1
-    with pytest.warns(OtherNetworkWarning, match="local_buffer_packets"):
+    with pytest.warns(NetworkMismatchWarning, match="local_buffer_packets"):
         evaluate_policy(trained, SMALL_BUFFERS, **SHORT)
     trained.save(tmp_path / "agent.zip")
     header = read_header(tmp_path / "agent.zip")
@@ -76,5 +76,5 @@ def test_an_agent_in_physical_units_is_trained_on_networks_with_other_buffers(ki
     pytest.importorskip("stable_baselines3", reason="needs the extra [sb3]")
     agent = make_agent(kind, hidden_units=(4,), action="path", scope="source", occupancy_unit=unit)
     fit(agent, [SMALL, SMALL_BUFFERS], episodes=1, episode_ns=1_000.0)
-    with pytest.warns(OtherNetworkWarning):
+    with pytest.warns(NetworkMismatchWarning):
         evaluate_policy(agent, SMALL_BUFFERS, **SHORT)

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.bounds.times import alone_ns, least_times
+from dragonfly_env.bounds.times import least_times, zero_load_latency_ns
 
 TOPOLOGIES = {
     "72": dfe.Dragonfly.preset("72"),
@@ -65,7 +65,7 @@ def test_a_packet_alone_takes_what_the_settings_say_to_the_picosecond(network: s
         kinds = [_kind(topology, a, b) for a, b in itertools.pairwise(passed)]
         hops.add(tuple(kinds))
         assert delivered - created == pytest.approx(
-            alone_ns(settings, topology, kinds, created_ns=float(created)), abs=5e-4
+            zero_load_latency_ns(settings, topology, kinds, created_ns=float(created)), abs=5e-4
         )
     assert {kind for kinds in hops for kind in kinds} == set(topology.link_classes[1:])
 

@@ -31,9 +31,9 @@ FAR = 20.0
 Vector = npt.NDArray[np.float64]
 
 
-def lab(colour: str, vision: str) -> Vector:
+def lab(color: str, vision: str) -> Vector:
     """A colour ``#rrggbb`` in CIELAB, as a person sees it."""
-    srgb = np.array([int(colour[place : place + 2], 16) for place in (1, 3, 5)]) / 255.0
+    srgb = np.array([int(color[place : place + 2], 16) for place in (1, 3, 5)]) / 255.0
     linear = np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
     x, y, z = XYZ @ np.clip(SEEN_WITH[vision] @ linear, 0.0, 1.0) / WHITE
     f = [t ** (1 / 3) if t > (6 / 29) ** 3 else t * (29 / 6) ** 2 / 3 + 4 / 29 for t in (x, y, z)]
@@ -45,21 +45,21 @@ def difference(one: str, other: str, vision: str) -> float:
 
 
 @pytest.mark.parametrize("vision", SEEN_WITH)
-def test_every_two_policies_differ_in_colour_or_else_in_marker_and_dashes(vision: str) -> None:
+def test_every_two_policies_differ_in_color_or_else_in_marker_and_dashes(vision: str) -> None:
     alike = [
         (one, other)
         for (one, look), (other, its) in itertools.combinations(looks(dfe.policies()).items(), 2)
-        if difference(look.colour, its.colour, vision) < FAR
+        if difference(look.color, its.color, vision) < FAR
         and (look.marker == its.marker or look.dash == its.dash)
     ]
     assert alike == []
 
 
-def test_policies_that_papers_compare_differ_in_colour_for_everyone() -> None:
+def test_policies_that_papers_compare_differ_in_color_for_everyone() -> None:
     compared = [
         *(("par", "ad2"), ("acor", "pb-acor"), ("ugal-g", "ugal-n"), ("min", "par"), ("lia", "tpr")),
         ("ad0", "ad3"),
     ]
     for one, other in compared:
-        first, second = (looks([one, other])[name].colour for name in (one, other))
+        first, second = (looks([one, other])[name].color for name in (one, other))
         assert min(difference(first, second, vision) for vision in SEEN_WITH) >= FAR

@@ -84,7 +84,7 @@ def test_a_policy_that_needs_fewer_paths_may_take_over(first: str, second: str) 
 @pytest.mark.parametrize("second", ["min", "par", "pb", "acor", "tpr", "lia", "ad2"])
 def test_policies_that_were_named_beforehand_may_take_over(second: str) -> None:
     config = dfe.SimulationConfig(topology="72", network="lia", traffic="adv+1", load=0.3)
-    changed = dfe.Simulation(config, forks_to=[second])
+    changed = dfe.Simulation(config, allowed_policies=[second])
     changed.run(3000)
     changed.set_policy(second)
     changed.run(3000)

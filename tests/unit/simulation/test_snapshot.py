@@ -206,7 +206,7 @@ def test_a_fork_of_a_learner_keeps_its_tables() -> None:
 
 def test_what_cannot_change_is_refused_and_says_why() -> None:
     warm = begun()
-    with pytest.raises(dfe.ConfigError, match=r"^policy = 'par'.*need no other paths.*forks_to"):
+    with pytest.raises(dfe.ConfigError, match=r"^policy = 'par'.*need no other paths.*allowed_policies"):
         warm.fork(policy="par")
     with pytest.raises(dfe.ConfigError, match=r"^seed = -1"):
         warm.fork(seed=-1)
@@ -221,10 +221,10 @@ def test_what_cannot_change_is_refused_and_says_why() -> None:
     trace = Trace.from_columns(time_ns=[0.0], src=[0], dst=[2], bytes=[100], routers=[[0, 1]])
     with pytest.raises(dfe.ConfigError, match="a trace with routes"):
         warm.fork(traffic=trace)
-    with pytest.raises(dfe.ConfigError, match=r"^forks_to = .*'q-adaptive'"):
-        dfe.Simulation(CONFIG, forks_to=["q-adaptive"])
+    with pytest.raises(dfe.ConfigError, match=r"^allowed_policies = .*'q-adaptive'"):
+        dfe.Simulation(CONFIG, allowed_policies=["q-adaptive"])
     with pytest.raises(dfe.ConfigError, match="no-such"):
-        dfe.Simulation(CONFIG, forks_to=["no-such"])
+        dfe.Simulation(CONFIG, allowed_policies=["no-such"])
 
 
 def test_a_fork_names_the_policy_that_decides() -> None:
@@ -241,7 +241,7 @@ def test_a_fork_names_the_policy_that_decides() -> None:
 
 
 def test_policies_that_were_named_may_take_over_in_forks() -> None:
-    warm = begun(CONFIG.replace(network="lia"), forks_to=["par", "lia", "pb"])
+    warm = begun(CONFIG.replace(network="lia"), allowed_policies=["par", "lia", "pb"])
     hashes = {}
     for policy in ("min", "par", "lia", "pb"):
         one = warm.fork(policy=policy)

@@ -28,7 +28,9 @@ def test_latencies_count_from_the_given_times(network: str) -> None:
     latencies = log["delivered_ns"] - log["created_ns"]
     assert simulation.metrics().latency_mean_ns == pytest.approx(latencies.mean())
     alone = [
-        dfe.bounds.alone_ns(config.network, config.topology, _kinds(config, routers), created_ns=created)
+        dfe.bounds.zero_load_latency_ns(
+            config.network, config.topology, _kinds(config, routers), created_ns=created
+        )
         for created, routers in zip(log["created_ns"], _routes(log), strict=True)
     ]
     assert latencies.tolist() == pytest.approx(alone, abs=5e-4)

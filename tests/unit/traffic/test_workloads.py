@@ -48,7 +48,7 @@ def place(host: int, lengths: tuple[int, int, int]) -> np.ndarray:
 
 
 @pytest.mark.parametrize("spec", ["stencil3d", "stencil3d:grid=5;10;51"])
-def test_stencil_neighbours_of_the_paper_differ_by_one_step_along_one_axis_of_a_torus(spec: str) -> None:
+def test_stencil_neighbors_of_the_paper_differ_by_one_step_along_one_axis_of_a_torus(spec: str) -> None:
     lengths = (5, 10, 51)
     for host in (0, 4, 49, 50, 1234, 2500, 2549):
         steps = [place(target, lengths) - place(host, lengths) for target in targets(spec, PAPER, host, 6)]
@@ -57,7 +57,7 @@ def test_stencil_neighbours_of_the_paper_differ_by_one_step_along_one_axis_of_a_
         assert np.array_equal(wrapped, expected)
 
 
-def test_stencil_neighbours_share_a_router_a_group_or_are_in_adjacent_groups() -> None:
+def test_stencil_neighbors_share_a_router_a_group_or_are_in_adjacent_groups() -> None:
     for host in range(0, 2550, 97):
         near = targets("stencil3d", PAPER, host, 6)
         assert [target // 5 for target in near[:2]] == [host // 5] * 2
@@ -66,7 +66,7 @@ def test_stencil_neighbours_share_a_router_a_group_or_are_in_adjacent_groups() -
 
 
 @pytest.mark.parametrize("spec", ["stencil3d", "stencil3d:grid=3;4;6", "stencil3d:grid=3;4;6,wrap=false"])
-def test_stencil_neighbours_are_mutual_and_an_open_grid_has_fewer_at_its_faces(spec: str) -> None:
+def test_stencil_neighbors_are_mutual_and_an_open_grid_has_fewer_at_its_faces(spec: str) -> None:
     neighbors = {}
     for host in range(72):
         times, destinations = schedule(spec, SMALL, host, 6)
@@ -92,7 +92,7 @@ def test_a_communicator_has_one_host_of_every_group_and_each_sends_to_all_others
 
 
 @pytest.mark.parametrize("fixed", [False, True])
-def test_random_neighbours_are_6_to_20_others(fixed: bool) -> None:
+def test_random_neighbors_are_6_to_20_others(fixed: bool) -> None:
     spec = f"random-neighbors:fixed={str(fixed).lower()}"
     sizes = []
     for host in range(0, 2550, 5):

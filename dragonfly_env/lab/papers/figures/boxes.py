@@ -43,7 +43,7 @@ def latency_boxes(findings: Findings, figure: str) -> Figure:
     columns = list(dict.fromkeys((point.traffic_label, point.load) for point in every))
     published = {metric: published_of(findings, figure, metric) for metric in _PUBLISHED}
     policies = tuple(dict.fromkeys(point.policy_label for point in every))
-    colours = {name: look.colour for name, look in looks(policies).items()}
+    colors = {name: look.color for name, look in looks(policies).items()}
     width, size = (2.9, 9.5) if len(columns) <= 3 else (2.5, 8.5)
     drawn, axes = grid(width, 2.5, 2, len(columns), height_ratios=(1.0, 1.25))
     for index, (traffic, load) in enumerate(columns):
@@ -59,7 +59,7 @@ def latency_boxes(findings: Findings, figure: str) -> Figure:
             say_missing(below)
             continue
         for panel in (above, below):
-            _draw(panel, boxes, colours, findings)
+            _draw(panel, boxes, colors, findings)
             places = {point: place for place, (point, _) in enumerate(boxes, 1)}
             for metric, stated in published.items():
                 for one in (one for one in stated if one.point in places):
@@ -114,7 +114,7 @@ def box_of(latency_us: FloatArray, packets: FloatArray) -> dict[str, float]:
 
 
 def _draw(
-    axes: Axes, boxes: list[tuple[Point, dict[str, float]]], colours: dict[str, str], findings: Findings
+    axes: Axes, boxes: list[tuple[Point, dict[str, float]]], colors: dict[str, str], findings: Findings
 ) -> None:
     drawn = axes.bxp(
         [{**{key: box[key] for key in ("whislo", "q1", "med", "q3", "whishi")}} for _, box in boxes],
@@ -124,7 +124,7 @@ def _draw(
         medianprops={"color": "black", "linewidth": 1.4},
     )
     for patch, (point, _) in zip(drawn["boxes"], boxes, strict=True):
-        patch.set_facecolor(colours[point.policy_label])
+        patch.set_facecolor(colors[point.policy_label])
         patch.set_alpha(0.65)
     positions = range(1, len(boxes) + 1)
     for name, style in _MARKS.items():

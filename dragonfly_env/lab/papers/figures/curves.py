@@ -8,7 +8,7 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from dragonfly_env.lab.papers.figures.panels import (
-    COLOURS,
+    COLORS,
     Published,
     legend_handles,
     legend_of_all,
@@ -42,7 +42,7 @@ def load_curves(findings: Findings, figure: str) -> Figure:
     """The figure, with the paper's letters and what its text states as points."""
     results = findings.results(figure)
     drawn = load_figure(results)
-    colours = {name: look.colour for name, look in looks(results.policies).items()}
+    colors = {name: look.color for name, look in looks(results.policies).items()}
     stated = [published_of(findings, figure, metric) for metric in _METRICS]
     shown: list[Published] = []
     for index, axes in enumerate(drawn.axes):
@@ -52,7 +52,7 @@ def load_curves(findings: Findings, figure: str) -> Figure:
         own = [one for one in stated[index % 3] if one.point.traffic_label == traffic]
         if index % 3 == 0:  # latencies far above are cut off
             own = [one for one in own if one.value <= axes.get_ylim()[1]]
-        mark(axes, own, lambda point: point.load, colours)
+        mark(axes, own, lambda point: point.load, colors)
         shown += own
     if shown:
         handles, _ = drawn.axes[1].get_legend_handles_labels()
@@ -84,10 +84,10 @@ def hop_limit_panels(findings: Findings, figure: str) -> Figure:
             factor = scale / load if column == "accepted_load" else scale
             values, halves = means_of(findings.values(point, column) * factor for point in points.values())
             name = f"{traffic}, load {load:g}"
-            panel.errorbar(list(points), values, yerr=halves, color=COLOURS[number],
+            panel.errorbar(list(points), values, yerr=halves, color=COLORS[number],
                            marker="o", label=name, capsize=2.0, elinewidth=0.9)  # fmt: skip
             best = best_limit(findings, points)
-            panel.plot([best], [values[list(points).index(best)]], color=COLOURS[number], marker="o", markersize=10,
+            panel.plot([best], [values[list(points).index(best)]], color=COLORS[number], marker="o", markersize=10,
                        markerfacecolor="none", linestyle="none")  # fmt: skip
         if not findings.of(figure):
             say_missing(panel)
@@ -109,7 +109,7 @@ def memory_bars(findings: Findings, figure: str) -> Figure:
                 index + 0.36 * offset - 0.18,
                 size.bytes / 1000.0,
                 width=0.34,
-                color=COLOURS[offset],
+                color=COLORS[offset],
                 label=name if index == 0 else None,
             )
             panel.bar_label(bar, [f"{size.rows} x {size.ports}"], padding=2, fontsize=8)

@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import EngFormatter, MaxNLocator
 
 from dragonfly_env.lab.papers.claims import Metric, of_pair, pair_ratio, reduction
-from dragonfly_env.lab.papers.figures.panels import COLOURS, legend_of_all, letter
+from dragonfly_env.lab.papers.figures.panels import COLORS, legend_of_all, letter
 from dragonfly_env.lab.papers.findings import Findings, FloatArray, NotFoundYetError
 from dragonfly_env.lab.papers.job_metrics import (
     MODES,
@@ -56,7 +56,7 @@ def _boxes(panel: Axes, names: list[str], values: list[FloatArray]) -> None:
     drawn = panel.boxplot(values, showfliers=False, patch_artist=True, widths=0.6,
                           medianprops={"color": "black"})  # fmt: skip
     for patch, name in zip(drawn["boxes"], names, strict=True):
-        patch.set_facecolor(look[name].colour)
+        patch.set_facecolor(look[name].color)
         patch.set_alpha(0.6)
     for place, runs in enumerate(values, 1):
         panel.plot(place + np.linspace(-0.2, 0.2, len(runs)), runs, "k.", markersize=3, alpha=0.5)
@@ -110,7 +110,7 @@ def _next_to_published(panel: Axes, pairs: list[tuple[str, float, float, Any]], 
         of_first = ("published", label) if place == 0 else (None, None)
         panel.bar(place - 0.19, published, width=0.36, color="#bbbbbb", label=of_first[0])
         panel.bar(
-            place + 0.19, measured, width=0.36, color=COLOURS[0], yerr=error, capsize=3, label=of_first[1]
+            place + 0.19, measured, width=0.36, color=COLORS[0], yerr=error, capsize=3, label=of_first[1]
         )
     names = [name for name, *_ in pairs]
     panel.set_xticks(range(len(pairs)), names, rotation=30, ha="right", rotation_mode="anchor")
@@ -174,7 +174,7 @@ def operation_bars(findings: Findings, figure: str) -> Figure:
                         continue
                     label = None if name in labelled else name
                     labelled.add(name)
-                    panel.bar(place, height, bottom=bottom, width=0.9, color=COLOURS[number], label=label)
+                    panel.bar(place, height, bottom=bottom, width=0.9, color=COLORS[number], label=label)
                     bottom += height
                 panel.bar(place, sum(times.values()) - bottom, bottom=bottom, width=0.9, color="#dddddd")
                 highest = max(highest, sum(times.values()))
@@ -212,8 +212,8 @@ def _bars(panel: Axes, findings: Findings, points: tuple[Point, ...], metrics: d
                 continue
             # Nothing here can be negative.
             error = [[min(half, mean)], [half]] if half == half else None
-            label, colour = point.policy_label if place == 0 else None, look[point.policy_label].colour
-            panel.bar(place + width * (number + 0.5) - 0.4, mean, width=0.9 * width, color=colour, yerr=error,
+            label, color = point.policy_label if place == 0 else None, look[point.policy_label].color
+            panel.bar(place + width * (number + 0.5) - 0.4, mean, width=0.9 * width, color=color, yerr=error,
                       capsize=2, label=label)  # fmt: skip
     by_policy = {point.policy_label: (number, point) for number, point in enumerate(points)}
     stated = False

@@ -49,8 +49,8 @@ def offset_curves(findings: Findings, figure: str) -> Figure:
         panel.errorbar(offsets, means, yerr=halves, **style.line, marker=style.marker, label=policy, capsize=2.0,
                        elinewidth=0.9)  # fmt: skip
     stated = published_of(findings, figure, THROUGHPUT)
-    colours = {policy: look[policy].colour for policy in policies}
-    mark(panel, stated, offset_of, colours)
+    colors = {policy: look[policy].color for policy in policies}
+    mark(panel, stated, offset_of, colors)
     h = points[0].config.topology.h
     last = max(offset_of(point) for point in points)
     for multiple in range(h, last + 1, h):
@@ -162,8 +162,8 @@ def speedups(findings: Findings, figure: str) -> Figure:
             continue
         others = [policy for policy in makespans if policy != _BASE]
         means, halves = means_of(base / makespans[policy] for policy in others)
-        colours = [look[policy].colour for policy in others]
-        panel.bar(others, means, color=colours, yerr=halves, capsize=2.5)
+        colors = [look[policy].color for policy in others]
+        panel.bar(others, means, color=colors, yerr=halves, capsize=2.5)
         speed = _published_speedups(findings, figure, workload, base, makespans)
         for policy, speedup in speed:
             marks += panel.plot([others.index(policy)], [speedup], **_POINT)

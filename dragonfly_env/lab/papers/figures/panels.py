@@ -79,12 +79,12 @@ def mark(
     panel: Axes,
     stated: Iterable[Published],
     place: Callable[[Point], float],
-    colours: dict[str, str],
+    colors: dict[str, str],
 ) -> None:
     """Draw what is published at the points' places on the horizontal axis."""
     for one in stated:
         panel.plot([place(one.point)], [one.value], marker=one.marker,
-                   markerfacecolor=colours.get(one.point.policy_label, "white"), **_STYLE)  # fmt: skip
+                   markerfacecolor=colors.get(one.point.policy_label, "white"), **_STYLE)  # fmt: skip
 
 
 def legend_handles(points: Iterable[Published]) -> list[Line2D]:
@@ -146,7 +146,7 @@ def _reference(findings: Findings, figure: str, claim: Claim) -> tuple[float, bo
     return math.nan, False
 
 
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
+COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
 """Colours that colour-blind readers tell apart (after Okabe and Ito), for curves of one policy."""
 
 

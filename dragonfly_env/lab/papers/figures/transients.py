@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from dragonfly_env.lab.papers.claims import at_most
-from dragonfly_env.lab.papers.figures.panels import COLOURS, letter, say_missing
+from dragonfly_env.lab.papers.figures.panels import COLORS, letter, say_missing
 from dragonfly_env.lab.papers.findings import Findings, FloatArray, steps_of
 from dragonfly_env.lab.papers.quantities import (
     AFTER_NS,
@@ -33,7 +33,7 @@ def convergence(findings: Findings, figure: str, panels: tuple[tuple[str, ...], 
         for number, point in enumerate(points):
             label = f"{point.traffic_label}, load {point.load:g}"
             style = _STYLES[patterns.index(point.traffic_label)]
-            _curve(panel, findings, point, "latency_mean_ns", 1e-3, label, COLOURS[number], style)
+            _curve(panel, findings, point, "latency_mean_ns", 1e-3, label, COLORS[number], style)
         for claim in findings.claims:
             if claim.metrics == (SETTLING_LATENCY,) and claim.traffic in patterns:
                 label = f"published: {'up to ' if claim.relation is at_most else ''}{claim.published:g} us"
@@ -55,13 +55,13 @@ def varying_loads(findings: Findings, figure: str, patterns: tuple[str, ...]) ->
         stated: list[Line2D] = []
         for number, point in enumerate(points):
             label = f"load {steps_of(point)[0][2]:g} to {steps_of(point)[-1][2]:g}"
-            _offered(panel, point, COLOURS[number])
-            _curve(panel, findings, point, "accepted_load", 1.0, label, COLOURS[number], "-")
+            _offered(panel, point, COLORS[number])
+            _curve(panel, findings, point, "accepted_load", 1.0, label, COLORS[number], "-")
             for claim in findings.claims:
                 if claim.metrics == (SETTLING_THROUGHPUT,) and claim.traffic == point.traffic_label:
                     at_us = steps_of(point)[-1][0] / 1000.0 + claim.published
                     stated += panel.plot([at_us], [steps_of(point)[-1][2]], marker="D", linestyle="none", zorder=6,
-                                         markerfacecolor=COLOURS[number], markeredgecolor="black")  # fmt: skip
+                                         markerfacecolor=COLORS[number], markeredgecolor="black")  # fmt: skip
         if stated:
             stated[0].set_label("published: settled")
         panel.set_ylabel("system throughput")
@@ -76,30 +76,30 @@ def _curve(
     column: str,
     scale: float,
     label: str,
-    colour: str,
+    color: str,
     style: str,
 ) -> None:
     """The mean over seeds, and shaded what lies between the lowest and the highest."""
     ends_us, curves = findings.series(point, column)
     finite = np.isfinite(curves).all(axis=0)
     known, times = curves[:, finite] * scale, ends_us[finite]
-    axes.plot(times, known.mean(axis=0), color=colour, linestyle=style, label=label, linewidth=1.4)
-    _shade(axes, times, known, colour)
+    axes.plot(times, known.mean(axis=0), color=color, linestyle=style, label=label, linewidth=1.4)
+    _shade(axes, times, known, color)
 
 
-def _shade(axes: Axes, times: FloatArray, curves: FloatArray, colour: str) -> None:
+def _shade(axes: Axes, times: FloatArray, curves: FloatArray, color: str) -> None:
     """Shade the range from the lowest to the highest of several seeds."""
     if len(curves) > 1:
         axes.fill_between(
-            times, curves.min(axis=0), curves.max(axis=0), color=colour, alpha=0.18, linewidth=0.0
+            times, curves.min(axis=0), curves.max(axis=0), color=color, alpha=0.18, linewidth=0.0
         )
 
 
-def _offered(axes: Axes, point: Point, colour: str) -> None:
+def _offered(axes: Axes, point: Point, color: str) -> None:
     steps = steps_of(point)
     times = [step[0] / 1000.0 for step in steps] + [(point.warmup_ns + point.measure_ns) / 1000.0]
     loads = [step[2] for step in steps]
-    axes.step(times, [*loads, loads[-1]], where="post", color=colour, linestyle=":", linewidth=1.1, alpha=0.8,
+    axes.step(times, [*loads, loads[-1]], where="post", color=color, linestyle=":", linewidth=1.1, alpha=0.8,
               zorder=1)  # fmt: skip
 
 
@@ -127,7 +127,7 @@ def after_change(findings: Findings, figure: str) -> Figure:
             shown = (since_ns > -_BEFORE_NS) & (since_ns <= _AFTER_NS)
             panel.plot(since_ns[shown], curves[:, shown].mean(axis=0), **look[point.policy_label].line,
                        label=point.policy_label, linewidth=1.4)  # fmt: skip
-            _shade(panel, since_ns[shown], curves[:, shown], look[point.policy_label].colour)
+            _shade(panel, since_ns[shown], curves[:, shown], look[point.policy_label].color)
         if any(claim.figure == figure and claim.traffic == change for claim in findings.claims):
             panel.axvspan(
                 *AFTER_NS, color="#f0e6c8", zorder=0, linewidth=0.0, label="published: who is lowest here"

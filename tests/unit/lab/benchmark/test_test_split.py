@@ -59,7 +59,7 @@ def test_an_agent_is_judged_by_every_scenario_that_its_file_names(
     assert bool(trained_on_test_split(SUITE, scenarios_of(metadata))) == refused
 
 
-@pytest.mark.filterwarnings("ignore::dragonfly_env.agents.OtherNetworkWarning")
+@pytest.mark.filterwarnings("ignore::dragonfly_env.agents.NetworkMismatchWarning")
 def test_the_command_refuses_such_an_agent_unless_it_is_told_to_take_it(tmp_path: Path) -> None:
     pytest.importorskip("stable_baselines3", reason="needs the extra [sb3]")
     agent = make_agent("ppo", hidden_units=(4,))

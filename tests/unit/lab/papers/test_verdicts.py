@@ -28,7 +28,7 @@ from dragonfly_env.lab.papers.claims import (
     value,
 )
 from dragonfly_env.lab.papers.findings import Findings
-from dragonfly_env.lab.papers.report import Judged, _measured, as_csv, as_markdown, summary, tally
+from dragonfly_env.lab.papers.report import JudgedReproduction, _measured, as_csv, as_markdown, summary, tally
 from dragonfly_env.lab.papers.verdicts import (
     DEVIATES,
     FITTED,
@@ -229,7 +229,7 @@ def test_variants_stand_next_to_each_other(tmp_path: Path) -> None:
         else dataclasses.replace(verdict, fitted=verdict.claim.id == "LI07c-1056")
         for verdict in verdicts
     )
-    judged = [Judged(work, verdicts), Judged(other, changed)]
+    judged = [JudgedReproduction(work, verdicts), JudgedReproduction(other, changed)]
     assert "Met by `round-robin` alone: LI07b-1056." in as_markdown(judged, {}, "command")
     rows = list(csv.DictReader(as_csv(judged).splitlines()))
     assert [row["variant"] for row in rows if row["id"] == "LI07b-1056"] == ["round-robin", "transit-first"]

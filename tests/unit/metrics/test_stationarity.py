@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 import dragonfly_env as dfe
 from dragonfly_env import _core
 from dragonfly_env.cli import app
-from dragonfly_env.metrics.steadiness import Mark, is_saturated
+from dragonfly_env.metrics.stationarity import Mark, is_saturated
 from dragonfly_env.sweeps import Scenario, load_results, run_all
 from dragonfly_env.sweeps.results import _saturated, aggregate
 from dragonfly_env.sweeps.summary import render_summary
