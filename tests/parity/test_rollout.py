@@ -80,7 +80,7 @@ def check_equal(
     assert [env.trace_hash(scenario) for scenario in range(env.num_scenarios)] == hashes
     assert sum(rollout.decisions for rollout in rollouts) == len(logs)
     ours = joined([rollout.transitions for rollout in rollouts])
-    assert len(rollouts) > 2
+    assert len(rollouts) > 1  # the episode is cut
     for field in dataclasses.fields(Transitions):
         np.testing.assert_array_equal(getattr(ours, field.name), getattr(transitions, field.name))
     for rollout in rollouts:
