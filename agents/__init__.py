@@ -1,8 +1,8 @@
 """Learning routing agents (installed as ``dragonfly_env.agents``).
 
-``BatchPolicy`` is what decides batches of decisions; ``protocol`` says what else one that learns can do; ``training``
-and ``evaluation`` treat all of them alike; ``registry`` finds them by kind, file or class. ``deep_q`` and ``ppo`` need
-PyTorch and Stable-Baselines3 (``pip install '.[sb3]'`` in a checkout) and are imported only when they are used.
+``learner`` says what a learner can do, which kinds there are, and how their files are read; ``training`` and
+``evaluation`` treat all of them alike. ``deep_q`` and ``ppo`` need PyTorch (``pip install '.[sb3]'`` in a checkout)
+and are imported only when they are used. ``q_routing`` and ``q_adaptive`` are the core's learners in NumPy.
 """
 
 from __future__ import annotations
@@ -10,29 +10,28 @@ from __future__ import annotations
 import pkgutil
 from typing import TYPE_CHECKING, Any
 
-from dragonfly_env.agents._choice import RandomPolicy
-from dragonfly_env.agents._trained_on import NetworkMismatchWarning
 from dragonfly_env.agents.evaluation import Evaluation, evaluate_over_seeds, evaluate_policy, make_env
-from dragonfly_env.agents.protocol import Learner
-from dragonfly_env.agents.q_tables import load_q_table, save_q_table
-from dragonfly_env.agents.registry import (
-    AGENTS,
+from dragonfly_env.agents.learner import (
+    Learner,
+    NetworkMismatchWarning,
     agent_class,
     agent_settings,
+    import_torch,
     learners,
     load_agent,
     make_agent,
     read_metadata,
 )
-from dragonfly_env.agents.settings import DeepQSettings, PpoSettings
+from dragonfly_env.agents.q_tables import load_q_table, save_q_table
+from dragonfly_env.agents.random_policy import RandomPolicy
 from dragonfly_env.agents.training import Progress, fit, train
 from dragonfly_env.batch_policy import BatchPolicy
 from dragonfly_env.decisions.batch import IntArray
 from dragonfly_env.policies import Policy
 
 if TYPE_CHECKING:
-    from dragonfly_env.agents.deep_q import DeepQAgent
-    from dragonfly_env.agents.ppo import PpoAgent
+    from dragonfly_env.agents.deep_q import DeepQAgent, DeepQSettings
+    from dragonfly_env.agents.ppo import PpoAgent, PpoSettings
 
 __all__ = [
     "BatchPolicy",
@@ -63,9 +62,11 @@ __all__ = [
     "train",
 ]
 
+_NEED_TORCH = {"DeepQAgent": "deep_q", "DeepQSettings": "deep_q", "PpoAgent": "ppo", "PpoSettings": "ppo"}
+
 
 def QAdaptive(**parameters: Any) -> Policy:  # noqa: N802  # named as in papers
-    """The policy ``q-adaptive``, a learner of the core.
+    """The policy ``q-adaptive``, a learner of the core, with the ``parameters`` that are given.
 
     Example:
         >>> dfe.agents.QAdaptive(alpha=0.3)
@@ -75,7 +76,7 @@ def QAdaptive(**parameters: Any) -> Policy:  # noqa: N802  # named as in papers
 
 
 def QRouting(**parameters: Any) -> Policy:  # noqa: N802
-    """The policy ``q-routing``, a learner of the core.
+    """The policy ``q-routing``, a learner of the core, with the ``parameters`` that are given.
 
     Example:
         >>> dfe.agents.QRouting()
@@ -84,10 +85,8 @@ def QRouting(**parameters: Any) -> Policy:  # noqa: N802
     return Policy("q-routing", parameters)
 
 
-_LAZY = {path.rpartition(":")[2]: path for path in AGENTS.values()}
-
-
 def __getattr__(name: str) -> Any:
-    if name in _LAZY:
-        return pkgutil.resolve_name(_LAZY[name])
+    if name in _NEED_TORCH:
+        import_torch()
+        return pkgutil.resolve_name(f"dragonfly_env.agents.{_NEED_TORCH[name]}:{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

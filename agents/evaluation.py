@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from dragonfly_env.agents._trained_on import warn_elsewhere
-from dragonfly_env.agents.protocol import Learner
+from dragonfly_env.agents.learner import Learner, warn_of_mismatch
 from dragonfly_env.checks.values import check_time_ns, config_error
 from dragonfly_env.metrics import Metrics
 from dragonfly_env.policies import Policy, parse_policy
@@ -94,8 +93,8 @@ def join(
     if isinstance(policy, Learner):
         policy.prepare(env)
         known = policy.metadata.get("configuration") if isinstance(policy.metadata, dict) else None
-        if isinstance(known, dict) and not getattr(policy, "says_where", False):
-            warn_elsewhere(known, config, f"this agent ({policy.name})")
+        if isinstance(known, dict) and not getattr(policy, "warns_of_mismatch", False):
+            warn_of_mismatch(known, config, f"this agent ({policy.name})")
         policy.set_training(False)
     return env, policy.reference(env) if isinstance(policy, Policy) else policy
 

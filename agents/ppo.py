@@ -1,4 +1,4 @@
-"""Proximal policy optimisation on exact transitions: what a decision brought is known, packet by packet.
+"""Proximal policy optimisation on exact transitions: settings, network, rollout, advantages, update, in this order.
 
 MaskablePPO on the vector environment (``examples/masked_ppo_sb3.py``) is rewarded per step, for all decisions that
 complete in it. The core's transitions say for each decision how long its packet still took: that is its return,
@@ -14,44 +14,168 @@ Ontanon, arXiv:2006.14171 (invalid action masking).
 
 from __future__ import annotations
 
-import itertools
+import dataclasses
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import torch
 
-from dragonfly_env.agents._choice import pick
-from dragonfly_env.agents._network_agent import NetworkAgent
-from dragonfly_env.agents._sb3 import one_thread, polyak_update, seeded, torch
-from dragonfly_env.agents._trained_on import LayoutFacts
-from dragonfly_env.agents.settings import PpoSettings
+from dragonfly_env.agents.network_agent import (
+    NetworkAgent,
+    TrainedLayout,
+    candidate_kinds,
+    dense_layers,
+    layer_sizes,
+    move_towards,
+    observed_features,
+    occupancy_units,
+    one_thread,
+    seeded,
+)
 from dragonfly_env.baselines._mlp_arithmetic import best_legal
+from dragonfly_env.baselines.mlp_network import SCOPES, check_scope
 from dragonfly_env.checks.values import config_error
+from dragonfly_env.config.help import documented
+from dragonfly_env.config.rows import boolean, choice, integer, normalise, real, show_changes
 from dragonfly_env.decisions.batch import IntArray
 from dragonfly_env.decisions.layout import OCCUPANCY_FEATURES, PER_ACTION
 
 if TYPE_CHECKING:
-    from dragonfly_env.baselines import MlpNetwork
     from dragonfly_env.decisions.batch import DecisionBatch, Rollout, Transitions
     from dragonfly_env.decisions.layout import Layout
     from dragonfly_env.envs.batched import BatchedRoutingEnv
 
-_FIGURES = ("policy_gain", "value_loss", "entropy", "clipped")
-_UNITS = {"candidate_kind": 2.0, "hops": 2.0, "candidate_hops": 2.0}
-_PACKETS = 16.0  # in which packets are counted, here and in other networks with larger buffers
-Floats = npt.NDArray[np.float32]
+FloatArray = npt.NDArray[np.float32]
+
+FEATURES = MappingProxyType(
+    {
+        "path": (
+            "hops",
+            "destination_demand",
+            "destination_remote_demand",
+            "candidate_kind",
+            "candidate_time_packets",
+            "candidate_packets",
+            "candidate_vc_packets",
+            "candidate_queue_packets",
+        ),
+        "port": ("queue_packets", "credits_in_use", "link_class", "is_minimal", "hops", "waiting", "traffic"),
+    }
+)
+"""What is observed if no features are named, by action: nothing that has the size of a system in it."""
 
 
-class Samples(NamedTuple):
-    """M decisions with what came of them."""
+# Settings.
 
-    obs: Floats  # (M, columns)
-    masks: npt.NDArray[np.bool_]  # (M, A) of the rows that decided
-    actions: IntArray  # (M,)
-    log_probs: Floats  # (M,) of these, when they were chosen; NaN: not known
-    returns: Floats  # (M,)
-    scenarios: npt.NDArray[np.int32]  # (M,)
+
+@documented
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class PpoSettings:
+    """Settings of ``PpoAgent``: its observations, its network and its learning rule.
+
+    Raises:
+        ConfigError: For a value out of range.
+
+    Example:
+        >>> settings = dfe.agents.PpoSettings(hidden_units=(16, 16))
+        >>> settings.action, settings.scope, settings.reward
+        ('path', 'source', 'delivery')
+    """
+
+    action: str = choice(
+        "path", ("path", "port"), doc="What it chooses: one of a few candidate paths, or the next port."
+    )
+    scope: str = choice(
+        "source",
+        SCOPES,
+        doc="Which routers decide, see ``EnvOptions``; the last three with paths only.",
+    )
+    features: tuple[str, ...] | None = observed_features(
+        "``ppo.FEATURES`` of the action, which no size of system is in"
+    )
+    occupancy_unit: str = occupancy_units()
+    nonminimal_kinds: tuple[str, ...] = candidate_kinds()
+    hidden_units: tuple[int, ...] = layer_sizes(
+        (32, 32),
+        "Sizes of the hidden layers (ReLU) of the network that scores an action, and of the baseline's.",
+    )
+    learning_rate: float = real(2e-3, 0.0, 1.0, open_low=True, doc="Step size of Adam.")
+    rollout_transitions: int = integer(
+        32_768, 2, 2**24, unit="transitions", doc="Completed between two improvements."
+    )
+    batch_transitions: int = integer(1024, 2, 2**24, unit="transitions", doc="Per gradient step.")
+    epochs: int = integer(3, 1, 1000, doc="Passes over a rollout.")
+    epoch_share: float = real(
+        0.25, 0.0, 1.0, open_low=True, doc="Share of the rollout, drawn anew, that a pass takes."
+    )
+    clip: float = real(
+        0.2, 0.0, 1.0, open_low=True, doc="Most that a probability ratio moves: PPO's epsilon."
+    )
+    entropy_weight: float = real(0.003, 0.0, 1e3, doc="Of the entropy bonus.")
+    value_weight: float = real(0.5, 0.0, 1e3, doc="Of the baseline's loss (Huber, in units of 1 us).")
+    max_gradient_norm: float = real(0.5, 0.0, 1e9, open_low=True, doc="Longer gradients are shortened.")
+    average_share: float = real(
+        0.1,
+        0.0,
+        1.0,
+        open_low=True,
+        doc="How far the weights that act when it is evaluated move to the newest ones after each improvement; 1: they "
+        "are the newest.",
+    )
+    sample: bool = boolean(
+        True,
+        doc="Whether it draws its actions when it is evaluated too (from the batch's random numbers); if not, it "
+        "takes the likeliest.",
+    )
+
+    __repr__ = show_changes
+
+    def __post_init__(self) -> None:
+        normalise(self)
+        check_scope(self.scope, self.action)
+
+    @property
+    def reward(self) -> str:
+        """``"delivery"``: what a decision brought is one number, the time to its packet's delivery."""
+        return "delivery"
+
+
+# Network: observations become a row of inputs per action; each row is scored with the same weights.
+
+
+class ActionScores(torch.nn.Module):
+    """A score for each action, and what a decision is worth: a baseline.
+
+    The baseline is a network of the mean over the legal actions of what a hidden layer makes of each, so it does not
+    depend on their number or order either (Zaheer et al., NIPS 2017).
+
+    Args:
+        inputs: F.
+        hidden_units: Sizes of the hidden layers.
+    """
+
+    def __init__(self, inputs: int, hidden_units: Sequence[int]) -> None:
+        super().__init__()
+        self.policy = dense_layers((inputs, *hidden_units, 1))
+        self.embedding = dense_layers((inputs, hidden_units[0]))
+        self.value = dense_layers((*hidden_units, 1))
+        with torch.no_grad():  # all actions alike at first
+            self.policy[-1].weight.mul_(0.01)
+            self.policy[-1].bias.zero_()
+
+    def log_probabilities(self, rows: Any, masks: Any) -> Any:
+        """(N, A) of legal actions, from rows (N, A, F) and masks (N, A); minus infinity of others."""
+        scores = self.policy(rows)[..., 0].masked_fill(~masks, -torch.inf)
+        return torch.log_softmax(scores, dim=1)
+
+    def values(self, rows: Any, masks: Any) -> Any:
+        """(N,) what is to be expected of decisions."""
+        legal = masks[..., None].float()
+        mean = (torch.relu(self.embedding(rows)) * legal).sum(dim=1) / legal.sum(dim=1)
+        return self.value(mean)[:, 0]
 
 
 class ActionRows:
@@ -86,66 +210,73 @@ class ActionRows:
             dtype=np.float32,
         )
 
-    def of(self, obs: npt.NDArray[np.float32]) -> Any:
+    def of(self, obs: FloatArray) -> Any:
         """(N, A, F) tensor of observations (N, columns)."""
         return torch.from_numpy(obs[:, self._columns] * self._factors)
 
 
-def units_of(facts: LayoutFacts) -> dict[str, float]:
+def units_of(trained: TrainedLayout) -> dict[str, float]:
     """The features of a training, each with the unit that the network expects (quantity / value); 0: squashed.
 
     Packets and hops are counted in units that do not depend on the network's buffers; other units are those of the
     training.
     """
-
-    def unit(name: str, trained: float) -> float:
-        if trained == 0:
-            return 0.0
-        if facts.occupancy_unit == "ns" and name in OCCUPANCY_FEATURES:
-            return trained  # the same in every network
-        return _UNITS.get(name, _PACKETS if name.endswith("_packets") else trained)
-
-    return {name: unit(name, trained) for name, trained in facts.features.items()}
-
-
-class ActionScores(torch.nn.Module):
-    """A score for each action, and what a decision is worth: a baseline.
-
-    The baseline is a network of the mean over the legal actions of what a hidden layer makes of each, so it does not
-    depend on their number or order either (Zaheer et al., NIPS 2017).
-
-    Args:
-        inputs: F.
-        hidden_units: Sizes of the hidden layers.
-    """
-
-    def __init__(self, inputs: int, hidden_units: Sequence[int]) -> None:
-        super().__init__()
-        self.policy = _layers((inputs, *hidden_units, 1))
-        self.embedding = _layers((inputs, hidden_units[0]))
-        self.value = _layers((*hidden_units, 1))
-        with torch.no_grad():  # all actions alike at first
-            self.policy[-1].weight.mul_(0.01)
-            self.policy[-1].bias.zero_()
-
-    def log_probabilities(self, rows: Any, masks: Any) -> Any:
-        """(N, A) of legal actions; minus infinity of others."""
-        scores = self.policy(rows)[..., 0].masked_fill(~masks, -torch.inf)
-        return torch.log_softmax(scores, dim=1)
-
-    def values(self, rows: Any, masks: Any) -> Any:
-        """(N,) what is to be expected of decisions."""
-        legal = masks[..., None].float()
-        mean = (torch.relu(self.embedding(rows)) * legal).sum(dim=1) / legal.sum(dim=1)
-        return self.value(mean)[:, 0]
+    units = {}
+    for name, unit in trained.features.items():
+        fixed = 2.0 if name in ("candidate_kind", "hops", "candidate_hops") else unit
+        if name.endswith("_packets"):
+            fixed = 16.0
+        in_ns = trained.occupancy_unit == "ns" and name in OCCUPANCY_FEATURES  # the same in every network
+        units[name] = unit if unit == 0 or in_ns else fixed
+    return units
 
 
-def _layers(sizes: Sequence[int]) -> Any:
-    """Dense layers with rectifiers between them."""
-    parts: list[Any] = []
-    for inputs, outputs in itertools.pairwise(sizes):
-        parts += [torch.nn.Linear(inputs, outputs), torch.nn.ReLU()]
-    return torch.nn.Sequential(*parts[:-1])
+# Rollout: decisions with what came of them.
+
+
+class Samples(NamedTuple):
+    """M decisions with what came of them."""
+
+    obs: FloatArray  # (M, columns)
+    masks: npt.NDArray[np.bool_]  # (M, A) of the rows that decided
+    actions: IntArray  # (M,)
+    log_probs: FloatArray  # (M,) of these, when they were chosen; NaN: not known
+    returns: FloatArray  # (M,)
+    scenarios: npt.NDArray[np.int32]  # (M,)
+
+    @classmethod
+    def of(cls, transitions: Transitions, log_probs: FloatArray | None = None) -> Samples:
+        """The completed ones among transitions; their actions had these log-probabilities."""
+        if log_probs is None:
+            log_probs = np.full(len(transitions), np.nan, np.float32)
+        log_probs, completed = log_probs[~transitions.truncated], transitions.completed()
+        return cls(
+            obs=completed.obs,
+            masks=completed.mask,
+            actions=completed.actions.astype(np.int64),
+            log_probs=log_probs,
+            returns=completed.rewards.astype(np.float32),
+            scenarios=completed.scenario,
+        )
+
+
+def draw_actions(probabilities: npt.NDArray[np.floating], draws: npt.NDArray[np.float64]) -> IntArray:
+    """(N,) an action per row of (N, A) probabilities, from (N,) draws in [0, 1); never one of probability 0."""
+    edges = np.cumsum(probabilities, axis=1)
+    wanted = np.minimum(draws * edges[:, -1], np.nextafter(edges[:, -1], 0.0))
+    return np.asarray((edges > wanted[:, None]).argmax(axis=1), dtype=np.int64)
+
+
+# Advantages.
+
+
+def normalised_per_scenario(advantages: FloatArray, scenarios: npt.NDArray[np.int32]) -> FloatArray:
+    """Advantages with mean 0 and deviation 1 in each scenario: else the most congested one would decide alone."""
+    count = np.maximum(np.bincount(scenarios), 1)
+    mean = np.bincount(scenarios, advantages) / count
+    rest = advantages - mean[scenarios]
+    deviation = np.sqrt(np.bincount(scenarios, rest**2) / count)
+    return (rest / (deviation[scenarios] + 1e-8)).astype(np.float32)
 
 
 class PpoAgent(NetworkAgent):
@@ -175,31 +306,55 @@ class PpoAgent(NetworkAgent):
 
     kind: ClassVar[str] = "ppo"
     settings_class: ClassVar[type[PpoSettings]] = PpoSettings
-    counters: ClassVar[tuple[str, ...]] = ("_improvements",)
+    counters: ClassVar[tuple[str, ...]] = ("improvements",)
     settings: PpoSettings
 
     def __init__(self, settings: PpoSettings | None = None, *, seed: int = 0) -> None:
         super().__init__(settings, seed=seed)
-        self._average: Any = None  # of its weights; acts when it is evaluated
-        self._optimizer: Any = None
-        self._rows: ActionRows | None = None
+        self.improvements = 0
         self._collected: list[Samples] = []
-        self._improvements = 0
         self._statistics: dict[str, float] = {}
 
     def __repr__(self) -> str:
-        return f"<PpoAgent {self.scope}/{self.action} after {self._improvements} improvements>"
+        return f"<PpoAgent {self.scope}/{self.action} after {self.improvements} improvements>"
 
-    def set_training(self, on: bool) -> None:
-        """See ``Learner.set_training``. A rollout that was begun is forgotten: what follows is another episode."""
-        super().set_training(on)
-        self._collected = []
+    def env_options(self) -> dict[str, Any]:
+        """See ``Learner.env_options``."""
+        features = self.settings.features if self.settings.features is not None else FEATURES[self.action]
+        return {**super().env_options(), "features": features}
 
     def statistics(self) -> dict[str, float]:
         """Gain, the baseline's loss, entropy and the share of clipped ratios in the last improvement; how many there
         were.
         """
-        return {**self._statistics, "improvements": float(self._improvements)}
+        return {**self._statistics, "improvements": float(self.improvements)}
+
+    # Network.
+
+    def build(self, trained: TrainedLayout) -> None:
+        """See ``NetworkAgent``: the network that learns, and the average of its weights that acts when evaluated."""
+        sizes = len(trained.features), self.settings.hidden_units
+        with seeded(self.seed):
+            self.newest, self.average = ActionScores(*sizes), ActionScores(*sizes)
+        self.average.load_state_dict(self.newest.state_dict())
+        self.networks = torch.nn.ModuleDict({"newest": self.newest, "average": self.average})
+        self.optimizer = torch.optim.Adam(self.newest.parameters(), lr=self.settings.learning_rate)
+
+    def choose(self, batch: DecisionBatch) -> IntArray:
+        """Drawn actions for a ``batch``, in training and where the settings say so; else the likeliest."""
+        network = self.newest if self.training else self.average
+        mask = np.array(batch.mask)
+        logs = network.log_probabilities(self.rows.of(batch.obs), torch.from_numpy(mask)).numpy()
+        if not (self.training or self.settings.sample):
+            return best_legal(logs, mask)
+        return draw_actions(np.exp(logs.astype(np.float64)), batch.draws[:, 0])
+
+    # Rollout.
+
+    def set_training(self, on: bool) -> None:
+        """See ``Learner.set_training``. A rollout that was begun is forgotten: what follows is another episode."""
+        super().set_training(on)
+        self._collected = []
 
     def collect(self, env: BatchedRoutingEnv) -> Rollout:
         """Let the network decide in the core until a rollout is complete, or to the end of the episode, and learn from
@@ -208,10 +363,9 @@ class PpoAgent(NetworkAgent):
         Args:
             env: The environment that the agent was prepared for, in an episode.
         """
-        facts = self._built("collect()")
         wanted = self.settings.rollout_transitions - self._num_collected()
-        rollout = env.rollout(self._drawing(facts), max(1, wanted))
-        self._take(rollout.transitions, rollout.log_probs)
+        rollout = env.rollout(self.policy_in_core(), max(1, wanted))
+        self._take(Samples.of(rollout.transitions, rollout.log_probs))
         return rollout
 
     def learn(self, transitions: Transitions) -> None:
@@ -219,147 +373,100 @@ class PpoAgent(NetworkAgent):
         weights, although decisions that were open during the last improvement were made by earlier ones.
         """
         self._built("learn()")
-        self._take(transitions, np.full(len(transitions), np.nan, np.float32))
+        self._take(Samples.of(transitions))
 
     def end_episode(self) -> None:
         """Improve on what is left of the last rollout, if it fills a gradient step, and forget the episode."""
         if self._num_collected() >= self.settings.batch_transitions:
-            self._improve()
+            self.improve()
         self._collected = []
 
     def _num_collected(self) -> int:
         return sum(len(samples.actions) for samples in self._collected)
 
-    def _take(self, transitions: Transitions, log_probs: Floats) -> None:
-        log_probs, transitions = log_probs[~transitions.truncated], transitions.completed()
-        if len(transitions) == 0:
+    def _take(self, samples: Samples) -> None:
+        if len(samples.actions) == 0:
             return
         self._learns_here()
-        self._collected.append(
-            Samples(
-                obs=transitions.obs,
-                masks=transitions.mask,
-                actions=transitions.actions.astype(np.int64),
-                log_probs=log_probs,
-                returns=transitions.rewards.astype(np.float32),
-                scenarios=transitions.scenario,
-            )
-        )
+        self._collected.append(samples)
         if self._num_collected() >= self.settings.rollout_transitions:
-            self._improve()
+            self.improve()
 
-    def _choose(self, batch: DecisionBatch) -> IntArray:
-        """Drawn actions, in training and where the settings say so; else the likeliest."""
-        assert self._rows is not None
-        network = self._network if self.training else self._average
-        mask = np.array(batch.mask)
-        logs = network.log_probabilities(self._rows.of(batch.obs), torch.from_numpy(mask)).numpy()
-        if not (self.training or self.settings.sample):
-            return best_legal(logs, mask)
-        return pick(np.exp(logs.astype(np.float64)), batch.draws[:, 0])
+    # Update.
 
-    def _improve(self) -> None:
+    def improve(self) -> None:
+        """Gradient steps on the samples that were collected, which are forgotten."""
         samples = Samples(*map(np.concatenate, zip(*self._collected, strict=True)))
         self._collected = []
-        assert self._rows is not None
-        settings = self.settings
-        rng = np.random.default_rng([self.seed, 1, self._improvements])
+        settings, network, count = self.settings, self.newest, len(samples.actions)
+        rng = np.random.default_rng([self.seed, 1, self.improvements])
         figures: list[tuple[float, ...]] = []
         with one_thread():
-            rows, masks = self._rows.of(samples.obs), torch.from_numpy(samples.masks)
+            rows, masks = self.rows.of(samples.obs), torch.from_numpy(samples.masks)
+            actions, old_logs = (
+                torch.from_numpy(samples.actions)[:, None],
+                torch.from_numpy(samples.log_probs),
+            )
             returns = torch.from_numpy(samples.returns)
-            before, actions = (torch.from_numpy(column) for column in (samples.log_probs, samples.actions))
             with torch.no_grad():
-                left = returns - self._network.values(rows, masks)
+                errors = (returns - network.values(rows, masks)).numpy()
                 if np.isnan(samples.log_probs).any():
-                    logs = self._network.log_probabilities(rows, masks).gather(1, actions[:, None])[:, 0]
-                    before = torch.where(torch.isnan(before), logs, before)
-            advantages = torch.from_numpy(_per_scenario(left.numpy(), samples.scenarios))
-            count = max(1, round(len(samples.actions) * settings.epoch_share))
-            parts = max(1, count // settings.batch_transitions)
+                    logs = network.log_probabilities(rows, masks).gather(1, actions)[:, 0]
+                    old_logs = torch.where(torch.isnan(old_logs), logs, old_logs)
+            advantages = torch.from_numpy(normalised_per_scenario(errors, samples.scenarios))
+            taken = max(1, round(count * settings.epoch_share))
             for _ in range(settings.epochs):
-                for some in np.array_split(rng.permutation(len(samples.actions))[:count], parts):
+                drawn = rng.permutation(count)[:taken]
+                for some in np.array_split(drawn, max(1, taken // settings.batch_transitions)):
                     at = torch.from_numpy(some)
-                    batch = (rows[at], masks[at], actions[at], before[at], advantages[at], returns[at])
-                    figures.append(self._step(*batch))
-        polyak_update(self._network.parameters(), self._average.parameters(), settings.average_share)
-        self._improvements += 1
-        self._statistics = dict(zip(_FIGURES, np.mean(figures, axis=0).tolist(), strict=True))
+                    # The clipped objective, with the entropy of the legal actions and the baseline's error.
+                    logs = network.log_probabilities(rows[at], masks[at])
+                    ratio = torch.exp(logs.gather(1, actions[at])[:, 0] - old_logs[at])
+                    clipped = torch.clamp(ratio, 1 - settings.clip, 1 + settings.clip)
+                    gain = torch.min(ratio * advantages[at], clipped * advantages[at]).mean()
+                    entropy = -(logs.exp() * logs.masked_fill(~masks[at], 0.0)).sum(dim=1).mean()
+                    values = network.values(rows[at], masks[at])
+                    value_loss = torch.nn.functional.smooth_l1_loss(values, returns[at])
+                    loss = settings.value_weight * value_loss - gain - settings.entropy_weight * entropy
+                    self.optimizer.zero_grad()
+                    loss.backward()
+                    torch.nn.utils.clip_grad_norm_(network.parameters(), settings.max_gradient_norm)
+                    self.optimizer.step()
+                    share = (torch.abs(ratio - 1) > settings.clip).float().mean()
+                    figures.append((gain.item(), value_loss.item(), entropy.item(), share.item()))
+        move_towards(self.average, network, settings.average_share)
+        self.improvements += 1
+        names = ("policy_gain", "value_loss", "entropy", "clipped")
+        self._statistics = dict(zip(names, np.mean(figures, axis=0).tolist(), strict=True))
 
-    def _step(
-        self, rows: Any, masks: Any, actions: Any, before: Any, advantages: Any, returns: Any
-    ) -> tuple[float, ...]:
-        """A gradient step; its figures."""
-        network, settings = self._network, self.settings
-        logs = network.log_probabilities(rows, masks)
-        ratio = torch.exp(logs.gather(1, actions[:, None])[:, 0] - before)
-        kept = torch.clamp(ratio, 1 - settings.clip, 1 + settings.clip)
-        gain = torch.min(ratio * advantages, kept * advantages).mean()
-        entropy = -(logs.exp() * logs.masked_fill(~masks, 0.0)).sum(dim=1).mean()
-        error = torch.nn.functional.smooth_l1_loss(network.values(rows, masks), returns)
-        loss = settings.value_weight * error - gain - settings.entropy_weight * entropy
-        self._optimizer.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(network.parameters(), settings.max_gradient_norm)
-        self._optimizer.step()
-        clipped = (torch.abs(ratio - 1) > settings.clip).float().mean()
-        return tuple(float(figure.detach()) for figure in (gain, error, entropy, clipped))
+    # In other networks, and in the core.
 
-    def _drawing(self, facts: LayoutFacts) -> MlpNetwork:
-        """The network that learns, for the core."""
-        units = units_of(facts)
-        if facts.occupancy_unit == "ns":  # the same in every network: nothing need be converted
-            units = {name: 0.0 if name in OCCUPANCY_FEATURES else unit for name, unit in units.items()}
-        return self._as_mlp(self._network.policy, units, scoring="candidate", output="softmax")
-
-    # For NetworkAgent.
-
-    def _acting(self, facts: LayoutFacts) -> tuple[Any, dict[str, float], dict[str, Any]]:
-        output = "softmax" if self.settings.sample else "greedy"
-        return self._average.policy, units_of(facts), {"scoring": "candidate", "output": output}
-
-    def _fit_layout(self, layout: Any, num_actions: int) -> None:
-        if self._network is not None and layout is self._layout:
-            return
-        facts = LayoutFacts.of(layout, num_actions)
-        if self._facts is not None:
-            self._factors_to(self._facts, facts)
-        self._rows = ActionRows(layout, self.action, units_of(self._facts or facts))
-        super()._fit_layout(layout, num_actions)
-
-    def _factors_to(self, trained: LayoutFacts, other: LayoutFacts) -> None:
-        """Features and kinds of candidates must be those of the training; sizes need not, and its rows convert
-        packets.
+    def adapt(self, layout: Layout, here: TrainedLayout, trained: TrainedLayout) -> None:
+        """See ``NetworkAgent``. Features and kinds of candidates must be those of the training; sizes need not, and
+        ``ActionRows`` converts packets.
         """
-        trained.require_unit(other, f"this {self.kind} agent")
-        who = f"this {self.kind} agent was trained with"
-        for field, known, found in (
-            ("features", tuple(trained.features), tuple(other.features)),
-            ("nonminimal_kinds", trained.candidates, other.candidates),
+        who = f"this {self.kind} agent"
+        trained.check_unit(here, who)
+        for field, known, seen in (
+            ("features", tuple(trained.features), tuple(here.features)),
+            ("nonminimal_kinds", trained.candidates, here.candidates),
         ):
-            if known != found:
-                raise config_error(field, list(found), f"{who} {', '.join(known)}")
-        squashed = {name for name, unit in trained.features.items() if unit == 0}
-        for name, unit in other.features.items():
-            if (unit == 0) != (name in squashed):
-                raise config_error("features", name, f"is scaled otherwise than {who}")
+            if known != seen:
+                raise config_error(field, list(seen), f"{who} was trained with {', '.join(known)}")
+        for name, unit in here.features.items():
+            if (unit == 0) != (trained.features[name] == 0):
+                raise config_error("features", name, f"is scaled otherwise than {who} was trained with")
+        self.rows = ActionRows(layout, self.action, units_of(trained))
 
-    def _build(self, facts: LayoutFacts) -> None:
-        inputs = len(facts.features)
-        with seeded(self.seed):
-            self._network = ActionScores(inputs, self.settings.hidden_units)
-            self._average = ActionScores(inputs, self.settings.hidden_units)
-        self._average.load_state_dict(self._network.state_dict())
-        self._optimizer = torch.optim.Adam(self._network.parameters(), lr=self.settings.learning_rate)
+    def policy_in_core(self) -> Any:
+        """The network that learns as the core's ``MlpNetwork``, which draws its actions."""
+        trained = self._built("collect()")
+        units = units_of(trained)
+        if trained.occupancy_unit == "ns":  # the same in every network: nothing need be converted
+            units = {name: 0.0 if name in OCCUPANCY_FEATURES else unit for name, unit in units.items()}
+        return self.as_mlp(self.newest.policy, units, scoring="candidate", output="softmax")
 
-    def _networks(self) -> dict[str, Any]:
-        return {"network": self._network, "average": self._average}
-
-
-def _per_scenario(advantages: Any, scenarios: Any) -> Any:
-    """Advantages with mean 0 and deviation 1 in each scenario: else the most congested one would decide alone."""
-    count = np.maximum(np.bincount(scenarios), 1)
-    mean = np.bincount(scenarios, advantages) / count
-    rest = advantages - mean[scenarios]
-    deviation = np.sqrt(np.bincount(scenarios, rest**2) / count)
-    return (rest / (deviation[scenarios] + 1e-8)).astype(np.float32)
+    def acting(self, trained: TrainedLayout) -> tuple[Any, dict[str, float], dict[str, Any]]:
+        """See ``NetworkAgent``."""
+        output = "softmax" if self.settings.sample else "greedy"
+        return self.average.policy, units_of(trained), {"scoring": "candidate", "output": output}

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dragonfly_env.agents.evaluation import Evaluation, evaluate_over_seeds, make_env
-from dragonfly_env.agents.protocol import Learner
+from dragonfly_env.agents.learner import Learner
 from dragonfly_env.checks.extras import how_to_install
 from dragonfly_env.checks.files import refusing
 from dragonfly_env.checks.values import MAX_SEED, check_integer, check_real, check_time_ns, config_error

@@ -1,7 +1,8 @@
 """``Policy``, the only form of a routing policy in Python: a name of the core's registry, and parameters.
 
 The registry of the C++ core says which policies exist and which parameters they have, with default, range, unit and
-meaning. ``dragonfly_env.baselines`` has some of them in NumPy, ``agents/reference_learners.py`` those that learn.
+meaning. ``dragonfly_env.baselines`` has some of them in NumPy, ``agents/q_routing.py`` and ``q_adaptive.py`` those
+that learn.
 """
 
 from __future__ import annotations
@@ -43,10 +44,10 @@ _ALIASES = {"vlb-lgl": "val-n"}
 """Further names that papers use, and the names in the registry."""
 
 _REFERENCE_LEARNERS = {
-    "q-routing": "dragonfly_env.agents.reference_learners:QRoutingReference",
+    "q-routing": "dragonfly_env.agents.q_routing:QRoutingReference",
     **dict.fromkeys(
         ("q-adaptive", "q-adaptive-queue", "q-adaptive-fast"),
-        "dragonfly_env.agents.reference_learners:QAdaptiveReference",
+        "dragonfly_env.agents.q_adaptive:QAdaptiveReference",
     ),
 }
 """The learners in NumPy, which need environments and so are imported at their first use."""

@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dragonfly_env import _core
-from dragonfly_env.agents.registry import AGENTS, agent_settings
+from dragonfly_env.agents.learner import AGENTS, agent_settings
 from dragonfly_env.checks.values import unknown_name
 from dragonfly_env.cli import options
 from dragonfly_env.cli.console import show, titled

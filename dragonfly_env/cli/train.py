@@ -174,7 +174,7 @@ def train(
 
     It is rewarded for short delivery times. Without options: deep-q under adv+1 at load 0.35 on 72 hosts.
     [bold]Ctrl-C[/bold] stops and keeps the agent as it is; --resume goes on.
-    Both need the extra "sb3": PyTorch and Stable-Baselines3.
+    Both need PyTorch: the extra "sb3".
 
     [bold]Examples[/bold]
 
@@ -208,7 +208,7 @@ def train(
         allowed = "an agent is trained under one traffic at one load, or with --suite"
         raise config_error("traffic" if len(traffic or ()) > 1 else "loads", None, allowed)
     config = runs[0].config
-    scenarios = () if suite is None else _scenarios_of(suite, config)
+    configs = (config,) if suite is None else _scenarios_of(suite, config)
     learner = LearnerSource.find(agent)
     folder = check_folder("--out", out or Path("results") / learner.name)
     chosen = list(dict.fromkeys(agent_seeds or [1]))
@@ -216,17 +216,18 @@ def train(
     for seed, place in zip(chosen, folders, strict=True):
         plan = TrainingPlan(
             learner=learner,
-            config=scenarios[0] if scenarios else config,
-            scenarios=scenarios,
+            configs=configs,
             settings=_parse_settings(learner, agent_settings or ()),
             seed=seed,
             episodes=episodes,
-            episode_ns=50_000.0 if episode_ns is None else episode_ns,
-            warmup_ns=episode_warmup_ns or 0.0,
-            evaluate_every=evaluate_every,
-            checkpoint_every=checkpoint_every,
-            stop_after_decisions=stop_after_decisions,
-            stop_after_s=None if minutes is None else 60.0 * check_real("minutes", minutes, 0.0, 1e7),
+            options={
+                "episode_ns": 50_000.0 if episode_ns is None else episode_ns,
+                "warmup_ns": episode_warmup_ns or 0.0,
+                "evaluate_every": evaluate_every,
+                "checkpoint_every": checkpoint_every,
+                "stop_after_decisions": stop_after_decisions,
+                "stop_after_s": None if minutes is None else 60.0 * check_real("minutes", minutes, 0.0, 1e7),
+            },
             tensorboard=tensorboard,
         )
         _train(plan, place, resume=resume, restart=restart)
@@ -294,12 +295,13 @@ def _draw(plan: TrainingPlan, rows: Sequence[Mapping[str, Any]], folder: Path) -
     from dragonfly_env.plots.learning import learning_figure
     from dragonfly_env.plots.style import save
 
-    traffic = f"{plan.config.traffic_object.spec} at load {plan.config.load:g}"
-    if plan.scenarios:
-        traffic = f"{len(plan.scenarios)} scenarios"
-    title = f"{plan.learner.spec}, seed {plan.seed}: {traffic} on {plan.config.topology.num_hosts:,} hosts"
+    config = plan.configs[0]
+    traffic = f"{config.traffic_object.spec} at load {config.load:g}"
+    if len(plan.configs) > 1:
+        traffic = f"{len(plan.configs)} scenarios"
+    title = f"{plan.learner.spec}, seed {plan.seed}: {traffic} on {config.topology.num_hosts:,} hosts"
     with console(error=True).status("measuring heuristics for the figure"):
-        heuristics = heuristics_on(plan.scenarios or plan.config)
+        heuristics = heuristics_on(plan.configs)
     picture, _ = save(learning_figure(rows, title, heuristics), folder, "learning")
     note(Text(f"figure: {picture}"))
 
@@ -338,13 +340,13 @@ HEURISTICS = ("min", "val-g", "ugal-n", "par", "neural-v1")
 """The strongest under uniform and under adversarial traffic, and the best that is learned."""
 
 
-def heuristics_on(config: SimulationConfig | Sequence[SimulationConfig]) -> dict[str, Evaluation]:
+def heuristics_on(configs: Sequence[SimulationConfig]) -> dict[str, Evaluation]:
     """Each heuristic, measured as a training's evaluations are; those that cannot run on the network are left out."""
     measured = {}
     for name in HEURISTICS:
         try:
             measured[name] = evaluate_over_seeds(
-                name, config, EVALUATION_SEEDS, warmup_ns=EVALUATION_WARMUP_NS, measure_ns=EVALUATION_NS
+                name, configs, EVALUATION_SEEDS, warmup_ns=EVALUATION_WARMUP_NS, measure_ns=EVALUATION_NS
             )
         except (ConfigError, DeadlockError):  # too few VCs for it, for example
             continue

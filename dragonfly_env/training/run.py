@@ -12,7 +12,7 @@ import dataclasses
 import io
 import platform
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from datetime import datetime, timezone
 from importlib.metadata import PackageNotFoundError, version
@@ -27,88 +27,31 @@ from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.sweeps.measure import machine
 from dragonfly_env.training.agents import LearnerSource
 
-_LIBRARIES = ("numpy", "torch", "stable-baselines3")
 _COUNTED = ("decisions", "simulated_ns", "wall_s")
+Row = dict[str, Any]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingPlan:
-    """Settings of a training: agent, environment and duration.
+    """Settings of a training.
 
     Attributes:
         learner: Where the agent comes from.
-        config: The network and its traffic.
-        scenarios: What an episode has next to each other, instead of ``config`` alone; ``config`` then is the first.
+        configs: The networks and their traffic that an episode has next to each other.
         settings: Of the agent.
         seed: Of the agent and of the episodes' traffic.
         episodes: Number of the last episode.
-        episode_ns: Simulated time of each after its warm-up.
-        warmup_ns: Simulated time before each that the policy of ``config`` routes.
-        evaluate_every: After how many episodes the greedy agent is measured.
-        checkpoint_every: After how many episodes the agent is saved.
-        stop_after_decisions: Decisions, earlier ones included, after which an episode is the last; or None.
-        stop_after_s: Most real time, or None.
+        options: Further arguments of ``train``; ``stop_after_decisions`` counts earlier decisions, too.
         tensorboard: Whether to write event files.
     """
 
     learner: LearnerSource
-    config: SimulationConfig
-    scenarios: tuple[SimulationConfig, ...] = ()
-    settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    seed: int = 1
-    episodes: int = 40
-    episode_ns: float = 50_000.0
-    warmup_ns: float = 0.0
-    evaluate_every: int = 10
-    checkpoint_every: int = 10
-    stop_after_decisions: int | None = None
-    stop_after_s: float | None = None
-    tensorboard: bool = True
-
-
-class TrainingFolder:
-    """The files of one training."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.agent = path / "agent.zip"
-        self.checkpoints = path / "checkpoints"
-        self.latest = self.checkpoints / "latest.zip"
-        self.episodes = path / "episodes.csv"
-        self.tensorboard = path / "tensorboard"
-
-    def clear(self) -> None:
-        """Remove what an earlier training left, and nothing else."""
-        for file in (self.agent, self.episodes, *self.checkpoints.glob("*.zip")):
-            file.unlink(missing_ok=True)
-        shutil.rmtree(self.tensorboard, ignore_errors=True)
-
-    def read_rows(self) -> list[dict[str, Any]]:
-        """A row per finished episode; none if there was no training.
-
-        Raises:
-            ConfigError: If the file is damaged.
-        """
-        if not self.episodes.exists():
-            return []
-        try:
-            with self.episodes.open(encoding="utf-8", newline="") as file:
-                return [
-                    {name: int(text) if text.isdigit() else float(text) for name, text in row.items() if text}
-                    for row in csv.DictReader(file)
-                ]
-        except (ValueError, TypeError, AttributeError) as error:
-            raise config_error(
-                "episodes", str(self.episodes), "is damaged: start again with --restart"
-            ) from error
-
-    def write_rows(self, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Write a row per episode."""
-        text = io.StringIO()
-        writer = csv.DictWriter(text, list(dict.fromkeys(name for row in rows for name in row)))
-        writer.writeheader()
-        writer.writerows(rows)
-        write_text(text.getvalue(), self.episodes)
+    configs: tuple[SimulationConfig, ...]
+    settings: Mapping[str, Any]
+    seed: int
+    episodes: int
+    options: Mapping[str, Any]
+    tensorboard: bool
 
 
 def run_training(
@@ -117,8 +60,8 @@ def run_training(
     *,
     resume: bool = False,
     restart: bool = False,
-    on_episode: Callable[[Mapping[str, Any]], None] | None = None,
-) -> list[dict[str, Any]]:
+    on_episode: Callable[[Row], None] = lambda row: None,
+) -> list[Row]:
     """Train an agent.
 
     Args:
@@ -135,19 +78,22 @@ def run_training(
         ConfigError: If the folder holds a training, and neither ``resume`` nor ``restart`` is set; for settings out of
             range.
     """
-    files = TrainingFolder(folder)
-    rows = files.read_rows() if resume else []
-    if not (resume or restart) and (files.episodes.exists() or files.agent.exists()):
+    agent_file, table, checkpoints = folder / "agent.zip", folder / "episodes.csv", folder / "checkpoints"
+    tensorboard, latest = folder / "tensorboard", checkpoints / "latest.zip"
+    if not (resume or restart) and (table.exists() or agent_file.exists()):
         raise config_error(
             "out", str(folder), "holds a training: choose another folder, --resume or --restart"
         )
+    rows = _read_rows(table) if resume and table.exists() else []
     before = rows[-1] if rows else {"episode": 0, **dict.fromkeys(_COUNTED, 0)}
-    budget = None if plan.stop_after_decisions is None else plan.stop_after_decisions - before["decisions"]
+    budget = plan.options["stop_after_decisions"]
+    if budget is not None:
+        budget -= before["decisions"]
     if rows and (before["episode"] >= plan.episodes or (budget is not None and budget <= 0)):
-        shutil.copyfile(files.latest, files.agent)
+        shutil.copyfile(latest, agent_file)
         return rows
     if rows:
-        agent = plan.learner.load(files.latest)
+        agent = plan.learner.made.load(latest)
         if plan.settings != agent.metadata.get("agent_settings", plan.settings):
             allowed = "cannot change in a training that is resumed: leave them out"
             raise config_error("agent settings", plan.settings, allowed)
@@ -155,61 +101,72 @@ def run_training(
         agent = plan.learner.make(plan.settings, plan.seed)
     course = train(
         agent,
-        plan.scenarios or plan.config,
+        plan.configs if len(plan.configs) > 1 else plan.configs[0],
         episodes=plan.episodes,
         first_episode=before["episode"],
-        episode_ns=plan.episode_ns,
-        warmup_ns=plan.warmup_ns,
         seed=plan.seed,
-        evaluate_every=plan.evaluate_every,
-        log_dir=files.tensorboard if plan.tensorboard else None,
-        checkpoint_dir=files.checkpoints,
-        checkpoint_every=plan.checkpoint_every,
-        stop_after_decisions=budget,
-        stop_after_s=plan.stop_after_s,
+        log_dir=tensorboard if plan.tensorboard else None,
+        checkpoint_dir=checkpoints,
+        **{**plan.options, "stop_after_decisions": budget},
     )
-    make_folders(files.path, files.checkpoints)
-    if restart:
-        files.clear()
+    make_folders(folder, checkpoints)
+    if restart:  # what an earlier training left, and nothing else
+        for file in (agent_file, table, *checkpoints.glob("*.zip")):
+            file.unlink(missing_ok=True)
+        shutil.rmtree(tensorboard, ignore_errors=True)
     agent.metadata = _provenance(plan, before)
     try:
         with closing(course):
             for progress in course:
-                row: dict[str, Any] = progress.to_dict()
+                row: Row = progress.to_dict()
                 row |= {name: before[name] + row[name] for name in _COUNTED}
                 rows.append(row)
                 agent.metadata = _provenance(plan, row)
                 if progress.checkpoint is not None:
-                    files.write_rows(rows)
-                if on_episode is not None:
-                    on_episode(row)
+                    _write_rows(rows, table)
+                on_episode(row)
     finally:
         if rows:
-            files.write_rows(rows)
-    shutil.copyfile(files.latest, files.agent)
+            _write_rows(rows, table)
+    shutil.copyfile(latest, agent_file)
     return rows
 
 
-def _provenance(plan: TrainingPlan, row: Mapping[str, Any]) -> dict[str, Any]:
+def _read_rows(table: Path) -> list[Row]:
+    with table.open(encoding="utf-8", newline="") as file:
+        return [
+            {name: int(text) if text.isdigit() else float(text) for name, text in row.items() if text}
+            for row in csv.DictReader(file)
+        ]
+
+
+def _write_rows(rows: list[Row], table: Path) -> None:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(dict.fromkeys(name for row in rows for name in row)))
+    writer.writeheader()
+    writer.writerows(rows)
+    write_text(text.getvalue(), table)
+
+
+def _provenance(plan: TrainingPlan, row: Row) -> dict[str, Any]:
     """Origin of an agent, and the cost of its training until now."""
-    provenance = {
+    several = {"scenarios": [config.to_dict() for config in plan.configs]} if len(plan.configs) > 1 else {}
+    return {
         "package_version": dfe.__version__,
         "agent": plan.learner.spec,
         "agent_settings": dict(plan.settings),
         "seed": plan.seed,
-        "episode_ns": plan.episode_ns,
-        "warmup_ns": plan.warmup_ns,
-        "configuration": plan.config.to_dict(),
+        "episode_ns": plan.options["episode_ns"],
+        "warmup_ns": plan.options["warmup_ns"],
+        "configuration": plan.configs[0].to_dict(),
+        **several,
         "training": {name: row[name] for name in ("episode", *_COUNTED)},
         "platform": platform.platform(),
         "machine": machine(),
         "python_version": platform.python_version(),
-        "libraries": {name: _version(name) for name in _LIBRARIES},
+        "libraries": {name: _version(name) for name in ("numpy", "torch")},
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
     }
-    if plan.scenarios:
-        provenance["scenarios"] = [scenario.to_dict() for scenario in plan.scenarios]
-    return provenance
 
 
 def _version(library: str) -> str | None:

@@ -9,7 +9,7 @@ import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env.agents import evaluate_policy
-from dragonfly_env.agents.reference_learners import ReferenceLearner
+from dragonfly_env.agents.reference import ReferenceLearner
 from tests.parity.cases import PRESETS, config_of, play
 from tests.products import in_turn
 

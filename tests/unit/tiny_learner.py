@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dragonfly_env.agents.storage import read_agent, write_agent
+from dragonfly_env.agents.learner import read_agent, write_agent
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.config.rows import normalise, real
 from dragonfly_env.errors import StateError
@@ -29,6 +29,7 @@ class TinyLearner:
     """Remembers the mean reward of every action, whatever it sees."""
 
     name, scope, action = "tiny", "source", "path"
+    settings_class = TinySettings
 
     def __init__(self, settings: TinySettings | None = None, *, seed: int = 0) -> None:
         self.settings = settings or TinySettings()
@@ -66,15 +67,16 @@ class TinyLearner:
     def save(self, path: str | Path) -> None:
         if not self.num_features:
             raise StateError("save(): nothing to save")
-        header = {"kind": "tiny", "metadata": self.metadata, "features": self.num_features}
-        write_agent(path, header, {"sums": self.sums, "counts": self.counts})
+        learned = {"sums": self.sums.tolist(), "counts": self.counts.tolist()}
+        plain = {"kind": "tiny", "metadata": self.metadata, "features": self.num_features}
+        write_agent(path, {**plain, **learned})
 
     @classmethod
     def load(cls, path: str | Path) -> TinyLearner:
-        header, arrays = read_agent(path, "tiny")
+        saved = read_agent(path)
         agent = cls()
-        agent.metadata, agent.num_features = header["metadata"], header["features"]
-        agent.sums, agent.counts = arrays["sums"], arrays["counts"]
+        agent.metadata, agent.num_features = saved["metadata"], saved["features"]
+        agent.sums, agent.counts = np.array(saved["sums"]), np.array(saved["counts"])
         return agent
 
 

@@ -134,7 +134,8 @@ PAGES = {
         (
             ("dragonfly_env", ("Policy", "make_policy", "policies")),
             ("dragonfly_env.baselines", None),
-            ("dragonfly_env.agents.reference_learners", ("QRoutingReference", "QAdaptiveReference")),
+            ("dragonfly_env.agents.q_routing", ("QRoutingReference",)),
+            ("dragonfly_env.agents.q_adaptive", ("QAdaptiveReference",)),
         ),
     ),
     "traffic": Page(

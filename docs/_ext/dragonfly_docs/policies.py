@@ -12,7 +12,8 @@ import dragonfly_env as dfe
 from dragonfly_docs.markdown import GENERATED, code, prose, spelled, table
 from dragonfly_docs.systems import smallest_preset
 from dragonfly_env import _core
-from dragonfly_env.agents.reference_learners import QAdaptiveReference, QRoutingReference
+from dragonfly_env.agents.q_adaptive import QAdaptiveReference
+from dragonfly_env.agents.q_routing import QRoutingReference
 from dragonfly_env.baselines import RULES
 from dragonfly_env.policies import describe_policy
 
@@ -103,8 +104,9 @@ def _reference_use(name: str) -> str:
         file = f"`baselines/{Path(inspect.getfile(_function(name))).name}`"
         return f"{file}: `act(batch)` decides the same in NumPy, with the same `trace_hash()`.\n"
     if name in _LEARNERS:
+        file = Path(inspect.getfile(_LEARNERS[name])).name
         return (
-            "`agents/reference_learners.py`: `reference(env)` learns the same tables in NumPy, bit for bit; see "
+            f"`agents/{file}`: `reference(env)` learns the same tables in NumPy, bit for bit; see "
             "[](../../learning.md).\n"
         )
     return "The core alone decides.\n"

@@ -11,13 +11,13 @@ import pytest
 
 from dragonfly_env.errors import ConfigError
 
-pytest.importorskip("stable_baselines3")
+pytest.importorskip("torch")
+
+import torch
 
 import dragonfly_env as dfe
 from dragonfly_env.agents import make_env
-from dragonfly_env.agents._sb3 import gymnasium, torch
-from dragonfly_env.agents.deep_q import DeepQAgent, TransitionBuffer
-from dragonfly_env.agents.settings import DeepQSettings
+from dragonfly_env.agents.deep_q import DeepQAgent, DeepQSettings, ReplayBuffer
 from tests.unit.fake_env import FakeTransitions, FakeWorld
 
 QUICK = DeepQSettings(
@@ -47,9 +47,8 @@ def trained(
 
 
 def values(agent: DeepQAgent, world: FakeWorld) -> Any:
-    assert agent._network is not None
     with torch.no_grad():
-        return agent._network.q_net(torch.from_numpy(world.obs(np.arange(world.length)))).numpy()
+        return agent.online(torch.from_numpy(world.obs(np.arange(world.length)))).numpy()
 
 
 def test_values_are_the_time_to_the_end_through_the_decisions_of_others() -> None:
@@ -65,10 +64,9 @@ def test_an_illegal_action_is_never_taken_and_never_enters_a_target() -> None:
     states = np.arange(1_000) % world.length
     actions = agent.act(world.batch(states))  # type: ignore[arg-type]
     assert set(actions.tolist()) == {0, 1}
-    assert agent._network is not None
-    for network in (agent._network.q_net, agent._network.q_net_target):
+    for network in (agent.online, agent.target):
         with torch.no_grad():
-            network.q_net[-1].bias[2] = 1e6  # an illegal action looks best
+            network[-1].bias[2] = 1e6  # an illegal action looks best
     assert (agent.act(world.batch(states)) != 2).all()  # type: ignore[arg-type]
     _, transitions = world.step(states, actions)
     agent.learn(transitions)  # type: ignore[arg-type]
@@ -116,19 +114,18 @@ def transitions_of(numbers: Any) -> FakeTransitions:
 
 
 def test_the_replay_buffer_keeps_the_newest_transitions_whole() -> None:
-    box = gymnasium.spaces.Box(0, 1000, (1,), np.float32)
-    buffer = TransitionBuffer(10, box, 2, np.random.default_rng(0))
+    buffer = ReplayBuffer(10, 1, 2, np.random.default_rng(0))
     for start, stop in ((0, 4), (4, 4), (4, 9), (9, 13)):
         buffer.extend(transitions_of(range(start, stop)))  # type: ignore[arg-type]
         assert buffer.filled == min(10, stop)
         held = set(range(max(0, stop - 10), stop))
-        sample = buffer.draw(200)
-        assert {int(v) for v in sample.observations[:, 0]} == held
-        assert torch.equal(sample.actions[:, 0].float(), sample.observations[:, 0])
-        assert torch.equal(sample.rewards[:, 0], -sample.observations[:, 0])
-        assert torch.equal(sample.next_observations, sample.observations + 1)
+        obs, actions, rewards, next_obs, *_ = buffer.draw(200)
+        assert {int(v) for v in obs[:, 0]} == held
+        assert torch.equal(actions.float(), obs)
+        assert torch.equal(rewards, -obs)
+        assert torch.equal(next_obs, obs + 1)
     buffer.extend(transitions_of(range(100, 137)))  # type: ignore[arg-type]
-    assert {int(v) for v in buffer.draw(500).observations[:, 0]} == set(range(127, 137))
+    assert {int(v) for v in buffer.draw(500)[0][:, 0]} == set(range(127, 137))
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,9 @@ import pytest
 
 import dragonfly_env as dfe
 
-pytest.importorskip("stable_baselines3")
+pytest.importorskip("torch")
 
-from dragonfly_env.agents.deep_q import DeepQAgent
-from dragonfly_env.agents.settings import DeepQSettings
+from dragonfly_env.agents.deep_q import DeepQAgent, DeepQSettings
 from dragonfly_env.baselines.mlp import scores as scores_of
 
 CONFIG = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), traffic="adv+1", load=0.35, seed=2)

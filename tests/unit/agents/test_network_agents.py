@@ -10,9 +10,7 @@ import pytest
 import dragonfly_env as dfe
 from dragonfly_env.agents import fit, make_agent
 
-pytest.importorskip("sb3_contrib", reason="needs the extra [sb3]")
-
-from dragonfly_env.agents._sb3 import torch
+torch = pytest.importorskip("torch", reason="needs the extra [sb3]")
 
 TINY = dfe.SimulationConfig(topology=dfe.Dragonfly(p=1, a=3, h=1), traffic="adv+1", load=0.4)
 QUICK: dict[str, dict[str, Any]] = {
@@ -40,11 +38,7 @@ def trained(kind: str, seed: int = 1) -> Any:
 
 
 def weights(agent: Any) -> list[Any]:
-    return [
-        tensor.numpy().copy()
-        for network in agent._networks().values()
-        for tensor in network.state_dict().values()
-    ]
+    return [tensor.numpy().copy() for tensor in agent.networks.state_dict().values()]
 
 
 @each

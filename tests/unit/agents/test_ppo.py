@@ -10,13 +10,13 @@ import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env.agents import fit, load_agent, make_env
-from dragonfly_env.agents.settings import PpoSettings
 from dragonfly_env.errors import ConfigError, StateError
 
-pytest.importorskip("stable_baselines3")
+pytest.importorskip("torch")
 
-from dragonfly_env.agents._sb3 import torch
-from dragonfly_env.agents.ppo import ActionScores, PpoAgent
+import torch
+
+from dragonfly_env.agents.ppo import ActionScores, PpoAgent, PpoSettings, draw_actions
 
 TINY = dfe.SimulationConfig(topology=dfe.Dragonfly(p=1, a=3, h=1), traffic="adv+1", load=0.4)
 SYSTEM = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), traffic="adv+1", load=0.35, seed=2)
@@ -38,9 +38,7 @@ def trained(seed: int = 1, config: Any = TINY, **settings: Any) -> PpoAgent:
 
 
 def weights(agent: PpoAgent) -> list[Any]:
-    return [
-        tensor.detach().numpy() for part in (agent._network, agent._average) for tensor in part.parameters()
-    ]
+    return [tensor.detach().numpy() for tensor in agent.networks.parameters()]
 
 
 def test_collecting_in_the_core_learns_what_acting_from_python_learns() -> None:
@@ -61,13 +59,12 @@ def test_collecting_in_the_core_learns_what_acting_from_python_learns() -> None:
             else:
                 batch = env.step(agent.act(batch))
                 agent.learn(env.transitions())
-        agent._improve()
+        agent.improve()
     assert rollout.decisions >= len(rollout) > 300
     assert envs[0].trace_hash(0) == envs[1].trace_hash(0)
-    assert agents[0]._rows is not None
-    rows, masks = agents[0]._rows.of(rollout.transitions.obs), torch.from_numpy(rollout.transitions.mask)
+    rows, masks = agents[0].rows.of(rollout.transitions.obs), torch.from_numpy(rollout.transitions.mask)
     for function in ("log_probabilities", "values"):
-        ours, theirs = (getattr(agent._network, function)(rows, masks).detach() for agent in agents)
+        ours, theirs = (getattr(agent.newest, function)(rows, masks).detach() for agent in agents)
         np.testing.assert_allclose(ours, theirs, atol=1e-3)
 
 
@@ -76,10 +73,9 @@ def test_log_probabilities_of_a_rollout_are_those_of_the_network() -> None:
     env = dfe.BatchedRoutingEnv(SYSTEM, duration_ns=4_000.0, **agent.env_options())
     agent.prepare(env)
     env.reset(seed=1)
-    rollout = env.rollout(agent._drawing(agent._built("")), 500)
+    rollout = env.rollout(agent.policy_in_core(), 500)
     seen = rollout.transitions
-    assert agent._rows is not None
-    logs = agent._network.log_probabilities(agent._rows.of(seen.obs), torch.from_numpy(seen.mask))
+    logs = agent.newest.log_probabilities(agent.rows.of(seen.obs), torch.from_numpy(seen.mask))
     actions = torch.from_numpy(seen.actions.astype(np.int64))
     of_actions = logs.gather(1, actions[:, None])[:, 0].detach().numpy()
     np.testing.assert_allclose(rollout.log_probs, of_actions, atol=1e-5)
@@ -143,6 +139,18 @@ def test_the_core_decides_as_the_agent_that_was_exported(settings: dict[str, Any
     native = dfe.Simulation(SYSTEM.replace(policy=policy))
     native.run(2_000)
     assert native.trace_hash() == env.trace_hash()
+
+
+def test_actions_are_drawn_as_often_as_they_are_likely_and_never_without_probability() -> None:
+    rng = np.random.default_rng(0)
+    weights = np.array([[0.0, 1.0, 3.0, 0.0], [2.0, 0.0, 0.0, 0.0], [1e-300, 0.0, 0.0, 1.0]])
+    counts = np.zeros(weights.shape)
+    for _ in range(4_000):
+        counts[np.arange(3), draw_actions(weights, rng.random(3))] += 1
+    np.testing.assert_allclose(counts / 4_000, weights / weights.sum(axis=1, keepdims=True), atol=0.03)
+    for draw in (0.0, np.nextafter(1.0, 0.0)):
+        chosen = draw_actions(weights, np.full(3, draw))
+        assert (weights[np.arange(3), chosen] > 0).all()
 
 
 def test_calls_and_settings_that_make_no_sense_are_refused(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env.agents import NetworkMismatchWarning, evaluate_policy, fit, load_agent, make_agent
-from dragonfly_env.agents.storage import read_header
+from dragonfly_env.agents.learner import read_agent
 
 SMALL = dfe.SimulationConfig(topology=dfe.Dragonfly(p=1, a=3, h=1), traffic="adv+1", load=0.5)
 ELSEWHERE = SMALL.replace(topology=dfe.Dragonfly(p=1, a=3, h=1, arrangement="absolute"))
@@ -19,7 +19,7 @@ SHORT: dict[str, Any] = {"warmup_ns": 0.0, "measure_ns": 1_000.0}
 @pytest.fixture(params=["deep-q", "ppo"])
 def trained(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
     """A loaded agent that was trained a little on `SMALL`, and its file."""
-    pytest.importorskip("stable_baselines3", reason="needs the extra [sb3]")
+    pytest.importorskip("torch", reason="needs the extra [sb3]")
     agent = make_agent(request.param, hidden_units=(4,))
     fit(agent, SMALL, episodes=1, episode_ns=1_000.0)
     agent.save(tmp_path / "agent.zip")
@@ -37,12 +37,12 @@ def test_looking_elsewhere_changes_nothing_and_learning_there_does(trained: Any,
     with pytest.warns(NetworkMismatchWarning):
         evaluate_policy(trained, ELSEWHERE, **SHORT)
     trained.save(file)
-    assert read_header(file)["trained_on"]["topology"] == SMALL.topology.to_dict()
-    assert read_header(file)["trained_on"]["network"] == SMALL.network.to_dict()
+    assert read_agent(file)["trained_on"]["topology"] == SMALL.topology.to_dict()
+    assert read_agent(file)["trained_on"]["network"] == SMALL.network.to_dict()
     with pytest.warns(NetworkMismatchWarning):
         fit(trained, ELSEWHERE, episodes=1, episode_ns=1_000.0)
     trained.save(file)
-    assert read_header(file)["trained_on"]["topology"]["arrangement"] == "absolute"
+    assert read_agent(file)["trained_on"]["topology"]["arrangement"] == "absolute"
 
 
 SMALL_BUFFERS = SMALL.replace(
@@ -66,14 +66,14 @@ def test_the_unit_of_the_training_is_saved_and_packets_are_converted(trained: An
     with pytest.warns(NetworkMismatchWarning, match="local_buffer_packets"):
         evaluate_policy(trained, SMALL_BUFFERS, **SHORT)
     trained.save(tmp_path / "agent.zip")
-    header = read_header(tmp_path / "agent.zip")
+    header = read_agent(tmp_path / "agent.zip")
     assert header["settings"]["occupancy_unit"] == header["layout"]["occupancy_unit"] == "buffers"
 
 
 @pytest.mark.parametrize("unit", ["packets", "ns"])
 @pytest.mark.parametrize("kind", ["deep-q", "ppo"])
 def test_an_agent_in_physical_units_is_trained_on_networks_with_other_buffers(kind: str, unit: str) -> None:
-    pytest.importorskip("stable_baselines3", reason="needs the extra [sb3]")
+    pytest.importorskip("torch", reason="needs the extra [sb3]")
     agent = make_agent(kind, hidden_units=(4,), action="path", scope="source", occupancy_unit=unit)
     fit(agent, [SMALL, SMALL_BUFFERS], episodes=1, episode_ns=1_000.0)
     with pytest.warns(NetworkMismatchWarning):

@@ -15,8 +15,7 @@ from dragonfly_env.agents import (
     fit,
     train,
 )
-from dragonfly_env.agents._choice import any_legal
-from dragonfly_env.agents.storage import read_agent, write_agent
+from dragonfly_env.agents.random_policy import any_legal
 from dragonfly_env.baselines._mlp_arithmetic import best_legal
 
 TINY = dfe.SimulationConfig(topology=dfe.Dragonfly(p=1, a=3, h=1), traffic="adv+1", load=0.6)
@@ -59,12 +58,13 @@ class MeanOfActions:
         return {"transitions": float(self.counts.sum())}
 
     def save(self, path: str | Path) -> None:
-        write_agent(path, {"kind": "means", "metadata": self.metadata}, {"counts": self.counts})
+        with Path(path).open("wb") as file:
+            np.save(file, self.counts)
 
     @classmethod
     def load(cls, path: str | Path) -> MeanOfActions:
         agent = cls()
-        agent.counts = read_agent(path, "means")[1]["counts"]
+        agent.counts = np.load(path)
         return agent
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.agents.registry import agent_settings
+from dragonfly_env.agents.learner import agent_settings
 from dragonfly_env.cli import COMMANDS
 from dragonfly_env.config.rows import describe
 from dragonfly_env.policies import describe_policy

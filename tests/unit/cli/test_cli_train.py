@@ -13,7 +13,7 @@ import pytest
 import tiny_learner  # conftest.py has put it where commands find it
 
 import dragonfly_env as dfe
-from dragonfly_env.agents.registry import load_agent, read_metadata
+from dragonfly_env.agents.learner import load_agent, read_metadata
 from tests.unit.cli_arguments import run as command
 
 pytestmark = pytest.mark.usefixtures("tiny", "undrawn")

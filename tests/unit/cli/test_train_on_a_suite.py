@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.agents.registry import read_metadata
+from dragonfly_env.agents.learner import read_metadata
 from dragonfly_env.lab.benchmark.suite import find_suite
 from dragonfly_env.lab.benchmark.training import training_scenarios
 from tests.unit.cli_arguments import run as command

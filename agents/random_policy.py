@@ -1,4 +1,4 @@
-"""Choices among legal actions, from given random numbers; and the policy that makes one blindly."""
+"""Random legal actions, from given random numbers."""
 
 from __future__ import annotations
 
@@ -17,34 +17,11 @@ if TYPE_CHECKING:
 
 
 def any_legal(mask: npt.NDArray[np.bool_], draws: npt.NDArray[np.float64]) -> IntArray:
-    """A legal action per row, all equally likely.
-
-    Args:
-        mask: (N, A); every row allows at least one action.
-        draws: (N,) uniform in [0, 1).
-
-    Returns:
-        (N,) indices.
-    """
+    """(N,) a legal action per row of a mask (N, A), all equally likely, from (N,) draws in [0, 1)."""
     ranks = np.cumsum(mask, axis=1)
     legal = ranks[:, -1]
     wanted = np.minimum((draws * legal).astype(np.int64), legal - 1) + 1
     return np.asarray((ranks >= wanted[:, None]).argmax(axis=1), dtype=np.int64)
-
-
-def pick(weights: npt.NDArray[np.floating], draws: npt.NDArray[np.float64]) -> IntArray:
-    """An action per row with probability proportional to its weight.
-
-    Args:
-        weights: (N, A), at least 0, and above 0 somewhere in each row.
-        draws: (N,) uniform in [0, 1).
-
-    Returns:
-        (N,) indices; never one of weight 0.
-    """
-    edges = np.cumsum(weights, axis=1)
-    wanted = np.minimum(draws * edges[:, -1], np.nextafter(edges[:, -1], 0.0))
-    return np.asarray((edges > wanted[:, None]).argmax(axis=1), dtype=np.int64)
 
 
 @documented
@@ -58,9 +35,6 @@ class RandomPolicy:
         >>> metrics = dfe.agents.evaluate_policy(policy, config, measure_ns=1_000)
         >>> metrics.minimal_fraction < 1
         True
-        >>> env = dfe.agents.make_env(config, policy, duration_ns=1_000)
-        >>> policy.act(env.reset(seed=1)).dtype
-        dtype('int64')
     """
 
     action: str = choice("path", ("port", "path"), doc="What it chooses.")
@@ -75,9 +49,5 @@ class RandomPolicy:
         return "random"
 
     def act(self, batch: DecisionBatch) -> IntArray:
-        """Choose for every packet; see ``Policy.act``.
-
-        Args:
-            batch: N decisions.
-        """
+        """See ``Policy.act``."""
         return any_legal(batch.mask, batch.draws[:, 0])
