@@ -184,7 +184,7 @@ class ActionRows:
     Args:
         layout: Of the observations.
         action: ``"path"`` or ``"port"``.
-        units: See ``units_of``: those of the training, whatever the layout's are.
+        units: See ``units_of``: those of the training, not those of the layout.
 
     Raises:
         ConfigError: If a feature is neither of the decision nor of an action, or none is of an action.

@@ -198,7 +198,7 @@ class ReferenceLearner(ABC):
         closed. A read-only view: it changes while the episode goes on.
         """
         if self._episode == self._env.episode > 0:
-            self.hear(self._env.feedback())
+            self.receive(self._env.feedback())
             self._learn(self._reports["time_ps"] <= _ps(self._env.time_ns))
         view = self._table.view()
         view.flags.writeable = False
@@ -223,7 +223,7 @@ class ReferenceLearner(ABC):
         Source: Kang, Wang, Lan, HPDC 2021, sections 2.3 and 4.
         """
         self._begin_episode()
-        self.hear(self._env.feedback())
+        self.receive(self._env.feedback())
         actions = batch.minimal_actions()
         if not len(batch):
             return actions
@@ -245,7 +245,7 @@ class ReferenceLearner(ABC):
         )
         return actions
 
-    def hear(self, feedback: HopFeedback) -> None:
+    def receive(self, feedback: HopFeedback) -> None:
         """Take in reports; each is learnt when the clock gets to its ``time_ns``."""
         reports = np.zeros(len(feedback), dtype=_REPORT)
         known = np.zeros(len(feedback), dtype=np.bool_)

@@ -110,7 +110,7 @@ class MlpNetwork:
     it fits systems with as many columns and actions as that in which it was trained.
 
     Raises:
-        ConfigError: On construction, for whatever is out of range or does not fit together.
+        ConfigError: On construction, for a value that is out of range or does not fit the others.
 
     Example:
         >>> weights = np.zeros((2, 1), np.float32)

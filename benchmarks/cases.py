@@ -1,7 +1,7 @@
 """The cases on which two commits are compared.
 
 They run with the interpreter of either commit, old ones included, so they use the public interface alone. Slices are
-short: whatever disturbs the machine shall hit both commits.
+short: a disturbance of the machine shall hit both commits.
 """
 
 from __future__ import annotations

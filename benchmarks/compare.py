@@ -4,7 +4,7 @@ Both take turns on one processor: short slices old new new old, then new old old
 Every round starts both anew, because the same program may be faster or slower each time, by where its memory happens to
 lie, and takes the next processor. Each quad gives a ratio of CPU time per unit of work, each round the median of its
 quads; what is printed is the median of the rounds, and an interval that holds the true median with the confidence that
-the table names, whatever the distribution.
+the table names, for every distribution.
 """
 
 from __future__ import annotations

@@ -307,7 +307,7 @@ class Policy:
 
     def env_options(self, topology: Dragonfly | None = None) -> dict[str, Any]:
         """The keyword arguments of ``BatchedRoutingEnv`` that show what the policy sees: where it decides, the
-        candidates that its parameters need, and its features by its own parameters, whatever ``config.policy`` is.
+        candidates that its parameters need, and its features by its own parameters, not by ``config.policy``.
 
         Args:
             topology: The system, for learners: routes are as much longer as its minimal paths are; None: groups are

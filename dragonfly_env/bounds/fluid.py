@@ -2,7 +2,7 @@
 
 Routers are nodes, links between routers are arcs. One commodity per destination router d: a flow ``f[d, arc] >= 0``
 that is conserved at every router except d, where it ends; ``sum over d of f[d, arc] <= capacity[arc]``. Three linear
-programs over these flows are bounds of whatever routing can do, see ``dragonfly_env.bounds.limits``.
+programs over these flows are bounds of all routing, see ``dragonfly_env.bounds.limits``.
 
 **Symmetry.** If a rotation of the groups by k maps arcs to arcs of the same class and demands to themselves, then the
 mean of a solution over all such rotations is a solution of the same value. So commodities for the destinations of the

@@ -31,8 +31,8 @@ def require_analysis(what: str) -> None:
 
 
 def import_matplotlib() -> None:
-    """Import Matplotlib whatever MPLBACKEND names: Jupyter gives its own backend to the commands of a notebook, and it
-    may be missing in their environment. Figures of this package need no backend.
+    """Import Matplotlib with any value of MPLBACKEND: Jupyter sets its own backend for commands of a notebook, where
+    that backend may be missing. Figures of this package need no backend.
     """
     if "matplotlib" in sys.modules:
         return

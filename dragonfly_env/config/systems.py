@@ -61,7 +61,7 @@ def bundle_of(arrangement: str) -> int:
 
 
 def is_xc(arrangement: object) -> bool:
-    """Whether an arrangement, or whatever a user passed for one, is that of Cray XC machines."""
+    """Whether an arrangement, or what a user passed for it, is that of Cray XC machines."""
     return isinstance(arrangement, str) and arrangement == "xc"
 
 

@@ -36,7 +36,7 @@ class DecisionBatch:
         obs: (N, F) float32, see ``layout``.
         mask: (N, A) bool, the legal actions; at least one per row.
         agents: (N,) int32, the router that decides.
-        decision_ids: (N,) int64, unique per packet and hop of a scenario whatever the batching: the source host,
+        decision_ids: (N,) int64, unique per packet and hop of a scenario with any batching: the source host,
             the number of the packet at its source, and its hops so far, in this order of significance.
         packets: (N,) structured: ``source_host``, ``destination_host``, ``number`` (of the packet at its
             source), ``source_router``, ``destination_router``, ``destination_group``, ``hops``, ``vc``,
@@ -146,7 +146,7 @@ class DecisionBatch:
         return self._each(lambda column: column[which], draws)
 
     def copy(self) -> DecisionBatch:
-        """A batch that stays as it is, whatever the environment does.
+        """A batch that does not change with the environment.
 
         Example:
             >>> config = dfe.SimulationConfig(topology="72")

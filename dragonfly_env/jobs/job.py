@@ -73,7 +73,7 @@ class Job:
         name: In tables; empty: the program's.
 
     Raises:
-        ConfigError: For whatever no job can be; the message names the field.
+        ConfigError: For an impossible setting; the message names the field.
 
     Example:
         >>> job = dfe.Job("milc:scale=0.01", hosts=8, placement="random-routers")

@@ -177,7 +177,7 @@ class Metrics:
     mean share that hosts have of it. NaN for traces, closed loops, jobs and after ``drain``."""
     destination_load_max: float = math.nan
     """What the traffic sends to the host that receives most, in units of its link: above 1 that link is overloaded,
-    whatever routing does. NaN as ``demanded_load``."""
+    with every routing. NaN as ``demanded_load``."""
     trace_end_ps: int = -1
     """The last delivery of a trace, in ps; -1: there is no trace, or some of its messages are not delivered yet."""
     middle: Mark | None = None

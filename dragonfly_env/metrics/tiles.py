@@ -66,7 +66,7 @@ class TileTable(Table):
     when they leave the other end. ``stalls``: the time in which the head of some buffer of the tile could not move on
     for lack of room, in times of a flit on that link (``ROWBUS_STALL``; requests at processor tiles are ``host-in``).
     ``output_stalls``: the time in which the port had a packet to send but no credit for it, in the same unit. Hosts
-    take whatever comes, so both are 0 for ``host-out``. ``links``: parallel links that are this tile.
+    take every packet, so both are 0 for ``host-out``. ``links``: parallel links that are this tile.
 
     Example:
         >>> config = dfe.SimulationConfig(topology="72", load=0.2)

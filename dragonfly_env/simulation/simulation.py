@@ -438,8 +438,8 @@ class Simulation(CoreOwner):
 
         Args:
             values: (m, rows, ports) as ``q_table()`` returns them, in any real type; rounded to float32. Infinity
-                closes a port: it is never chosen while another one of the row is finite, and stays closed whatever is
-                learnt. Values where no link is connected do not matter.
+                closes a port: it is never chosen while another one of the row is finite, and learning never opens
+                it. Values where no link is connected do not matter.
 
         Raises:
             ConfigError: If the shape is another, or a value where a link is connected is NaN or minus infinity (the

@@ -17,8 +17,8 @@ Spec strings: ``uniform``, ``adv+4``, ``adv-1``, ``advc``, ``hotspot:hosts=4,fra
 ``hosts=1;5;9``), ``weighted:uniform=0.7,adv+1=0.3``, ``all-to-all:message_bytes=4096,placement=random``,
 ``trace:FILE`` (Parquet or CSV), ``demand:FILE`` (NumPy .npy or CSV), ``demand:FILE,demand_unit=GB/s``.
 
-Under one seed the k-th message of a host has the same destination whatever the policy, the load or the
-injection process is. Source of each pattern: its docstring, and ``dragonfly-env info``.
+Under one seed the k-th message of a host has the same destination for every policy, load and
+injection process. Source of each pattern: its docstring, and ``dragonfly-env info``.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ def test_rows_of_equal_sums_have_the_history_that_they_always_had(size: int) -> 
         assert simulation.trace_hash() == GOLDEN[size]
 
 
-def test_the_messages_of_a_host_are_the_same_whatever_its_share() -> None:
+def test_the_messages_of_a_host_are_the_same_with_every_share() -> None:
     config = dfe.SimulationConfig(topology=TOPOLOGY, traffic=np.ones((9, 9)), load=0.4, packet_log=True)
     smaller = np.ones((9, 9))
     smaller[2:] *= 0.5

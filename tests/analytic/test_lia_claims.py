@@ -93,7 +93,7 @@ def test_pb_acor_lengthens_its_nonminimal_paths_with_the_load_and_lia_with_the_p
 
 
 def test_adv_h_needs_the_second_local_hop_above_a_load_of_1_over_h() -> None:
-    """Section 4.3.2: a remote counter reaches 20 packets at that load, whatever h is; below it LIA's non-minimal paths
+    """Section 4.3.2: a remote counter reaches 20 packets at that load, for every h; below it LIA's non-minimal paths
     are a hop shorter.
     """
     below, above = (measured("lia", "adv+4", load) for load in (0.1, 0.4))

@@ -128,7 +128,7 @@ def test_valiant_that_avoids_the_destination_group_loads_the_other_links_more(sy
 
 # VLB with path A = g, under ADV+h and the palm tree. Router j of group i owns the links to i-(hj+1) .. i-(hj+h), so
 # its packets come to router a-1-j of an intermediate group i-(hj+k), k = 1 .. h. To i+h it is hj+k+h groups up, which
-# is h(a-2-j) + (h+1-k) groups down modulo a*h+1: a link of router a-2-j, whatever k is. So all that the h links of one
+# is h(a-2-j) + (h+1-k) groups down modulo a*h+1: a link of router a-2-j, for every k. So all that the h links of one
 # router bring in must go on over one local link, from router a-1-j to router a-2-j: p*x. It comes to router j+1 of the
 # destination group. (j = a-1 is a little better off: with k = 1 its intermediate group is the destination group.)
 

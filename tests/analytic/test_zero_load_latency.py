@@ -8,7 +8,7 @@ and 10 in the next input: 82 from edge to input over a local link, 352 over a gl
 10, and no input behind it: 52 from the last edge to delivery.
 
 Edges are whole multiples of 3.2. 82 past an edge the next is at 83.2 (1.2 of waiting), 352 = 110 x 3.2 past an edge
-the next is at 355.2 (3.2 of waiting). So a local hop costs 83.2, a global one 355.2, whatever came before.
+the next is at 355.2 (3.2 of waiting). So a local hop costs 83.2, a global one 355.2, after any other hop.
 
 Network ``lia`` (ns). A packet reaches the router whole, 1 after its generation, on an edge of the 1-ns clock, waits
 for the next (1), spends 89 in the crossbar: 90 per router. Its head then travels on at once, 15 or 150 per link. At

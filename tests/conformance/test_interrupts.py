@@ -1,4 +1,4 @@
-"""Ctrl-C stops a simulation within a second of work, whatever it is doing, and the books are in order afterwards."""
+"""Ctrl-C stops a simulation within a second of any work, and the books are in order afterwards."""
 
 from __future__ import annotations
 

@@ -176,7 +176,7 @@ def test_views_have_the_history_and_the_rewards_of_the_batch(settings: dict[str,
         np.testing.assert_allclose(list(rewarded.values()), earned)
 
 
-def test_idle_routers_have_one_legal_action_and_spaces_hold_whatever_is_observed() -> None:
+def test_idle_routers_have_one_legal_action_and_spaces_hold_every_observation() -> None:
     env = dragonfly_v0.parallel_env(duration_ns=600.0, load=0.2)
     spaces = {name: (env.observation_space(name), env.action_space(name)) for name in env.possible_agents}
     observations, infos = env.reset(seed=0)

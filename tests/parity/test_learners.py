@@ -131,7 +131,7 @@ def test_tables_stay_equal_until_the_network_is_empty(learner: Any, preset: str)
     assert env.trace_hash() == alone.trace_hash()
     # The last reports may still be on their way; the reference implementation knows all of them.
     alone.run(2000.0)
-    reference.hear(env.feedback())
+    reference.receive(env.feedback())
     reference._learn(np.full(len(reference._reports), True))
     np.testing.assert_array_equal(reference.table, alone.q_table())
     assert not reference._decided  # every decision had its report

@@ -1,4 +1,4 @@
-"""A neural network in the core and its reference implementation: the same history, whatever the network is like."""
+"""A neural network in the core and its reference implementation: the same history with every network."""
 
 from __future__ import annotations
 

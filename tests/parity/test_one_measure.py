@@ -1,4 +1,4 @@
-"""A policy has the same measurements in an episode of every view, whatever the defaults are."""
+"""A policy has the same measurements in an episode of every view: all views have the same defaults."""
 
 from __future__ import annotations
 

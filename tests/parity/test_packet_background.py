@@ -147,7 +147,7 @@ def test_minimal_routing_is_the_same_everywhere(settings: dict[str, Any]) -> Non
 )
 @pytest.mark.parametrize("background", ["min", "val-n", "ugal-n", "par", "lia", "ad0", "neural-v1"])
 def test_the_background_has_candidates_of_its_own(background: str, options: dict[str, Any]) -> None:
-    """Whatever the agent sees, packets that are left to the background go as in a simulation of its policy."""
+    """Packets of the background go as in a simulation of its policy, with any observation of the agent."""
     settings = {"topology": "342", "traffic": "adv+1", "load": 0.3, "policy": background, "seed": 5}
     paths = {"action": "path", "scope": "source"} if background == "min" else {}
     if background == "ad0" and "nonminimal_kinds" in options:

@@ -1,4 +1,4 @@
-"""Messages are delivered exactly once, and counted, whatever the warm-up: 500 traces, programs and demand matrices."""
+"""Messages are delivered exactly once, and counted, with any warm-up: 500 traces, programs and demand matrices."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def scenario(case: Case) -> Scenario:
 
 @settings(deadline=None, max_examples=12)
 @given(CASES)
-def test_what_is_reported_is_the_jobs_whatever_the_warm_up(case: Case) -> None:
+def test_reports_are_about_the_jobs_with_any_warm_up(case: Case) -> None:
     run, _ = scenario(case).runs()
     row = measure(run)
     (job,) = json.loads(row["jobs"])

@@ -1,4 +1,4 @@
-"""Links carry the bandwidth that is set, whatever it is."""
+"""Links carry the bandwidth that is set."""
 
 from __future__ import annotations
 

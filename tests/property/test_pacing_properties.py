@@ -1,4 +1,4 @@
-"""Paced programs: nothing depends on threads, and each host keeps its rule whatever the network does."""
+"""Paced programs: nothing depends on threads, and each host keeps its rule however busy the network is."""
 
 from __future__ import annotations
 

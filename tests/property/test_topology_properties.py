@@ -1,4 +1,4 @@
-"""Facts of every Dragonfly, whatever its shape, number of groups, trunking and arrangement."""
+"""Facts of every Dragonfly, with any shape, number of groups, trunking and arrangement."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ class TinySettings:
 
 
 class TinyLearner:
-    """Remembers the mean reward of every action, whatever it sees."""
+    """Remembers the mean reward of every action, without regard to observations."""
 
     name, scope, action = "tiny", "source", "path"
     settings_class = TinySettings

@@ -50,7 +50,7 @@ class Result:
     stated: tuple[str, ...] = ()
 
     def patterns(self, text: str) -> Iterator[re.Pattern[str]]:
-        """Pattern of statements of this figure in a text, whatever their value; a line break is a space."""
+        """Pattern of statements of this figure in a text, with any value; a line break is a space."""
         for stated in self.stated:
             parts = stated.split("{}")
             if max(" ".join(parts).split(), key=len) not in text:  # quick: most texts state nothing

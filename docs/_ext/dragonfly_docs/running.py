@@ -60,7 +60,7 @@ def run_block(text: str, namespace: dict[str, Any], where: str) -> str:
     A block that is a file is written into the current folder instead.
 
     Raises:
-        Exception: Whatever the block raises.
+        Exception: The exception that the block raises.
     """
     if name := file_of(text):
         Path(name).write_text(text.rstrip() + "\n", encoding="utf-8")

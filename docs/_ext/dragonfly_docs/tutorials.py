@@ -69,7 +69,7 @@ def run_snippets(snippets: Sequence[Snippet]) -> Iterator[str]:
     """Run them in the current folder, one after the other, in one namespace; what each prints.
 
     Raises:
-        Exception: Whatever a snippet raises.
+        Exception: The exception that a snippet raises.
     """
     namespace: dict[str, Any] = {"__name__": "__main__"}
     for snippet in snippets:

@@ -23,42 +23,41 @@ ROOT = Path(__file__).parents[3]
 MOST_WORDS = 40
 """In a sentence: far more than one should have (25), so that only what nobody reads in one go is refused."""
 
-RETIRED = {
-    r"detours?": "non-minimal path",
-    r"twins?": "reference implementation",
-    r"unseen": "test split",
-    r"whoever|nobody": "name the actor",
-    r"(of )?one's own": "your own",
-    r"foret(ell|ells|old|elling)": "predict",
-    r"second (look|sight)|first sight": "second stage",
-    r"surroundings|sheet|desks?": "context, table, pending decisions",
-    r"instants?": "time",
-    r"paid|pays": "rewarded",
-    r"beside": "next to",
-    r"stands?(?! for\b)": "is, appears",
-    r"(are|is|was|were|been|be|being) asked": "decides",
-    r"num_draws|detour_candidates|second_look": "num_random, nonminimal_candidates, second_stage",
-    r"source-any|attempt-same-detour": "source-all, attempt-same-path",
-}
-IN_PYTHON = {
-    r"asked|asks|answer(s|ed|ing)?": "decides, chooses; sets, needs",
-    r"whomever": "name it",
-    r"(local|shortest|other) ways?": "path",
-    r"our (own )?reading": "assumption",
-}
-"""Of docstrings, help texts and messages of the library; pages may say more."""
+PAGES, LIBRARY, COMMENTS, NAMES = 1, 2, 4, 8
+"""Places where a word is refused: pages and all texts; docstrings, help texts and messages of the library outside
+``lab``; comments and docstrings of all code; identifiers.
+"""
+CODE = COMMENTS | NAMES
+EVERYWHERE = PAGES | CODE
 
-IN_CODE = re.compile(
-    r"asks?|asked|asker|answer(s|ed)?|questions?|detours?|desk|mail|baggage|surroundings|nobody|somebody|whoever|twins?|"
-    r"instants?|hears|heard|paid|pays",
-    re.IGNORECASE,
+RETIRED = (
+    (r"detours?", "non-minimal path", EVERYWHERE),
+    (r"twins?", "reference implementation", EVERYWHERE),
+    (r"whoever|whatever|nobody", "name the actor or the thing", EVERYWHERE),
+    (r"somebody", "name the actor", CODE),
+    (r"surroundings|desks?", "context, pending decisions", EVERYWHERE),
+    (r"sheet", "table", PAGES),
+    (r"instants?", "time", EVERYWHERE),
+    (r"paid|pays", "rewarded", EVERYWHERE),
+    (r"hears?|heard", "receives", CODE),
+    (r"mail|baggage", "messages between partitions, serialization", CODE),
+    (r"asks?|asked|answer(s|ed)?", "decides, chooses", CODE),
+    (r"asker|questions?", "decision", NAMES),
+    (r"asked|asks|answer(s|ed|ing)?", "decides, chooses; sets, needs", LIBRARY),
+    (r"(are|is|was|were|been|be|being) asked", "decides", PAGES),
+    (r"unseen", "test split", PAGES),
+    (r"(of )?one's own", "your own", PAGES),
+    (r"foret(ell|ells|old|elling)", "predict", PAGES),
+    (r"second (look|sight)|first sight", "second stage", PAGES),
+    (r"beside", "next to", PAGES),
+    (r"stands?(?! for\b)", "is, appears", PAGES),
+    (r"num_draws|detour_candidates|second_look", "num_random, nonminimal_candidates, second_stage", PAGES),
+    (r"source-any|attempt-same-(detour|path)", "source-all, retry-same-paths", PAGES),
+    (r"whomever", "name it", LIBRARY),
+    (r"(local|shortest|other) ways?", "path", LIBRARY),
+    (r"our (own )?reading", "assumption", LIBRARY),
 )
-"""Words of identifiers."""
-IN_COMMENTS = re.compile(
-    r"\b(asks?|asked|answer(s|ed)?|detours?|desks?|mail|baggage|surroundings|nobody|somebody|whoever|twins?|instants?|"
-    r"hears?|heard|paid|pays)\b",
-    re.IGNORECASE,
-)
+"""Words, what is better, and where they are refused."""
 FIRST_WORDS = re.compile(r"(Of|What|Who|Whose|Those|As|The same|One|Here)\b")
 """A comment or docstring begins with a verb or with the noun that it defines."""
 PUBLIC = {
@@ -69,8 +68,15 @@ PUBLIC = {
 _CPP = re.compile(r'//[^\n]*|"(?:\\.|[^"\\\n])*"|#include[^\n]*|[A-Za-z_]\w*')
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
-_RETIRED = [(re.compile(rf"\b({old})\b", re.IGNORECASE), new) for old, new in RETIRED.items()]
-_RETIRED_IN_PYTHON = [(re.compile(rf"\b({old})\b", re.IGNORECASE), new) for old, new in IN_PYTHON.items()]
+
+def _retired(places: int) -> list[tuple[re.Pattern[str], str]]:
+    return [
+        (re.compile(rf"\b({old})\b", re.IGNORECASE), new) for old, new, where in RETIRED if where & places
+    ]
+
+
+_IN_PAGES, _IN_LIBRARY = _retired(PAGES), _retired(PAGES | LIBRARY)
+_IN_COMMENTS, _IN_NAMES = _retired(COMMENTS), _retired(NAMES)
 _MESSAGES = frozenset({"ConfigError", "IllegalActionError", "StateError", "config_error", "warn"})
 _ORDINAL = re.compile(r"\|\s*\d{1,2}\.:?\s")
 _MISSED = re.compile(r"\*\*[^*\n]*\bmissed\b[^*\n]*\*\*", re.IGNORECASE)
@@ -82,7 +88,7 @@ _CODE = re.compile(
 _SENTENCE = re.compile(r"(?<=[.:;!?])\s+|\n\s*\n|\n\s*(?=[-*|#\d]\s?)")
 
 
-def faults(text: str, retired: Iterable[tuple[re.Pattern[str], str]] = _RETIRED) -> Iterator[str]:
+def faults(text: str, retired: Iterable[tuple[re.Pattern[str], str]] = _IN_PAGES) -> Iterator[str]:
     """Faults of a text of Markdown, one line each; long sentences in tables are not counted."""
     words_of = list(retired)
     prose = _CODE.sub(lambda found: re.sub(r"[^\n]+", " x ", found.group()), text)
@@ -170,10 +176,13 @@ def check_code(path: Path) -> list[str]:
         if is_comment:
             if first := FIRST_WORDS.match(text):
                 found.append(f"{line}: begins with {first.group()!r}: begin with a verb or the noun")
-            words = IN_COMMENTS.finditer(re.sub(r"``[^`]*``|`[^`]*`", "", text))
-            found += [f"{line}: {word.group()!r} in a comment" for word in words]
-        elif text not in public and any(map(IN_CODE.fullmatch, _PARTS.findall(text))):
-            found.append(f"{line}: {text!r}: a retired word")
+            prose = re.sub(r"``[^`]*``|`[^`]*`", "", text)
+            words = [(word, new) for old, new in _IN_COMMENTS for word in old.finditer(prose)]
+            found += [f"{line}: a comment with {word.group()!r}: {new}" for word, new in words]
+        elif text not in public:
+            parts = _PARTS.findall(text)
+            words = [(text, new) for old, new in _IN_NAMES if any(map(old.fullmatch, parts))]
+            found += [f"{line}: the name {name!r}: {new}" for name, new in words]
     return found
 
 
@@ -182,7 +191,7 @@ def check(path: Path) -> list[str]:
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".md":
         return list(faults(text))
-    retired = _RETIRED if "lab" in path.parts else [*_RETIRED, *_RETIRED_IN_PYTHON]
+    retired = _IN_PAGES if "lab" in path.parts else _IN_LIBRARY
     return [f"{line}, {fault}" for line, each in texts_of(text) for fault in faults(each, retired)]
 
 

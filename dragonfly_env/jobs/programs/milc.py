@@ -16,7 +16,7 @@ from dragonfly_env.jobs.operations import Operation, compute, receive, send, wai
 from dragonfly_env.jobs.program import Motif
 
 LATTICE = (72, 72, 72, 144)
-"""Sites; assumption: the problem stays the same whatever the number of hosts (strong scaling)."""
+"""Sites; assumption: the problem is the same for every number of hosts (strong scaling)."""
 
 _VECTOR_BYTES = 48
 _PLANES = 3  # one of fat links, two of Naik links

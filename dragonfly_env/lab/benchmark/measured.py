@@ -72,7 +72,7 @@ def _value(track: Track, case: BenchmarkCase, row: Mapping[str, object]) -> floa
     for change in changes:
         after |= (starts >= change) & (starts < change + track.after_ns)
     known = latencies[after & ~np.isnan(latencies)]
-    # Rounded once: the same bits with every NumPy, whatever order it adds in.
+    # Rounded once: the same bits with every NumPy and its order of addition.
     return math.fsum(known) / len(known) if len(known) else math.nan
 
 

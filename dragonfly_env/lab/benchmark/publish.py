@@ -49,7 +49,7 @@ class Publication:
 def publish(folder: Path, suite: Suite, known: Mapping[Key, ReferenceResult]) -> Publication:
     """Join the results of a suite's published policies in a folder to what is published. Nothing is written.
 
-    Quick and full cases count, with whatever seeds the folder has.
+    Quick and full cases count, with all seeds that the folder has.
     """
     names = sorted(file.stem for file in folder.glob("runs/*.parquet"))
     rows = {name: read_runs(folder, [name]).to_pylist()[0] for name in names if is_done(folder, name)}

@@ -67,7 +67,7 @@ def why_in_test_split(suite: Suite, label: str, offset: int | None, load: float,
 
 
 def why_workload_in_test_split(suite: Suite, workload: ClosedLoop, topology: Dragonfly) -> str:
-    """Why a workload must not be trained on, or an empty string: a case of the test split, whatever the size, a program
+    """Why a workload must not be trained on, or an empty string: a case of the test split in any size, a program
     or a size that only the test split has.
     """
     cases = [case for track in suite.tracks for listed in track.cases.values() for case in listed]

@@ -93,7 +93,7 @@ class Recording {
     for (let frame = 0; frame < this.system.frames.count; frame++) for (const sum of this.waiting(frame)) if (sum > most) most = sum;
     return most;
   }
-  // Of packets between the hosts of two groups, whatever way they took.
+  // Of packets between the hosts of two groups, on any path.
   deliveredBetween(frame, from, to) {
     const g = this.system.groups;
     return this.delivered[(frame * g + from) * g + to];

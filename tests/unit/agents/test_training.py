@@ -23,7 +23,7 @@ SHORT: dict[str, Any] = {"episode_ns": 3_000.0}
 
 
 class MeanOfActions:
-    """Remembers the mean reward of every action, whatever the observation; explores one decision in four."""
+    """Remembers the mean reward of every action, for all observations alike; explores one decision in four."""
 
     name, scope, action = "mean-of-actions", "source", "path"
 

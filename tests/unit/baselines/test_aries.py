@@ -169,7 +169,7 @@ def test_any_gateway_is_one_of_several_candidates() -> None:
             call()
 
 
-def test_a_level_is_a_sixteenth_of_a_tiles_buffer_whatever_the_bundle() -> None:
+def test_a_level_is_a_sixteenth_of_a_tiles_buffer_in_every_bundle() -> None:
     """A tile holds 64 packets: with 64 levels for a full one, packets count one by one on single links, and in
     threes on bundles of three.
     """

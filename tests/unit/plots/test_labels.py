@@ -1,4 +1,4 @@
-"""No label of a figure covers another one or data, or leaves the figure, whatever policies and traffic are called."""
+"""No label of a figure covers another one or data, or leaves the figure, with any names of policies and traffic."""
 
 from __future__ import annotations
 

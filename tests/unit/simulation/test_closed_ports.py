@@ -1,4 +1,4 @@
-"""Infinite values in Q-tables: closed ports. Whatever a table holds, the core neither crashes nor loses a packet."""
+"""Infinite values in Q-tables: closed ports. With any table the core neither crashes nor loses a packet."""
 
 from __future__ import annotations
 

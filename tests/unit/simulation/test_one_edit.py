@@ -1,4 +1,4 @@
-"""A setting is one row: whatever else is known of it follows."""
+"""A setting is one row, from which everything else follows."""
 
 from __future__ import annotations
 

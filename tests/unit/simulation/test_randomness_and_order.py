@@ -1,4 +1,4 @@
-"""Random streams belong to packets: the traffic of a seed is the same whatever the policy does with it."""
+"""Random streams belong to packets: the traffic of a seed is the same with every policy."""
 
 from __future__ import annotations
 

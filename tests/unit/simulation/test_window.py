@@ -53,7 +53,7 @@ TRACE = dfe.traffic.Trace.from_columns(
 
 @pytest.mark.parametrize("warmup_ns", [0.0, 10_000.25, 100_000.0])
 def test_a_trace_starts_after_the_warm_up(warmup_ns: float, tmp_path: Path) -> None:
-    """2,000 messages within 20 us are generated and delivered, whatever the warm-up."""
+    """2,000 messages within 20 us are generated and delivered, with any warm-up."""
     made = dfe.SimulationConfig(topology="72", traffic=TRACE)
     metrics = dfe.simulate(made, warmup_ns=warmup_ns, measure_ns=100_000.0)
     assert (metrics.packets_generated, metrics.packets_delivered) == (2_000, 2_000)
@@ -117,7 +117,7 @@ def test_a_warm_up_that_swallows_the_begin_of_a_job_is_refused() -> None:
     assert not run_of(config(ENDLESS, traffic="uniform"), warmup_ns=5000.0).closed_loop
 
 
-def test_one_call_measures_a_job_as_long_as_it_takes_whatever_the_warm_up() -> None:
+def test_one_call_measures_a_job_as_long_as_it_takes_with_any_warm_up() -> None:
     short = config(JOB, traffic="uniform", load=0.2)
     for warmup_ns in (0.0, 30_000.0):
         metrics = dfe.simulate(short, warmup_ns=warmup_ns, measure_ns=400_000.0)

@@ -40,7 +40,7 @@ def test_a_host_offers_the_share_of_its_row_of_the_largest_row(size: int, hosts:
 
 
 @given(st.integers(0, 2**32), st.floats(1e-6, 1e6))
-def test_rows_of_one_sum_offer_the_load_exactly_whatever_rounding_left(seed: int, factor: float) -> None:
+def test_rows_of_one_sum_offer_the_load_exactly_in_spite_of_rounding(seed: int, factor: float) -> None:
     matrix = np.random.default_rng(seed).exponential(size=(9, 9))
     assert shares(matrix / matrix.sum(axis=1, keepdims=True) * factor) == [1.0] * 72
 
