@@ -190,7 +190,7 @@ std::uint8_t vc_count(const char* field, std::uint32_t given, std::uint8_t requi
 // head keeps it after a refusal.
 std::optional<AfterRefusal> parse_after_refusal(const std::string& decide_at, bool decisions_from_outside) {
   if (decide_at == "attempt") return AfterRefusal::kNewPath;
-  if (decide_at == "attempt-same-path") return AfterRefusal::kSamePath;
+  if (decide_at == "retry-same-paths") return AfterRefusal::kSamePath;
   if (decide_at == "by-policy" && !decisions_from_outside) return std::nullopt;
   return AfterRefusal::kKeep;
 }

@@ -131,10 +131,10 @@ bool Network::messages_wait() const noexcept {
 }
 
 bool Network::complete() const noexcept {
+  if (!plan_->workload->ends()) return false;  // endless jobs alone go on
   std::int64_t in_flight = 0;
   for (const Partition& partition : partitions_) {
     const OpenWork& work = partition.programs()->open_work();
-    if (!plan_->workload->ends()) return false;  // endless jobs alone go on
     if (work.unfinished > 0) return false;
     in_flight += work.in_flight;
   }

@@ -82,7 +82,7 @@ template <class... Names>
   X(std::string, arbitration, allow::name("round-robin", "age", "least-recently-served",                                     \
                                           "transit-first-round-robin", "transit-first-age",                                  \
                                           "transit-first-least-recently-served"))                                            \
-  X(std::string, decide_at, allow::name("arrival", "head", "attempt", "attempt-same-path", "by-policy"))                   \
+  X(std::string, decide_at, allow::name("arrival", "head", "attempt", "retry-same-paths", "by-policy"))                    \
   X(std::string, vc_scheme, allow::any())                                /* parse_vc_scheme knows them */                    \
   X(std::string, congestion_metric, allow::name("port", "vc"))                                                              \
   X(bool, nonminimal_avoid_destination_group, allow::any())

@@ -207,10 +207,10 @@ class NetworkConfig:
         "",
         "When a packet is routed. 'arrival': when it arrives at a router; 'head' (Q): when it is the head of its VC. "
         "'attempt': as head, and the head of a host's queue decides again whenever the crossbar refuses it; not where "
-        "an environment decides. 'attempt-same-path': so, but between the minimal path and the one non-minimal path "
+        "an environment decides. 'retry-same-paths': so, but between the minimal path and the one non-minimal path "
         "that it drew at first, as FOGSim's source-adaptive routing does by default. 'by-policy' (L): lia as "
         "'attempt', acor, pb-acor, learned policies and environments as 'head', all others as "
-        "'attempt-same-path'.",
+        "'retry-same-paths'.",
     )
     routing_delay_ns: float = of_core(
         "routing_delay_ps",

@@ -55,20 +55,23 @@ def _names(config: SimulationConfig) -> Iterator[str]:
                 yield policy if isinstance(policy, str) else policy.name
 
 
-# Names of fields when the published results were made: identifiers of runs keep them.
+# Names of fields, and names among their values, when the published results were made: identifiers of runs keep them.
 _PUBLISHED_NAMES = {
     "congestion_metric": "weighed",
     "nonminimal_avoid_destination_group": "detours_avoid_destination_group",
 }
 _PUBLISHED_NAMES_OF_NETWORKS = {**_PUBLISHED_NAMES, "congestion_metric": "paths_weighed_by"}
+_PUBLISHED_VALUES = {("decide_at", "retry-same-paths"): "attempt-same-path"}
 
 
 def with_published_names(values: Any, names: Mapping[str, str] = _PUBLISHED_NAMES) -> Any:
-    """Settings with fields named as in the published results."""
+    """Settings with fields and values named as in the published results."""
     if isinstance(values, Mapping):
         inside = {"network": _PUBLISHED_NAMES_OF_NETWORKS}
         return {
-            names.get(name, name): with_published_names(value, inside.get(name, names))
+            names.get(name, name): _PUBLISHED_VALUES[name, value]
+            if isinstance(value, str) and (name, value) in _PUBLISHED_VALUES
+            else with_published_names(value, inside.get(name, names))
             for name, value in values.items()
         }
     if isinstance(values, (list, tuple)):
@@ -221,7 +224,7 @@ class Run(Point):
     @cached_property
     def id(self) -> str:
         """Sixteen hexadecimal digits from the whole configuration: equal on every machine, different for any
-        difference. Files count by their content, wherever they are and whatever they are called.
+        difference. Files count by their content, not by their place or name.
         """
         known = with_published_names(without_places(self.configuration))
         text = json.dumps(known, sort_keys=True, separators=(",", ":"), allow_nan=False)
@@ -233,7 +236,7 @@ class Run(Point):
 
     def _workload(self) -> str:
         jobs = self.config.jobs
-        load = "" if self.closed_loop and not jobs else f" at load {self.load:g}"
+        load = "" if offers_itself(self.config.traffic_object) else f" at load {self.load:g}"
         background = [] if jobs and self.traffic_label == "none" else [f"{self.traffic_label}{load}"]
         named = [job.title for job in jobs]
         listed = [job for job in jobs if isinstance(job, Job)]

@@ -58,7 +58,7 @@ _CHANGES: dict[str, tuple[Any, ...]] = {
     "vc_scheme": ("stage", "ladder", "hop"),
     "local_vcs": (0, 3, 8, 15),
     "global_vcs": (0, 2, 8, 15),
-    "decide_at": ("arrival", "head", "attempt", "attempt-same-path"),
+    "decide_at": ("arrival", "head", "attempt", "retry-same-paths"),
     "routing_delay_ns": (0.0, 10.0, 100.0),
     "congestion_metric": ("port", "vc"),
     "nonminimal_avoid_destination_group": (True, False),

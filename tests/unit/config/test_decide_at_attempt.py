@@ -1,4 +1,4 @@
-"""``decide_at="attempt"`` and ``"attempt-same-path"``: heads of hosts' queues that are refused decide anew."""
+"""``decide_at="attempt"`` and ``"retry-same-paths"``: heads of hosts' queues that are refused decide anew."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def simulation(policy: str, **changes: Any) -> dfe.Simulation:
 @pytest.mark.parametrize("policy", ["lia", "ugal-n", "val-n"])
 def test_where_nothing_is_ever_refused_it_is_the_same_as_at_the_head(policy: str) -> None:
     hashes = set()
-    for decide_at in ("head", "attempt", "attempt-same-path"):
+    for decide_at in ("head", "attempt", "retry-same-paths"):
         # So little, and not in phase, that no two packets want one port of a crossbar.
         few = {"load": 0.001, "traffic": "uniform", "injection": "bernoulli"}
         run = simulation(policy, decide_at=decide_at, **few)
@@ -51,7 +51,7 @@ def test_a_blocked_head_finds_another_way_round() -> None:
 def test_with_the_same_nonminimal_path_it_is_the_choice_that_is_made_anew() -> None:
     """``pb`` receives signals of congested links while a head waits."""
     hashes = set()
-    for decide_at in ("head", "attempt", "attempt-same-path"):
+    for decide_at in ("head", "attempt", "retry-same-paths"):
         run = simulation("pb", decide_at=decide_at, traffic="adv+2")
         run.run(10_000)
         hashes.add(run.trace_hash())
@@ -63,7 +63,7 @@ def own_decision(policy: str) -> str:
     if policy == "lia":
         return "attempt"
     once = policy in ("acor", "pb-acor", "mlp", "neural-v1", "neural-v2") or ready(policy).learns
-    return "head" if once else "attempt-same-path"
+    return "head" if once else "retry-same-paths"
 
 
 @pytest.mark.parametrize("policy", dfe.policies())
@@ -81,7 +81,7 @@ def test_each_policy_can_decide_in_its_own_way(policy: str) -> None:
 def test_the_packets_of_a_job_decide_in_the_way_of_its_policy(policy: str, same: str) -> None:
     """``min``, which routes the other packets, has nothing to decide."""
     hashes = {}
-    for decide_at in ("by-policy", "head", "attempt-same-path", "attempt"):
+    for decide_at in ("by-policy", "head", "retry-same-paths", "attempt"):
         jobs = [dfe.Job("all-to-all:message_bytes=700", hosts=36, placement="random", policy=policy)]
         run = simulation("min", decide_at=decide_at, jobs=jobs, traffic="adv+1", load=0.3)
         run.run_to_completion()

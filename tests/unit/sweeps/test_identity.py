@@ -1,4 +1,4 @@
-"""Identity of a run: files and classes count by their content, wherever they are and whatever their names."""
+"""Identity of a run: files and classes count by their content, not by their place or name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env import baselines
-from dragonfly_env.sweeps.point import REVISIONS, Run
+from dragonfly_env.sweeps.point import REVISIONS, Run, with_published_names
 from dragonfly_env.sweeps.scenario import Scenario
 
 CLASS = """
@@ -32,6 +32,19 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def scenario(**changes: Any) -> Scenario:
     settings = {"topology": "72", "policies": ["min"], "traffic": ["none"], "loads": [0.2], "arrays": False}
     return Scenario.from_dict({**settings, "warmup_ns": 0, "measure_ns": 1000, **changes})
+
+
+def test_identifiers_keep_the_names_of_fields_and_values_in_published_results() -> None:
+    network = {"decide_at": "retry-same-paths", "congestion_metric": "port"}
+    published = {"decide_at": "attempt-same-path", "paths_weighed_by": "port"}
+    assert with_published_names({"network": network, "seed": 1}) == {"network": published, "seed": 1}
+
+
+def test_traffic_that_says_itself_how_much_it_offers_is_described_without_a_load() -> None:
+    trace = dfe.traffic.Trace.from_columns(time_ns=[0], src=[0], dst=[9], bytes=[128])
+    config = dfe.SimulationConfig(topology="72", traffic=trace)
+    run = Run(config=config, policy_label="min", traffic_label="messages", warmup_ns=0, measure_ns=500)
+    assert run.describe() == "min under messages, seed 1"
 
 
 def only(plan: Scenario) -> Run:
