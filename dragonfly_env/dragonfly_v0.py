@@ -31,8 +31,9 @@ Settings, the same for all three:
 * ``config``: a ``SimulationConfig``, or a mapping of its fields; None: 72 hosts, ``adv+1`` at a load of 0.35. Its
   policy routes the packets of a warm-up. Any of its fields may be given or changed here: ``topology="1056"``,
   ``traffic="uniform"``, ``load=0.4``, ``network="q-adaptive"``, ``policy="ugal-n"``, ``seed=7``, ... A list: networks
-  next to each other, whose routers are numbered on from one to the next. Without a seed, in ``config`` or by itself,
-  one is drawn from the operating system: ``env.unwrapped.core.seed``.
+  next to each other, whose routers are numbered on from one to the next. If neither a mapping nor a setting has a
+  seed, the seed is drawn from the operating system: ``env.unwrapped.core.seed``. A ``SimulationConfig`` always has a
+  seed, by default 1.
 * those of ``BatchedRoutingEnv``: ``scope``, ``action``, ``reward``, ``duration_ns`` (default 50,000), ``warmup_ns``
   (default 0), ``features``, ``nonminimal_kinds``, ``max_hops``, ``reward_scale_ns``, ... ``for_policy="ugal-n"`` sets
   scope, action and candidates as that policy needs them.

@@ -20,7 +20,7 @@ Example:
     ...     dfe.SimulationConfig(topology="72", load=1.5)
     ... except dfe.ConfigError as error:
     ...     print(error)
-    load = 1.5: must be a number in (0, 1] of the host link
+    load = 1.5: must be a fraction of the host links' bandwidth, in (0, 1]
 """
 
 IllegalActionError.__doc__ = """An agent chose an action that its mask forbids, or none at all; also a ``ValueError``.

@@ -148,6 +148,20 @@ def check_real(
     return float(number)
 
 
+_LEAST_PERCENT = 2  # a smaller number was hardly meant as a percentage
+
+
+def check_load(field: str, value: object) -> float:
+    """Return ``value`` as an offered load, a fraction of the host links' bandwidth in (0, 1]."""
+    try:
+        return check_real(field, value, 0.0, 1.0, open_low=True)
+    except ConfigError:
+        allowed = "must be a fraction of the host links' bandwidth, in (0, 1]"
+        if isinstance(value, (int, float)) and _LEAST_PERCENT <= value <= 100:
+            allowed += f"; did you mean {value / 100:g}?"
+        raise config_error(field, value, allowed) from None
+
+
 def ns_to_ps(field: str, value: float) -> int:
     """A time in nanoseconds as whole picoseconds, exactly as its decimal digits say."""
     picoseconds = Decimal(str(value)) * PS_PER_NS

@@ -16,7 +16,7 @@ from dragonfly_env.checks.values import config_error
 from dragonfly_env.cli import options
 from dragonfly_env.cli.console import show, titled
 from dragonfly_env.cli.options import scenario_settings
-from dragonfly_env.sweeps.scenario import Scenario
+from dragonfly_env.sweeps.scenario import DEFAULT_LOAD, Scenario
 
 if TYPE_CHECKING:
     from dragonfly_env.bounds import Bounds
@@ -52,7 +52,7 @@ def bounds(
     """
     from dragonfly_env.bounds import Bounds
 
-    usual = {"policies": ["min"], "traffic": ["uniform"], "loads": [0.5]}
+    usual = {"policies": ["min"], "traffic": ["uniform"], "loads": [DEFAULT_LOAD]}
     plan = Scenario.from_dict(scenario_settings(usual, ctx.params), name="bounds")
     for name, several in (("traffic", plan.traffic), ("seeds", plan.seeds)):
         if len(several) > 1:

@@ -26,7 +26,7 @@ def evaluate(
             "([bold]file.py:Class@agent.zip[/bold]). A name for tables may go before it: "
             "[bold]mine=agent.zip[/bold].",
             show_default=False,
-            parser=options.split_items,
+            parser=options.split_policies,
             callback=options.joined,
         ),
     ] = None,

@@ -28,7 +28,7 @@ from dragonfly_env.config.groups import Grid
 from dragonfly_env.config.systems import PRESETS, is_xc
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.policies import Policy
-from dragonfly_env.sweeps.scenario import DEFAULT_TOPOLOGY, parse_policy_choice
+from dragonfly_env.sweeps.scenario import DEFAULT_TOPOLOGY, parse_policy_choice, split_policies
 
 SYSTEM, LOAD, TIME, MACHINE = "The system", "The traffic", "What is measured", "How it is done"
 UNBOUNDED = "unbounded"
@@ -42,7 +42,7 @@ _SETTING = re.compile(r"[^:=,]+=")
 
 
 def split_items(text: str) -> list[str]:
-    """Split ``"min,ugal-n:bias_packets=2"`` at its commas; NAME=VALUE behind an item with a colon belongs to it."""
+    """Split ``"uniform,hotspot:hosts=4"`` at its commas; NAME=VALUE behind an item with a colon belongs to it."""
     items: list[str] = []
     for part in text.split(","):
         if items and ":" in items[-1] and _SETTING.match(part):
@@ -157,6 +157,7 @@ Policies = Annotated[
         "Routing policies, e.g. min,ugal-n:bias_packets=2 ('dragonfly-env info' lists them), or agents as of "
         "'evaluate'.",
         SYSTEM,
+        split=split_policies,
         metavar="POLICY",
     ),
 ]

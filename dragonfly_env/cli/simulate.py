@@ -25,7 +25,7 @@ from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.cli.options import option, scenario_settings
 from dragonfly_env.metrics.jobs import JobMetrics
 from dragonfly_env.metrics.stationarity import SATURATED_BELOW, STATIONARY_WITHIN, is_overloaded
-from dragonfly_env.sweeps.scenario import LONGEST_NS, Scenario
+from dragonfly_env.sweeps.scenario import DEFAULT_LOAD, LONGEST_NS, Scenario
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -128,7 +128,7 @@ def simulate(
     """
     if to_completion and measure_ns is not None:
         raise config_error("--to-completion", True, "cannot be combined with --measure: leave one out")
-    usual = {"policies": ["min"], "traffic": ["none" if jobs else "uniform"], "loads": [0.5]}
+    usual = {"policies": ["min"], "traffic": ["none" if jobs else "uniform"], "loads": [DEFAULT_LOAD]}
     settings = scenario_settings(usual, ctx.params)
     if to_completion:
         settings["measure_ns"] = LONGEST_NS

@@ -13,7 +13,7 @@ from dragonfly_env.checks.values import config_error
 from dragonfly_env.cli import options
 from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.cli.options import option, scenario_settings, time, trained_with
-from dragonfly_env.sweeps.scenario import Scenario
+from dragonfly_env.sweeps.scenario import DEFAULT_LOAD, Scenario
 
 if TYPE_CHECKING:
     from dragonfly_env.sweeps.point import Run
@@ -74,7 +74,7 @@ def view(
     """
     from dragonfly_env.view import record, write_view
 
-    usual: dict[str, Any] = {"policies": ["min", "ugal-n"], "traffic": ["uniform"], "loads": [0.5]}
+    usual: dict[str, Any] = {"policies": ["min", "ugal-n"], "traffic": ["uniform"], "loads": [DEFAULT_LOAD]}
     usual |= {**trained_with(policies or ()), "warmup_ns": 0.0, "measure_ns": 30_000.0}
     if jobs:
         usual["traffic"] = ["none"]

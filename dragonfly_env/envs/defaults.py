@@ -44,8 +44,8 @@ def view_configs(config: Any, fields: Mapping[str, Any]) -> SimulationConfig | S
 
     Args:
         config: As ``view_config`` takes it, a list of such, or a function as ``BatchedRoutingEnv`` takes it.
-        fields: Fields that replace those of each configuration. Without a seed, there or in a configuration, the seed
-            is drawn from the operating system. With a function it is the seed of the first episode.
+        fields: Fields that replace those of each configuration. If neither these fields nor a mapping have a seed, the
+            seed is drawn from the operating system. With a function it is the seed of the first episode.
     """
     if isinstance(config, (list, tuple)):
         return [view_config(one).replace(**with_seed(one, fields)) for one in config]

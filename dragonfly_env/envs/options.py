@@ -46,7 +46,7 @@ class EnvOptions:
     """Options of ``BatchedRoutingEnv`` next to the configuration: one field per keyword argument.
 
     Raises:
-        ConfigError: On construction, for whatever is out of range.
+        ConfigError: On construction, for a value out of range.
 
     Example:
         >>> env = dfe.BatchedRoutingEnv(dfe.SimulationConfig(topology="72"))

@@ -59,8 +59,9 @@ class PacketRouting(gymnasium.Env[Any, np.int64]):
 
     Args:
         config: What is simulated, or a mapping of its fields; None: 72 hosts, ``adv+1`` at a load of 0.35. Its policy
-            routes the warm-up of the network, its seed is that of the first one. Without a seed, here or in the
-            settings, one is drawn from the operating system.
+            routes the warm-up of the network, its seed is that of the first one. If neither a mapping nor the settings
+            have a seed, the seed is drawn from the operating system; a ``SimulationConfig`` always has a seed, by
+            default 1.
         background: The policy of the core that decides for all other packets: a name, perhaps with parameters
             (``"ugal-n"``, ``"par:bias_packets=10"``), or a policy object. It may not learn. A network that you trained
             can be one: ``"mlp:weights=file.npz"``. The environment has the ``scope``, the ``action`` and the candidates

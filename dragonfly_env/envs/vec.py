@@ -51,8 +51,9 @@ class RouterVecEnv(VecEnv):
 
     Args:
         config: A ``SimulationConfig`` or a mapping of its fields; None: 72 hosts, ``adv+1`` at a load of 0.35. Several
-            in a list, or a function that makes them: see ``BatchedRoutingEnv``. Without a seed, here or in the
-            settings, the seed is drawn from the operating system.
+            in a list, or a function that makes them: see ``BatchedRoutingEnv``. If neither a mapping nor the settings
+            have a seed, the seed is drawn from the operating system: ``core.seed``. A ``SimulationConfig`` always has a
+            seed, by default 1.
         for_policy: Take scope, action mode and candidates from this policy, or the policy of this name.
         illegal_action: ``"remap"``: the minimal action (or idle) is taken instead and counted in
             ``info["illegal_actions"]``; the first one is warned about (``IllegalActionWarning``). ``"raise"``:
@@ -233,7 +234,7 @@ class RouterVecEnv(VecEnv):
         return [result[slot] if method_name == "action_masks" else result for slot in slots]
 
     def env_is_wrapped(self, wrapper_class: type[Any], indices: Indices = None) -> list[bool]:
-        """False for every slot, whatever ``wrapper_class`` is: no single environments could be wrapped."""
+        """False for every slot and ``wrapper_class``: no single environments could be wrapped."""
         return [False for _ in self._get_indices(indices)]
 
     def _observe(self, rounds: Rounds) -> FloatArray:

@@ -148,7 +148,8 @@ class RouterView:
     Args:
         config: A ``SimulationConfig`` or a mapping of its fields; None: 72 hosts, ``adv+1`` at a load of 0.35. Several
             in a list, or a function that makes them: see ``BatchedRoutingEnv``; routers are numbered on from one
-            scenario to the next. Without a seed, here or in the settings, the seed is drawn from the operating system.
+            scenario to the next. If neither a mapping nor the settings have a seed, the seed is drawn from the
+            operating system: ``core.seed``. A ``SimulationConfig`` always has a seed, by default 1.
         for_policy: Take scope, action mode and candidates from this policy, or the policy of this name.
         illegal_action: ``"remap"``: an action that the mask forbids becomes the minimal one (``idle`` for a router
             without a pending packet) and is counted; the first one is warned about (``IllegalActionWarning``).

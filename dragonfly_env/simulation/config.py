@@ -1,6 +1,6 @@
 """``SimulationConfig``: everything that determines a run, checked, and nothing else.
 
-Two equal configurations give the same history bit for bit, whatever ``threads`` is. A configuration goes to
+Two equal configurations give the same history bit for bit, with any ``threads``. A configuration goes to
 plain dictionaries, JSON and TOML and back. ``RunState`` adds what has changed since a run began.
 """
 
@@ -17,6 +17,7 @@ from dragonfly_env import _core
 from dragonfly_env.checks.files import dump_toml, parse_json, parse_toml, read_toml
 from dragonfly_env.checks.values import (
     MAX_SEED,
+    check_load,
     check_mapping,
     config_error,
     ns_to_ps,
@@ -29,8 +30,8 @@ from dragonfly_env.config.rows import (
     core_values,
     integer,
     normalise,
-    real,
     reject_unknown,
+    setting,
     show_changes,
     time_ns,
 )
@@ -83,7 +84,7 @@ class SimulationConfig:
             Strings and tables are understood, too. Becomes a tuple.
 
     Raises:
-        ConfigError: On construction, for whatever cannot be simulated; the message names field, value and
+        ConfigError: On construction, for what cannot be simulated; the message names field, value and
             range.
 
     Example:
@@ -99,15 +100,14 @@ class SimulationConfig:
     topology: Dragonfly
     network: NetworkConfig = dataclasses.field(default_factory=NetworkConfig)
     traffic: Any = None
-    load: float = real(
+    load: float = setting(
         0.5,
-        0.0,
-        1.0,
-        open_low=True,
-        unit="of the host link",
-        doc="Load that every sending host offers; with a demand matrix the hosts that send most. Schedules, traces and "
+        check_load,
+        "of the host link",
+        "Load that every sending host offers; with a demand matrix the hosts that send most. Schedules, traces and "
         "demands in GB/s carry their own, and closed-loop traffic has none: its hosts send as fast as their programs "
         "let them. There it is not used.",
+        allowed="above 0 to 1",
     )
     demand_unit: str | None = choice(
         None,
@@ -325,12 +325,12 @@ class SimulationConfig:
 
     @functools.cached_property
     def traffic_object(self) -> Traffic:
-        """The traffic as an object, whatever form it was given in."""
+        """The traffic as an object."""
         return parse_traffic(self.traffic)
 
     @functools.cached_property
     def policy_object(self) -> Policy:
-        """The policy as an object, whatever form it was given in."""
+        """The policy as an object."""
         return parse_policy(self.policy)
 
     @property

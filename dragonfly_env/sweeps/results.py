@@ -27,7 +27,7 @@ import pyarrow.parquet as pq
 import dragonfly_env as dfe
 from dragonfly_env.checks.files import make_folders, read_json, replacing, write_text
 from dragonfly_env.checks.values import config_error, unknown_name
-from dragonfly_env.metrics.stationarity import SATURATED_BELOW, is_overloaded
+from dragonfly_env.metrics.stationarity import falls_short, is_overloaded
 from dragonfly_env.sweeps.point import Run
 
 KEYS = ("traffic", "policy", "load")
@@ -51,7 +51,9 @@ def default_folder(name: str, runs: Iterable[Run]) -> Path:
 
 
 def is_done(folder: Path, run_id: str) -> bool:
-    """Whether a folder has the result of a run, intact and made by this version of the package."""
+    """Whether a folder has the result of a run, made by this version of the package. Files appear complete or not at
+    all, so a file whose list of columns can be read has all of them; `read_table` checks their checksums.
+    """
     try:
         with run_file(folder, run_id).open("rb") as file:
             versions = pq.ParquetFile(file).read(columns=["package_version"])["package_version"].to_pylist()
@@ -381,5 +383,5 @@ def _saturated(runs: pd.DataFrame) -> bool:
     demanded = _numbers(runs, "demanded_load").mean()
     if math.isnan(demanded):
         demanded = float(runs["load"].iloc[0])
-    short = _numbers(runs, "accepted_load").mean() < SATURATED_BELOW * demanded
+    short = falls_short(_numbers(runs, "accepted_load").mean(), demanded)
     return bool(short or _numbers(runs, "destination_load_max").map(is_overloaded).any())

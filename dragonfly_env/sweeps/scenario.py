@@ -15,6 +15,7 @@ from dragonfly_env.checks.values import (
     MAX_SEED,
     check_bool,
     check_integer,
+    check_load,
     check_mapping,
     check_real,
     check_text,
@@ -37,6 +38,7 @@ from dragonfly_env.training.agents import AgentSource, means_file
 
 LONGEST_NS = 1e12  # a thousand seconds of simulated time: beyond any sensible run
 DEFAULT_TOPOLOGY = "1056"
+DEFAULT_LOAD = SimulationConfig.load
 DEFAULT_WARMUP_NS = 100_000.0
 DEFAULT_MEASURE_NS = 100_000.0
 _MOST_RUNS = 100_000
@@ -55,9 +57,6 @@ def _listed(value: Any) -> list[Any]:
     return list(value) if isinstance(value, Sequence) and not isinstance(value, str) else [value]
 
 
-_LEAST_PERCENT = 2  # what is less was hardly meant as a percentage
-
-
 def parse_loads(values: Sequence[object], field: str) -> tuple[float, ...]:
     """Offered loads from numbers, and from ranges written ``"start:stop:step"`` (both ends included)."""
     loads: set[float] = set()
@@ -68,28 +67,16 @@ def parse_loads(values: Sequence[object], field: str) -> tuple[float, ...]:
 
 
 def _loads_of(part: object, field: str) -> list[float]:
-    if not isinstance(part, str):
-        return [_one_load(part, field)]
-    pieces = [parse_value(piece) for piece in part.split(":")]
-    if len(pieces) == 1:
-        return [_one_load(pieces[0], field)]
-    if len(pieces) != 3:
+    pieces = [parse_value(piece) for piece in part.split(":")] if isinstance(part, str) else [part]
+    if len(pieces) not in (1, 3):
         raise config_error(field, part, "must be a load, or a range start:stop:step such as 0.1:1.0:0.1")
-    start, stop = _one_load(pieces[0], field), _one_load(pieces[1], field)
-    step = check_real(f"{field} step", pieces[2], 0.001, 1.0)
+    start = check_load(field, pieces[0])
+    if len(pieces) == 1:
+        return [round(start, 6)]
+    stop, step = check_load(field, pieces[1]), check_real(f"{field} step", pieces[2], 0.001, 1.0)
     if stop < start:
         raise config_error(field, part, "must not end below its start")
     return [round(start + step * index, 6) for index in range(int((stop - start) / step + 1e-9) + 1)]
-
-
-def _one_load(value: object, field: str) -> float:
-    try:
-        return round(check_real(field, value, 0.0, 1.0, open_low=True), 6)
-    except ConfigError:
-        allowed = "must be a fraction of the host links' bandwidth, in (0, 1]"
-        if isinstance(value, (int, float)) and _LEAST_PERCENT <= value <= 100:
-            allowed += f"; did you mean {value / 100:g}?"
-        raise config_error(field, value, allowed) from None
 
 
 def parse_policy_choice(value: object) -> tuple[str, AnyPolicy]:
@@ -126,6 +113,21 @@ def _split_label(text: str) -> tuple[str, str]:
     if sign and ":" not in label and label.strip() and spec.strip():
         return label.strip(), spec.strip()
     return "", text.strip()
+
+
+def split_policies(text: str) -> list[str]:
+    """Split ``"min,ugal-n:bias_packets=2,minimal_candidates=2,mine=file.py:Class"`` at its commas. NAME=VALUE behind a
+    policy of the core with parameters is one of them, unless VALUE is a policy itself; then NAME is its label.
+    """
+    choices: list[str] = []
+    for part in filter(None, map(str.strip, text.split(","))):
+        named, _, value = part.partition("=")
+        has_parameters = bool(choices) and ":" in choices[-1] and _is_built_in(_split_label(choices[-1])[1])
+        if value and ":" not in named and has_parameters and value.partition(":")[0] not in policies():
+            choices[-1] += f",{part}"
+        else:
+            choices.append(part)
+    return choices
 
 
 def _is_built_in(spec: str) -> bool:

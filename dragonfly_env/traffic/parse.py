@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from dragonfly_env import _core
-from dragonfly_env.checks.values import MAX_RUN_NS, check_real, check_time_ns, config_error
+from dragonfly_env.checks.values import MAX_RUN_NS, check_load, check_time_ns, config_error
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.traffic.base import NoTraffic, Pattern, Traffic, make_named, named_from_dict
 from dragonfly_env.traffic.demand import DemandMatrix, parse_demand
@@ -65,7 +65,7 @@ class Schedule(Traffic):
                     traffic.spec,
                     "must be a pattern, no schedule or trace, nor closed-loop traffic",
                 )
-            load = check_real(f"{field} load", step[2], 0.0, 1.0, open_low=True)
+            load = check_load(f"{field} load", step[2])
             if traffic.is_absolute and load != 1.0:
                 raise config_error(f"{field} load", load, f"must be 1: {traffic.spec} says what is offered")
             checked.append((time_ns, traffic, load))

@@ -22,7 +22,7 @@ import pandas as pd
 from dragonfly_env.lab.benchmark.measured import Measured
 from dragonfly_env.lab.benchmark.suite import KINDS, BenchmarkCase, Effort, Track
 from dragonfly_env.lab.benchmark.training import TrainingCost
-from dragonfly_env.metrics.stationarity import SATURATED_BELOW
+from dragonfly_env.metrics.stationarity import falls_short
 from dragonfly_env.sweeps.results import mean_and_ci95
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -248,7 +248,7 @@ def outcome_of(
     if track.quantity == "makespan":
         saturated = any(math.isnan(value) for value in values)
     else:
-        saturated = track.quantity == "latency" and accepted < SATURATED_BELOW * case.load
+        saturated = track.quantity == "latency" and falls_short(accepted, case.load)
     return Outcome(
         track=track,
         case=case,

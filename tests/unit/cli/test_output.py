@@ -13,7 +13,7 @@ import typer
 
 import dragonfly_env as dfe
 from dragonfly_env.cli import COMMANDS
-from dragonfly_env.cli.options import parse_time, split_items, split_settings
+from dragonfly_env.cli.options import parse_time, split_items, split_policies, split_settings
 from tests.unit.cli_arguments import SWEEP, run
 
 STEADY = ("simulate", "-t", "72", "--warmup", "5us", "--measure", "5us")
@@ -105,18 +105,29 @@ def test_simulate_writes_what_json_prints(tmp_path: Path) -> None:
     [
         ("min,par", ["min", "par"]),
         ("min, par,", ["min", "par"]),
-        ("min,ugal-n:bias_packets=2,minimal_candidates=2,par", None),
-        ("mine=agent.zip,other=b.zip", ["mine=agent.zip", "other=b.zip"]),
         ("weighted:uniform=0.7,adv+1=0.3", ["weighted:uniform=0.7,adv+1=0.3"]),
         ("trace:a.csv,start=first,uniform", ["trace:a.csv,start=first", "uniform"]),
         ("random,groups=2", ["random", "groups=2"]),
         ("file.py:Class,min", ["file.py:Class", "min"]),
     ],
 )
-def test_items_are_separated_by_commas_but_settings_stay_with_their_item(
-    text: str, items: list[str] | None
-) -> None:
-    assert split_items(text) == (items or ["min", "ugal-n:bias_packets=2,minimal_candidates=2", "par"])
+def test_items_are_separated_by_commas_but_settings_stay_with_their_item(text: str, items: list[str]) -> None:
+    assert split_items(text) == items
+
+
+@pytest.mark.parametrize(
+    "policies",
+    [
+        ["min", "ugal-n:bias_packets=2,minimal_candidates=2", "par"],
+        ["mine=agent.zip", "other=b.zip"],
+        ["x=file.py:A", "y=file.py:B"],
+        ["x=file.py:A@run/agent.zip", "y=module:B", "min"],
+        ["x=ugal-n:bias_packets=2,minimal_candidates=2", "y=par:bias_packets=3", "z=min"],
+        ["mlp:weights=a.npz", "b=q-routing"],
+    ],
+)
+def test_a_label_in_a_list_of_policies_is_no_setting_of_the_policy_before(policies: list[str]) -> None:
+    assert split_policies(", ".join(policies).replace(",minimal", ", minimal")) == policies
 
 
 def test_a_value_without_a_name_continues_a_list_of_settings() -> None:

@@ -33,7 +33,7 @@ def whole(**changes: Any) -> dfe.Metrics:
     return dfe.Simulation(config).run_to_completion()
 
 
-def test_a_scenario_runs_closed_loop_traffic_once_whatever_the_loads() -> None:
+def test_a_scenario_runs_closed_loop_traffic_once_for_all_loads() -> None:
     runs = runs_of(traffic=["uniform", "all-to-all"], warmup_ns=5000.0)
     assert [(run.traffic_label, run.load, run.warmup_ns) for run in runs] == [
         ("uniform", 0.2, 5000.0),

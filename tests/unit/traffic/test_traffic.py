@@ -127,7 +127,7 @@ def test_a_csv_may_have_a_byte_order_mark_and_blanks_around_cells(
         ({"pattern": "mixture", "parts": []}, "pairs"),
         ({"pattern": "demand", "size": 3, "rows": [5], "columns": [0], "demands": [1]}, "out of bounds"),
         ([], "1 to 65536"),
-        ([(0, "uniform", 2)], r"load = 2: must be a number in \(0, 1\]"),
+        ([(0, "uniform", 2)], r"load = 2: must be a fraction"),
         ([(0, "uniform", 0.5), (0, "uniform", 0.5)], "later than the step before"),
         ([(math.nan, "uniform", 0.5)], "time_ns = nan"),
         ([(0, [(0, "uniform", 0.5)], 0.5)], "no schedule or trace"),
