@@ -1,7 +1,7 @@
 """Learners: what they can do, which kinds there are, and their files.
 
 A file is a dictionary of plain values and tensors, written by ``torch.save`` and read by
-``torch.load(weights_only=True)``. A learner of a user's own may write whatever its ``load`` reads.
+``torch.load(weights_only=True)``. A learner of a user's own may write any file that its ``load`` reads.
 """
 
 from __future__ import annotations

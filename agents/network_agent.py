@@ -52,7 +52,7 @@ def occupancy_units() -> Any:
         "buffers",
         OCCUPANCY_UNITS,
         doc="Of the occupancies that it observes, as of ``BatchedRoutingEnv``. 'packets' and 'ns' mean the same "
-        "whatever the buffers are; where they differ, 'buffers' is converted.",
+        "for all sizes of buffers; where they differ, 'buffers' is converted.",
     )
 
 
