@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from dragonfly_env import _core
 from dragonfly_env.checks.values import config_error, parse_assignments, unknown_name
 from dragonfly_env.config.help import documented
-from dragonfly_env.config.rows import integer, normalise, reject_unknown
+from dragonfly_env.config.rows import Record, integer
 
 ALL_TO_ALL = "all-to-all"
 _MOST_ROUTERS = _core.most_routers_of_group
@@ -18,7 +18,7 @@ _MOST_LINKS = 64
 
 @documented
 @dataclasses.dataclass(frozen=True, slots=True)
-class Grid:
+class Grid(Record):
     """A group of ``rows * columns`` routers: all of a row are joined (rank 1), and all of a column (rank 2).
 
     A local path takes at most two hops, and between routers that share neither row nor column there are two shortest
@@ -39,6 +39,7 @@ class Grid:
         ('host', 'rank-1', 'rank-2', 'rank-3')
     """
 
+    called: ClassVar[str] = "a grid"
     rows: int = integer(6, 1, _MOST_ROUTERS, unit="routers", doc="Routers of a column.")
     columns: int = integer(16, 1, _MOST_ROUTERS, unit="routers", doc="Routers of a row.")
     row_links: int = integer(
@@ -49,7 +50,7 @@ class Grid:
     )
 
     def __post_init__(self) -> None:
-        normalise(self)
+        Record.__post_init__(self)
         if self.routers > _MOST_ROUTERS:
             raise config_error(
                 "columns", self.columns, f"must be at most {_MOST_ROUTERS // self.rows} with {self.rows} rows"
@@ -69,7 +70,7 @@ class Grid:
         """The core's name for the shape."""
         return "grid"
 
-    def parameters(self) -> dict[str, int]:
+    def to_core(self) -> dict[str, int]:
         """Return the record for the core."""
         return dataclasses.asdict(self)
 
@@ -83,12 +84,12 @@ class NamedShape:
     routers: int = dataclasses.field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "routers", _core.group_routers(self.name, self.parameters()))
+        object.__setattr__(self, "routers", _core.group_routers(self.name, self.to_core()))
 
     def __str__(self) -> str:
         return ":".join(filter(None, (self.name, ",".join(f"{key}={value}" for key, value in self.settings))))
 
-    def parameters(self) -> dict[str, int]:
+    def to_core(self) -> dict[str, int]:
         """Return the record for the core."""
         return dict(self.settings)
 
@@ -101,7 +102,7 @@ def parse_group(value: object) -> str | GroupShape:
     if isinstance(value, (Grid, NamedShape)):
         return value
     if isinstance(value, Mapping):  # as dataclasses.asdict has it
-        return _grid(value)
+        return Grid.from_dict(value)
     if not isinstance(value, str):
         raise config_error("group", value, f"must be {ALL_TO_ALL!r} or a Grid")
     if value == ALL_TO_ALL:
@@ -112,9 +113,4 @@ def parse_group(value: object) -> str | GroupShape:
     given: dict[str, Any] = parse_assignments(settings, "group")
     if name != "grid":
         return NamedShape(name, tuple(sorted(given.items())))
-    return _grid(given)
-
-
-def _grid(given: Mapping[str, Any]) -> Grid:
-    reject_unknown(Grid, given, "a grid")
-    return Grid(**given)
+    return Grid.from_dict(given)

@@ -5,22 +5,13 @@ restricts of a network.
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dragonfly_env import _core
 from dragonfly_env.checks.values import PS_PER_NS, check_mapping, config_error, did_you_mean, ns_to_ps
 from dragonfly_env.config.groups import ALL_TO_ALL
 from dragonfly_env.config.help import documented
-from dragonfly_env.config.rows import (
-    choice,
-    integer,
-    limits_of,
-    normalise,
-    real,
-    reject_unknown,
-    show_changes,
-    time_ns,
-)
+from dragonfly_env.config.rows import Record, choice, integer, limits_of, real, time_ns
 
 if TYPE_CHECKING:
     from dragonfly_env.config.network import NetworkConfig
@@ -69,8 +60,8 @@ def bandwidth(
 
 
 @documented
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class LinkConfig:
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class LinkConfig(Record):
     """Settings of a class of link. A field that is None takes the network's value for local or global links.
 
     Figures are those of a single link; a port that stands for n parallel ones (``Dragonfly.port_links``) has n times
@@ -87,6 +78,7 @@ class LinkConfig:
         'global'
     """
 
+    called: ClassVar[str] = "a class of link"
     bandwidth_gbytes_per_s: float | None = real(
         None, 0.0, MAX_BANDWIDTH, open_low=True, unit="GB/s", optional=True, doc="Per direction."
     )
@@ -100,15 +92,6 @@ class LinkConfig:
         None, 0, MAX_VCS, unit="VCs", optional=True, doc="VCs of a port; 0: as many as the policy needs."
     )
 
-    __repr__ = show_changes
-
-    def __post_init__(self) -> None:
-        normalise(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The fields that are set."""
-        return {name: value for name, value in dataclasses.asdict(self).items() if value is not None}
-
 
 def check_links(field: str, value: object) -> tuple[tuple[str, LinkConfig], ...]:
     """Settings by class of link in the order of their names."""
@@ -117,9 +100,7 @@ def check_links(field: str, value: object) -> tuple[tuple[str, LinkConfig], ...]
     links = {}
     for name, given in table.items():
         if not isinstance(given, LinkConfig):
-            settings = check_mapping(f"{field}.{name}", given)
-            reject_unknown(LinkConfig, settings, "a class of link")
-            given = LinkConfig(**settings)
+            given = LinkConfig.from_dict(check_mapping(f"{field}.{name}", given))
         links[name] = given
     return tuple(sorted(links.items()))
 

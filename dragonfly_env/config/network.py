@@ -38,22 +38,14 @@ from dragonfly_env.config.links import (
     slowest_link_ns,
 )
 from dragonfly_env.config.network_presets import PRESETS
-from dragonfly_env.config.rows import (
-    boolean,
-    choice,
-    core_values,
-    integer,
-    normalise,
-    reject_unknown,
-    setting,
-)
+from dragonfly_env.config.rows import Record, boolean, choice, core_values, integer, setting
 from dragonfly_env.config.time_unit import largest_error, rounded
 from dragonfly_env.config.topology import Dragonfly
 
 
 @documented
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class NetworkConfig:
+class NetworkConfig(Record):
     """Links, routers and buffers. ``NetworkConfig()`` is ``NetworkConfig.preset("default")``.
 
     1 GB/s is 10^9 bytes a second, which is one byte per ns. Every field is checked on construction.
@@ -242,7 +234,7 @@ class NetworkConfig:
     )
 
     def __post_init__(self) -> None:
-        normalise(self)
+        Record.__post_init__(self)
         if self.crossbar_bandwidth_gbytes_per_s is None:
             object.__setattr__(self, _CROSSBAR, scaled_crossbar(self, _SPEEDUP * fastest_link(self)))
         if self.message_bytes_of_packet > self.packet_bytes:
@@ -408,7 +400,7 @@ class NetworkConfig:
             >>> dfe.NetworkConfig().replace(packet_bytes=256).packet_time_ns
             64.0
         """
-        reject_unknown(type(self), changes, "a network", where=_FIELDS)
+        self._check_names(changes)
         if changes.get(_CROSSBAR) is None:
             made = dataclasses.replace(self, **{**changes, _CROSSBAR: None})
             ratio = fastest_link(made) / fastest_link(self)
@@ -422,10 +414,9 @@ class NetworkConfig:
             >>> dfe.NetworkConfig.preset("q-adaptive").to_dict()["router_clock_ns"]
             3.2
         """
-        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        links = {name: link.to_dict() for name, link in values.pop("links")}
-        plain = {k: "inf" if v == math.inf else v for k, v in values.items() if v is not None}
-        return {**plain, "links": links} if links else plain
+        values: dict[str, Any] = Record.to_dict(self)
+        links = dict(values.pop("links"))
+        return {**values, "links": links} if links else values
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> NetworkConfig:
@@ -443,7 +434,7 @@ class NetworkConfig:
         """
         given = check_mapping("network", values)
         name = given.pop("preset", "default")
-        reject_unknown(cls, given, "a network", extra=("preset",), where=_FIELDS)
+        cls._check_names(given, extra=("preset",))
         key = "injection_bandwidth_gbytes_per_s"
         if isinstance(given.get(key), str) and given[key] == "inf":
             given[key] = math.inf
@@ -501,7 +492,6 @@ class NetworkConfig:
         return bool(self.links) or len(topology.link_classes) > len(_USUAL_CLASSES)
 
 
-_FIELDS = "'dragonfly-env info default'"
 _CROSSBAR = "crossbar_bandwidth_gbytes_per_s"
 _SPEEDUP = 10.0
 _OF_A_BUFFER = ("buffer_packets", "latency_ns", "bandwidth_gbytes_per_s")

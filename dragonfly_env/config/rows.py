@@ -2,27 +2,30 @@
 
 A settings class declares each field once::
 
-    load: float = real(0.5, 0.0, 1.0, open_low=True, doc="Fraction of the host link that hosts offer.")
+    @dataclasses.dataclass(frozen=True, slots=True, repr=False)
+    class Hosts(Record):
+        load: float = real(0.5, 0.0, 1.0, open_low=True, doc="Fraction of the host link that hosts offer.")
 
-and calls ``normalise(self)`` in ``__post_init__``, which checks every field and stores it in its plain type.
-Everything else is derived: ``describe(cls)`` lists the rows for help texts, ``core_values(self)`` is what the core
-is told, ``show_changes`` is the ``repr``, ``reject_unknown`` guards dictionaries. What the core itself restricts has
-its range in the core's own row, and is declared by ``links.of_core`` (a field of a network) or ``of_row`` (a parameter
-of a policy).
+``Record`` derives everything else: it checks every field and stores it in its plain type, shows what differs from the
+defaults, goes to dictionaries and back, and to the core. ``describe(cls)`` lists the rows for help texts. A range that
+the core itself restricts is in the core's own row: see ``links.of_core`` (a field of a network) and ``of_row`` (a
+parameter of a policy).
 """
 
 from __future__ import annotations
 
 import dataclasses
+import math
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from dragonfly_env.checks.values import (
     MAX_SETTING_NS,
     check_bool,
     check_choice,
     check_integer,
+    check_mapping,
     check_real,
     check_time_ns,
     config_error,
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
     from dragonfly_env import _core
 
 Check = Callable[[str, object], object]
+Made = TypeVar("Made", bound="Record")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -231,17 +235,40 @@ def core_values(settings: Any, by_unit: Mapping[str, Callable[[Any], Any]] | Non
     return values
 
 
-def show_changes(settings: Any, **implied: object) -> str:
-    """The call that makes a settings object: fields at their defaults, or at ``implied`` values, are left out."""
-    shown = []
+def values_of(settings: Any) -> dict[str, Any]:
+    """The values of all fields by name."""
+    return {field.name: getattr(settings, field.name) for field in dataclasses.fields(settings)}
+
+
+def changed(settings: Any, **implied: object) -> dict[str, Any]:
+    """The fields of a settings object that differ from their defaults, or from ``implied`` values, by name."""
+    values = {}
     for field in dataclasses.fields(settings):
         usual = field.default
         if field.default_factory is not dataclasses.MISSING:
             usual = field.default_factory()
         value = getattr(settings, field.name)
-        if field.repr and value != implied.get(field.name, usual):
-            shown.append(f"{field.name}={value!r}")
+        if value != implied.get(field.name, usual):
+            values[field.name] = value
+    return values
+
+
+def show_changes(settings: Any, **implied: object) -> str:
+    """The call that makes a settings object: fields at their defaults, or at ``implied`` values, are left out."""
+    hidden = {field.name for field in dataclasses.fields(settings) if not field.repr}
+    shown = [
+        f"{name}={value!r}" for name, value in changed(settings, **implied).items() if name not in hidden
+    ]
     return f"{type(settings).__name__}({', '.join(shown)})"
+
+
+def plain(value: Any) -> Any:
+    """A value of a field as TOML and JSON have it: infinity is ``"inf"``, a sequence a list, a record its table."""
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if isinstance(value, tuple):
+        return [plain(item) for item in value]
+    return "inf" if isinstance(value, float) and value == math.inf else value
 
 
 def reject_unknown(
@@ -261,3 +288,58 @@ def reject_unknown(
         if name not in names and name not in fixed:
             listed = where or f"help({settings.__name__})"
             raise config_error(str(name), value, no_such_setting(owner, name, names, meant, listed))
+
+
+class Record:
+    """Base of settings classes, which are frozen dataclasses of rows.
+
+    A class keeps the ``repr`` that shows changes if it is declared with ``repr=False``.
+    """
+
+    __slots__ = ()
+
+    called: ClassVar[str] = "this record"
+    """The record in messages, such as ``"a network"``."""
+    listed: ClassVar[str] = ""
+    """The place that lists its fields; empty: ``help()``."""
+
+    def __post_init__(self) -> None:
+        normalise(self)
+
+    def __repr__(self) -> str:
+        return show_changes(self)
+
+    def to_dict(self) -> Any:
+        """Every field as a plain value for TOML and JSON; fields that are None are absent. ``from_dict`` is the
+        inverse.
+        """
+        return {name: plain(value) for name, value in values_of(self).items() if value is not None}
+
+    @classmethod
+    def from_dict(cls: type[Made], values: Mapping[str, Any]) -> Made:
+        """The record that ``to_dict`` described as ``values``; absent fields have their defaults.
+
+        Raises:
+            ConfigError: For an unknown key (the nearest one is named) or a value out of range.
+        """
+        given = check_mapping(cls.called, values)
+        cls._check_names(given)
+        return cls(**given)
+
+    @classmethod
+    def _check_names(
+        cls, given: Mapping[str, Any], *, extra: Iterable[str] = (), meant: Mapping[str, str] | None = None
+    ) -> None:
+        """Raise ``ConfigError`` for a key that is neither a field nor one of ``extra``. ``meant`` gives the field that
+        another word means.
+        """
+        reject_unknown(cls, given, cls.called, extra=extra, meant=meant, where=cls.listed)
+
+    def replace(self: Made, **changes: Any) -> Made:
+        """A copy with some fields changed.
+
+        Raises:
+            ConfigError: For an unknown field or a value out of range.
+        """
+        self._check_names(changes)
+        return dataclasses.replace(self, **changes)  # type: ignore[type-var]  # subclasses are dataclasses

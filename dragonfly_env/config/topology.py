@@ -31,7 +31,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -46,7 +46,7 @@ from dragonfly_env.checks.values import (
     unknown_name,
 )
 from dragonfly_env.config.groups import ALL_TO_ALL, Grid, GroupShape, NamedShape, parse_group
-from dragonfly_env.config.rows import reject_unknown, show_changes
+from dragonfly_env.config.rows import Record, show_changes
 from dragonfly_env.config.systems import (
     FIELDS,
     INSTEAD,
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 
 
 @dataclasses.dataclass(frozen=True, init=False)
-class Dragonfly:
+class Dragonfly(Record):
     """A Dragonfly: groups of routers, all-to-all between groups; a group is all-to-all, or a ``Grid``. Immutable.
 
     Two are equal if all their parameters are; they hash, copy and pickle by them.
@@ -95,6 +95,7 @@ class Dragonfly:
         (7, 3, ('host', 'local', 'global'))
     """
 
+    called: ClassVar[str] = "a topology"
     p: int
     a: int
     h: int
@@ -158,7 +159,7 @@ class Dragonfly:
 
     @functools.cached_property
     def _wiring(self) -> _core.Topology:
-        shape = () if isinstance(self.group, str) else (self.group.name, self.group.parameters())
+        shape = () if isinstance(self.group, str) else (self.group.name, self.group.to_core())
         return _core.Topology(self.p, self.a, self.h, self.g, self.arrangement, self.trunking, *shape)
 
     def __repr__(self) -> str:
@@ -191,7 +192,7 @@ class Dragonfly:
         key = str(name)
         if key not in PRESETS:
             raise unknown_name("topology", key, PRESETS)
-        reject_unknown(cls, overrides, "a topology", extra=INSTEAD, meant=WORDS)
+        cls._check_names(overrides, extra=INSTEAD, meant=WORDS)
         return cls(**with_changes(PRESETS[key], overrides))
 
     def replace(self, **changes: Any) -> Dragonfly:
@@ -205,7 +206,7 @@ class Dragonfly:
             >>> dfe.Dragonfly.preset("72").replace(g=5).num_hosts
             40
         """
-        reject_unknown(type(self), changes, "a topology", extra=INSTEAD, meant=WORDS)
+        self._check_names(changes, extra=INSTEAD, meant=WORDS)
         return type(self)(**with_changes({name: getattr(self, name) for name in FIELDS}, changes))
 
     def to_dict(self) -> dict[str, int | str]:
@@ -235,7 +236,7 @@ class Dragonfly:
             5
         """
         given = check_mapping("topology", values, "must be a table of parameters")
-        reject_unknown(cls, given, "a topology", extra=("preset", *INSTEAD), meant=WORDS)
+        cls._check_names(given, extra=("preset", *INSTEAD), meant=WORDS)
         if "preset" in given:
             return cls.preset(given.pop("preset"), **given)
         derived = {

@@ -12,11 +12,11 @@ from dragonfly_env.config.help import documented
 from dragonfly_env.config.links import link_rows
 from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.config.rows import (
+    Record,
     boolean,
     choice,
     core_values,
     integer,
-    normalise,
     real,
     setting,
     show_changes,
@@ -42,7 +42,7 @@ _MAX_REAL = 1e12  # of any parameter
 
 @documented
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class EnvOptions:
+class EnvOptions(Record):
     """Options of ``BatchedRoutingEnv`` next to the configuration: one field per keyword argument.
 
     Raises:
@@ -213,7 +213,7 @@ class EnvOptions:
         return show_changes(self, trackers={})
 
     def __post_init__(self) -> None:
-        normalise(self)
+        Record.__post_init__(self)
         if self.scope in _OF_PATHS and self.action != "path":
             raise config_error("scope", self.scope, "must be 'source', 'every' or 'all' with action='port'")
         check_gateways(self.gateways, self.minimal_candidates)

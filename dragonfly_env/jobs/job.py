@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from dragonfly_env.checks.values import MAX_SEED, MAX_SETTING_NS, check_integer, check_text, config_error
-from dragonfly_env.config.rows import integer, normalise, reject_unknown, setting, show_changes, time_ns
+from dragonfly_env.config.rows import Record, changed, integer, plain, setting, show_changes, time_ns
 from dragonfly_env.jobs.operations import MOST_HOSTS
 from dragonfly_env.jobs.parse import RegisteredJob, parse_program
 from dragonfly_env.jobs.program import Program
@@ -52,7 +52,7 @@ def _spelled(name: str, value: str) -> Any:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Job:
+class Job(Record):
     """A program on some of the hosts, next to other jobs and background traffic.
 
     Args:
@@ -84,6 +84,7 @@ class Job:
         True
     """
 
+    called: ClassVar[str] = "a job"
     program: Any
     hosts: int | None = integer(None, 1, MOST_HOSTS, optional=True, doc="How many hosts it has.")
     placement: Any = setting(
@@ -104,7 +105,7 @@ class Job:
     name: str = setting("", check_text, "", "In tables; empty: the program's.")
 
     def __post_init__(self) -> None:
-        normalise(self)
+        Record.__post_init__(self)
         if callable(self.program) and not isinstance(self.program, Program):
             if self.hosts is None:
                 raise config_error("hosts", None, "must be given for a program that is a function")
@@ -185,10 +186,9 @@ class Job:
             >>> dfe.Job("milc", hosts=8).replace(hosts=16).num_hosts
             16
         """
-        reject_unknown(Job, changes, "a job")
         if "program" in changes and "name" not in changes and self.name == self.program.spec:
             changes["name"] = ""
-        return dataclasses.replace(self, **changes)
+        return Record.replace(self, **changes)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for TOML and JSON; ``from_dict`` is the inverse.
@@ -197,15 +197,7 @@ class Job:
             >>> dfe.Job("milc", hosts=8).to_dict()
             {'program': 'milc', 'hosts': 8}
         """
-        values: dict[str, Any] = {"program": self.program.to_dict(), "hosts": self.hosts}
-        for field in dataclasses.fields(self)[2:]:
-            value = getattr(self, field.name)
-            if value == field.default or (field.name == "name" and value == self.program.spec):
-                continue
-            values[field.name] = list(value) if isinstance(value, tuple) else value
-            if isinstance(value, Policy):
-                values[field.name] = value.to_dict()
-        return values
+        return {name: plain(value) for name, value in changed(self, name=self.program.spec).items()}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Job:
@@ -221,7 +213,6 @@ class Job:
             >>> dfe.Job.from_dict({"program": "milc", "hosts": 8}).title
             'milc on 8 hosts'
         """
-        reject_unknown(cls, values, "a job")
         if "program" not in values:
             raise config_error("program", None, "must be given: the name of a program")
-        return cls(**values)
+        return super(Job, cls).from_dict(values)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import random
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Any, ClassVar, Final
 
 from dragonfly_env.checks.values import parse_assignments
-from dragonfly_env.config.rows import integer, normalise, real, reject_unknown, show_changes, time_ns
+from dragonfly_env.config.rows import Record, changed, integer, plain, real, time_ns
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.jobs.job import ENDLESS, Job, as_policy
 from dragonfly_env.jobs.program import Motif
-from dragonfly_env.policies import Policy
 
 NAME: Final = "background-mix"
 
@@ -29,8 +28,8 @@ SHARES: Final = {
 _PARTS = (34, 17, 8.6)  # of the machine: 128, 256 and 512 of Theta's 4,392 nodes
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class BackgroundMix:
+@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+class BackgroundMix(Record):
     """Endless jobs on the hosts that the other jobs of a run leave, up to a part of the machine.
 
     Their sizes are the powers of two up to 1/34, 1/17 and 1/8.6 of the machine (128, 256 and 512 nodes of Theta), with
@@ -55,6 +54,7 @@ class BackgroundMix:
         (True, 'background-mix on 80% of the machine')
     """
 
+    called: ClassVar[str] = f"{NAME!r}"
     fill: float = real(0.9, 0.0, 1.0, doc="Part of the machine's hosts that have a job.")
     scale: float = real(1.0, 1e-6, 1e3, doc="Size of the large messages, as a multiple of the applications'.")
     stands_for: int = integer(
@@ -68,10 +68,8 @@ class BackgroundMix:
     policy: Any = None
     all_to_all_policy: Any = None
 
-    __repr__ = show_changes
-
     def __post_init__(self) -> None:
-        normalise(self)
+        Record.__post_init__(self)
         for field in ("policy", "all_to_all_policy"):
             policy = getattr(self, field)
             object.__setattr__(self, field, None if policy is None else as_policy(policy))
@@ -86,26 +84,15 @@ class BackgroundMix:
         """Describe the jobs and their places, in a few words for people."""
         return f"{NAME} on {self.fill:.0%} of the machine"
 
-    @classmethod
-    def from_settings(cls, settings: Mapping[str, Any]) -> BackgroundMix:
-        """The mix with some settings."""
-        reject_unknown(cls, settings, f"{NAME!r}")
-        return cls(**settings)
-
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for TOML and JSON."""
-        values: dict[str, Any] = {"program": NAME}
-        for field in dataclasses.fields(self):
-            value = getattr(self, field.name)
-            if value != field.default:
-                values[field.name] = value.to_dict() if isinstance(value, Policy) else value
-        return values
+        """Plain values for TOML and JSON, and the name in the place of a program."""
+        return {"program": NAME, **{name: plain(value) for name, value in changed(self).items()}}
 
     def _program(self, name: str) -> Motif:
         settings: dict[str, Any] = {"scale": self.scale}
         if name == "milc":
             settings["stands_for"] = self.stands_for
-        return Motif.classes[name].from_settings(settings)
+        return Motif.classes[name].from_dict(settings)
 
     def jobs(self, topology: Dragonfly, taken: int, seed: int) -> Iterator[Job]:
         """Its jobs on a machine of which so many hosts are taken."""
@@ -135,4 +122,4 @@ class BackgroundMix:
 def parse_mix(text: str) -> BackgroundMix:
     """From ``"background-mix:fill=0.8,policy=ad0"``."""
     _, _, rest = text.partition(":")
-    return BackgroundMix.from_settings(parse_assignments(rest, "job"))
+    return BackgroundMix.from_dict(parse_assignments(rest, "job"))

@@ -79,7 +79,7 @@ def parse_program(program: object) -> Program:
     text = program.strip()
     name, _, rest = text.partition(":")
     if name in Motif.classes:
-        return Motif.classes[name].from_settings(parse_assignments(rest, "program"))
+        return Motif.classes[name].from_dict(parse_assignments(rest, "program"))
     if name not in programs():
         raise unknown_name("program", name, programs())
     return RegisteredJob(text)
@@ -91,4 +91,4 @@ def _from_table(table: dict[str, Any]) -> Program:
     name = table.pop("name", None)
     if not isinstance(name, str) or name not in Motif.classes:
         raise unknown_name("program", name, Motif.classes)
-    return Motif.classes[name].from_settings(table)
+    return Motif.classes[name].from_dict(table)

@@ -11,13 +11,13 @@ import dataclasses
 import functools
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from importlib import resources
 from typing import Any, ClassVar, Final
 
 from dragonfly_env.checks.values import MAX_SETTING_NS, config_error
 from dragonfly_env.config.help import documented
-from dragonfly_env.config.rows import integer, normalise, real, reject_unknown, show_changes, time_ns
+from dragonfly_env.config.rows import Record, changed, integer, real, time_ns, values_of
 from dragonfly_env.jobs.operations import MOST_BYTES, SEND, SEND_ALL_TO_ALL, Operation
 from dragonfly_env.jobs.records import Records
 
@@ -106,8 +106,8 @@ class Program(ABC):
 
 
 @documented
-@dataclasses.dataclass(frozen=True, slots=True)
-class Motif(Program):
+@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+class Motif(Record, Program):
     """How an application communicates, with the settings that all of them share.
 
     Args:
@@ -154,42 +154,24 @@ class Motif(Program):
     def __init_subclass__(cls) -> None:
         if "name" in cls.__dict__:
             Motif.classes[cls.name] = cls
-
-    __repr__ = show_changes
-
-    def __post_init__(self) -> None:
-        normalise(self)
+            cls.called = f"program {cls.name!r}"
 
     @property
     def spec(self) -> str:
-        changed = ",".join(f"{name}={value}" for name, value in self._changed().items())
-        return f"{self.name}:{changed}".rstrip(":")
+        settings = ",".join(f"{name}={value}" for name, value in changed(self).items())
+        return f"{self.name}:{settings}".rstrip(":")
 
     def check(self, hosts: int) -> None:
         if hosts < self.least_hosts:
             allowed = f"must be at least {self.least_hosts} for program {self.name!r}"
             raise config_error("hosts", hosts, allowed)
 
-    def _changed(self) -> dict[str, Any]:
-        return {
-            field.name: getattr(self, field.name)
-            for field in dataclasses.fields(self)
-            if getattr(self, field.name) != field.default
-        }
-
     def to_dict(self) -> str | dict[str, Any]:
-        changed = self._changed()
-        return {"name": self.name, **changed} if changed else self.name
-
-    @classmethod
-    def from_settings(cls, settings: Mapping[str, Any]) -> Motif:
-        """The motif with some settings."""
-        reject_unknown(cls, settings, f"program {cls.name!r}")
-        return cls(**settings)
+        settings = changed(self)
+        return {"name": self.name, **settings} if settings else self.name
 
     def resolved(self, ranks: int) -> str | dict[str, Any]:
-        settings = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        return {"name": self.name, **settings, "gap_ns": self.gap(ranks)}
+        return {"name": self.name, **values_of(self), "gap_ns": self.gap(ranks)}
 
     def gap(self, ranks: int) -> float:
         """The computation of one iteration, in ns."""

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from dragonfly_env.checks.values import check_integer, config_error
 from dragonfly_env.config.help import documented
-from dragonfly_env.config.rows import integer, normalise, real, show_changes
+from dragonfly_env.config.rows import Record, changed, integer, real
 from dragonfly_env.jobs.operations import MOST_BYTES, MOST_HOSTS, Operation
 from dragonfly_env.jobs.program import MAX_JITTER, PIECE_BYTES, Program
 from dragonfly_env.jobs.records import Records
@@ -20,8 +20,8 @@ _MOST_OPERATIONS = 2**21
 
 
 @documented
-@dataclasses.dataclass(frozen=True, slots=True)
-class RecordedProgram(Program):
+@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+class RecordedProgram(Record, Program):
     """The operations that a function gave for a number of ranks. ``dfe.Job(function, hosts=N)`` makes one by itself.
 
     Args:
@@ -50,11 +50,6 @@ class RecordedProgram(Program):
         unit="bytes",
         doc="Messages leave in pieces of so many, in turn over all open ones.",
     )
-
-    __repr__ = show_changes
-
-    def __post_init__(self) -> None:
-        normalise(self)
 
     @classmethod
     def of(cls, function: RankProgram, ranks: int, **settings: Any) -> RecordedProgram:
@@ -91,13 +86,8 @@ class RecordedProgram(Program):
         return self.records
 
     def to_dict(self) -> dict[str, Any]:
-        own = {
-            name: getattr(self, name)
-            for name, default in (("jitter", 0.0), ("piece_bytes", PIECE_BYTES))
-            if getattr(self, name) != default
-        }
         ranks = [[list(one) for one in self.records.operations(rank)] for rank in range(self.num_hosts())]
-        return {"name": self.name, "operations": ranks, **own}
+        return {"name": self.name, "operations": ranks, **changed(self, name=self.name, records=self.records)}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> RecordedProgram:

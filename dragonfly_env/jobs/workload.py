@@ -93,7 +93,7 @@ def _parse_job(field: str, item: object) -> Job | BackgroundMix:
         if table.get("program") != NAME:
             return Job.from_dict(table)
         del table["program"]
-        return BackgroundMix.from_settings(table)
+        return BackgroundMix.from_dict(table)
     allowed = "must be a Job, a table of its fields, or a string such as 'milc:hosts=32'"
     raise config_error(field, item, allowed)
 

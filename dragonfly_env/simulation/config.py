@@ -11,7 +11,7 @@ import functools
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from dragonfly_env import _core
 from dragonfly_env.checks.files import dump_toml, parse_json, parse_toml, read_toml
@@ -25,15 +25,15 @@ from dragonfly_env.checks.values import (
 from dragonfly_env.config.help import documented
 from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.config.rows import (
+    Record,
     boolean,
     choice,
     core_values,
     integer,
-    normalise,
-    reject_unknown,
     setting,
     show_changes,
     time_ns,
+    values_of,
 )
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.jobs.job import as_policy
@@ -67,7 +67,7 @@ _ROUND_TRIPS = 4
 
 @documented
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class SimulationConfig:
+class SimulationConfig(Record):
     """A run: topology, network, traffic, policy and what to record.
 
     Args:
@@ -97,6 +97,7 @@ class SimulationConfig:
         (False, False)
     """
 
+    called: ClassVar[str] = "a simulation"
     topology: Dragonfly
     network: NetworkConfig = dataclasses.field(default_factory=NetworkConfig)
     traffic: Any = None
@@ -176,7 +177,7 @@ class SimulationConfig:
     )
 
     def __post_init__(self) -> None:
-        normalise(self)
+        Record.__post_init__(self)
         if isinstance(self.topology, (str, int)):
             object.__setattr__(self, "topology", Dragonfly.preset(self.topology))
         elif isinstance(self.topology, Mapping):
@@ -314,7 +315,7 @@ class SimulationConfig:
 
     def __getstate__(self) -> dict[str, Any]:
         """The fields alone: what follows from them follows again."""
-        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return values_of(self)
 
     @property
     def ends(self) -> bool:
@@ -353,14 +354,13 @@ class SimulationConfig:
             >>> dfe.SimulationConfig(topology="72").replace(load=0.2).load
             0.2
         """
-        reject_unknown(type(self), changes, "a simulation")
         if changes.get("traffic", "") is None and changes.get("jobs", self.jobs):
             changes["traffic"] = "none"
         if "traffic" in changes and "injection" not in changes:
             was, becomes = self.traffic_object, parse_traffic(changes["traffic"])
             if was.is_closed_loop != becomes.is_closed_loop:
                 changes["injection"] = "auto"
-        return dataclasses.replace(self, **changes)
+        return Record.replace(self, **changes)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for TOML and JSON; fields that are None are absent. ``from_dict`` is the inverse.
@@ -369,13 +369,10 @@ class SimulationConfig:
             >>> dfe.SimulationConfig(topology="72").to_dict()["traffic"]
             'uniform'
         """
-        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        values["topology"] = self.topology.to_dict()
-        values["network"] = self.network.to_dict()
-        values["policy"] = self.policy_object.to_dict()
-        values["traffic"] = self.traffic if isinstance(self.traffic, str) else self.traffic_object.to_dict()
-        values["jobs"] = [job.to_dict() for job in self.jobs] or None
-        return {name: value for name, value in values.items() if value is not None}
+        values: dict[str, Any] = Record.to_dict(self)
+        if not self.jobs:
+            del values["jobs"]
+        return {**values, "policy": self.policy_object.to_dict()}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> SimulationConfig:
@@ -393,7 +390,7 @@ class SimulationConfig:
             0.2
         """
         given = check_mapping("settings", values)
-        reject_unknown(cls, given, "a simulation")
+        cls._check_names(given)
         if "topology" not in given:
             raise config_error("topology", None, "must be given, e.g. preset = '1056' or p = 4, a = 8, h = 4")
         if "traffic" in given:

@@ -61,7 +61,7 @@ def calibrate_gap(
         raise config_error("program", program, f"must be one of {', '.join(Motif.classes)}")
     wanted = check_real("share", PAPER_SHARES[program] if share is None else share, 0.01, 0.99)
     settings = {} if stands_for == 1 else {"stands_for": stands_for}
-    motif = Motif.classes[program].from_settings({"scale": scale, **settings})
+    motif = Motif.classes[program].from_dict({"scale": scale, **settings})
     gap_ns, found = 0.0, 1.0
     for attempt in range(_MOST_ROUNDS):
         found, in_operations_ns = mpi_share(config, motif, hosts, gap_ns, iterations)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from dragonfly_env import _core
 from dragonfly_env.checks.values import check_mapping, config_error
-from dragonfly_env.config.rows import normalise, reject_unknown
+from dragonfly_env.config.rows import Record, values_of
 from dragonfly_env.config.topology import Dragonfly
 
 
@@ -82,7 +82,7 @@ class NoTraffic(Traffic):
         pass
 
 
-class NamedTraffic(Traffic):
+class NamedTraffic(Record, Traffic):
     """Traffic with a name in the core's registry. Subclasses are frozen dataclasses whose fields are the arguments."""
 
     __slots__ = ()
@@ -96,14 +96,11 @@ class NamedTraffic(Traffic):
     def __init_subclass__(cls) -> None:
         if "name" in cls.__dict__:
             NamedTraffic.classes[cls.name] = cls
-
-    def __post_init__(self) -> None:
-        normalise(self)
+            cls.called = f"traffic pattern {cls.name!r}"
 
     def arguments(self) -> dict[str, Any]:
         """The arguments as the core takes them."""
-        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
-        return {name: value for name, value in values.items() if value is not None}
+        return {name: value for name, value in values_of(self).items() if value is not None}
 
     def core_spec(self) -> tuple[str, dict[str, Any]]:
         """Name and arguments as the core takes them."""
@@ -115,12 +112,6 @@ class NamedTraffic(Traffic):
 
     def to_dict(self) -> dict[str, Any]:
         return {"pattern": self.name, **self.arguments()}
-
-    @classmethod
-    def from_arguments(cls, arguments: Mapping[str, Any]) -> NamedTraffic:
-        """The traffic with the arguments of ``to_dict`` or of a parsed spec string."""
-        reject_unknown(cls, arguments, f"traffic pattern {cls.name!r}")
-        return cls(**arguments)
 
 
 class Pattern(NamedTraffic):
@@ -236,7 +227,7 @@ def make_named(name: str, arguments: Mapping[str, Any]) -> NamedTraffic:
     merged = {**preset, **check_mapping("traffic", arguments)}
     cls = NamedTraffic.classes.get(known)
     if cls is not None:
-        return cls.from_arguments(merged)
+        return cls.from_dict(merged)
     values = {key: tuple(value) if isinstance(value, list) else value for key, value in merged.items()}
     items = tuple(sorted(values.items()))
     return (RegisteredProgram if known in closed_loop_names() else RegisteredPattern)(known, items)

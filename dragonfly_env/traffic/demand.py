@@ -194,8 +194,8 @@ class DemandMatrix(Pattern):
         }
 
     @classmethod
-    def from_arguments(cls, arguments: Mapping[str, Any]) -> Pattern:
-        arguments = check_mapping("demand", arguments)
+    def from_dict(cls, values: Mapping[str, Any]) -> DemandMatrix:
+        arguments = check_mapping("demand", values)
         settings = arguments.pop("demand_unit", None), arguments.pop("placement", None)
         if set(arguments) == {"matrix"}:
             return cls(arguments["matrix"], *settings)

@@ -10,7 +10,7 @@ import numpy as np
 
 from dragonfly_env.checks.values import check_integer, check_items, check_real, config_error
 from dragonfly_env.config.help import documented
-from dragonfly_env.config.rows import boolean, reject_unknown
+from dragonfly_env.config.rows import boolean
 from dragonfly_env.traffic.base import Pattern, pattern_from_dict
 from dragonfly_env.traffic.demand import DemandMatrix
 
@@ -108,9 +108,9 @@ class HostMixture(Pattern):
         return {"pattern": self.name, "confined": self.confined, "parts": parts}
 
     @classmethod
-    def from_arguments(cls, arguments: Mapping[str, Any]) -> Pattern:
-        reject_unknown(cls, arguments, "traffic pattern 'mixture'")
-        return cls(tuple(_tables("mixture", arguments, "hosts")), arguments.get("confined", False))
+    def from_dict(cls, values: Mapping[str, Any]) -> HostMixture:
+        cls._check_names(values)
+        return cls(tuple(_tables("mixture", values, "hosts")), values.get("confined", False))
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -150,6 +150,6 @@ class WeightedMixture(Pattern):
         return {"pattern": self.name, "parts": parts}
 
     @classmethod
-    def from_arguments(cls, arguments: Mapping[str, Any]) -> Pattern:
-        reject_unknown(cls, arguments, "traffic pattern 'weighted'")
-        return cls(tuple(_tables("weighted", arguments, "weight")))
+    def from_dict(cls, values: Mapping[str, Any]) -> WeightedMixture:
+        cls._check_names(values)
+        return cls(tuple(_tables("weighted", values, "weight")))

@@ -6,7 +6,7 @@ import dataclasses
 from typing import ClassVar
 
 from dragonfly_env.config.help import documented
-from dragonfly_env.config.rows import choice, integer, real, show_changes
+from dragonfly_env.config.rows import changed, choice, integer, real
 from dragonfly_env.traffic.base import ClosedLoop, spell
 
 PACINGS = ("bernoulli", "spaced", "none")
@@ -18,7 +18,7 @@ _MAX_IN_FLIGHT = 65_535
 
 
 @documented
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True, repr=False)
 class AllToAll(ClosedLoop):
     """Every task sends one message to every other: task i to i+1, then to i+2, ... (mod N), N-1 messages in all.
 
@@ -73,13 +73,6 @@ class AllToAll(ClosedLoop):
         doc="Mean rate of a paced host that is never idle, as a fraction of its link; None: 1. Not with 'none'.",
     )
 
-    __repr__ = show_changes
-
     @property
     def spec(self) -> str:
-        changed = {
-            field.name: getattr(self, field.name)
-            for field in dataclasses.fields(self)
-            if getattr(self, field.name) != field.default
-        }
-        return spell(self.name, changed)
+        return spell(self.name, changed(self))

@@ -78,7 +78,7 @@ def watched(name: str, hosts: int, sizing: Sizing, part: float = 1.0) -> Job:
         settings["gap_ns"] = gap_ns
     if name == "hacc":
         settings["short"] = True
-    motif = Motif.classes[name].from_settings(settings)
+    motif = Motif.classes[name].from_dict(settings)
     iteration_ns = motif.gap(hosts) / (1.0 - PAPER_SHARES[name])
     return Job(motif, hosts, iterations=max(1, round(part * sizing.watch_ns / iteration_ns)))
 
@@ -123,7 +123,7 @@ def _point(
     filling = []
     if mix is not None:
         values = {name: value for name, value in mix.to_dict().items() if name != "program"}
-        filling = [BackgroundMix.from_settings({**values, "all_to_all_policy": mode(others_all_to_all)})]
+        filling = [BackgroundMix.from_dict({**values, "all_to_all_policy": mode(others_all_to_all)})]
     return Point(
         config=SimulationConfig(
             topology=Dragonfly.preset(system),
@@ -145,7 +145,7 @@ def _point(
 def mix_of(sizing: Sizing, **changes: Any) -> BackgroundMix:
     """The production mix at a scale."""
     settings = {"scale": sizing.scale, "stands_for": NODES_PER_HOST, "phase_ns": sizing.phase_ns}
-    return BackgroundMix.from_settings({**settings, **changes})
+    return BackgroundMix.from_dict({**settings, **changes})
 
 
 def _of(hosts: int) -> str:
