@@ -40,9 +40,6 @@ if TYPE_CHECKING:
 
 ParameterValue: TypeAlias = float | str | bool
 
-_ALIASES = {"vlb-lgl": "val-n"}
-"""Further names that papers use, and the names in the registry."""
-
 _REFERENCE_LEARNERS = {
     "q-routing": "dragonfly_env.agents.q_routing:QRoutingReference",
     **dict.fromkeys(
@@ -56,25 +53,6 @@ _MESH_DIAMETER = 3
 
 _CANDIDATES = ("minimal_candidates", "nonminimal_candidates", "gateways", "avoid_destination_group")
 """Parameters that are options of an environment, too."""
-
-_OBSERVES = {
-    "ugal-ideal": ("candidate_link_packets",),
-    "pb": ("candidate_congested",),
-    "acor": ("nonminimal_level",),
-    "pb-acor": ("candidate_congested", "nonminimal_level"),
-    "tpr": ("destination_traffic_level",),
-    "lia": ("destination_traffic_level", "saturated_links", "own_links", "destination_remote_packets"),
-    **dict.fromkeys(("ad", "ad0", "ad1", "ad2", "ad3"), ("load_level",)),
-}
-"""The features that show what a policy weighs, besides the usual ones."""
-
-_ARIES_SCOPES = {
-    ("progressive", True): "progressive",
-    ("progressive", False): "minimal-path",
-    ("source", True): "source-all",
-    ("source", False): "source",
-}
-"""Where the modes of Aries decide, by their parameters ``decide`` and ``in_group``."""
 
 
 def _check_weights(field: str, value: object) -> str:
@@ -130,8 +108,7 @@ class Policy:
 
     def __post_init__(self) -> None:
         name, _, text = self.name.partition(":")
-        name = name.strip()
-        name = _ALIASES.get(name, name)
+        name = _aliases().get(name.strip(), name.strip())
         given = {**parse_assignments(text, "policy parameter"), **self.parameters}
         fields = _fields(name)
         for parameter, value in given.items():
@@ -203,14 +180,9 @@ class Policy:
     @property
     def scope(self) -> str:
         """Which decisions the policy takes, as ``BatchedRoutingEnv`` has it, e.g. ``"source"`` or ``"every"``."""
-        given = self.parameters
         if network := self.network:
             return network.scope
-        if given.get("own_group", "minimal") != "minimal":
-            return "source-around"
-        if "decide" in given:
-            return _ARIES_SCOPES[given["decide"], given["in_group"]]
-        return registry()[self.name]["scope"]
+        return _core.policy_scope(self.name, self.parameters)
 
     @property
     def action(self) -> str:
@@ -338,7 +310,7 @@ class Policy:
         needed |= {option: given[option] for option in _CANDIDATES if option in given}
         if kinds := self._nonminimal_kinds():
             needed["nonminimal_kinds"] = kinds
-        if observes := _OBSERVES.get(self.name, ()):
+        if observes := registry()[self.name]["features"]:
             queues = (VC_QUEUES,) if given.get("congestion_metric") == "queued" else ()
             needed["features"] = (*FEATURES, *queues, *observes)
             needed["trackers"] = self._trackers(observes)
@@ -370,6 +342,12 @@ class Policy:
 def registry() -> dict[str, _core.PolicyInfo]:
     """The rows of the core's registry by name."""
     return {info["name"]: info for info in _core.policies()}
+
+
+@functools.cache
+def _aliases() -> dict[str, str]:
+    """Further names that papers use, and the names in the registry."""
+    return {alias: info["name"] for info in _core.policies() for alias in info["aliases"]}
 
 
 @functools.cache

@@ -111,10 +111,36 @@ py::list policy_list() {
     row["source"] = info.source;
     row["scope"] = info.scope;
     row["action"] = info.action;
+    row["features"] = info.features;
+    row["aliases"] = info.aliases;
     row["parameters"] = parameter_list(info.parameters);
     out.append(row);
   }
   return out;
+}
+
+// The scope of a policy with these parameters, in the words of the batched environment.
+std::string policy_scope(const std::string& policy, const py::dict& policy_parameters) {
+  const std::string& usual = find_policy(policy).scope;
+  if (usual == "all") return usual;  // a learner also receives reports from every router
+  switch (make_policy(policy, parameters_of("policy", policy_parameters), {})->scope()) {
+    case DecisionScope::kNowhere:
+      return usual;
+    case DecisionScope::kSource:
+      return "source";
+    case DecisionScope::kSourceAll:
+      return "source-all";
+    case DecisionScope::kSourceAround:
+      return "source-around";
+    case DecisionScope::kMinimalPath:
+      return "minimal-path";
+    case DecisionScope::kProgressive:
+      return "progressive";
+    case DecisionScope::kSourceGroup:
+    case DecisionScope::kEvery:
+      break;
+  }
+  return "every";
 }
 
 // (dependencies as an (M, 6) array: router, port, VC held; router, port, VC requested; longest path in hops)
@@ -256,6 +282,7 @@ void bind_simulation(py::module_& module) {
       .def_property_readonly("time_ps", &Simulation::time_ps)
       .def_property_readonly("num_partitions", &Simulation::num_partitions);
   module.def("policies", &policy_list);
+  module.def("policy_scope", &policy_scope, py::arg("policy"), py::arg("policy_params"));
   module.def("network_rows", &network_rows);
   module.def("network_horizon", &network_horizon, py::arg("network"));
   module.attr("longest_horizon") = kLongestHorizon;

@@ -101,9 +101,22 @@ std::vector<PolicyInfo> acor_policies() {
   std::ranges::copy(nonminimal_parameters(), std::back_inserter(of_acor));
   return {{"acor",
            "always a non-minimal path, which is the longer the more heads of injection queues are blocked",
-           kSource, "source", "path", std::move(of_acor), make_acor},
-          {"pb-acor", "as pb, with non-minimal paths as long as acor's", kSource, "source", "path",
-           std::move(of_both), make_pb_acor}};
+           kSource,
+           "source",
+           "path",
+           std::move(of_acor),
+           make_acor,
+           NonMinimalKind::kLgl,
+           {"nonminimal_level"}},
+          {"pb-acor",
+           "as pb, with non-minimal paths as long as acor's",
+           kSource,
+           "source",
+           "path",
+           std::move(of_both),
+           make_pb_acor,
+           NonMinimalKind::kLgl,
+           {"candidate_congested", "nonminimal_level"}}};
 }
 
 }  // namespace dragonfly

@@ -290,9 +290,23 @@ std::vector<PolicyInfo> ad_policies() {
       {"ad",
        "Aries: minimal or a non-minimal path, by the load of ports in 16 levels and a bias for "
        "each side and number of hops",
-       source, "progressive", "path", std::move(all), make_ad}};
+       source,
+       "progressive",
+       "path",
+       std::move(all),
+       make_ad,
+       NonMinimalKind::kLgl,
+       {"load_level"}}};
   for (const Mode& mode : kModes) {
-    policies.push_back({mode.name, mode.summary, source, "progressive", "path", shared, make_ad});
+    policies.push_back({mode.name,
+                        mode.summary,
+                        source,
+                        "progressive",
+                        "path",
+                        shared,
+                        make_ad,
+                        NonMinimalKind::kLgl,
+                        {"load_level"}});
   }
   return policies;
 }

@@ -57,8 +57,13 @@ std::vector<PolicyInfo> pb_policies() {
            "as ugal-n, and a non-minimal path where the group knows by its signals that the minimal global "
            "link is "
            "congested",
-           "Jiang et al., ISCA 2009; LIA, TACO 2025, section 5.2", "source", "path", std::move(parameters),
-           make_pb, NonMinimalKind::kLgl}};
+           "Jiang et al., ISCA 2009; LIA, TACO 2025, section 5.2",
+           "source",
+           "path",
+           std::move(parameters),
+           make_pb,
+           NonMinimalKind::kLgl,
+           {"candidate_congested"}}};
 }
 
 }  // namespace dragonfly

@@ -104,12 +104,15 @@ struct PolicyInfo {
   std::string name;
   std::string summary;
   std::string source;
-  std::string scope;  // the batched environment that its reference implementation needs
+  std::string
+      scope;  // with the default parameters, in the words of the batched environment; "all": it learns
   std::string action;
   std::vector<ParameterInfo> parameters;
   std::unique_ptr<RoutingPolicy> (*make)(const PolicyInfo&, const Parameters&,
                                          const PolicyEnvironment&) = nullptr;
   NonMinimalKind nonminimal = NonMinimalKind::kLgl;  // for families that differ in nothing else
+  std::vector<std::string> features{};               // that the policy reads in addition to the usual ones
+  std::vector<std::string> aliases{};                // further names that papers use
 };
 
 // To add a policy: a file csrc/routing/<name>.cpp with a function `std::vector<PolicyInfo>

@@ -47,7 +47,9 @@ const std::vector<PolicyInfo>& policy_registry() {
 
 const PolicyInfo& find_policy(std::string_view name) {
   const auto& registry = policy_registry();
-  const auto it = std::ranges::find_if(registry, [&](const PolicyInfo& info) { return info.name == name; });
+  const auto it = std::ranges::find_if(registry, [&](const PolicyInfo& info) {
+    return info.name == name || std::ranges::find(info.aliases, name) != info.aliases.end();
+  });
   if (it != registry.end()) return *it;
   std::vector<std::string> names;
   for (const PolicyInfo& info : registry) names.push_back(info.name);

@@ -80,8 +80,13 @@ std::vector<PolicyInfo> ugal_ideal_policies() {
   return {
       {"ugal-ideal",
        "minimal or a random router, by the occupancy of the two paths' global links anywhere in the group",
-       "LIA, TACO 2025, section 5.2 (UGAL-G); Kim et al., ISCA 2008", "source", "path", ugal_parameters(),
-       make_ugal_ideal, NonMinimalKind::kLgl}};
+       "LIA, TACO 2025, section 5.2 (UGAL-G); Kim et al., ISCA 2008",
+       "source",
+       "path",
+       ugal_parameters(),
+       make_ugal_ideal,
+       NonMinimalKind::kLgl,
+       {"candidate_link_packets"}}};
 }
 
 }  // namespace dragonfly

@@ -83,12 +83,14 @@ std::vector<PolicyInfo> valiant_policies() {
   constexpr const char* kang = "Kang, Wang, Lan, HPDC 2021, section 2.2";
   constexpr const char* lia = "Benito, Vallejo, Beivide, TACO 2025 (LIA), section 2.2.1";
   const auto parameters = rows_of<ValiantParams>();
-  const auto row = [&](const char* name, const char* summary, const char* source, NonMinimalKind nonminimal) {
-    return PolicyInfo{name, summary, source, "source", "path", parameters, make_valiant, nonminimal};
+  const auto row = [&](const char* name, const char* summary, const char* source, NonMinimalKind nonminimal,
+                       std::vector<std::string> aliases = {}) {
+    return PolicyInfo{name,       summary,      source,     "source", "path",
+                      parameters, make_valiant, nonminimal, {},       std::move(aliases)};
   };
   return {row("val-g", "always a non-minimal path through a random group", kang, NonMinimalKind::kLg),
           row("val-n", "always a non-minimal path through a random router of another group", kang,
-              NonMinimalKind::kLgl),
+              NonMinimalKind::kLgl, {"vlb-lgl"}),
           row("vlb-lg", "Valiant with path A = local, global", lia, NonMinimalKind::kLg),
           row("vlb-gl", "Valiant with path A = own global link, local", lia, NonMinimalKind::kGl),
           row("vlb-g", "Valiant with path A = own global link", lia, NonMinimalKind::kG)};
