@@ -323,7 +323,7 @@ class NetworkAgent(ABC):
             features=tuple(units),
             scale=tuple(units.values()),
             activation="relu",
-            action=self.action,
+            action=self.settings.action,
             **fields,
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -37,8 +37,10 @@ class RandomPolicy:
         True
     """
 
-    action: str = choice("path", ("port", "path"), doc="What it chooses.")
-    scope: str = choice("source", ("source", "every", "all"), doc="Which decisions it takes.")
+    action: Literal["port", "path"] = choice("path", ("port", "path"), doc="What it chooses.")
+    scope: Literal["source", "every", "all"] = choice(
+        "source", ("source", "every", "all"), doc="Which decisions it takes."
+    )
 
     def __post_init__(self) -> None:
         normalise(self)

@@ -12,7 +12,7 @@ import hashlib
 import itertools
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -37,8 +37,8 @@ _KIND = "mlp"
 FIELD = "weights"
 _FILE = "must be a file of MlpNetwork.save or export_mlp"
 _LEAST_SCALE, _MOST_SCALE = 1e-9, 1e9
-_OF_PATHS = ("source-all", "minimal-path", "progressive")
-SCOPES = ("source", "every", *_OF_PATHS)
+Scope: TypeAlias = Literal["source", "every", "source-all", "minimal-path", "progressive"]
+SCOPES: tuple[str, ...] = get_args(Scope)
 """Which routers may decide by a network of the core; the last three with paths only."""
 _SHARED = ("decision", "port", "link", "group", "peer")
 _PER: dict[str, str] = {row["name"]: row["per"] for row in _core.features()} | {
@@ -58,7 +58,7 @@ def check_scope(scope: str, action: str) -> None:
     Raises:
         ConfigError: For such a scope.
     """
-    if scope in _OF_PATHS and action != "path":
+    if scope not in ("source", "every") and action != "path":
         raise config_error("scope", scope, "must be 'source' or 'every' with action='port'")
 
 
@@ -131,15 +131,19 @@ class MlpNetwork:
         False,
     )
     features: tuple[str, ...] = setting(None, _names, "", "Names of the features that it sees.", False)
-    action: str = choice("path", ("path", "port"), doc="What it chooses.")
-    scope: str = choice(
+    action: Literal["path", "port"] = choice("path", ("path", "port"), doc="What it chooses.")
+    scope: Scope = choice(
         "source",
-        SCOPES,
+        Scope,
         doc="Which routers decide, as in ``BatchedRoutingEnv``; the last three with paths only.",
     )
-    scoring: str = choice("candidate", ("candidate", "all"), doc="One pass per action, or one per decision.")
-    activation: str = choice("relu", ("relu", "tanh"), doc="Of the hidden layers.")
-    output: str = choice("greedy", ("greedy", "softmax"), doc="The best score, or a draw among all.")
+    scoring: Literal["candidate", "all"] = choice(
+        "candidate", ("candidate", "all"), doc="One pass per action, or one per decision."
+    )
+    activation: Literal["relu", "tanh"] = choice("relu", ("relu", "tanh"), doc="Of the hidden layers.")
+    output: Literal["greedy", "softmax"] = choice(
+        "greedy", ("greedy", "softmax"), doc="The best score, or a draw among all."
+    )
     temperature: float = real(1.0, 1e-6, 1e6, doc="Of the softmax: scores are divided by it.")
     scale: tuple[float, ...] | None = setting(
         None,

@@ -14,7 +14,7 @@ import dataclasses
 import math
 import warnings
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from dragonfly_env import _core
 from dragonfly_env.checks.values import (
@@ -42,6 +42,16 @@ from dragonfly_env.config.rows import Record, boolean, choice, core_values, inte
 from dragonfly_env.config.time_unit import largest_error, rounded
 from dragonfly_env.config.topology import Dragonfly
 
+Arbitration: TypeAlias = Literal[
+    "round-robin",
+    "age",
+    "least-recently-served",
+    "transit-first-round-robin",
+    "transit-first-age",
+    "transit-first-least-recently-served",
+]
+PeriodicIntervals: TypeAlias = Literal["exact", "whole-ns"]
+
 
 @documented
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +68,9 @@ class NetworkConfig(Record):
         >>> network.packet_time_ns, network.round_trip_ns
         (32.0, 1316.8000000000002)
     """
+
+    called: ClassVar[str] = "a network"
+    listed: ClassVar[str] = "'dragonfly-env info default'"
 
     # Packets.
     packet_bytes: int = integer(
@@ -147,25 +160,25 @@ class NetworkConfig(Record):
     output_buffer_packets: int = of_core(
         "output_buffer_packets", 20, "packets", "Output queue, per VC or (shared) per port. Q: 20, L: 32."
     )
-    output_queue: str = of_core(
+    output_queue: Literal["per-vc", "shared"] = of_core(
         "output_queue",
         "per-vc",
         "",
         "One output queue per VC, or one per port for all. Q: per-vc, L: shared.",
     )
-    link_start: str = of_core(
+    link_start: Literal["timer", "immediate"] = of_core(
         "link_start",
         "timer",
         "",
         "How an idle output port starts: after one packet time (Q), or at once (L).",
     )
-    switching: str = of_core(
+    switching: Literal["store-and-forward", "cut-through"] = of_core(
         "switching",
         "store-and-forward",
         "",
         "Whether a packet may leave before its tail is there (L) or not (Q).",
     )
-    arbitration: str = of_core(
+    arbitration: Arbitration = of_core(
         "arbitration",
         "least-recently-served",
         "",
@@ -174,7 +187,7 @@ class NetworkConfig(Record):
     )
 
     # Virtual channels.
-    vc_scheme: str = choice(
+    vc_scheme: Literal["stage", "ladder", "hop"] = choice(
         "stage",
         ("stage", "ladder", "hop"),
         doc="VC of a packet: by stage of its route (Q), by hop class on a shared ladder (L), or hops taken.",
@@ -193,7 +206,7 @@ class NetworkConfig(Record):
     )
 
     # Decisions.
-    decide_at: str = of_core(
+    decide_at: Literal["arrival", "head", "attempt", "retry-same-paths", "by-policy"] = of_core(
         "decide_at",
         "arrival",
         "",
@@ -210,7 +223,7 @@ class NetworkConfig(Record):
         "ns",
         "From a decision to its effect; decisions of one delay can be taken together. Q, L: 0.",
     )
-    congestion_metric: str = of_core(
+    congestion_metric: Literal["port", "vc"] = of_core(
         "congestion_metric",
         "port",
         "",
@@ -225,9 +238,9 @@ class NetworkConfig(Record):
     uniform_excludes_sender: bool = boolean(
         False, doc="Whether uniform traffic never draws the sender itself (L) or may (Q)."
     )
-    periodic_intervals: str = choice(
+    periodic_intervals: PeriodicIntervals = choice(
         "exact",
-        ("exact", "whole-ns"),
+        PeriodicIntervals,
         doc="Time between messages of periodic injection: exact, so that the given load is offered, "
         "or rounded to whole ns as in Q, which may miss the load by 2 %; where it would miss by more it is refused "
         "(ConfigError of the simulation). Q: whole-ns.",

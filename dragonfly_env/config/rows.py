@@ -18,7 +18,7 @@ import dataclasses
 import math
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, get_args
 
 from dragonfly_env.checks.values import (
     MAX_SETTING_NS,
@@ -149,11 +149,9 @@ def time_ns(
     )
 
 
-def choice(
-    default: str | None, names: Iterable[str], *, doc: str, optional: bool = False, core: str = ""
-) -> Any:
-    """Row whose value is one of some names."""
-    known = tuple(names)
+def choice(default: str | None, names: Any, *, doc: str, optional: bool = False, core: str = "") -> Any:
+    """Row whose value is one of some names: those of a ``Literal``, which is the type of the field too, or a list."""
+    known = get_args(names) or tuple(names)
     return setting(
         default,
         lambda name, value: check_choice(name, value, known),

@@ -31,7 +31,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -61,6 +61,9 @@ from dragonfly_env.config.systems import (
 
 if TYPE_CHECKING:
     import networkx as nx
+
+
+Arrangement: TypeAlias = Literal["palmtree", "palmtree-plus", "absolute", "relative", "circulant", "xc"]
 
 
 @dataclasses.dataclass(frozen=True, init=False)
@@ -100,7 +103,7 @@ class Dragonfly(Record):
     a: int
     h: int
     g: int
-    arrangement: str
+    arrangement: Arrangement
     trunking: int
     group: str | GroupShape
 
@@ -110,7 +113,7 @@ class Dragonfly(Record):
         a: int | None = None,
         h: int | None = None,
         g: int | None = None,
-        arrangement: str = "palmtree",
+        arrangement: Arrangement = "palmtree",
         trunking: int | None = None,
         group: str | GroupShape = ALL_TO_ALL,
         links_between_groups: int | None = None,

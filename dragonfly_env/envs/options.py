@@ -3,7 +3,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Concatenate, ParamSpec, TypeAlias
+from typing import Any, Concatenate, Literal, ParamSpec, TypeAlias
 
 from dragonfly_env import _core
 from dragonfly_env.batch_policy import AN_OBJECT
@@ -34,7 +34,14 @@ from dragonfly_env.envs import defaults
 from dragonfly_env.policies import Policy, check_gateways, highest, parse_policy
 from dragonfly_env.simulation.config import SimulationConfig
 
-_OF_PATHS = ("source-all", "source-around", "minimal-path", "progressive")
+Scope: TypeAlias = Literal[
+    "source", "every", "all", "source-all", "source-around", "minimal-path", "progressive"
+]
+Action: TypeAlias = Literal["port", "path"]
+Reward: TypeAlias = Literal["hop", "differential", "delivery"]
+Share: TypeAlias = Literal["router", "group", "all"]
+IllegalAction: TypeAlias = Literal["remap", "raise"]
+
 _SPARE_HOPS = 2  # beyond a minimal path: 5 in all where groups are meshes, as in HPDC 2021, section 4.2
 _MOST_CANDIDATES = int(highest("ugal-n", "minimal_candidates"))
 _MAX_REAL = 1e12  # of any parameter
@@ -54,9 +61,9 @@ class EnvOptions(Record):
         ('every', 50000.0)
     """
 
-    scope: str = choice(
+    scope: Scope = choice(
         "every",
-        ("source", "every", "all", *_OF_PATHS),
+        Scope,
         doc="Which routers decide. ``source``: the source router, once per packet that leaves its group. ``every``: "
         "every router where the packet has more than one legal output. ``all``: every router on its path, forced "
         "hops included, with one legal action. Path actions only: ``source-all``: the source router, also for "
@@ -66,26 +73,26 @@ class EnvOptions(Record):
         "destination group.",
         core="scope",
     )
-    action: str = choice(
+    action: Action = choice(
         "port",
-        ("port", "path"),
+        Action,
         doc="``Discrete(radix - p)``, 0 is the first local port, and VCs are numbered by hops; or one of the candidate "
         "paths that the core draws, minimal ones first, which the packet then follows. The source router chooses a "
         "path and, with scope ``every``, the second router of the source group decides again while the packet is on "
         "its minimal path.",
         core="action",
     )
-    reward: str = choice(
+    reward: Reward = choice(
         "hop",
-        ("hop", "differential", "delivery"),
+        Reward,
         doc="Per transition: minus the time from a decision to the packet's next one, or to its delivery; with "
         "``delivery`` always to its delivery. Per step and router, see ``rewards_by_router()``: ``hop`` charges for "
         "time and credits deliveries with ``latency_credit_ns``; ``differential`` credits them with the mean latency "
         "so far; ``delivery`` has no reward per step.",
     )
-    share: str = choice(
+    share: Share = choice(
         "router",
-        ("router", "group", "all"),
+        Share,
         doc="Per step: whether a router gets its own reward, the sum over the routers of its group, or over all.",
     )
     latency_credit_ns: float = time_ns(
@@ -214,7 +221,7 @@ class EnvOptions(Record):
 
     def __post_init__(self) -> None:
         Record.__post_init__(self)
-        if self.scope in _OF_PATHS and self.action != "path":
+        if self.scope not in ("source", "every", "all") and self.action != "path":
             raise config_error("scope", self.scope, "must be 'source', 'every' or 'all' with action='port'")
         check_gateways(self.gateways, self.minimal_candidates)
         for field in ("duration_ns", "warmup_ns"):

@@ -22,7 +22,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 import gymnasium
 import numpy as np
@@ -34,7 +34,7 @@ from dragonfly_env.decisions.batch import DecisionBatch
 from dragonfly_env.envs._scenarios import check_changes
 from dragonfly_env.envs.batched import BatchedRoutingEnv
 from dragonfly_env.envs.defaults import view_config, with_seed
-from dragonfly_env.envs.options import EnvOptions, needed_options
+from dragonfly_env.envs.options import EnvOptions, IllegalAction, needed_options
 from dragonfly_env.envs.render import RENDER_MODES, Renderer
 from dragonfly_env.envs.views import IllegalActions, check_settings
 from dragonfly_env.errors import IllegalActionError, StateError
@@ -102,8 +102,8 @@ class PacketRouting(gymnasium.Env[Any, np.int64]):
         config: SimulationConfig | Mapping[str, Any] | None = None,
         *,
         background: str | Policy | Mapping[str, Any] = "min",
-        reward: str = "hop",
-        illegal_action: str = "remap",
+        reward: Literal["hop", "delivery"] = "hop",
+        illegal_action: IllegalAction = "remap",
         render_mode: str | None = None,
         **settings: Any,
     ) -> None:

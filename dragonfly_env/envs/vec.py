@@ -29,6 +29,7 @@ import numpy.typing as npt
 from dragonfly_env.checks.extras import how_to_install
 from dragonfly_env.checks.values import MAX_SEED, check_integer
 from dragonfly_env.envs._scenarios import Changes
+from dragonfly_env.envs.options import IllegalAction
 from dragonfly_env.envs.render import Renderer
 from dragonfly_env.envs.rounds import BoolArray, Rounds
 from dragonfly_env.envs.views import GivenConfig, IllegalActions, make_core
@@ -85,7 +86,7 @@ class RouterVecEnv(VecEnv):
         config: GivenConfig = None,
         *,
         for_policy: Any = None,
-        illegal_action: str = "remap",
+        illegal_action: IllegalAction = "remap",
         render_mode: str | None = None,
         **settings: Any,
     ) -> None:

@@ -14,7 +14,7 @@ from gymnasium import spaces
 from dragonfly_env.checks.values import check_choice, check_integer, config_error, did_you_mean
 from dragonfly_env.envs.batched import BatchedRoutingEnv
 from dragonfly_env.envs.defaults import view_configs
-from dragonfly_env.envs.options import EnvOptions, Several
+from dragonfly_env.envs.options import EnvOptions, IllegalAction, Several
 from dragonfly_env.envs.render import RENDER_MODES, Renderer
 from dragonfly_env.envs.rounds import IntArray, Rounds
 from dragonfly_env.errors import IllegalActionError, IllegalActionWarning, StateError
@@ -178,7 +178,7 @@ class RouterView:
         config: GivenConfig = None,
         *,
         for_policy: Any = None,
-        illegal_action: str = "remap",
+        illegal_action: IllegalAction = "remap",
         render_mode: str | None = None,
         max_cycles: int | None = None,
         **settings: Any,

@@ -36,6 +36,7 @@ import typer
 import dragonfly_env as dfe
 from dragonfly_env.baselines import MlpNetwork
 from dragonfly_env.baselines.mlp import rows_per_action
+from dragonfly_env.baselines.mlp_network import Scope
 from dragonfly_env.checks.extras import how_to_install
 from dragonfly_env.checks.files import read_toml
 from dragonfly_env.checks.values import config_error, parse_value, unknown_name
@@ -101,7 +102,7 @@ class Recipe:
     validation: tuple[Scenario, ...]
     seed: int
     features: Mapping[str, float]
-    scope: str
+    scope: Scope
     nonminimal_kinds: Sequence[str]
     hidden_units: Sequence[int]
     rounds: int

@@ -11,7 +11,7 @@ import functools
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from dragonfly_env import _core
 from dragonfly_env.checks.files import dump_toml, parse_json, parse_toml, read_toml
@@ -63,6 +63,9 @@ FIRST_MESSAGE_NS = 1.0
 """Origin of periodic arrivals and of Bernoulli trials, as in the simulator of the HPDC'21 paper."""
 
 _ROUND_TRIPS = 4
+
+Injection: TypeAlias = Literal["auto", "periodic", "bernoulli", "poisson", "trace", "program"]
+SourceQueueFull: TypeAlias = Literal["stall", "lose"]
 
 
 @documented
@@ -119,9 +122,9 @@ class SimulationConfig(Record):
     )
     policy: Any = "min"
     jobs: Any = ()
-    injection: str = choice(
+    injection: Injection = choice(
         "auto",
-        ("auto", "periodic", "bernoulli", "poisson", "trace", "program"),
+        Injection,
         doc="When hosts generate messages: at even intervals (``NetworkConfig.periodic_intervals``) and all in "
         "phase, by a trial per flit time, with exponential gaps, as a trace says, or as the programs of closed-loop "
         "traffic do. 'auto' becomes 'trace' for a trace, 'program' for closed-loop traffic and 'periodic' otherwise.",
@@ -135,9 +138,9 @@ class SimulationConfig(Record):
         doc="Room in the source queue of a host; None: unbounded.",
         core="source_queue_packets",
     )
-    source_queue_full: str | None = choice(
+    source_queue_full: SourceQueueFull | None = choice(
         None,
-        ("stall", "lose"),
+        SourceQueueFull,
         optional=True,
         doc="What a generator does while the source queue is full: stop (it goes on at its first regular "
         "time with room; a message of a trace waits), or lose messages. None: stall for periodic and trace, "

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import ClassVar
+from typing import ClassVar, Literal, TypeAlias, get_args
 
 from dragonfly_env.config.help import documented
 from dragonfly_env.config.rows import changed, choice, integer, real
 from dragonfly_env.traffic.base import ClosedLoop, spell
 
-PACINGS = ("bernoulli", "spaced", "none")
-PLACEMENTS = ("consecutive", "random", "random-routers", "random-groups")
+Pacing: TypeAlias = Literal["bernoulli", "spaced", "none"]
+Placement: TypeAlias = Literal["consecutive", "random", "random-routers", "random-groups"]
+PLACEMENTS: tuple[str, ...] = get_args(Placement)
 """Rules by name; jobs may besides say ``groups=k`` or list their hosts."""
 
 _MAX_MESSAGE_BYTES = 2**31 - 1
@@ -53,15 +54,15 @@ class AllToAll(ClosedLoop):
     in_flight: int = integer(
         1, 1, _MAX_IN_FLIGHT, unit="messages", doc="Messages of a host that may be in its source queue."
     )
-    placement: str = choice(
+    placement: Placement = choice(
         "consecutive",
-        PLACEMENTS,
+        Placement,
         doc="Which host each task lives on: by number, a random permutation of the hosts, or routers or groups in "
         "random order with their hosts by number. Random ones follow from the run's seed.",
     )
-    pacing: str = choice(
+    pacing: Pacing = choice(
         "bernoulli",
-        PACINGS,
+        Pacing,
         doc="How a host's packets enter the network: a trial every flit time; trials from a packet time after the last "
         "packet on; or as fast as the injection link takes them.",
     )

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import typing
 import warnings
 from typing import Any
 
 import pytest
 
 from dragonfly_env import ConfigError, NetworkConfig, _core, networks
+from dragonfly_env.config.topology import Arrangement
 
 NAN, INF = math.nan, math.inf
 BAD_BANDWIDTHS = (0, -1.0, NAN, INF, "4", True, None, 1e-9, 1e7)
@@ -263,3 +265,12 @@ def test_buffers_of_presets_are_not_warned_about() -> None:
 def test_longer_cables_need_larger_buffers() -> None:
     with pytest.warns(UserWarning, match=r"global_buffer_packets = 20: .* after 1143\.2 ns, .* = 36 or more"):
         NetworkConfig(global_latency_ns=500)
+
+
+def test_editors_complete_the_names_that_the_core_knows() -> None:
+    hints = typing.get_type_hints(NetworkConfig)
+    rows = {field.name: field.metadata.get("core") for field in dataclasses.fields(NetworkConfig)}
+    known = {row["name"]: row["names"] for row in _core.network_rows() if row["names"]}
+    found = {core: [*typing.get_args(hints[name])] for name, core in rows.items() if core in known}
+    assert found == known
+    assert [*typing.get_args(Arrangement)] == _core.arrangements()
