@@ -10,11 +10,10 @@ from __future__ import annotations
 import pkgutil
 from typing import TYPE_CHECKING, Any
 
-from dragonfly_env.agents.evaluation import Evaluation, evaluate_over_seeds, evaluate_policy, make_env
+from dragonfly_env.agents.evaluation import Evaluation, evaluate_over_seeds, evaluate_policy
 from dragonfly_env.agents.learner import (
     Learner,
     NetworkMismatchWarning,
-    agent_class,
     agent_settings,
     import_torch,
     learners,
@@ -47,7 +46,6 @@ __all__ = [
     "QAdaptive",
     "QRouting",
     "RandomPolicy",
-    "agent_class",
     "agent_settings",
     "evaluate_over_seeds",
     "evaluate_policy",
@@ -56,7 +54,6 @@ __all__ = [
     "load_agent",
     "load_q_table",
     "make_agent",
-    "make_env",
     "read_metadata",
     "save_q_table",
     "train",

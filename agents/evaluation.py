@@ -18,7 +18,6 @@ from dragonfly_env.simulation.window import after_warmup
 if TYPE_CHECKING:
     from dragonfly_env.batch_policy import BatchPolicy
     from dragonfly_env.envs.batched import BatchedRoutingEnv
-    from dragonfly_env.envs.options import Several
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -48,48 +47,17 @@ class Evaluation:
     """What each run measured."""
 
 
-def make_env(
-    config: SimulationConfig | Several,
-    policy: BatchPolicy,
-    *,
-    duration_ns: float,
-    warmup_ns: float = 0.0,
-    transitions: bool = True,
-) -> BatchedRoutingEnv:
-    """The batched environment that a policy needs.
-
-    Args:
-        config: What to simulate, or several scenarios, see ``BatchedRoutingEnv``; ``config.policy`` routes during the
-            environment's warm-up.
-        policy: Says what it needs, see ``BatchedRoutingEnv.for_policy``.
-        duration_ns: End of an episode.
-        warmup_ns: Time before the first decision.
-        transitions: Whether to record transitions.
-
-    Raises:
-        ConfigError: For what cannot be simulated.
-
-    Example:
-        >>> config = dfe.SimulationConfig(topology="72")
-        >>> policy = dfe.make_policy("ugal-n")
-        >>> env = dfe.agents.make_env(config, policy, duration_ns=1_000)
-        >>> env.scope, env.action
-        ('source', 'path')
-    """
-    from dragonfly_env.envs.batched import BatchedRoutingEnv
-
-    return BatchedRoutingEnv.for_policy(
-        config, policy, duration_ns=duration_ns, warmup_ns=warmup_ns, transitions=transitions
-    )
-
-
 def join(
     config: SimulationConfig, policy: BatchPolicy, *, duration_ns: float
 ) -> tuple[BatchedRoutingEnv, BatchPolicy]:
     """The environment that a policy needs, and what decides its batches: the policy, or its reference. A learner is
     made ready for the environment, and acts greedily.
     """
-    env = make_env(config, policy, duration_ns=duration_ns, transitions=False)
+    from dragonfly_env.envs.batched import (
+        BatchedRoutingEnv,  # here: evaluations in the core need no environment
+    )
+
+    env = BatchedRoutingEnv.for_policy(config, policy, duration_ns=duration_ns, transitions=False)
     if isinstance(policy, Learner):
         policy.prepare(env)
         known = policy.metadata.get("configuration") if isinstance(policy.metadata, dict) else None

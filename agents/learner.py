@@ -99,12 +99,7 @@ def learners() -> tuple[str, ...]:
 
 
 def agent_class(kind: str) -> Any:
-    """The class of a kind of ``learners()``; ``ConfigError`` if PyTorch is missing.
-
-    Example:
-        >>> dfe.agents.agent_class("ppo").__name__
-        'PpoAgent'
-    """
+    """The class of a kind of ``learners()``; ``ConfigError`` if PyTorch is missing."""
     if kind not in AGENTS:
         raise unknown_name("agent", kind, AGENTS)
     import_torch()

@@ -1,12 +1,4 @@
-"""The training loop that all learners share: episodes, progress, evaluation, TensorBoard, checkpoints.
-
-Example::
-
-    agent = make_agent("deep-q", seed=1)
-    for progress in train(agent, config, episodes=40, evaluate_every=10):
-        print(progress.episode, progress.latency_mean_ns)
-    agent.save("agent.zip")
-"""
+"""The training loop that all learners share: episodes, progress, evaluation, TensorBoard, checkpoints."""
 
 from __future__ import annotations
 
@@ -19,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dragonfly_env.agents.evaluation import Evaluation, evaluate_over_seeds, make_env
+from dragonfly_env.agents.evaluation import Evaluation, evaluate_over_seeds
 from dragonfly_env.agents.learner import Learner
 from dragonfly_env.checks.extras import how_to_install
 from dragonfly_env.checks.files import refusing
 from dragonfly_env.checks.values import MAX_SEED, check_integer, check_real, check_time_ns, config_error
 from dragonfly_env.envs._scenarios import Scenarios
+from dragonfly_env.envs.batched import BatchedRoutingEnv
 
 if TYPE_CHECKING:
     from dragonfly_env.envs.options import Several
@@ -177,7 +170,7 @@ def train(
             # Before anything is learned: not every learner's save() would.
             with refusing("checkpoint_dir", folder, "must be a folder that can be made and written to"):
                 folder.mkdir(parents=True, exist_ok=True)
-        env = make_env(config, agent, duration_ns=episode_ns, warmup_ns=warmup_ns)
+        env = BatchedRoutingEnv.for_policy(config, agent, duration_ns=episode_ns, warmup_ns=warmup_ns)
         agent.prepare(env)
         collect = getattr(agent, "collect", None)
         try:

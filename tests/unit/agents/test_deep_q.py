@@ -16,7 +16,6 @@ pytest.importorskip("torch")
 import torch
 
 import dragonfly_env as dfe
-from dragonfly_env.agents import make_env
 from dragonfly_env.agents.deep_q import DeepQAgent, DeepQSettings, ReplayBuffer
 from tests.unit.fake_env import FakeTransitions, FakeWorld
 
@@ -147,7 +146,7 @@ def test_an_agent_over_ports_does_not_fit_routers_with_more_ports() -> None:
     agent = DeepQAgent(QUICK)
     for hosts in ("72", "342"):
         config = dfe.SimulationConfig(topology=dfe.Dragonfly.preset(hosts), traffic="uniform", load=0.2)
-        env = make_env(config, agent, duration_ns=1_000.0)
+        env = dfe.BatchedRoutingEnv.for_policy(config, agent, duration_ns=1_000.0)
         if hosts == "72":
             agent.prepare(env)
     with pytest.raises(ConfigError, match=r"8 actions, but .* trained with 5: choose an agent over paths"):

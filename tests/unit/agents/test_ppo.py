@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.agents import fit, load_agent, make_env
+from dragonfly_env.agents import fit, load_agent
 from dragonfly_env.errors import ConfigError, StateError
 
 pytest.importorskip("torch")
@@ -159,9 +160,10 @@ def test_calls_and_settings_that_make_no_sense_are_refused(tmp_path: Path) -> No
         agent.export_mlp(tmp_path / "agent.npz")
     with pytest.raises(ConfigError, match=r"^scope = 'progressive': must be"):
         PpoSettings(action="port", scope="progressive")
+    env_of = functools.partial(dfe.BatchedRoutingEnv.for_policy, TINY, duration_ns=1_000.0)
     per_port = PpoAgent(PpoSettings(features=("hops", "queue_packets")))
     with pytest.raises(ConfigError, match=r"^features = 'queue_packets': is per port"):
-        per_port.prepare(make_env(TINY, per_port, duration_ns=1_000.0))
+        per_port.prepare(env_of(per_port))
     other = PpoAgent(PpoSettings(features=("hops", "candidate_hops")))
     with pytest.raises(ConfigError, match=r"^features = .*this ppo agent was trained with"):
-        trained().prepare(make_env(TINY, other, duration_ns=1_000.0))
+        trained().prepare(env_of(other))

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import dragonfly_env as dfe
-from dragonfly_env.agents import make_agent, make_env
+from dragonfly_env.agents import make_agent
 from dragonfly_env.cli import app
 from dragonfly_env.lab.benchmark import find_suite
 from dragonfly_env.lab.benchmark.training import scenarios_of, trained_on_test_split, why_in_test_split
@@ -64,7 +64,7 @@ def test_the_command_refuses_such_an_agent_unless_it_is_told_to_take_it(tmp_path
     pytest.importorskip("stable_baselines3", reason="needs the extra [sb3]")
     agent = make_agent("ppo", hidden_units=(4,))
     config = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), traffic="advc", load=0.3)
-    agent.prepare(make_env(config, agent, duration_ns=1_000.0))
+    agent.prepare(dfe.BatchedRoutingEnv.for_policy(config, agent, duration_ns=1_000.0))
     agent.metadata = {"configuration": config.to_dict()}
     agent.save(tmp_path / "cheat.zip")
     arguments = ["benchmark", str(tmp_path / "cheat.zip"), "--dry-run", "--out", str(tmp_path / "none")]
