@@ -106,36 +106,50 @@ void advance(RoutingEnvironment& self) {
   without_gil([&](auto keep_going) { return self.advance(keep_going); });
 }
 
-std::string describe_illegal(RoutingEnvironment& self, const IllegalAction& illegal) {
+std::string describe_illegal(RoutingEnvironment& self, std::size_t row, std::int64_t action) {
   DecisionBatch& batch = self.batch();
   const std::uint32_t actions = self.plan().num_actions;
-  const PacketFacts& packet = batch.packets.data()[illegal.row];
+  const PacketFacts& packet = batch.packets.data()[row];
   std::string legal;
   for (std::uint32_t i = 0; i < actions; ++i) {
-    if (batch.mask.data()[illegal.row * actions + i] == 0) continue;
+    if (batch.mask.data()[row * actions + i] == 0) continue;
     legal += (legal.empty() ? "" : ", ") + std::to_string(i);
   }
   const std::string where =
-      self.num_networks() == 1 ? "" : "scenario " + std::to_string(batch.networks.data()[illegal.row]) + ", ";
-  return "actions[" + std::to_string(illegal.row) + "] = " + std::to_string(illegal.action) + ": " + where +
-         "router_" + std::to_string(batch.agents.data()[illegal.row]) + " may choose for decision " +
-         std::to_string(batch.ids.data()[illegal.row]) + " (packet " + std::to_string(packet.number) +
-         " of host " + std::to_string(packet.source_host) + " to host " +
-         std::to_string(packet.destination_host) + ") with " + legal;
+      self.num_networks() == 1 ? "" : "scenario " + std::to_string(batch.networks.data()[row]) + ", ";
+  return "actions[" + std::to_string(row) + "] = " + std::to_string(action) + ": " + where + "router_" +
+         std::to_string(batch.agents.data()[row]) + " may choose for decision " +
+         std::to_string(batch.ids.data()[row]) + " (packet " + std::to_string(packet.number) + " of host " +
+         std::to_string(packet.source_host) + " to host " + std::to_string(packet.destination_host) +
+         ") with " + legal;
 }
 
-void step(RoutingEnvironment& self, const Actions& actions) {
-  const auto size = static_cast<py::ssize_t>(self.batch().size);
-  if (actions.ndim() != 1 || actions.shape(0) != size) {
+// Takes the actions of the whole batch; throws for the first illegal one.
+void take_all(RoutingEnvironment& self, const Actions& actions) {
+  const std::size_t size = self.batch().size;
+  if (actions.ndim() != 1 || actions.shape(0) != static_cast<py::ssize_t>(size)) {
     throw IllegalActionError{"actions must have the shape (" + std::to_string(size) +
                              ",): one per row of the batch"};
   }
-  // The actions are read once: an array that another thread changes meanwhile is used as it was checked.
-  if (const auto illegal = self.check_actions({actions.data(), static_cast<std::size_t>(size)})) {
-    throw IllegalActionError{describe_illegal(self, *illegal)};
+  for (std::size_t row = 0; row < size; ++row) {
+    const std::int64_t action = actions.data()[row];
+    if (!self.take_action(row, action)) throw IllegalActionError{describe_illegal(self, row, action)};
   }
+}
+
+// Takes actions for some rows of the batch, minimal ones in place of illegal ones; returns where these are.
+py::list take_actions(RoutingEnvironment& self, const Actions& rows, const Actions& actions) {
+  py::list illegal;
+  for (py::ssize_t i = 0; i < rows.size(); ++i) {
+    if (!self.take_action(static_cast<std::size_t>(rows.data()[i]), actions.data()[i])) illegal.append(i);
+  }
+  return illegal;
+}
+
+// Ends the batch, all of whose rows have actions, and runs to the next one.
+void go_on(RoutingEnvironment& self) {
   without_gil([&](auto keep_going) {
-    self.apply_actions();
+    self.commit_actions();
     return self.advance(keep_going);
   });
 }
@@ -245,7 +259,10 @@ void bind_environment(py::module_& module) {
       .def("advance", &advance)
       .def("save", &archived<RoutingEnvironment>)
       .def("load", &load_archived<RoutingEnvironment>, py::arg("state").noconvert())
-      .def("step", &step, py::arg("actions").noconvert())
+      .def("take_all", &take_all, py::arg("actions").noconvert())
+      .def("take_action", &RoutingEnvironment::take_action, py::arg("row"), py::arg("action"))
+      .def("take_actions", &take_actions, py::arg("rows").noconvert(), py::arg("actions").noconvert())
+      .def("go_on", &go_on)
       .def("rollout", &rollout, py::arg("policy"), py::arg("transitions"))
       .def("log_probabilities", &log_probabilities, py::arg("decision_ids").noconvert(),
            py::arg("scenario").noconvert())

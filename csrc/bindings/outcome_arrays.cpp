@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/error.hpp"
@@ -78,7 +79,7 @@ py::tuple transitions(RoutingEnvironment& self) {
   py::array_t<std::int32_t> agents(n);
   py::array_t<std::int32_t> next_agents(n);
   py::array_t<std::int32_t> taken(n);
-  py::array_t<double> rewards(n);
+  py::array_t<double> reward(n);
   py::array_t<double> latency(n);
   py::array_t<double> times(n);
   py::array_t<bool> done(n);
@@ -92,7 +93,7 @@ py::tuple transitions(RoutingEnvironment& self) {
                                   .agents = agents.mutable_data(),
                                   .next_agents = next_agents.mutable_data(),
                                   .actions = taken.mutable_data(),
-                                  .rewards = rewards.mutable_data(),
+                                  .reward = reward.mutable_data(),
                                   .latency_ns = latency.mutable_data(),
                                   .times_ns = times.mutable_data(),
                                   .done = done.mutable_data(),
@@ -108,7 +109,7 @@ py::tuple transitions(RoutingEnvironment& self) {
     };
     self.each_network(take);
   }
-  return py::make_tuple(ids, agents, rows, taken, rewards, next_rows, next_mask, done, next_agents, latency,
+  return py::make_tuple(ids, agents, rows, taken, reward, next_rows, next_mask, done, next_agents, latency,
                         times, next_ids, mask, owners(counts), truncated);
 }
 
@@ -145,20 +146,23 @@ py::tuple tallies(RoutingEnvironment& self) {
   }
   const auto begins = begins_of(routers);
   const auto n = static_cast<py::ssize_t>(begins.back());
-  py::array_t<std::int64_t> rewards(n);
+  py::array_t<std::int64_t> reward_ps(n);
   py::array_t<std::int64_t> generated(n);
   py::array_t<std::int64_t> delivered(n);
-  std::int64_t* const columns[] = {rewards.mutable_data(), generated.mutable_data(),
+  std::int64_t* const columns[] = {reward_ps.mutable_data(), generated.mutable_data(),
                                    delivered.mutable_data()};
   {
     const py::gil_scoped_release release;
     for (std::uint32_t i = 0; i < self.num_networks(); ++i) {
-      self.network(i).read_tallies({.reward_ps = columns[0] + begins[i],
-                                    .generated = columns[1] + begins[i],
-                                    .delivered = columns[2] + begins[i]});
+      ControlledNetwork& network = self.network(i);
+      const TallyColumns to{.reward_ps = columns[0] + begins[i],
+                            .generated = columns[1] + begins[i],
+                            .delivered = columns[2] + begins[i]};
+      network.outcomes().read_tallies(
+          to, network.done() ? std::optional{network.simulation().time_ps()} : std::nullopt);
     }
   }
-  return py::make_tuple(rewards, generated, delivered);
+  return py::make_tuple(reward_ps, generated, delivered);
 }
 
 }  // namespace dragonfly

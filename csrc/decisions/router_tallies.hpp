@@ -24,7 +24,7 @@
 namespace dragonfly {
 
 struct RouterTally {
-  std::int64_t reward = 0;     // ticks
+  std::int64_t reward_ticks = 0;
   std::int64_t delivered = 0;  // packets of its hosts
   std::int64_t held = 0;       // packets now; below 0 if it got them in another partition
   static constexpr bool kArchivedWhole = true;
@@ -44,14 +44,14 @@ class RouterTallies {
 
   void injected(std::uint32_t source) noexcept { ++tallies_[source].held; }
   void hand_over(std::uint32_t from, Tick since, std::uint32_t to, Tick now) noexcept {
-    tallies_[from].reward -= charge(since, now);
+    tallies_[from].reward_ticks -= charge(since, now);
     --tallies_[from].held;
     ++tallies_[to].held;
   }
   void deliver(std::uint32_t holder, Tick since, std::uint32_t source, Tick created, Tick now) noexcept {
-    tallies_[holder].reward -= charge(since, now);
+    tallies_[holder].reward_ticks -= charge(since, now);
     --tallies_[holder].held;
-    tallies_[source].reward += credit_ - credited(created);
+    tallies_[source].reward_ticks += credit_ - credited(created);
     ++tallies_[source].delivered;
     latency_ += now - created;
   }

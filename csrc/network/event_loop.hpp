@@ -66,8 +66,8 @@ struct EventLoop {
   // Runs to `end`, a time in the window or the end of it. `until_done`: or until the open work is done, which
   // must not be so yet; the time at which that comes true is worked off completely.
   static Stop go_on(State& s, Tick end, bool until_done);
-  // Implements apply_actions().
-  static void apply_actions(State& s, const std::int32_t* actions);
+  // Applies actions to all pending decisions, in their order: Partition::decide().
+  static void apply_all(State& s, const std::int32_t* actions);
 
  private:
   static constexpr std::uint32_t kAllocatorRounds = 2;  // of round-robin arbiters, a clock cycle
@@ -209,7 +209,5 @@ using GoOn = Stop (*)(PartitionState&, Tick, bool);
 [[nodiscard]] GoOn go_on_learner(Routers routers, bool on_arrival) noexcept;
 [[nodiscard]] GoOn go_on_tracking(Routers routers, bool on_arrival) noexcept;
 [[nodiscard]] GoOn go_on_external(Routers routers, bool on_arrival) noexcept;
-// Applies actions to all pending decisions, in their order. Precondition: the actions are legal.
-void apply_actions(PartitionState& s, const std::int32_t* actions);
 
 }  // namespace dragonfly

@@ -38,8 +38,9 @@ class Partition final {
 
   // Leaves decisions to an outside policy from now on, with the background policy next to it if there is one.
   void start_external() noexcept;
-  // Applies actions to all pending decisions, in their order. Precondition: the actions are legal.
-  void apply_actions(const std::int32_t* actions) { dragonfly::apply_actions(s_, actions); }
+  // Makes all pending decisions, in their order (event_loop_general.cpp). Precondition: the actions are
+  // legal.
+  void decide(const std::int32_t* actions);
   [[nodiscard]] PendingDecisions& pending() noexcept { return *s_.pending; }
 
   // Generates no further message after `now`, and calls programs no longer.

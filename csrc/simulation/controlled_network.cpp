@@ -164,7 +164,7 @@ void ControlledNetwork::write(DecisionBatch& batch, std::size_t row) {
   }
 }
 
-void ControlledNetwork::apply(const std::int32_t* actions) {
+void ControlledNetwork::hand_out(const std::int32_t* actions) {
   std::vector<Partition>& partitions = simulation_.network().partitions();
   std::vector<std::int32_t*> firsts;
   actions_.resize(waiting_.size());
@@ -174,7 +174,7 @@ void ControlledNetwork::apply(const std::int32_t* actions) {
     first += partition.pending().size();
   }
   for (const DecisionOrder::Row& row : waiting_.rows()) firsts[row.partition][row.index] = *actions++;
-  for (std::size_t i = 0; i < partitions.size(); ++i) partitions[i].apply_actions(firsts[i]);
+  for (std::size_t i = 0; i < partitions.size(); ++i) partitions[i].decide(firsts[i]);
   waiting_.clear();
 }
 
@@ -183,10 +183,6 @@ void ControlledNetwork::draw(std::span<const PacketFacts> packets, std::uint32_t
     RandomStream stream{seed_, Purpose::kLearning, facts.source_host, facts.number, facts.hops};
     for (std::uint32_t k = 0; k < each; ++k) *into++ = stream.uniform();
   }
-}
-
-void ControlledNetwork::read_tallies(const TallyColumns& columns) {
-  outcomes_.read_tallies(columns, done_ ? std::optional{simulation_.time_ps()} : std::nullopt);
 }
 
 void ControlledNetwork::read_state(float* into) {

@@ -28,8 +28,9 @@ class ControlledNetwork {
   [[nodiscard]] std::size_t waiting() const noexcept { return waiting_.size(); }
   // Writes them into the rows of `batch` from `row` on, which has the room; ordered by decision id.
   void write(DecisionBatch& batch, std::size_t row);
-  // Applies actions to all pending decisions, in the order of their rows. Precondition: all are legal.
-  void apply(const std::int32_t* actions);
+  // Hands out actions to the partitions of all pending decisions, in the order of their rows. Precondition:
+  // the actions are legal.
+  void hand_out(const std::int32_t* actions);
 
   // Whether there is a background policy (Blueprint::background), which makes all other decisions. Packets at
   // their source routers are shown, one of which may be followed; then only decisions about that packet are
@@ -60,8 +61,6 @@ class ControlledNetwork {
 
   // Uniform numbers in [0, 1) that belong to the decisions of these packets, `each` per packet.
   void draw(std::span<const PacketFacts> packets, std::uint32_t each, double* into) const;
-  // Tallies of every router in the episode up to now; at its end including packets that are still open.
-  void read_tallies(const TallyColumns& columns);
   // Columns of the state of all routers: occupancy of each port, the columns of Outcomes::read_load(), and
   // the share of the episode that is over.
   [[nodiscard]] std::uint32_t state_width() const noexcept {

@@ -60,18 +60,18 @@ void Outcomes::truncate(Tick now) {
   }
 }
 
-void Outcomes::settle(TimePs end_ps, std::int64_t* rewards_ps) {
+void Outcomes::settle(TimePs end_ps, std::int64_t* reward_ps) {
   const Dragonfly& topology = plan_.paths.topology();
   for (Partition& partition : network_.partitions()) {
     const PartitionState& s = partition.state();
     const RouterTallies& tallies = partition.pending().tallies();
     const auto charge = [&](std::uint32_t router, Tick since) {
-      rewards_ps[router] -= end_ps - std::max(since, tallies.begin()) * plan_.quantum_ps;
+      reward_ps[router] -= end_ps - std::max(since, tallies.begin()) * plan_.quantum_ps;
     };
     const auto credit = [&](std::uint32_t host, Tick created) {
       const TimePs age_ps = end_ps - created * plan_.quantum_ps;
       const TimePs credit_ps = std::min(tallies.credit() * plan_.quantum_ps, age_ps);
-      rewards_ps[topology.router_of_host(host)] += credit_ps - tallies.credited(created) * plan_.quantum_ps;
+      reward_ps[topology.router_of_host(host)] += credit_ps - tallies.credited(created) * plan_.quantum_ps;
     };
     s.for_each_packet([&](std::uint32_t i) {
       const Tick created = s.store.times[i].created;
@@ -95,7 +95,7 @@ void Outcomes::read_tallies(const TallyColumns& to, std::optional<TimePs> end_ps
   for (Partition& partition : network_.partitions()) {
     const std::vector<RouterTally>& tallies = partition.pending().tallies().all();
     for (std::size_t router = 0; router < routers; ++router) {
-      to.reward_ps[router] += tallies[router].reward * plan_.quantum_ps;
+      to.reward_ps[router] += tallies[router].reward_ticks * plan_.quantum_ps;
       to.delivered[router] += tallies[router].delivered;
     }
   }
@@ -182,7 +182,7 @@ void Outcomes::take_transitions(const TransitionColumns& to) {
     to.agents[at] = head.agent;
     to.next_agents[at] = head.next_agent;
     to.actions[at] = head.action;
-    to.rewards[at] = reward_of(head);
+    to.reward[at] = reward_of(head);
     to.latency_ns[at] = plan_.to_ns(head.leg);
     to.times_ns[at] = plan_.to_ns(head.feedback);
     to.done[at] = head.next_agent < 0 && head.truncated == 0;

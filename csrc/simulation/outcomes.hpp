@@ -20,7 +20,7 @@ struct TransitionColumns {
   std::int32_t* agents;
   std::int32_t* next_agents;
   std::int32_t* actions;
-  double* rewards;
+  double* reward;
   double* latency_ns;
   double* times_ns;
   bool* done;
@@ -39,7 +39,7 @@ struct TransitionColumns {
             .agents = agents + rows,
             .next_agents = next_agents + rows,
             .actions = actions + rows,
-            .rewards = rewards + rows,
+            .reward = reward + rows,
             .latency_ns = latency_ns + rows,
             .times_ns = times_ns + rows,
             .done = done + rows,
@@ -107,8 +107,9 @@ class Outcomes {
   [[nodiscard]] std::size_t reports();
   void take_reports(const ReportColumns& columns);
   [[nodiscard]] bool reports_overflowed() const noexcept { return reports_overflowed_; }
-  // The rewards of router_tallies.hpp, at the end of the episode with those of packets that are still open.
-  void read_tallies(const TallyColumns& columns, std::optional<TimePs> end_ps);
+  // The rewards of router_tallies.hpp up to now; `end_ps`: the end of the episode, with the rewards of
+  // packets that are still open.
+  void read_tallies(const TallyColumns& to, std::optional<TimePs> end_ps);
   // The credit of packets that are delivered from now on.
   void set_credit(TimePs credit_ps);
   // The sum of the latencies of all packets that were delivered in the episode.
@@ -125,7 +126,7 @@ class Outcomes {
   template <class Visit>
   void count_generated(Visit visit);
   // Charges and credits packets that are open at the end.
-  void settle(TimePs end_ps, std::int64_t* rewards_ps);
+  void settle(TimePs end_ps, std::int64_t* reward_ps);
 
   Network& network_;
   const DecisionPlan& plan_;

@@ -1,7 +1,6 @@
 #include "simulation/rollout.hpp"
 
 #include <cassert>
-#include <optional>
 #include <span>
 
 #include "core/error.hpp"
@@ -37,11 +36,8 @@ bool Rollout::run(std::size_t transitions, const std::function<bool()>& keep_goi
     if (!keep_going() || !environment_.advance(keep_going)) return false;
     if (environment_.done() || enough(transitions)) return true;
     const std::size_t rows = environment_.batch().size;
-    actions_.resize(rows);
     environment_.each_network_of_batch([this](std::uint32_t number) { decide(number); });
-    [[maybe_unused]] const std::optional<IllegalAction> illegal = environment_.check_actions(actions_);
-    assert(!illegal.has_value());
-    environment_.apply_actions();
+    environment_.commit_actions();
     decisions_ += rows;
   }
 }
@@ -86,7 +82,8 @@ void Rollout::decide(std::uint32_t number) {
       } else {
         action = best(scores, mask, scratch);
       }
-      actions_[first + i] = action;
+      [[maybe_unused]] const bool legal = environment_.take_action(first + i, action);
+      assert(legal);
       log_probabilities.add(batch.ids.data()[first + i], log_probability);
     };
     const std::size_t scored = scorer_.score_some(end - first, scratch.floats.data(), row_of, choose);

@@ -43,8 +43,7 @@ class Rollout {
   RoutingEnvironment& environment_;
   const neural::ScoringNetwork& network_;
   neural::RowScorer scorer_;
-  std::vector<Scratch> scratch_;       // [network]
-  std::vector<std::int64_t> actions_;  // [row]
+  std::vector<Scratch> scratch_;  // [network]
   std::uint64_t decisions_ = 0;
 };
 

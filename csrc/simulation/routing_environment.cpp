@@ -99,7 +99,7 @@ bool RoutingEnvironment::run(const std::function<bool()>& keep_going) {
     ControlledNetwork& network = *networks_[i];
     if (unapplied_[i] != 0) {
       unapplied_[i] = 0;
-      network.apply(actions_.data() + first_row_[i]);
+      network.hand_out(actions_.data() + first_row_[i]);
     }
     return network.advance(go_on);
   };
@@ -141,6 +141,7 @@ void RoutingEnvironment::collect() {
     first_row_[i + 1] = first_row_[i] + networks_[i]->waiting();
   }
   batch_.size = first_row_[count];
+  actions_.resize(batch_.size);
   if (batch_.size == 0) return;
   batch_.make_room(batch_.size, plan());
   const auto write = [this](std::uint32_t i) {
@@ -155,20 +156,22 @@ void RoutingEnvironment::collect() {
   }
 }
 
-std::optional<IllegalAction> RoutingEnvironment::check_actions(std::span<const std::int64_t> actions) {
+bool RoutingEnvironment::take_action(std::size_t row, std::int64_t action) noexcept {
   const std::uint32_t num_actions = plan().num_actions;
-  const std::uint8_t* mask = batch_.mask.data();
-  actions_.resize(actions.size());
-  for (std::size_t i = 0; i < actions.size(); ++i, mask += num_actions) {
-    const std::int64_t given = __atomic_load_n(&actions[i], __ATOMIC_RELAXED);  // others may write to it
-    const auto action = static_cast<std::uint64_t>(given);  // negative ones become too large
-    if (action >= num_actions || mask[action] == 0) return IllegalAction{i, given};
-    actions_[i] = static_cast<std::int32_t>(action);
+  const std::uint8_t* const mask = batch_.mask.data() + row * num_actions;
+  const auto chosen = static_cast<std::uint64_t>(action);  // a negative action becomes too large
+  if (chosen < num_actions && mask[chosen] != 0) {
+    actions_[row] = static_cast<std::int32_t>(action);
+    return true;
   }
-  return std::nullopt;
+  // A hop that a non-minimal path forces is the only legal action.
+  const std::int32_t minimal = batch_.packets.data()[row].minimal_action;
+  actions_[row] =
+      mask[minimal] != 0 ? minimal : static_cast<std::int32_t>(std::find(mask, mask + num_actions, 1) - mask);
+  return false;
 }
 
-void RoutingEnvironment::apply_actions() {
+void RoutingEnvironment::commit_actions() {
   // After an interruption there is no pending decision: networks go on from their present state.
   if (batch_.size > 0) std::ranges::fill(unapplied_, std::uint8_t{1});
   batch_.size = 0;

@@ -7,8 +7,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -17,12 +15,6 @@
 #include "simulation/log_probabilities.hpp"
 
 namespace dragonfly {
-
-// An action that is not legal.
-struct IllegalAction {
-  std::size_t row = 0;
-  std::int64_t action = 0;
-};
 
 class RoutingEnvironment {
  public:
@@ -36,12 +28,11 @@ class RoutingEnvironment {
   // Runs to the next decisions of every network, or to its end. Returns false if `keep_going` said no; it is
   // then called again. Throws DeadlockError.
   bool advance(const std::function<bool()>& keep_going);
-  // Takes the actions for the batch: each is read once, checked and kept. Returns the first illegal action,
-  // if any; the batch then stays pending. Precondition: as many actions as rows.
-  [[nodiscard]] std::optional<IllegalAction> check_actions(std::span<const std::int64_t> actions);
-  // Commits the actions that were taken: advance() applies them to the networks. Precondition: all were
-  // legal.
-  void apply_actions();
+  // Takes the action for a row of the batch, or in place of an illegal action the minimal one; returns
+  // whether the action was legal. An action that is taken later for the same row replaces it.
+  bool take_action(std::size_t row, std::int64_t action) noexcept;
+  // Ends the batch: advance() applies its actions to the networks. Precondition: every row has an action.
+  void commit_actions();
   // For a single network with a background policy, see ControlledNetwork.
   [[nodiscard]] bool has_background() const noexcept { return networks_.front()->has_background(); }
   void seek();
@@ -98,7 +89,7 @@ class RoutingEnvironment {
   std::vector<std::uint8_t> interrupted_;  // [network]: it is between two batches
   DecisionBatch batch_;
   std::uint64_t num_batches_ = 0;
-  std::vector<std::int32_t> actions_;
+  std::vector<std::int32_t> actions_;                // [row of the batch]
   std::vector<LogProbabilities> log_probabilities_;  // [network]
   WorkerPool pool_;
 };

@@ -71,10 +71,8 @@ template <class Action>
 void play(RoutingEnvironment& environment, Action action) {
   CHECK(environment.advance(&always));
   while (!environment.done()) {
-    std::vector<std::int64_t> actions;
-    for (std::size_t i = 0; i < environment.batch().size; ++i) actions.push_back(action(i));
-    CHECK(!environment.check_actions(actions).has_value());
-    environment.apply_actions();
+    for (std::size_t i = 0; i < environment.batch().size; ++i) CHECK(environment.take_action(i, action(i)));
+    environment.commit_actions();
     CHECK(environment.advance(&always));
   }
 }

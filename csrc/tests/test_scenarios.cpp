@@ -53,13 +53,11 @@ std::size_t play(RoutingEnvironment& environment, const std::function<bool()>& k
   }
   while (!environment.done()) {
     DecisionBatch& batch = environment.batch();
-    std::vector<std::int64_t> actions;
     for (std::size_t i = 0; i < batch.size; ++i) {
-      actions.push_back(drawn_action(batch, i, environment.plan().num_actions));
+      REQUIRE(environment.take_action(i, drawn_action(batch, i, environment.plan().num_actions)));
     }
     num_decisions += batch.size;
-    REQUIRE(!environment.check_actions(actions).has_value());
-    environment.apply_actions();
+    environment.commit_actions();
     while (!environment.advance(keep_going)) {
     }
   }
@@ -113,12 +111,13 @@ TEST(rewards_survive_an_interruption) {
       for (std::size_t i = 0; i < log.size(); ++i) of_transitions += log.heads()[i].leg;
     }
     const std::size_t routers = one.simulation().topology().num_routers();
-    std::vector<std::int64_t> rewards(routers);
+    std::vector<std::int64_t> reward_ps(routers);
     std::vector<std::int64_t> generated(routers);
     std::vector<std::int64_t> delivered(routers);
-    one.network(0).read_tallies(
-        {.reward_ps = rewards.data(), .generated = generated.data(), .delivered = delivered.data()});
-    return std::pair{of_transitions, rewards};
+    one.network(0).outcomes().read_tallies(
+        {.reward_ps = reward_ps.data(), .generated = generated.data(), .delivered = delivered.data()},
+        one.simulation().time_ps());
+    return std::pair{of_transitions, reward_ps};
   };
   int count = 0;
   const auto calm = times(&always);

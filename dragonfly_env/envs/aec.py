@@ -5,7 +5,6 @@ from __future__ import annotations
 import operator
 from typing import Any, ClassVar
 
-import numpy as np
 from pettingzoo.utils.env import AECEnv
 
 from dragonfly_env.decisions.batch import DecisionBatch
@@ -60,7 +59,6 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
         self.truncations: dict[str, bool] = dict.fromkeys(names, False)
         self.infos: dict[str, Info] = dict(zip(names, map(dict.copy, self._base_infos), strict=True))
         self._cycle = 0
-        self._actions: list[int] = []
         self._select_first(rounds)
 
     def step(self, action: int | None) -> None:
@@ -80,9 +78,8 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
             return
         number, agent = self._acting[turn], self.agent_selection
         chosen = operator.index(action)  # type: ignore[arg-type]  # None raises TypeError
-        if not (0 <= chosen <= self._idle and self._legal[turn * (self._idle + 1) + chosen]):
-            chosen = self._replace(chosen, number)
-        self._actions.append(chosen)
+        if not (0 <= chosen <= self._idle and self.core._take_action(self._rows[turn], chosen)):
+            self._count_illegal(chosen, number)
         if self._rewarded:
             self._clear_rewards()
         self._cumulative_rewards[agent] = 0.0
@@ -122,8 +119,8 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
         if self._cycle == self.max_cycles:
             rounds.stop()
             self._open_round(rounds)
-        self._turn, self._turns, self._actions = 0, len(self._acting), []
-        self._legal = rounds.masks[rounds.begin : rounds.end].tobytes()
+        self._turn, self._turns = 0, len(self._acting)
+        self._rows = rounds.rows[rounds.begin : rounds.end].tolist()
         names = self.possible_agents
         if rounds.over:
             self.truncations = dict.fromkeys(names, True)
@@ -138,22 +135,24 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
     def _finish_round(self) -> None:
         rounds = self._check_open("step()")
         self._cycle += 1
-        if rounds.act(np.array(self._actions)):
+        if rounds.finish():
             self._open_batch(rounds)
             names = self.possible_agents
-            for number in rounds.rewards.nonzero()[0].tolist():
-                self.rewards[names[number]] = reward = float(rounds.rewards[number])
+            rewards = self.core.rewards_by_router()
+            for number in rewards.nonzero()[0].tolist():
+                self.rewards[names[number]] = reward = float(rewards[number])
                 self._cumulative_rewards[names[number]] += reward
                 self._rewarded.append(names[number])
-            for key, packets in (("generated", rounds.generated), ("delivered", rounds.delivered)):
+            generated, delivered = self.core.packets_by_router()
+            for key, packets in (("generated", generated), ("delivered", delivered)):
                 for number in packets.nonzero()[0].tolist():
                     self.infos[names[number]][key] += int(packets[number])
         else:
             self._open_round(rounds)
         self._select_first(rounds)
 
-    def _replace(self, action: int, number: int) -> int:
-        """The action that is taken in place of an illegal one."""
+    def _count_illegal(self, action: int, number: int) -> None:
+        """Warn of an illegal action, in whose place the minimal one was taken, or raise."""
         if not 0 <= action <= self._idle:
             raise IllegalActionError(
                 f"{self.agent_selection}: action {action} must be from 0 to {self._idle}, which is idle; "
@@ -166,7 +165,6 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
             self.agent_selection, action, legal, instead, f" (decision {batch.decision_ids[0]})"
         )
         self._base_infos[number]["illegal_actions"] += 1
-        return int(instead)
 
     def _remove_truncated(self, action: int | None) -> None:
         """Remove the truncated agent that is selected, and select the next."""

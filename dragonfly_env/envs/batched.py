@@ -24,7 +24,6 @@ from dragonfly_env.checks.values import (
     config_error,
 )
 from dragonfly_env.config.help import documents
-from dragonfly_env.decisions.actions import as_actions
 from dragonfly_env.decisions.batch import DecisionBatch, IntArray, Rollout, Transitions
 from dragonfly_env.decisions.feedback import HopFeedback
 from dragonfly_env.decisions.layout import OCCUPANCY_FEATURES, Layout
@@ -317,15 +316,9 @@ class BatchedRoutingEnv(CoreOwner):
             (True, False)
         """
         self._require_running("step")
-        checked = as_actions(actions)
         with self._marks_broken():
-            self._batch, previous = None, self._batch
-            try:
-                self._core.step(checked)
-            except IllegalActionError:
-                self._batch = previous
-                raise
-        return self._take_batch()
+            self._core.take_all(_as_integers(actions))
+        return self._go_on()
 
     def rollout(self, policy: Policy | CoreNetwork, transitions: int) -> Rollout:
         """Let a neural network decide in the core until so many transitions are completed, or to the end of the
@@ -567,14 +560,14 @@ class BatchedRoutingEnv(CoreOwner):
                 "rewards_by_router(): reward='delivery' has no sum per step, as it falls due long after a decision; "
                 "use transitions(), or reward='hop'"
             )
-        return self._rewards.rewards(self._core)
+        return self._rewards.read_rewards(self._core)
 
     def packets_by_router(self) -> tuple[IntArray, IntArray]:
         """Two arrays (num_agents,): packets that the hosts of each router have generated, and packets of these hosts
         that were delivered, since the last call in this episode.
         """
         self._check_begun("packets_by_router()")
-        return self._rewards.packets(self._core)
+        return self._rewards.read_packets(self._core)
 
     def metrics(self, scenario: int | None = None) -> Metrics:
         """Metrics since the warm-up (or ``reset_statistics``). While decisions are pending, the parts of
@@ -678,6 +671,23 @@ class BatchedRoutingEnv(CoreOwner):
                 "scenario", None, f"must be given, from 0 to {most}: this environment has several"
             )
         return 0 if scenario is None else check_integer("scenario", scenario, 0, most)
+
+    def _take_action(self, row: int, action: int) -> bool:
+        """Take the action for a row of the batch, or the minimal one in place of an illegal action; whether it was
+        legal. ``_go_on`` makes the decisions, when every row has its action.
+        """
+        return self._core.take_action(row, action)
+
+    def _take_actions(self, rows: IntArray, actions: IntArray) -> list[int]:
+        """Take actions for some rows of the batch, as ``_take_action``; where among them illegal ones are."""
+        return self._core.take_actions(rows, actions)
+
+    def _go_on(self) -> DecisionBatch:
+        """Make the decisions of the batch, and run to the next one."""
+        with self._marks_broken():
+            self._batch = None
+            self._core.go_on()
+        return self._take_batch()
 
     def _take_batch(self) -> DecisionBatch:
         obs, mask, agents, ids, packets, time_ns, candidates, scenario = self._core.batch()
@@ -863,6 +873,16 @@ class BatchedRoutingEnv(CoreOwner):
             raise StateError(f"{call}(): only after the end of an episode (done)")
         if self._drained:
             raise StateError(f"{call}(): the episode was drained; call reset()")
+
+
+def _as_integers(actions: npt.ArrayLike) -> IntArray:
+    """(N,) actions in the form that the core takes."""
+    array = np.asarray(actions)
+    if array.shape == (0,):
+        return np.empty(0, dtype=np.int64)
+    if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
+        raise IllegalActionError(f"actions: must be integers of shape (N,), got {array.dtype} {array.shape}")
+    return np.ascontiguousarray(array, dtype=np.int64)
 
 
 def _changes_of(changes: Mapping[str, Any], number: int) -> dict[str, Any]:

@@ -29,14 +29,14 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env.checks.values import MAX_SEED, check_choice, check_integer, config_error, shown
-from dragonfly_env.decisions.actions import as_index
 from dragonfly_env.decisions.batch import DecisionBatch
 from dragonfly_env.envs._scenarios import check_changes
 from dragonfly_env.envs.batched import BatchedRoutingEnv
 from dragonfly_env.envs.defaults import view_config, with_seed
 from dragonfly_env.envs.options import EnvOptions, IllegalAction, needed_options
 from dragonfly_env.envs.render import RENDER_MODES, Renderer
-from dragonfly_env.envs.views import IllegalActions, check_settings
+from dragonfly_env.envs.rounds import IllegalActions
+from dragonfly_env.envs.views import check_settings
 from dragonfly_env.errors import IllegalActionError, StateError
 from dragonfly_env.policies import Policy, parse_policy
 from dragonfly_env.simulation.config import RunState, SimulationConfig
@@ -208,16 +208,15 @@ class PacketRouting(gymnasium.Env[Any, np.int64]):
             DeadlockError: If nothing moved for ``watchdog_ns``.
         """
         batch = self.decision
-        actions = np.array([self._legal(batch, action)])
+        self._take(batch, action)
         decision, decided_ns = batch.decision_ids[0], float(batch.time_ns[0])
         self._waits = False
         while True:
-            batch = self._run(self.core.step, actions)
+            batch = self._run(self.core._go_on)
             legs = self.core.transitions()
             (found,) = np.nonzero(legs.decision_ids == decision)
             if len(found) or self.core.done:
-                break
-            actions = actions[:0]  # only the end of the journey of an earlier packet was reported
+                break  # else only the end of the journey of an earlier packet was reported
         delivered = bool(legs.done[found].any())
         leg_ns = float(legs.latency_ns[found[0]]) if len(found) else self.core.time_ns - decided_ns
         end_ns = decided_ns + leg_ns
@@ -311,19 +310,18 @@ class PacketRouting(gymnasium.Env[Any, np.int64]):
             "action_mask": self._seen["action_mask"].copy(),
         }
 
-    def _legal(self, batch: DecisionBatch, action: Any) -> int:
-        """The action, or the one that is taken instead."""
-        chosen = as_index(action, self.core.num_actions)
-        if chosen is None:
-            allowed = f"must be an integer from 0 to {self.core.num_actions - 1}"
+    def _take(self, batch: DecisionBatch, action: Any) -> None:
+        """Take the action, or the minimal one in place of an illegal one."""
+        chosen, count = np.asarray(action), self.core.num_actions
+        if chosen.ndim or chosen.dtype.kind not in "iu" or not 0 <= chosen < count:
+            allowed = f"must be an integer from 0 to {count - 1}"
             raise IllegalActionError(f"action {shown(action)}: {allowed}; nothing has changed")
-        if batch.mask[0, chosen]:
-            return chosen
+        if self.core._take_action(0, int(chosen)):
+            return
         who = f"router {batch.agents[0]}, decision {batch.decision_ids[0]}"
-        instead = int(batch.minimal_actions()[0])
-        self._illegal_actions.found(who, chosen, np.flatnonzero(batch.mask[0]).tolist(), instead)
+        legal, instead = np.flatnonzero(batch.mask[0]).tolist(), int(batch.minimal_actions()[0])
+        self._illegal_actions.found(who, int(chosen), legal, instead)
         self._illegal += 1
-        return instead
 
 
 class PacketEnv(BatchedRoutingEnv):

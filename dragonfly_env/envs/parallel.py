@@ -84,15 +84,15 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
         """
         rounds = self._check_running()
         chosen = self._read(actions, rounds)
-        for router in self._illegal_actions.replace(chosen, rounds):  # changes `chosen`
+        for router in self._illegal_actions.take(chosen, rounds):
             self._base_infos[router]["illegal_actions"] += 1
         self._cycle += 1
         time_went_on = False
         if not rounds.over:  # over at once: an episode without any decision
-            time_went_on = rounds.act(chosen[rounds.acting])
+            time_went_on = rounds.finish()
         if time_went_on:
             self._open_batch(rounds)  # takes observations and masks of its first round
-            rewards = dict(zip(self.possible_agents, rounds.rewards.tolist(), strict=True))
+            rewards = dict(zip(self.possible_agents, self.core.rewards_by_router().tolist(), strict=True))
         else:
             self._open_round(rounds)  # takes those of the next round
             rewards = self._no_rewards.copy()
@@ -134,8 +134,8 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
         for router in self._acting:
             infos[router]["action_mask"] = masks[router]
         if time_went_on:
-            packets = zip(rounds.generated.tolist(), rounds.delivered.tolist(), strict=True)
-            for info, (generated, delivered) in zip(infos, packets, strict=True):
+            packets = (column.tolist() for column in self.core.packets_by_router())
+            for info, generated, delivered in zip(infos, *packets, strict=True):
                 info["generated"], info["delivered"] = generated, delivered
         return dict(zip(self.possible_agents, infos, strict=True))
 

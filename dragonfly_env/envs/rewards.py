@@ -63,18 +63,18 @@ class RouterRewards:
         self.read = tuple(np.array(column, np.int64) for column in state["read"])
         self.latencies = state["latencies"]
 
-    def rewards(self, core: _core.RoutingEnvironment) -> FloatArray:
+    def read_rewards(self, core: _core.RoutingEnvironment) -> FloatArray:
         """(num_agents,) rewards, and a new mean latency for the credits to come."""
-        now, _, delivered = core.tallies()
-        due = (now - self.read[0]) / self._scale_ps
-        self.read = (now, *self.read[1:])
+        reward_ps, _, delivered = core.tallies()
+        reward = (reward_ps - self.read[0]) / self._scale_ps
+        self.read = (reward_ps, *self.read[1:])
         if self._runs:
             self._follow(core, delivered)
         if self._share == "router":
-            return due
-        return np.repeat(np.add.reduceat(due, self._firsts), self._sizes)
+            return reward
+        return np.repeat(np.add.reduceat(reward, self._firsts), self._sizes)
 
-    def packets(self, core: _core.RoutingEnvironment) -> tuple[IntArray, IntArray]:
+    def read_packets(self, core: _core.RoutingEnvironment) -> tuple[IntArray, IntArray]:
         """(num_agents,) packets generated and packets delivered."""
         _, generated, delivered = core.tallies()
         difference = generated - self.read[1], delivered - self.read[2]

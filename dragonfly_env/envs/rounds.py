@@ -8,15 +8,18 @@ network.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
+from dragonfly_env.checks.values import check_choice
 from dragonfly_env.decisions.batch import DecisionBatch
 from dragonfly_env.envs._scenarios import Changes
 from dragonfly_env.envs.batched import BatchedRoutingEnv
+from dragonfly_env.errors import IllegalActionError, IllegalActionWarning
 
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
@@ -33,9 +36,6 @@ class Rounds:
         begin: Where the present round begins in ``rows``.
         end: Where the present round ends; ``begin`` when the episode is over.
         decisions: How many decisions were made in this episode.
-        rewards: (num_agents,) the rewards of the last time that simulated time went on.
-        generated: (num_agents,) packets that the hosts of each router generated in this time.
-        delivered: (num_agents,) packets from these hosts that were delivered in this time.
     """
 
     rows: IntArray
@@ -44,9 +44,6 @@ class Rounds:
     ends: list[int]
     begin: int
     end: int
-    rewards: npt.NDArray[np.float64]
-    generated: IntArray
-    delivered: IntArray
 
     def __init__(self, core: BatchedRoutingEnv, seed: int | None = None, options: Changes = None) -> None:
         core.reset(seed=seed, options=options)
@@ -56,8 +53,6 @@ class Rounds:
         self._is_stepping = False
         self._round = 0
         self.decisions = 0
-        self.rewards = np.zeros(core.num_agents)
-        self.generated = self.delivered = np.zeros(core.num_agents, np.int64)
         self._open()
 
     @property
@@ -91,13 +86,6 @@ class Rounds:
         masks[self.acting] = self.masks[self.begin : self.end]
         return masks
 
-    def allow(self, actions: IntArray) -> bool:
-        """Whether the masks of this round allow (num_agents,) actions in [0, A]."""
-        acting = self.acting
-        legal: BoolArray = self.masks.ravel()[self._mask_starts[self.begin : self.end] + actions[acting]]
-        idling = np.count_nonzero(actions == self.masks.shape[1] - 1)
-        return bool(legal.all()) and idling == len(actions) - len(acting)
-
     def observations_by_router(self) -> dict[int, Iterator[npt.NDArray[np.float32]]]:
         """Observations of the routers of this batch, round by round. Observations of different routers do not share
         memory: a kept observation keeps no other router's alive.
@@ -109,28 +97,39 @@ class Rounds:
             router: iter(obs[first:end].copy()) for router, (first, end) in zip(routers, blocks, strict=True)
         }
 
-    def act(self, actions: IntArray) -> bool:
-        """Decide for the routers of this round, in the order of ``acting``; whether simulated time went on."""
-        self._actions[self.begin : self.end] = actions
-        if self.end == len(self.rows):
-            self.act_all(self._actions)
-            return True
-        self._round += 1
-        self.begin, self.end = self.end, self.ends[self._round]
-        return False
+    def take(self, actions: IntArray) -> list[int]:
+        """Take the actions of all routers in this round. In place of an illegal action the core takes the minimal one;
+        a router without a packet idles.
 
-    def act_all(self, actions: IntArray) -> None:
-        """Make all decisions of the batch, in the order of ``rows``, and go on to the next batch."""
-        in_batch = np.empty_like(actions)
-        in_batch[self.rows] = actions
+        Args:
+            actions: (num_agents,) in [0, A]; A is idle.
+
+        Returns:
+            The routers whose actions were illegal.
+        """
+        acting = self.acting
+        illegal = self._core._take_actions(self.rows[self.begin : self.end], actions[acting])
+        idle = actions == self.masks.shape[1] - 1
+        if not illegal and np.count_nonzero(idle) == len(actions) - len(acting):
+            return []
+        idle[acting] = True
+        idle[acting[illegal]] = False
+        routers: list[int] = (~idle).nonzero()[0].tolist()
+        return routers
+
+    def finish(self) -> bool:
+        """End this round, whose actions were taken; whether simulated time went on, to the next batch."""
+        if self.end < len(self.rows):
+            self._round += 1
+            self.begin, self.end = self.end, self.ends[self._round]
+            return False
         self._is_stepping = True
-        self._core.step(in_batch)
-        self.rewards = self._core.rewards_by_router()
-        self.generated, self.delivered = self._core.packets_by_router()
+        self._core._go_on()
         self._is_stepping = False
         self._round = 0
-        self.decisions += len(actions)
+        self.decisions += len(self.rows)
         self._open()
+        return True
 
     def stop(self) -> None:
         """End the episode here; packets that wait for a decision are left alone."""
@@ -157,7 +156,64 @@ class Rounds:
         self.agents = agents[order]
         self.masks = np.zeros((count, batch.mask.shape[1] + 1), np.bool_)
         self.masks[:, :-1] = batch.mask[self.rows]
-        self._mask_starts: IntArray = np.arange(count) * self.masks.shape[1]
-        self._actions = np.zeros(count, np.int64)
         self.ends = np.bincount(number).cumsum().tolist()
         self.begin, self.end, self._round = 0, self.ends[0] if count else 0, 0
+
+
+class IllegalActions:
+    """Treatment of actions that the mask forbids.
+
+    Args:
+        choice: ``"remap"``: another action is taken, and the first illegal action of an environment is warned about; or
+            ``"raise"``.
+    """
+
+    def __init__(self, choice: str) -> None:
+        self._raises = check_choice("illegal_action", choice, ("remap", "raise")) == "raise"
+        self._warned = False
+
+    def found(self, who: str, action: int, legal: list[int], instead: int, why: str = "") -> None:
+        """Warn of the first illegal action, or raise; ``instead`` is the action that is taken."""
+        if self._raises:
+            raise IllegalActionError(
+                f"{who}: action {action} is illegal{why}: must be one of {legal}; nothing has changed"
+            )
+        if not self._warned:
+            self._warned = True
+            warnings.warn(
+                f"{who}: action {action} is illegal: the mask allows {legal}; action {instead} is taken instead. "
+                'info["illegal_actions"] counts such actions, and no further one of this environment is warned about; '
+                'illegal_action="raise" makes each an error',
+                IllegalActionWarning,
+                stacklevel=4,
+            )
+
+    def take(self, actions: IntArray, rounds: Rounds) -> list[int]:
+        """Take the actions of a round, minimal ones or idle in place of illegal ones.
+
+        Args:
+            actions: (num_agents,) one per router.
+            rounds: The episode.
+
+        Returns:
+            The routers whose actions were illegal.
+        """
+        idle = rounds.masks.shape[1] - 1
+        if actions.view(np.uint64).max() > idle:  # a negative one is a large one without its sign
+            agent = int(actions.view(np.uint64).argmax())
+            raise IllegalActionError(
+                f"router_{agent}: action {actions[agent]} must be from 0 to {idle}, which is idle; "
+                "nothing has changed"
+            )
+        illegal = rounds.take(actions)
+        if illegal:
+            first = illegal[0]
+            batch = rounds.batch.rows((rounds.acting == first).nonzero()[0])
+            self.found(
+                f"router_{first}",
+                int(actions[first]),
+                rounds.masks_of_all()[first].nonzero()[0].tolist(),
+                int(batch.minimal_actions()[0]) if len(batch) else idle,
+                f" (decision {batch.decision_ids[0]})" if len(batch) else " (no pending packet)",
+            )
+        return illegal

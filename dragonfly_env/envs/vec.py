@@ -31,8 +31,8 @@ from dragonfly_env.checks.values import MAX_SEED, check_integer
 from dragonfly_env.envs._scenarios import Changes
 from dragonfly_env.envs.options import IllegalAction
 from dragonfly_env.envs.render import Renderer
-from dragonfly_env.envs.rounds import BoolArray, Rounds
-from dragonfly_env.envs.views import GivenConfig, IllegalActions, make_core
+from dragonfly_env.envs.rounds import BoolArray, IllegalActions, Rounds
+from dragonfly_env.envs.views import GivenConfig, make_core
 from dragonfly_env.errors import IllegalActionError, StateError
 
 try:
@@ -180,14 +180,14 @@ class RouterVecEnv(VecEnv):
         actions = np.array(self._actions, np.int64)
         if actions.shape != (self.num_envs,):
             raise IllegalActionError(f"actions: must have shape ({self.num_envs},), not {actions.shape}")
-        for slot in self._illegal_actions.replace(actions, rounds):
+        for slot in self._illegal_actions.take(actions, rounds):
             self._infos[slot]["illegal_actions"] += 1
         infos = list(map(dict.copy, self._infos))
-        if not rounds.over and rounds.act(actions[rounds.acting]):
-            rewards = rounds.rewards.astype(np.float32)
-            generated, delivered = rounds.generated.tolist(), rounds.delivered.tolist()
-            for info, new, done in zip(infos, generated, delivered, strict=True):
-                info["generated"], info["delivered"] = new, done
+        if not rounds.over and rounds.finish():
+            rewards = self.core.rewards_by_router().astype(np.float32)
+            packets = (column.tolist() for column in self.core.packets_by_router())
+            for info, generated, delivered in zip(infos, *packets, strict=True):
+                info["generated"], info["delivered"] = generated, delivered
         else:
             rewards = np.zeros(self.num_envs, np.float32)
         dones = np.full(self.num_envs, rounds.over)

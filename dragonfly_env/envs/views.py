@@ -1,9 +1,8 @@
-"""Common parts of views of ``BatchedRoutingEnv``: settings, illegal actions, the base of the PettingZoo views."""
+"""Common parts of views of ``BatchedRoutingEnv``: settings, and the base of the PettingZoo views."""
 
 from __future__ import annotations
 
 import dataclasses
-import warnings
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar, TypeAlias
 
@@ -11,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
-from dragonfly_env.checks.values import check_choice, check_integer, config_error, did_you_mean
+from dragonfly_env.checks.values import check_integer, config_error, did_you_mean
 from dragonfly_env.envs.batched import BatchedRoutingEnv
 from dragonfly_env.envs.defaults import view_configs
 from dragonfly_env.envs.options import EnvOptions, IllegalAction, Several
 from dragonfly_env.envs.render import RENDER_MODES, Renderer
-from dragonfly_env.envs.rounds import IntArray, Rounds
-from dragonfly_env.errors import IllegalActionError, IllegalActionWarning, StateError
+from dragonfly_env.envs.rounds import IllegalActions, Rounds
+from dragonfly_env.errors import StateError
 from dragonfly_env.simulation.config import SimulationConfig
 
 GivenConfig: TypeAlias = "SimulationConfig | Several | Mapping[str, Any] | Sequence[Mapping[str, Any]] | None"
@@ -67,71 +66,6 @@ def last_infos(core: BatchedRoutingEnv) -> list[Info]:
     for scenario, config in enumerate(core.configs):
         infos += [{"metrics": core.metrics(scenario)}] * config.topology.num_routers
     return infos
-
-
-class IllegalActions:
-    """Treatment of actions that the mask forbids.
-
-    Args:
-        choice: ``"remap"``: another action is taken, and the first illegal action of an environment is warned about; or
-            ``"raise"``.
-    """
-
-    def __init__(self, choice: str) -> None:
-        self._raises = check_choice("illegal_action", choice, ("remap", "raise")) == "raise"
-        self._warned = False
-
-    def found(self, who: str, action: int, legal: list[int], instead: int, why: str = "") -> None:
-        """Warn of the first illegal action, or raise; ``instead`` is the action that is taken."""
-        if self._raises:
-            raise IllegalActionError(
-                f"{who}: action {action} is illegal{why}: must be one of {legal}; nothing has changed"
-            )
-        if not self._warned:
-            self._warned = True
-            warnings.warn(
-                f"{who}: action {action} is illegal: the mask allows {legal}; action {instead} is taken instead. "
-                'info["illegal_actions"] counts such actions, and no further one of this environment is warned about; '
-                'illegal_action="raise" makes each an error',
-                IllegalActionWarning,
-                stacklevel=4,
-            )
-
-    def replace(self, actions: IntArray, rounds: Rounds) -> list[int]:
-        """Replace illegal actions by the minimal action, or by idle where no packet waits.
-
-        Args:
-            actions: (num_agents,) changed in place.
-            rounds: The episode.
-
-        Returns:
-            The routers whose actions were replaced.
-        """
-        idle = rounds.masks.shape[1] - 1
-        if actions.view(np.uint64).max() > idle:  # a negative one is a large one without its sign
-            agent = int(actions.view(np.uint64).argmax())
-            raise IllegalActionError(
-                f"router_{agent}: action {actions[agent]} must be from 0 to {idle}, which is idle; "
-                "nothing has changed"
-            )
-        if rounds.allow(actions):
-            return []
-        masks, batch = rounds.masks_of_all(), rounds.batch
-        (agents,) = (~masks[np.arange(len(actions)), actions]).nonzero()
-        instead = np.full(len(actions), idle)
-        instead[rounds.acting] = batch.minimal_actions()
-        first = int(agents[0])
-        decision = batch.decision_ids[rounds.acting == first].tolist()
-        self.found(
-            f"router_{first}",
-            int(actions[first]),
-            masks[first].nonzero()[0].tolist(),
-            int(instead[first]),
-            f" (decision {decision[0]})" if decision else " (no pending packet)",
-        )
-        actions[agents] = instead[agents]
-        illegal: list[int] = agents.tolist()
-        return illegal
 
 
 class _Masks(dict[bytes, npt.NDArray[np.int8]]):
