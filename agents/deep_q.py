@@ -278,7 +278,9 @@ class DeepQAgent(NetworkAgent):
     def improve(
         self, obs: Any, actions: Any, rewards: Any, next_obs: Any, next_masks: Any, done: Any
     ) -> None:
-        """A gradient step on B transitions, see ``ReplayBuffer.draw``."""
+        """A gradient step on B transitions from ``ReplayBuffer.draw``: ``obs``, ``actions``, ``rewards``, ``next_obs``,
+        ``next_masks`` and ``done``.
+        """
         settings = self.settings
         with torch.no_grad():
             # Illegal next actions are worth minus infinity, delivered packets nothing more.

@@ -313,7 +313,7 @@ class NetworkAgent(ABC):
         return self.as_mlp(network, units, scope=scope, max_hops=max_hops, **fields).save(path)
 
     def as_mlp(self, network: Any, units: Mapping[str, float], **fields: Any) -> MlpNetwork:
-        """Linear layers with ReLU between them as the core takes them."""
+        """The linear layers of ``network``, whose features have ``units``, as the core takes them."""
         return MlpNetwork(
             layers=tuple(
                 (layer.weight.detach().numpy().T.copy(), layer.bias.detach().numpy().copy())
