@@ -112,7 +112,7 @@ $(VENV)/ready: pyproject.toml $(CONSTRAINTS) .ci/check-system
 
 # Python files are used where they stand; only a change in csrc needs a build, and that is incremental.
 $(VENV)/core: $(VENV)/ready $(native_sources)
-	@echo "building the core and installing (in silence; the first time some four minutes of a processor)"
+	@echo "building the core and installing (in silence; the first time some three minutes of a processor)"
 	@headers=$$(.ci/python-headers $(BIN)/python $(CURDIR)/$(VENV)/include/headers) && \
 		CMAKE_ARGS="$$CMAKE_ARGS $$headers" $(PIP) install -c $(CONSTRAINTS) --no-build-isolation -e '.[analysis]'
 	@touch $@

@@ -28,7 +28,7 @@ struct ScriptHandle {
 };
 
 template <class T>
-std::vector<T> column(const py::dict& columns, const char* name) {
+std::vector<T> values_of(const py::dict& columns, const char* name) {
   const auto array = member<py::array_t<T, py::array::c_style>>(columns, name);
   return {array.data(), array.data() + array.size()};
 }
@@ -36,11 +36,11 @@ std::vector<T> column(const py::dict& columns, const char* name) {
 std::unique_ptr<ScriptHandle> make_script(const std::string& name, const py::dict& columns) {
   ScriptText text{.name = name,
                   .packet_bytes = member<std::uint32_t>(columns, "packet_bytes"),
-                  .first = column<std::uint64_t>(columns, "first"),
-                  .kinds = column<std::uint8_t>(columns, "kinds"),
-                  .partners = column<std::uint32_t>(columns, "partners"),
-                  .amounts = column<std::int64_t>(columns, "amounts"),
-                  .labels = column<std::uint32_t>(columns, "labels"),
+                  .first = values_of<std::uint64_t>(columns, "first"),
+                  .kinds = values_of<std::uint8_t>(columns, "kinds"),
+                  .partners = values_of<std::uint32_t>(columns, "partners"),
+                  .amounts = values_of<std::int64_t>(columns, "amounts"),
+                  .labels = values_of<std::uint32_t>(columns, "labels"),
                   .label_names = member<std::vector<std::string>>(columns, "label_names"),
                   .operation_names = member<std::vector<std::string>>(columns, "operation_names")};
   const py::gil_scoped_release release;

@@ -202,7 +202,7 @@ SourceHandle workload(std::shared_ptr<const Dragonfly> topology, std::uint64_t s
 }
 
 template <class T>
-std::span<const T> column(const Array<T>& array) {
+std::span<const T> span_of(const Array<T>& array) {
   return {array.data(), static_cast<std::size_t>(array.size())};
 }
 
@@ -211,13 +211,13 @@ SourceHandle trace_source(std::shared_ptr<const Dragonfly> topology, const Array
                           const Array<std::uint32_t>& packets,
                           const std::optional<Array<std::int64_t>>& route_offsets,
                           const std::optional<Array<std::uint32_t>>& routes) {
-  TraceColumns columns{.time_ps = column(time_ps),
-                       .source = column(src),
-                       .destination = column(dst),
-                       .packets = column(packets)};
+  TraceColumns columns{.time_ps = span_of(time_ps),
+                       .source = span_of(src),
+                       .destination = span_of(dst),
+                       .packets = span_of(packets)};
   if (routes.has_value()) {
-    columns.route_offsets = column(*route_offsets);
-    columns.routes = column(*routes);
+    columns.route_offsets = span_of(*route_offsets);
+    columns.routes = span_of(*routes);
   }
   const py::gil_scoped_release release;  // the caller's arguments keep the arrays alive
   std::shared_ptr<const TrafficSource> source = make_trace_source(*topology, columns);

@@ -234,21 +234,21 @@ class Ad final : public DrawsPerDecision<Ad> {
   std::uint32_t lowest_;  // level that a port may have
 };
 
-std::string name_of(const char* side, const char* what, std::size_t hops) {
+std::string bias_name(const char* side, const char* what, std::size_t hops) {
   return std::string{side} + "_" + what + "_" + kHopClasses[hops];
 }
 
-std::vector<ParameterInfo> bias_parameters() {
+std::vector<ParameterInfo> length_bias_parameters() {
   constexpr std::array<const char*, 3> when{"at the source router", "behind one hop",
                                             "behind two hops or more"};
   std::vector<ParameterInfo> rows;
   for (const char* side : {"minimal", "nonminimal"}) {
     const std::string of = side == std::string{"minimal"} ? "minimal paths" : "non-minimal paths";
     for (std::size_t hops = 0; hops < kHopClasses.size(); ++hops) {
-      rows.push_back({name_of(side, "shift", hops), 0.0, "bits",
+      rows.push_back({bias_name(side, "shift", hops), 0.0, "bits",
                       std::string{"by which the load of "} + of + " is shifted up " + when[hops],
                       whole(0, kMostShift)});
-      rows.push_back({name_of(side, "add", hops), 0.0, "levels",
+      rows.push_back({bias_name(side, "add", hops), 0.0, "levels",
                       std::string{"added to the load of "} + of + ", once shifted, " + when[hops],
                       whole(0, kMostAdd)});
     }
@@ -259,8 +259,8 @@ std::vector<ParameterInfo> bias_parameters() {
 Biases read_biases(const PolicyInfo& info, const Parameters& given, const char* side) {
   Biases biases;
   for (std::size_t hops = 0; hops < biases.size(); ++hops) {
-    biases[hops] = {count_parameter(info, given, name_of(side, "shift", hops)),
-                    count_parameter(info, given, name_of(side, "add", hops))};
+    biases[hops] = {count_parameter(info, given, bias_name(side, "shift", hops)),
+                    count_parameter(info, given, bias_name(side, "add", hops))};
   }
   return biases;
 }
@@ -284,7 +284,7 @@ std::vector<PolicyInfo> ad_policies() {
   constexpr const char* source = "Chunduri et al., IPDPS 2021, section II-D; Cray XC";
   std::vector<ParameterInfo> shared = rows_of<AdParams>();
   std::ranges::copy(find_tracker(kLoadLevels).parameters, std::back_inserter(shared));
-  std::vector<ParameterInfo> all = bias_parameters();
+  std::vector<ParameterInfo> all = length_bias_parameters();
   std::ranges::copy(shared, std::back_inserter(all));
   std::vector<PolicyInfo> policies{
       {"ad",

@@ -9,7 +9,7 @@ namespace dragonfly {
 namespace {
 
 // "values[router, row, port]"
-std::string name_of(std::size_t at, const TableShape& shape) {
+std::string position_name(std::size_t at, const TableShape& shape) {
   const std::size_t port = at % shape.ports;
   const std::size_t row = at / shape.ports % shape.rows;
   const std::size_t router = at / shape.ports / shape.rows;
@@ -26,7 +26,7 @@ void LearningPolicy::load(std::span<const float> values) {
   }
   for (std::size_t i = 0; i < size; ++i) {
     if (values[i] > -std::numeric_limits<float>::infinity()) continue;
-    throw ConfigError{name_of(i, shape), std::to_string(values[i]),
+    throw ConfigError{position_name(i, shape), std::to_string(values[i]),
                       "must be a time in ns, or infinite for a closed port"};
   }
   const float* from = values.data();

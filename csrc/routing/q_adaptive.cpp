@@ -5,7 +5,7 @@ namespace dragonfly {
 
 namespace {
 
-struct Settings : ParameterSet {
+struct QAdaptiveSettings : ParameterSet {
   using ParameterSet::ParameterSet;
   Real alpha{this,
              {"alpha", 0.2, "", "learning rate of good news. Source: HPDC 2021, equation 3", between(0, 1)}};
@@ -95,7 +95,7 @@ struct Settings : ParameterSet {
 // Source: Kang, Wang, Lan, HPDC 2021, section 4, figure 4, equations 2 and 3.
 class QAdaptive final : public TableLearner<QAdaptive> {
  public:
-  explicit QAdaptive(const Settings& settings)
+  explicit QAdaptive(const QAdaptiveSettings& settings)
       : TableLearner{static_cast<TableRows>(std::uint32_t{settings.rows}), settings.rule()},
         settings_{settings} {}
 
@@ -223,17 +223,17 @@ class QAdaptive final : public TableLearner<QAdaptive> {
     return static_cast<float>(rule().round(static_cast<double>(ps) / kPsPerNs));
   }
 
-  Settings settings_;
+  QAdaptiveSettings settings_;
 };
 
 std::unique_ptr<RoutingPolicy> make_q_adaptive(const PolicyInfo& info, const Parameters& given,
                                                const PolicyEnvironment& /*environment*/) {
-  return std::make_unique<QAdaptive>(Settings{info, given});
+  return std::make_unique<QAdaptive>(QAdaptiveSettings{info, given});
 }
 
 PolicyInfo info_of(std::string name, std::string summary, std::string source,
                    const Parameters& defaults = {}) {
-  std::vector<ParameterInfo> rows = rows_of<Settings>();
+  std::vector<ParameterInfo> rows = rows_of<QAdaptiveSettings>();
   for (ParameterInfo& row : rows) {
     if (const auto it = defaults.find(row.name); it != defaults.end()) row.default_value = it->second;
   }

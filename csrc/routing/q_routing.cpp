@@ -5,7 +5,7 @@ namespace dragonfly {
 
 namespace {
 
-struct Settings : ParameterSet {
+struct QRoutingSettings : ParameterSet {
   using ParameterSet::ParameterSet;
   Real alpha{this, {"alpha", 0.2, "", "learning rate. Source: HPDC 2021, equation 1", between(0, 1)}};
   Real epsilon{this, {"epsilon", 0.001, "", "share of random ports where there is a choice", between(0, 1)}};
@@ -23,7 +23,7 @@ struct Settings : ParameterSet {
 // Deviation: in the destination group packets go minimally, as under every other policy here.
 class QRouting final : public TableLearner<QRouting> {
  public:
-  explicit QRouting(const Settings& settings)
+  explicit QRouting(const QRoutingSettings& settings)
       : TableLearner{TableRows::kRouter,
                      {.alpha = settings.alpha, .beta = settings.alpha, .inside_groups = true}},
         settings_{settings} {}
@@ -72,12 +72,12 @@ class QRouting final : public TableLearner<QRouting> {
     }
   }
 
-  Settings settings_;
+  QRoutingSettings settings_;
 };
 
 std::unique_ptr<RoutingPolicy> make_q_routing(const PolicyInfo& info, const Parameters& given,
                                               const PolicyEnvironment& /*environment*/) {
-  return std::make_unique<QRouting>(Settings{info, given});
+  return std::make_unique<QRouting>(QRoutingSettings{info, given});
 }
 
 }  // namespace
@@ -85,7 +85,7 @@ std::unique_ptr<RoutingPolicy> make_q_routing(const PolicyInfo& info, const Para
 std::vector<PolicyInfo> q_routing_policies() {
   return {{"q-routing", "learns by Q-tables which port reaches a router soonest",
            "Boyan and Littman, NIPS 1993; Kang, Wang, Lan, HPDC 2021, section 2.3", "all", "port",
-           rows_of<Settings>(), make_q_routing}};
+           rows_of<QRoutingSettings>(), make_q_routing}};
 }
 
 }  // namespace dragonfly

@@ -7,12 +7,6 @@
 
 namespace dragonfly {
 
-namespace {
-
-constexpr std::size_t kAhead = 8;  // rows that are fetched before they are copied
-
-}  // namespace
-
 ControlledNetwork::ControlledNetwork(SimulationSetup setup, TimePs warmup_ps, TimePs duration_ps)
     : simulation_{std::move(setup)},
       plan_{*simulation_.network().blueprint().decisions},
@@ -146,8 +140,8 @@ void ControlledNetwork::write(DecisionBatch& batch, std::size_t row) {
   const std::uint32_t candidates = plan_.num_candidates;
   std::vector<Partition>& partitions = simulation_.network().partitions();
   for (std::size_t k = 0; k < waiting_.size(); ++k) {
-    if (k + kAhead < waiting_.size()) {
-      const DecisionOrder::Row& later = waiting_[k + kAhead];
+    if (k + DecisionOrder::kAhead < waiting_.size()) {
+      const DecisionOrder::Row& later = waiting_[k + DecisionOrder::kAhead];
       partitions[later.partition].pending().prefetch_row(later.index);
     }
     const auto& [id, partition, i] = waiting_[k];

@@ -15,6 +15,8 @@ namespace dragonfly {
 
 class DecisionOrder {
  public:
+  static constexpr std::size_t kAhead = 8;  // rows that readers fetch before they are copied
+
   // The place of a row.
   struct Row {
     std::int64_t id = 0;

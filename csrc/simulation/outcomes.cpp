@@ -5,12 +5,6 @@
 
 namespace dragonfly {
 
-namespace {
-
-constexpr std::size_t kAhead = 8;  // rows that are fetched before they are copied
-
-}  // namespace
-
 template <class Visit>
 void Outcomes::count_generated(Visit visit) {
   const Dragonfly& topology = plan_.paths.topology();
@@ -169,8 +163,8 @@ void Outcomes::take_transitions(const TransitionColumns& to) {
   };
   order();
   for (std::size_t at = 0; at < order_.size(); ++at) {
-    if (at + kAhead < order_.size()) {
-      const DecisionOrder::Row& later = order_[at + kAhead];
+    if (at + DecisionOrder::kAhead < order_.size()) {
+      const DecisionOrder::Row& later = order_[at + DecisionOrder::kAhead];
       network_.partitions()[later.partition].pending().log().prefetch_row(later.index);
     }
     const DecisionOrder::Row& from = order_[at];

@@ -35,7 +35,7 @@ class Adversarial final : public TrafficPattern {
   std::uint32_t offset_ = 0;
 };
 
-PatternPtr make(const PatternContext& context, const PatternArguments& arguments) {
+PatternPtr make_adversarial(const PatternContext& context, const PatternArguments& arguments) {
   return std::make_shared<Adversarial>(context.area, arguments.integer("offset", 1));
 }
 
@@ -50,7 +50,7 @@ PatternInfo adversarial_pattern() {
           "Kang et al. (Q-adaptive), HPDC 2021, section 2.2; Benito et al. (LIA), TACO 2025, section 2.3",
       .example = "adv+1",
       .parameters = {{"offset", "1", "I, in groups; not a multiple of the number of groups"}},
-      .factory = make,
+      .factory = make_adversarial,
       .suffix_parameter = "offset"};
 }
 

@@ -69,9 +69,9 @@ class AllToAll final : public Program {
   Shape shape_;
 };
 
-constexpr const char* kInterval = "bernoulli";
+constexpr const char* kAllToAllInterval = "bernoulli";
 
-ProgramPtr make(const ProgramContext& context, const PatternArguments& arguments) {
+ProgramPtr make_all_to_all(const ProgramContext& context, const PatternArguments& arguments) {
   const std::int64_t bytes = arguments.integer("message_bytes", 250, 1, kMostMessageBytes);
   const std::int64_t in_flight = arguments.integer("in_flight", 1, 1, 65'535);
   if (context.num_tasks < 2) {
@@ -80,7 +80,7 @@ ProgramPtr make(const ProgramContext& context, const PatternArguments& arguments
   const Shape shape{.tasks = context.num_tasks,
                     .packets = context.packets_of(bytes),
                     .in_flight = static_cast<std::uint32_t>(in_flight),
-                    .interval = read_send_interval(context, arguments, kInterval)};
+                    .interval = read_send_interval(context, arguments, kAllToAllInterval)};
   if (std::uint64_t{shape.packets} * (shape.tasks - 1) > kMostPacketsOfHost) {
     throw ConfigError{"message_bytes", std::to_string(bytes),
                       "at most " +
@@ -101,9 +101,9 @@ PatternInfo all_to_all_pattern() {
           .example = "all-to-all",
           .parameters = {{"message_bytes", "250", "size of a message, rounded up to whole packets"},
                          {"in_flight", "1", "messages of a host that may be in its source queue"},
-                         interval_parameter(kInterval),
+                         interval_parameter(kAllToAllInterval),
                          injection_load_parameter()},
-          .program = make};
+          .program = make_all_to_all};
 }
 
 }  // namespace dragonfly

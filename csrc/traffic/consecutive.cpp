@@ -37,7 +37,7 @@ class Consecutive final : public TrafficPattern {
   std::uint32_t h_;
 };
 
-PatternPtr make(const PatternContext& context, const PatternArguments&) {
+PatternPtr make_consecutive(const PatternContext& context, const PatternArguments&) {
   return std::make_shared<Consecutive>(context.area, context.topology.h());
 }
 
@@ -50,7 +50,7 @@ PatternInfo consecutive_pattern() {
           .source = "Benito et al. (LIA), TACO 2025, section 2.3 (ADVc)",
           .example = "advc",
           .parameters = {},
-          .factory = make};
+          .factory = make_consecutive};
 }
 
 }  // namespace dragonfly

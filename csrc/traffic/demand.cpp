@@ -159,7 +159,7 @@ std::vector<double> shares_of(std::vector<double> sums) {
   return sums;
 }
 
-PatternPtr make(const PatternContext& context, const PatternArguments& arguments) {
+PatternPtr make_demand(const PatternContext& context, const PatternArguments& arguments) {
   if (context.area->size() != context.topology.num_hosts()) {
     throw ConfigError("demand", "(in an area)", "a demand matrix cannot be confined to a set of hosts");
   }
@@ -192,7 +192,7 @@ PatternInfo demand_pattern() {
            {"placement", "none",
             "hosts of the rows, which are ranks then: consecutive, random, random-routers, random-groups, "
             "groups=k, or a list of hosts"}},
-      .factory = make};
+      .factory = make_demand};
 }
 
 }  // namespace dragonfly

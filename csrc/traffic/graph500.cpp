@@ -339,7 +339,7 @@ class Graph500 final : public Program {
   std::uint64_t messages_;  // with queries
 };
 
-constexpr const char* kInterval = "spaced";
+constexpr const char* kGraph500Interval = "spaced";
 
 std::int64_t read_query_fs(const PatternArguments& arguments) {
   constexpr double kFsPerNs = 1e6;
@@ -353,7 +353,7 @@ bool read_star(const PatternArguments& arguments) {
   return name == "star";
 }
 
-ProgramPtr make(const ProgramContext& context, const PatternArguments& arguments) {
+ProgramPtr make_graph500(const ProgramContext& context, const PatternArguments& arguments) {
   if (context.num_tasks < 2) throw ConfigError{"traffic", "'graph500'", "needs at least 2 hosts"};
   const std::int64_t scale = arguments.integer("scale", 20, 1, 40);
   const std::int64_t edge_factor = arguments.integer("edge_factor", 16, 1, 1024);
@@ -365,7 +365,7 @@ ProgramPtr make(const ProgramContext& context, const PatternArguments& arguments
       .in_flight = static_cast<std::uint32_t>(arguments.integer("in_flight", 1, 1, 65'535)),
       .coalescing = static_cast<std::uint64_t>(arguments.integer("coalescing", 256, 1, kMostCoalescing)),
       .seed = static_cast<std::uint64_t>(arguments.integer("graph_seed", 0, 0, 0x7fff'ffff)),
-      .interval = read_send_interval(context, arguments, kInterval),
+      .interval = read_send_interval(context, arguments, kGraph500Interval),
       .query_fs = read_query_fs(arguments),
       .signals = arguments.flag("signals", false),
       .star = read_star(arguments)};
@@ -419,13 +419,13 @@ PatternInfo graph500_pattern() {
                      {"message_bytes", "250", "size of a message with queries"},
                      {"in_flight", "1", "messages of a host that may be in its source queue"},
                      {"graph_seed", "0", "which graph: which task queries which"},
-                     interval_parameter(kInterval),
+                     interval_parameter(kGraph500Interval),
                      injection_load_parameter(),
                      {"query_ns", "packet time / coalescing",
                       "work on a query between two messages that a task sends; 0: none"},
                      {"signals", "false", "whether every task tells every other that it has sent all"},
                      {"reduce", "tree", "the all-reduce: a binomial tree, or a star around the root task"}},
-      .program = make};
+      .program = make_graph500};
 }
 
 }  // namespace dragonfly

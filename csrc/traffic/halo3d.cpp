@@ -163,9 +163,9 @@ Lengths read_lengths(const PatternArguments& arguments, std::uint32_t tasks) {
           static_cast<std::uint32_t>((*given)[2])};
 }
 
-constexpr const char* kInterval = "none";
+constexpr const char* kHalo3dInterval = "none";
 
-ProgramPtr make(const ProgramContext& context, const PatternArguments& arguments) {
+ProgramPtr make_halo3d(const ProgramContext& context, const PatternArguments& arguments) {
   if (context.num_tasks < 2) throw ConfigError{"traffic", "'halo3d'", "needs at least 2 hosts"};
   const std::int64_t side = arguments.integer("side", 32, 1, 4096);
   const std::int64_t cell_bytes = arguments.integer("cell_bytes", 8, 1, 64);
@@ -174,7 +174,7 @@ ProgramPtr make(const ProgramContext& context, const PatternArguments& arguments
       .wrap = arguments.flag("wrap", true),
       .iterations = static_cast<std::uint32_t>(arguments.integer("iterations", 1, 1, 1'000'000)),
       .compute_ps = arguments.integer("compute_ns", 0, 0, 1'000'000'000) * kPsPerNs,
-      .interval = read_send_interval(context, arguments, kInterval)};
+      .interval = read_send_interval(context, arguments, kHalo3dInterval)};
   exchange.packets = {0, context.packets_of(side * side * cell_bytes), context.packets_of(side * cell_bytes),
                       context.packets_of(cell_bytes)};
   std::uint64_t packets = 0;
@@ -206,9 +206,9 @@ PatternInfo halo3d_pattern() {
                      {"cell_bytes", "8", "size of a cell"},
                      {"iterations", "1", "exchanges, one after the other"},
                      {"compute_ns", "0", "time between two exchanges"},
-                     interval_parameter(kInterval),
+                     interval_parameter(kHalo3dInterval),
                      injection_load_parameter()},
-      .program = make};
+      .program = make_halo3d};
 }
 
 }  // namespace dragonfly

@@ -44,7 +44,7 @@ class HostMixture final : public TrafficPattern {
   std::vector<std::uint16_t> pattern_of_;  // [host]
 };
 
-PatternPtr make(const PatternContext& context, const PatternArguments& arguments) {
+PatternPtr make_host_mixture(const PatternContext& context, const PatternArguments& arguments) {
   std::vector<HostSetPattern> sets;
   for (const PatternPart& part : arguments.parts("parts")) {
     sets.push_back({part.spec, host_list("mixture.hosts", part.hosts, context.topology.num_hosts())});
@@ -86,7 +86,7 @@ PatternInfo host_mixture_pattern() {
       .example = "",
       .parameters = {{"parts", "", "a list of patterns with their hosts"},
                      {"confined", "false", "hosts of a set talk only to one another (\"network areas\")"}},
-      .factory = make};
+      .factory = make_host_mixture};
 }
 
 }  // namespace dragonfly

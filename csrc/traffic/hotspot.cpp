@@ -66,7 +66,7 @@ std::vector<std::uint32_t> given_hot(const PatternContext& context, const Intege
   return hosts;
 }
 
-PatternPtr make(const PatternContext& context, const PatternArguments& arguments) {
+PatternPtr make_hotspot(const PatternContext& context, const PatternArguments& arguments) {
   const double fraction = arguments.number("fraction", kDefaultFraction, 0.0, 1.0);
   const ArgumentValue* hosts = arguments.find("hosts");
   const auto* list = hosts == nullptr ? nullptr : std::get_if<Integers>(hosts);
@@ -87,7 +87,7 @@ PatternInfo hotspot_pattern() {
           .example = "hotspot:hosts=4,fraction=0.2",
           .parameters = {{"hosts", "4", "how many hot hosts (drawn by the seed), or a list of hosts"},
                          {"fraction", "0.2", "share of the messages to hot hosts, 0 to 1"}},
-          .factory = make};
+          .factory = make_hotspot};
 }
 
 }  // namespace dragonfly

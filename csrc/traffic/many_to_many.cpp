@@ -53,7 +53,7 @@ class ManyToMany final : public TrafficPattern {
   bool rounds_;
 };
 
-PatternPtr make(const PatternContext& context, const PatternArguments& arguments) {
+PatternPtr make_many_to_many(const PatternContext& context, const PatternArguments& arguments) {
   HostGrid grid{context, arguments, "many-to-many"};
   if (grid.lengths()[2] < 2) {
     throw ConfigError("many-to-many.grid", "z = 1", "a communicator along z needs at least two hosts");
@@ -74,7 +74,7 @@ PatternInfo many_to_many_pattern() {
       .parameters = {HostGrid::parameter(),
                      {"rounds", "true",
                       "a message to each of the others at one time; else one at a time, in turn"}},
-      .factory = make};
+      .factory = make_many_to_many};
 }
 
 }  // namespace dragonfly

@@ -11,7 +11,7 @@ namespace {
 using Order = std::vector<std::uint32_t>;
 
 // Fisher-Yates; attempt and position name the draws.
-Order shuffled(const PatternContext& context, std::uint32_t attempt) {
+Order shuffled_order(const PatternContext& context, std::uint32_t attempt) {
   Order order(context.area->size());
   std::iota(order.begin(), order.end(), 0U);
   for (std::uint32_t last = context.area->size() - 1; last > 0; --last) {
@@ -37,9 +37,9 @@ class Permutation final : public TrafficPattern {
     // The attempts are numbered by 8 bits; that all of them fail has a probability of 10^-51.
     constexpr std::uint32_t kAttempts = 255;
     std::uint32_t attempt = 0;
-    Order order = shuffled(context, attempt);
+    Order order = shuffled_order(context, attempt);
     while (area_->size() > 1 && has_fixed_point(order) && ++attempt < kAttempts) {
-      order = shuffled(context, attempt);
+      order = shuffled_order(context, attempt);
     }
     partner_ = std::move(order);
   }
@@ -58,7 +58,7 @@ class Permutation final : public TrafficPattern {
   Order partner_;
 };
 
-PatternPtr make(const PatternContext& context, const PatternArguments&) {
+PatternPtr make_permutation(const PatternContext& context, const PatternArguments&) {
   return std::make_shared<Permutation>(context);
 }
 
@@ -71,7 +71,7 @@ PatternInfo permutation_pattern() {
       .source = "Dally and Towles, Principles and Practices of Interconnection Networks, 2004, section 3.2",
       .example = "permutation",
       .parameters = {},
-      .factory = make};
+      .factory = make_permutation};
 }
 
 }  // namespace dragonfly

@@ -101,7 +101,7 @@ Bounds bounds_of(const PatternContext& context, const PatternArguments& argument
   return {static_cast<std::uint32_t>(min), static_cast<std::uint32_t>(max)};
 }
 
-PatternPtr make(const PatternContext& context, const PatternArguments& arguments) {
+PatternPtr make_random_neighbors(const PatternContext& context, const PatternArguments& arguments) {
   return std::make_shared<RandomNeighbors>(context, bounds_of(context, arguments),
                                            arguments.flag("fixed", false), arguments.flag("rounds", true));
 }
@@ -120,7 +120,7 @@ PatternInfo random_neighbors_pattern() {
                      {"max", "20", "most targets of a host"},
                      {"fixed", "false", "whether a host keeps its targets, all different, for the whole run"},
                      {"rounds", "true", "a message to each target at one time; else one at a time"}},
-      .factory = make};
+      .factory = make_random_neighbors};
 }
 
 }  // namespace dragonfly

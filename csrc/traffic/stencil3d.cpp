@@ -71,7 +71,7 @@ class Stencil3d final : public TrafficPattern {
   bool rounds_;
 };
 
-PatternPtr make(const PatternContext& context, const PatternArguments& arguments) {
+PatternPtr make_stencil3d(const PatternContext& context, const PatternArguments& arguments) {
   if (context.area->size() < 2) throw ConfigError("stencil3d", "1 host", "needs at least two hosts");
   return std::make_shared<Stencil3d>(HostGrid{context, arguments, "stencil3d"}, arguments.flag("wrap", true),
                                      arguments.flag("rounds", true));
@@ -91,7 +91,7 @@ PatternInfo stencil3d_pattern() {
                           "whether the grid is a torus; else hosts on its faces have fewer neighbours"},
                          {"rounds", "true",
                           "a message to each neighbor at one time; else one at a time, in turn"}},
-          .factory = make};
+          .factory = make_stencil3d};
 }
 
 }  // namespace dragonfly

@@ -37,7 +37,7 @@ class Tornado final : public TrafficPattern {
   std::uint32_t offset_;
 };
 
-PatternPtr make(const PatternContext& context, const PatternArguments&) {
+PatternPtr make_tornado(const PatternContext& context, const PatternArguments&) {
   return std::make_shared<Tornado>(context.area);
 }
 
@@ -54,7 +54,7 @@ PatternInfo tornado_pattern() {
               "with groups as the nodes of the ring",
           .example = "tornado",
           .parameters = {},
-          .factory = make};
+          .factory = make_tornado};
 }
 
 }  // namespace dragonfly

@@ -48,7 +48,7 @@ class UniformOthers final : public TrafficPattern {
   std::shared_ptr<const Area> area_;
 };
 
-PatternPtr make(const PatternContext& context, const PatternArguments& arguments) {
+PatternPtr make_uniform(const PatternContext& context, const PatternArguments& arguments) {
   if (arguments.flag("exclude_self", context.uniform_excludes_sender)) {
     return std::make_shared<UniformOthers>(context.area);
   }
@@ -65,7 +65,7 @@ PatternInfo uniform_pattern() {
               "sender itself",
           .example = "uniform",
           .parameters = {{"exclude_self", "as the network says", "never draw the sender itself"}},
-          .factory = make};
+          .factory = make_uniform};
 }
 
 }  // namespace dragonfly

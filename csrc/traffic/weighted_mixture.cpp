@@ -74,7 +74,7 @@ class WeightedMixture final : public TrafficPattern {
   bool all_equal_ = true;  // every part gives every host the whole load
 };
 
-PatternPtr make(const PatternContext& context, const PatternArguments& arguments) {
+PatternPtr make_weighted_mixture(const PatternContext& context, const PatternArguments& arguments) {
   std::vector<WeightedMixture::Part> parts;
   double total = 0.0;
   for (const PatternPart& part : arguments.parts("parts")) {
@@ -96,7 +96,7 @@ PatternInfo weighted_mixture_pattern() {
           .source = "Benito et al. (LIA), TACO 2025, sections 3.2.2 and 6.1.2 (sums of ADV+I), generalised",
           .example = "weighted:uniform=0.7,adv+1=0.3",
           .parameters = {{"parts", "", "a list of patterns with their weights; as text: pattern=weight,..."}},
-          .factory = make};
+          .factory = make_weighted_mixture};
 }
 
 }  // namespace dragonfly

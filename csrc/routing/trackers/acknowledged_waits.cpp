@@ -9,7 +9,7 @@ namespace dragonfly {
 
 namespace {
 
-enum Field : std::uint32_t { kWaited, kAge };
+enum WaitField : std::uint32_t { kWaited, kAge };
 
 constexpr float kHalfWait = 16;  // packets
 constexpr float kHalfAgeNs = 2'000;

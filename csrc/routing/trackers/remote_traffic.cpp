@@ -8,7 +8,7 @@ namespace dragonfly {
 
 namespace {
 
-enum Field : std::uint32_t { kOfPeer, kOfDestination, kDemandOfDestination };
+enum RemoteField : std::uint32_t { kOfPeer, kOfDestination, kDemandOfDestination };
 
 // A router's remote counters: the load of its own traffic on the local links of intermediate groups, if all
 // of it took non-minimal paths without a second local hop. There is one per type k of local link: those to

@@ -9,7 +9,7 @@ namespace dragonfly {
 
 namespace {
 
-enum Field : std::uint32_t { kBetween, kLast, kMinimal, kAll };
+enum CrossingField : std::uint32_t { kBetween, kLast, kMinimal, kAll };
 
 // Recent crossings by a group's packets of links that the group's own routers cannot see.
 //
