@@ -35,7 +35,6 @@ from dragonfly_env.agents.network_agent import (
 from dragonfly_env.agents.random_policy import any_legal
 from dragonfly_env.baselines._mlp_arithmetic import best_legal
 from dragonfly_env.checks.values import config_error
-from dragonfly_env.config.help import documented
 from dragonfly_env.config.rows import boolean, choice, integer, normalise, real, show_changes
 from dragonfly_env.decisions.batch import IntArray
 from dragonfly_env.decisions.layout import OCCUPANCY_FEATURES
@@ -45,7 +44,6 @@ if TYPE_CHECKING:
     from dragonfly_env.decisions.layout import Layout
 
 
-@documented
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class DeepQSettings:
     """Settings of ``DeepQAgent``: its observations and rewards, its network and its learning rule.

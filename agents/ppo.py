@@ -38,7 +38,6 @@ from dragonfly_env.agents.network_agent import (
 from dragonfly_env.baselines._mlp_arithmetic import best_legal
 from dragonfly_env.baselines.mlp_network import SCOPES, check_scope
 from dragonfly_env.checks.values import config_error
-from dragonfly_env.config.help import documented
 from dragonfly_env.config.rows import boolean, choice, integer, normalise, real, show_changes
 from dragonfly_env.decisions.batch import IntArray
 from dragonfly_env.decisions.layout import OCCUPANCY_FEATURES, PER_ACTION
@@ -71,7 +70,6 @@ FEATURES = MappingProxyType(
 # Settings.
 
 
-@documented
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class PpoSettings:
     """Settings of ``PpoAgent``: its observations, its network and its learning rule.

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import numpy.typing as npt
 
-from dragonfly_env.config.help import documented
 from dragonfly_env.config.rows import choice, normalise
 from dragonfly_env.decisions.batch import IntArray
 
@@ -24,7 +23,6 @@ def any_legal(mask: npt.NDArray[np.bool_], draws: npt.NDArray[np.float64]) -> In
     return np.asarray((ranks >= wanted[:, None]).argmax(axis=1), dtype=np.int64)
 
 
-@documented
 @dataclasses.dataclass(frozen=True, slots=True)
 class RandomPolicy:
     """A uniformly random legal action for every packet, from the random numbers of the batch: what a learner must beat.

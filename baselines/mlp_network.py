@@ -27,7 +27,6 @@ from dragonfly_env.checks.values import (
     config_error,
     refuse_first,
 )
-from dragonfly_env.config.help import documented
 from dragonfly_env.config.rows import boolean, choice, integer, normalise, real, setting
 from dragonfly_env.decisions.layout import ALL_FEATURES, PER_ACTION, check_nonminimal_kinds
 from dragonfly_env.errors import ConfigError
@@ -99,7 +98,6 @@ def _finite(name: str, value: object, ndim: int) -> npt.NDArray[np.float32]:
     return array
 
 
-@documented
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MlpNetwork:
     """A multi-layer perceptron in single precision that scores the legal actions of a decision.

@@ -86,7 +86,10 @@ nitpicky = True
 nitpick_ignore_regex = [
     ("py:.*", r"(?!dragonfly_env\b).*\..*"),
     ("py:class", r"\w+"),
-    ("py:class", r"dragonfly_env\.traffic\.base\.NamedTraffic"),
+    (
+        "py:class",
+        r"dragonfly_env\.(config\.rows\.Record|traffic\.base\.NamedTraffic)",
+    ),
     ("py:class", r"dragonfly_env\.training\.agents\.AgentSource"),
     ("py:class", r"dragonfly_env\.jobs\.records\.Records"),
     (

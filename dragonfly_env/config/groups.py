@@ -8,7 +8,6 @@ from typing import Any, ClassVar, TypeAlias
 
 from dragonfly_env import _core
 from dragonfly_env.checks.values import config_error, parse_assignments, unknown_name
-from dragonfly_env.config.help import documented
 from dragonfly_env.config.rows import Record, integer
 
 ALL_TO_ALL = "all-to-all"
@@ -16,7 +15,6 @@ _MOST_ROUTERS = _core.most_routers_of_group
 _MOST_LINKS = 64
 
 
-@documented
 @dataclasses.dataclass(frozen=True, slots=True)
 class Grid(Record):
     """A group of ``rows * columns`` routers: all of a row are joined (rank 1), and all of a column (rank 2).

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from dragonfly_env import _core
 from dragonfly_env.checks.values import PS_PER_NS, check_mapping, config_error, did_you_mean, ns_to_ps
 from dragonfly_env.config.groups import ALL_TO_ALL
-from dragonfly_env.config.help import documented
 from dragonfly_env.config.rows import Record, choice, integer, limits_of, real, time_ns
 
 if TYPE_CHECKING:
@@ -59,7 +58,6 @@ def bandwidth(
     )
 
 
-@documented
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class LinkConfig(Record):
     """Settings of a class of link. A field that is None takes the network's value for local or global links.

@@ -24,7 +24,6 @@ from dragonfly_env.checks.values import (
     ns_to_ps,
     unknown_name,
 )
-from dragonfly_env.config.help import documented
 from dragonfly_env.config.links import (
     MAX_LATENCY_NS,
     LinkConfig,
@@ -53,7 +52,6 @@ Arbitration: TypeAlias = Literal[
 PeriodicIntervals: TypeAlias = Literal["exact", "whole-ns"]
 
 
-@documented
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkConfig(Record):
     """Links, routers and buffers. ``NetworkConfig()`` is ``NetworkConfig.preset("default")``.

@@ -23,7 +23,6 @@ from dragonfly_env.checks.values import (
     check_integer,
     config_error,
 )
-from dragonfly_env.config.help import documents
 from dragonfly_env.decisions.batch import DecisionBatch, IntArray, Rollout, Transitions
 from dragonfly_env.decisions.feedback import HopFeedback
 from dragonfly_env.decisions.layout import OCCUPANCY_FEATURES, Layout
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
 _KIND = "environment"
 
 
-@documents(EnvOptions)
 class BatchedRoutingEnv(CoreOwner):
     """Routers whose decisions come in batches. One thread may use it at a time.
 

@@ -8,7 +8,6 @@ from typing import Any, Concatenate, Literal, ParamSpec, TypeAlias
 from dragonfly_env import _core
 from dragonfly_env.batch_policy import AN_OBJECT
 from dragonfly_env.checks.values import MAX_RUN_NS, check_real, config_error, ns_to_ps, one_of
-from dragonfly_env.config.help import documented
 from dragonfly_env.config.links import link_rows
 from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.config.rows import (
@@ -47,7 +46,6 @@ _MOST_CANDIDATES = int(highest("ugal-n", "minimal_candidates"))
 _MAX_REAL = 1e12  # of any parameter
 
 
-@documented
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class EnvOptions(Record):
     """Options of ``BatchedRoutingEnv`` next to the configuration: one field per keyword argument.

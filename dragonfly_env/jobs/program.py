@@ -16,7 +16,6 @@ from importlib import resources
 from typing import Any, ClassVar, Final
 
 from dragonfly_env.checks.values import MAX_SETTING_NS, config_error
-from dragonfly_env.config.help import documented
 from dragonfly_env.config.rows import Record, changed, integer, real, time_ns, values_of
 from dragonfly_env.jobs.operations import MOST_BYTES, SEND, SEND_ALL_TO_ALL, Operation
 from dragonfly_env.jobs.records import Records
@@ -105,7 +104,6 @@ class Program(ABC):
         return self.to_dict()
 
 
-@documented
 @dataclasses.dataclass(frozen=True, slots=True, repr=False)
 class Motif(Record, Program):
     """How an application communicates, with the settings that all of them share.

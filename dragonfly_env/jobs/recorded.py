@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
 from dragonfly_env.checks.values import check_integer, config_error
-from dragonfly_env.config.help import documented
 from dragonfly_env.config.rows import Record, changed, integer, real
 from dragonfly_env.jobs.operations import MOST_BYTES, MOST_HOSTS, Operation
 from dragonfly_env.jobs.program import MAX_JITTER, PIECE_BYTES, Program
@@ -19,7 +18,6 @@ RankProgram: TypeAlias = Callable[[int, int], Iterable[Operation]]
 _MOST_OPERATIONS = 2**21
 
 
-@documented
 @dataclasses.dataclass(frozen=True, slots=True, repr=False)
 class RecordedProgram(Record, Program):
     """The operations that a function gave for a number of ranks. ``dfe.Job(function, hosts=N)`` makes one by itself.

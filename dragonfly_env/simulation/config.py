@@ -22,7 +22,6 @@ from dragonfly_env.checks.values import (
     config_error,
     ns_to_ps,
 )
-from dragonfly_env.config.help import documented
 from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.config.rows import (
     Record,
@@ -68,7 +67,6 @@ Injection: TypeAlias = Literal["auto", "periodic", "bernoulli", "poisson", "trac
 SourceQueueFull: TypeAlias = Literal["stall", "lose"]
 
 
-@documented
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class SimulationConfig(Record):
     """A run: topology, network, traffic, policy and what to record.

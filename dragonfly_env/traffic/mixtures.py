@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dragonfly_env.checks.values import check_integer, check_items, check_real, config_error
-from dragonfly_env.config.help import documented
 from dragonfly_env.config.rows import boolean
 from dragonfly_env.traffic.base import Pattern, pattern_from_dict
 from dragonfly_env.traffic.demand import DemandMatrix
@@ -60,7 +59,6 @@ def _tables(field: str, arguments: Mapping[str, Any], key: str) -> list[tuple[An
     return pairs
 
 
-@documented
 @dataclasses.dataclass(frozen=True, slots=True)
 class HostMixture(Pattern):
     """Each set of hosts follows a pattern of its own; hosts in no set do not send.

@@ -9,14 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dragonfly_env.checks.values import check_integer, check_items, config_error
-from dragonfly_env.config.help import documented
 from dragonfly_env.config.rows import boolean, integer, real
 from dragonfly_env.traffic.base import Pattern, spell
 
 _MAX_INT = 2**31 - 1
 
 
-@documented
 @dataclasses.dataclass(frozen=True, slots=True)
 class Uniform(Pattern):
     """Every message to a host drawn uniformly, the sender's own router and group included.
@@ -44,7 +42,6 @@ class Uniform(Pattern):
         return f"uniform:exclude_self={str(self.exclude_self).lower()}"
 
 
-@documented
 @dataclasses.dataclass(frozen=True, slots=True)
 class Adversarial(Pattern):
     """ADV+i: every host of group G sends to uniformly drawn hosts of group G+i.
@@ -97,7 +94,6 @@ class Permutation(Pattern):
     name: ClassVar[str] = "permutation"
 
 
-@documented
 @dataclasses.dataclass(frozen=True, slots=True)
 class Hotspot(Pattern):
     """A fraction of all messages to a few hot hosts, the rest uniform over all hosts (hot ones included).

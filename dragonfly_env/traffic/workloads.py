@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from typing import ClassVar, Literal, TypeAlias, get_args
 
-from dragonfly_env.config.help import documented
 from dragonfly_env.config.rows import changed, choice, integer, real
 from dragonfly_env.traffic.base import ClosedLoop, spell
 
@@ -18,7 +17,6 @@ _MAX_MESSAGE_BYTES = 2**31 - 1
 _MAX_IN_FLIGHT = 65_535
 
 
-@documented
 @dataclasses.dataclass(frozen=True, slots=True, repr=False)
 class AllToAll(ClosedLoop):
     """Every task sends one message to every other: task i to i+1, then to i+2, ... (mod N), N-1 messages in all.

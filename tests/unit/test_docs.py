@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import re
 import sys
 from pathlib import Path
@@ -12,6 +13,8 @@ import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env import _core, agents, baselines, bounds, jobs, traffic
+from dragonfly_env.config.rows import describe
+from dragonfly_env.envs.options import EnvOptions
 from dragonfly_env.policies import describe_policy
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -122,3 +125,17 @@ def test_a_snippet_shows_what_it_prints_and_passes_its_names_on(docs: Any) -> No
     assert run_block("print(hosts)", names, "second") == "72\n"
     with pytest.raises(ZeroDivisionError):
         run_block("hosts / 0", names, "third")
+
+
+@pytest.mark.parametrize("made", [dfe.NetworkConfig, dfe.SimulationConfig, dfe.Grid, dfe.BatchedRoutingEnv])
+def test_the_reference_lists_every_setting_once(docs: Any, made: type) -> None:
+    from dragonfly_docs.rows import with_rows
+
+    settings = EnvOptions if made is dfe.BatchedRoutingEnv else made
+    lines = with_rows(made, (inspect.getdoc(made) or "").split("\n"))
+    arguments = lines[lines.index("Args:") + 1 :]
+    arguments = arguments[: arguments.index("")]
+    named = [re.split(r"[ :(]", line.strip())[0] for line in arguments if not line.startswith("     ")]
+    assert {row.name for row in describe(settings)} <= set(named)
+    assert len(named) == len(set(named))
+    assert "Example:" in lines

@@ -39,6 +39,7 @@ _INTERNAL = frozenset(
     {
         "build",
         "build_source",
+        "called",
         "check_invariants",
         "classes",
         "core_spec",
@@ -46,13 +47,14 @@ _INTERNAL = frozenset(
         "duration_ps",
         "end_mark",
         "from_statistics",
+        "listed",
         "of",
         "sealed",
         "to_core",
         "warmup_ps",
     }
 )
-_HIDDEN = {"EnvOptions": frozenset({"hops", "spec"}), "Grid": frozenset({"name", "parameters"})}
+_HIDDEN = {"EnvOptions": frozenset({"hops", "spec"}), "Grid": frozenset({"name"})}
 _SHOWN = {name: frozenset({"of"}) for name in ("Bounds", "Fairness", "RecordedProgram")}
 
 

@@ -12,6 +12,7 @@ from sphinx.ext.napoleon import GoogleDocstring
 from dragonfly_docs import generated_pages
 from dragonfly_docs.links import relink
 from dragonfly_docs.markdown import GENERATED
+from dragonfly_docs.rows import with_rows
 
 
 def write_pages(folder: Path) -> None:
@@ -37,10 +38,12 @@ def _on_include(app: Sphinx, path: Path, page: str, content: list[str]) -> None:
 
 
 def _on_docstring(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
-    r"""Keep napoleon from taking the first words of what is returned, up to a colon, for a type.
+    r"""List the rows of settings classes; keep napoleon from taking the first words of what is returned for a type.
 
     Our docstrings give types in words where they matter. ``\ `` is nothing at all, but a line without a colon.
     """
+    if what == "class":
+        lines[:] = with_rows(thing, lines)
     for index in [index for index, line in enumerate(lines) if line.strip() == "Returns:"][::-1]:
         if index + 1 < len(lines):
             indent = lines[index + 1][: len(lines[index + 1]) - len(lines[index + 1].lstrip())]

@@ -181,8 +181,8 @@ def check_code(path: Path) -> list[str]:
             found += [f"{line}: a comment with {word.group()!r}: {new}" for word, new in words]
         elif text not in public:
             parts = _PARTS.findall(text)
-            words = [(text, new) for old, new in _IN_NAMES if any(map(old.fullmatch, parts))]
-            found += [f"{line}: the name {name!r}: {new}" for name, new in words]
+            better = [new for old, new in _IN_NAMES if any(map(old.fullmatch, parts))]
+            found += [f"{line}: the name {text!r}: {new}" for new in better]
     return found
 
 

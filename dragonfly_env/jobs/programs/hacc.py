@@ -7,7 +7,6 @@ import random
 from collections.abc import Iterator
 from typing import ClassVar
 
-from dragonfly_env.config.help import documented
 from dragonfly_env.config.rows import boolean
 from dragonfly_env.jobs.collectives import allreduce
 from dragonfly_env.jobs.grids import even_lengths, line_through, neighbors_around
@@ -21,7 +20,6 @@ _HALO_BYTES = 8_192  # "KB" (assumption)
 _AXES = (0, 1, 2, 1, 0)  # of the five redistributions from boxes to pencils and back
 
 
-@documented
 @dataclasses.dataclass(frozen=True, slots=True, repr=False)
 class Hacc(Motif):
     """Step of the solver: a forward transform of five redistributions, each an exchange of 1.2 MB with every rank of

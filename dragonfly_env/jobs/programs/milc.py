@@ -8,7 +8,6 @@ import math
 from collections.abc import Iterator
 from typing import ClassVar
 
-from dragonfly_env.config.help import documented
 from dragonfly_env.config.rows import integer
 from dragonfly_env.jobs.collectives import allreduce
 from dragonfly_env.jobs.grids import even_lengths, place_of, rank_at
@@ -23,7 +22,6 @@ _PLANES = 3  # one of fat links, two of Naik links
 _BLOCK = (2, 2, 1, 1)
 
 
-@documented
 @dataclasses.dataclass(frozen=True, slots=True, repr=False)
 class Milc(Motif):
     """Iteration of the solver: for even and for odd sites, gathers from the eight neighbours on a 4-D torus of
@@ -113,7 +111,6 @@ class Milc(Motif):
         yield from allreduce(rank, everyone, 8)
 
 
-@documented
 @dataclasses.dataclass(frozen=True, slots=True, repr=False)
 class MilcReorder(Milc):
     """``milc`` with ranks in another order: blocks of 2 x 2 x 1 x 1 take hosts one after the other, and rows of blocks

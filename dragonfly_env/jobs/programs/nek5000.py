@@ -7,7 +7,6 @@ import math
 from collections.abc import Iterator
 from typing import ClassVar
 
-from dragonfly_env.config.help import documented
 from dragonfly_env.jobs.collectives import allreduce
 from dragonfly_env.jobs.grids import even_lengths, neighbors_around
 from dragonfly_env.jobs.operations import Operation, compute, receive, send, wait
@@ -20,7 +19,6 @@ ORDER = 7
 _VALUE_BYTES = 8
 
 
-@documented
 @dataclasses.dataclass(frozen=True, slots=True, repr=False)
 class Nek5000(Motif):
     """Iteration of the solver: all-reduce of 16 bytes, half of the gap, exchange with the 26 ranks around on a 3-D

@@ -6,7 +6,6 @@ import dataclasses
 from collections.abc import Iterator
 from typing import ClassVar
 
-from dragonfly_env.config.help import documented
 from dragonfly_env.config.rows import integer
 from dragonfly_env.jobs.collectives import allreduce, alltoallv, broadcast, reduce
 from dragonfly_env.jobs.grids import rectangle
@@ -22,7 +21,6 @@ PANEL_BYTES = 3_276_800
 _SEGMENT_BYTES = 51_200
 
 
-@documented
 @dataclasses.dataclass(frozen=True, slots=True, repr=False)
 class Qbox(Motif):
     """Iteration on a grid of ranks as square as can be: per band two all-to-all exchanges of 8 MB a host inside the

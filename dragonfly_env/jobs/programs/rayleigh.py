@@ -6,7 +6,6 @@ import dataclasses
 from collections.abc import Iterator
 from typing import ClassVar
 
-from dragonfly_env.config.help import documented
 from dragonfly_env.jobs.collectives import alltoallv
 from dragonfly_env.jobs.grids import rectangle
 from dragonfly_env.jobs.operations import Operation, compute
@@ -17,7 +16,6 @@ TRANSPOSE_BYTES = 6_000_000
 be 1.5 GB; the gap, which is calibrated to the MPI share, makes up for it."""
 
 
-@documented
 @dataclasses.dataclass(frozen=True, slots=True, repr=False)
 class Rayleigh(Motif):
     """Step on a grid of ranks as square as can be: half of the gap, all-to-all in the column, in the row, the other
