@@ -1,8 +1,10 @@
 """UGAL: at the source router, minimal iff ``q_minimal <= 2 * q_nonminimal + bias_packets``; the choice is final.
 
 ``q`` is the congestion of the path's first port in packets: waiting in its output queues, and sent with the credit not
-yet back. If both paths start on one port, the VCs that they would use are compared instead. Traffic inside a group is
-minimal. Non-minimal paths go by a random group (``ugal-g``) or a random router of another group (``ugal-n``).
+yet back. If both paths start on one port, the VCs that they would use are compared instead. With
+``congestion_metric="queued"`` it is what waits in the output queue of the VC: packets in flight on a long link do not
+count. Traffic inside a group is minimal. Non-minimal paths go by a random group (``ugal-g``) or a random router of
+another group (``ugal-n``).
 
 The core has drawn the candidate paths of a decision from the same random numbers as its own policy, so the same rule
 takes the same decision.
@@ -30,15 +32,17 @@ def act(
     batch: DecisionBatch,
     *,
     kind: str,
+    congestion_metric: str,
     bias_packets: float,
     minimal_candidates: int,
     nonminimal_candidates: int,
     **_: object,
 ) -> IntArray:
     """(N,) a path for every packet; ties go to the minimal path, and among candidates of a kind to the first."""
-    minimal, _exists = least_occupied(batch, columns_of(batch, "minimal", minimal_candidates))
-    nonminimal, exists = least_occupied(batch, columns_of(batch, kind, nonminimal_candidates))
-    leaves = exists & prefers_nonminimal(batch, minimal, nonminimal, bias_packets)
+    by = "vc_queued" if congestion_metric == "queued" else "occupancy"
+    minimal, _exists = least_occupied(batch, columns_of(batch, "minimal", minimal_candidates), by)
+    nonminimal, exists = least_occupied(batch, columns_of(batch, kind, nonminimal_candidates), by)
+    leaves = exists & prefers_nonminimal(batch, minimal, nonminimal, bias_packets, by)
     return np.where(leaves, nonminimal, minimal)
 
 
@@ -76,8 +80,11 @@ def prefers_nonminimal(
     nonminimal: IntArray,
     bias_packets: float | npt.NDArray[np.float64],
     by: str = "occupancy",
+    *,
+    by_hops: bool = False,
 ) -> BoolArray:
-    """(N,) whether ``q_minimal > 2 * q_nonminimal + bias_packets``.
+    """(N,) whether ``q_minimal > 2 * q_nonminimal + bias_packets``; ``by_hops``: the weights are the numbers of hops of
+    the two paths, in the place of 1 and 2.
 
     ``by`` names the field of ``batch.candidates`` that is compared: ``"occupancy"`` of the port, ``"vc_occupancy"`` of
     the VC that the path would use there, or ``"vc_queued"``, what is in the output queue of that VC.
@@ -89,5 +96,6 @@ def prefers_nonminimal(
         same_port = straight["port"] == around["port"]
         q_minimal = np.where(same_port, straight["vc_occupancy"], q_minimal)
         q_nonminimal = np.where(same_port, around["vc_occupancy"], q_nonminimal)
-    prefers: BoolArray = q_minimal > 2.0 * q_nonminimal + bias_packets
+    weights = (straight["hops"], around["hops"]) if by_hops else (1.0, 2.0)
+    prefers: BoolArray = weights[0] * q_minimal > weights[1] * q_nonminimal + bias_packets
     return prefers

@@ -128,7 +128,7 @@ class Policy:
             for parameter, field in fields.items()
         }
         _check_together(values)
-        if "weights" in values:
+        if name == "mlp":
             values["sha256"] = load_network(values["weights"], values["sha256"])[1]
         object.__setattr__(self, "name", name)
         object.__setattr__(
@@ -209,7 +209,7 @@ class Policy:
     @property
     def network(self) -> MlpNetwork | None:
         """The neural network whose decisions these are; None: the policy is no network."""
-        file = mlp.SHIPPED.get(self.name) or self.parameters.get("weights")
+        file = self.parameters["weights"] if self.name == "mlp" else mlp.SHIPPED.get(self.name)
         return None if file is None else load_network(file, self.parameters.get("sha256"))[0]
 
     @property
@@ -310,9 +310,11 @@ class Policy:
         needed |= {option: given[option] for option in _CANDIDATES if option in given}
         if kinds := self._nonminimal_kinds():
             needed["nonminimal_kinds"] = kinds
-        if observes := registry()[self.name]["features"]:
-            queues = (VC_QUEUES,) if given.get("congestion_metric") == "queued" else ()
-            needed["features"] = (*FEATURES, *queues, *observes)
+        observes = tuple(registry()[self.name]["features"])
+        if given.get("congestion_metric") == "queued":
+            observes = (VC_QUEUES, *observes)
+        if observes:
+            needed["features"] = (*FEATURES, *observes)
             needed["trackers"] = self._trackers(observes)
         return needed
 
@@ -399,7 +401,7 @@ def describe_policy(name: str) -> tuple[SettingInfo, ...]:
 
 def needs_weights(name: str) -> bool:
     """Whether the name alone is not enough: the policy is a network from a file."""
-    return "weights" in _fields(name)
+    return "sha256" in _fields(name)
 
 
 def make_policy(name: str, **parameters: Any) -> Policy:

@@ -5,36 +5,11 @@
 #include <span>
 
 #include "routing/gateways.hpp"
+#include "routing/path_hops.hpp"
 
 namespace dragonfly {
 
 namespace {
-
-// Hops from `router` through `first` and minimally on to `target`, both included, counting from a hop
-// out of `router`.
-std::uint32_t hops_through(const Dragonfly& topology, std::uint32_t router, Port first,
-                           std::uint32_t target) noexcept {
-  return 1U + topology.minimal_hops(topology.neighbor(router, first).router, target);
-}
-
-// Hops of a non-minimal path from here to the destination router.
-std::int8_t nonminimal_hops(const Dragonfly& topology, const Packet& packet, const NonMinimalPath& nonminimal,
-                            std::uint32_t router, Port first) noexcept {
-  if (visits_router(nonminimal.kind)) {
-    return static_cast<std::int8_t>(hops_through(topology, router, first, nonminimal.router) +
-                                    topology.minimal_hops(nonminimal.router, packet.destination_router));
-  }
-  // To the group, wherever the path enters it, then minimally on. With draws: on a path that starts like
-  // that.
-  std::uint32_t entry = topology.neighbor(router, first).router;
-  std::uint32_t hops = 1;
-  while (topology.group_of(entry) != nonminimal.group) {
-    const std::uint32_t choice = topology.draws_paths() ? 0U : packet.number;
-    entry = topology.neighbor(entry, topology.port_towards_group(entry, nonminimal.group, choice)).router;
-    ++hops;
-  }
-  return static_cast<std::int8_t>(hops + topology.minimal_hops(entry, packet.destination_router));
-}
 
 // Hops of a minimal path from here to the destination router.
 std::int8_t minimal_path_hops(const RouteContext& context, const MinimalPath& path) noexcept {
@@ -139,10 +114,11 @@ std::uint32_t path_choices(const ObservationPlan& plan, const RouteContext& cont
     const NonMinimalPath left{.kind = packet.nonminimal_kind,
                               .router = packet.intermediate_router,
                               .group = packet.intermediate_group};
-    put(describe(0, planned.hop,
-                 planned.to_intermediate
-                     ? nonminimal_hops(topology, packet, left, router, planned.hop.port)
-                     : static_cast<std::int8_t>(hops_through(topology, router, planned.hop.port, target))));
+    put(describe(
+        0, planned.hop,
+        planned.to_intermediate
+            ? static_cast<std::int8_t>(nonminimal_hops(topology, packet, left, router, planned.hop.port))
+            : static_cast<std::int8_t>(hops_through(topology, router, planned.hop.port, target))));
   } else if (shown.first == 0) {
     const Stage stage = plan.paths.source_stage(packet);
     RandomStream choices = context.minimal_choice_stream();
@@ -174,8 +150,9 @@ std::uint32_t path_choices(const ObservationPlan& plan, const RouteContext& cont
           continue;
         }
         const Hop hop = plan.paths.nonminimal_hop(packet, nonminimal, router, context.group());
-        Candidate candidate = describe(static_cast<std::int8_t>(1 + static_cast<int>(kind)), hop,
-                                       nonminimal_hops(topology, packet, nonminimal, router, hop.port));
+        const auto hops =
+            static_cast<std::int8_t>(nonminimal_hops(topology, packet, nonminimal, router, hop.port));
+        Candidate candidate = describe(static_cast<std::int8_t>(1 + static_cast<int>(kind)), hop, hops);
         candidate.intermediate_group = nonminimal.group;
         candidate.intermediate_router =
             visits_router(kind) ? static_cast<std::int32_t>(nonminimal.router) : -1;

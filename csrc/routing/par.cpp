@@ -36,15 +36,15 @@ class Par final : public DrawsPerDecision<Par> {
 
 std::unique_ptr<RoutingPolicy> make_par(const PolicyInfo& info, const Parameters& given,
                                         const PolicyEnvironment& environment) {
-  return std::make_unique<Par>(read_ugal_params(info, given, environment));
+  return std::make_unique<Par>(read_queue_ugal_params(info, given, environment));
 }
 
 }  // namespace
 
 std::vector<PolicyInfo> par_policies() {
   return {{"par", "as ugal-n, and once more at the second router of the source group",
-           "Jiang et al., ISCA 2009; Kang et al., HPDC 2021", "every", "path", ugal_parameters(), make_par,
-           NonMinimalKind::kLgl}};
+           "Jiang et al., ISCA 2009; Kang et al., HPDC 2021", "every", "path", queue_ugal_parameters(),
+           make_par, NonMinimalKind::kLgl}};
 }
 
 }  // namespace dragonfly

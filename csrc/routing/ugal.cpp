@@ -34,7 +34,7 @@ class Ugal final : public DrawsPerDecision<Ugal> {
 
 std::unique_ptr<RoutingPolicy> make_ugal(const PolicyInfo& info, const Parameters& given,
                                          const PolicyEnvironment& environment) {
-  return std::make_unique<Ugal>(read_ugal_params(info, given, environment));
+  return std::make_unique<Ugal>(read_queue_ugal_params(info, given, environment));
 }
 
 }  // namespace
@@ -42,9 +42,9 @@ std::unique_ptr<RoutingPolicy> make_ugal(const PolicyInfo& info, const Parameter
 std::vector<PolicyInfo> ugal_policies() {
   constexpr const char* source = "Kang, Wang, Lan, HPDC 2021, section 2.2";
   return {{"ugal-g", "minimal or a random group, by local occupancy", source, "source", "path",
-           ugal_parameters(), make_ugal, NonMinimalKind::kLg},
+           queue_ugal_parameters(), make_ugal, NonMinimalKind::kLg},
           {"ugal-n", "minimal or a random router, by local occupancy", source, "source", "path",
-           ugal_parameters(), make_ugal, NonMinimalKind::kLgl}};
+           queue_ugal_parameters(), make_ugal, NonMinimalKind::kLgl}};
 }
 
 }  // namespace dragonfly

@@ -21,6 +21,16 @@ UgalParams read_ugal_params(const PolicyInfo& info, const Parameters& given,
   return params;
 }
 
+std::vector<ParameterInfo> queue_ugal_parameters() { return rows_of<QueueUgalParams>(); }
+
+UgalParams read_queue_ugal_params(const PolicyInfo& info, const Parameters& given,
+                                  const PolicyEnvironment& environment) {
+  QueueUgalParams params{info, given, environment.avoid_destination_group};
+  params.nonminimal = info.nonminimal;
+  params.metric = params.congestion_metric == 1 ? CongestionMetric::kVcQueue : CongestionMetric::kPort;
+  return params;
+}
+
 std::vector<ParameterInfo> piggyback_parameters() { return rows_of<PiggybackParams>(); }
 
 UgalParams read_piggyback_params(const PolicyInfo& info, const Parameters& given,
@@ -29,6 +39,7 @@ UgalParams read_piggyback_params(const PolicyInfo& info, const Parameters& given
   params.nonminimal = info.nonminimal;
   const bool by_vc = params.congestion_metric == 0 ? environment.compares_vcs : params.congestion_metric == 2;
   params.metric = by_vc ? CongestionMetric::kVc : CongestionMetric::kPort;
+  params.path_weights = params.weights == 0 ? PathWeights::kDouble : PathWeights::kHops;
   return params;
 }
 

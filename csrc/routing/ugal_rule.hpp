@@ -2,6 +2,7 @@
 #pragma once
 
 #include "routing/nonminimal.hpp"
+#include "routing/path_hops.hpp"
 #include "routing/policy.hpp"
 
 namespace dragonfly {
@@ -10,11 +11,16 @@ namespace dragonfly {
 // queue alone.
 enum class CongestionMetric : std::uint8_t { kPort, kVc, kVcQueue };
 
+// The weights of the minimal and of the non-minimal path in the comparison: 1 and 2, or their numbers of
+// hops.
+enum class PathWeights : std::uint8_t { kDouble, kHops };
+
 // Parameters of the candidate paths.
 struct CandidateParams : NonMinimalParams {
   using NonMinimalParams::NonMinimalParams;
   NonMinimalKind nonminimal = NonMinimalKind::kLgl;
   CongestionMetric metric = CongestionMetric::kPort;
+  PathWeights path_weights = PathWeights::kDouble;
   Count minimal_candidates{
       this,
       {"minimal_candidates", 1.0, "paths",
@@ -39,6 +45,21 @@ struct UgalParams : CandidateParams {
                      between(-1e9, 1e9)}};
 };
 
+// Parameters of the policies that are UGAL at one or two routers.
+struct QueueUgalParams : UgalParams {
+  using UgalParams::UgalParams;
+  Choice congestion_metric{this,
+                           {"congestion_metric", std::string{"port"}, "",
+                            "what the two paths are compared by: the occupancy of the port that a path would "
+                            "use first, which counts "
+                            "the packets in flight whose credit is not back yet, or what is queued in the "
+                            "router for the VC there. On "
+                            "a long link packets in flight look like congestion. Source: Kang et al., HPDC "
+                            "2021, section 5.1; Won et "
+                            "al., HPCA 2015",
+                            among({"port", "queued"})}};
+};
+
 // Parameters of Piggyback: its congestion metric is a convention of the network.
 struct PiggybackParams : UgalParams {
   using UgalParams::UgalParams;
@@ -49,6 +70,12 @@ struct PiggybackParams : UgalParams {
        "use first, or of "
        "the VC there; auto: as the network says (congestion_metric)",
        among({"auto", "port", "vc"})}};
+  Choice weights{this,
+                 {"weights", std::string{"double"}, "",
+                  "the weights of the two paths: double, 1 and 2, as in equation 1 of LIA, TACO 2025; hops, "
+                  "their numbers of "
+                  "hops, as in UGAL, Kim et al., ISCA 2008",
+                  among({"double", "hops"})}};
 };
 
 // Their rows in the registry, and their values; those of candidates leave the bias at 0.
@@ -58,6 +85,9 @@ struct PiggybackParams : UgalParams {
 [[nodiscard]] std::vector<ParameterInfo> ugal_parameters();
 [[nodiscard]] UgalParams read_ugal_params(const PolicyInfo& info, const Parameters& given,
                                           const PolicyEnvironment& environment);
+[[nodiscard]] std::vector<ParameterInfo> queue_ugal_parameters();
+[[nodiscard]] UgalParams read_queue_ugal_params(const PolicyInfo& info, const Parameters& given,
+                                                const PolicyEnvironment& environment);
 [[nodiscard]] std::vector<ParameterInfo> piggyback_parameters();
 [[nodiscard]] UgalParams read_piggyback_params(const PolicyInfo& info, const Parameters& given,
                                                const PolicyEnvironment& environment);
@@ -106,8 +136,16 @@ inline void weigh(const RouteContext& context, const UgalParams& params, const H
     minimal_occupancy = context.occupancy_packets(minimal);
     nonminimal_occupancy = context.occupancy_packets(compared.nonminimal_start);
   }
-  compared.minimal = static_cast<double>(minimal_occupancy) <=
-                     2.0 * static_cast<double>(nonminimal_occupancy) + params.bias_packets;
+  double minimal_weight = 1.0;
+  double nonminimal_weight = 2.0;
+  if (params.path_weights == PathWeights::kHops) {
+    const Packet& packet = context.packet();
+    minimal_weight = context.topology().minimal_hops(context.router(), packet.destination_router);
+    nonminimal_weight = nonminimal_hops(context.topology(), packet, compared.nonminimal, context.router(),
+                                        compared.nonminimal_start.port);
+  }
+  compared.minimal = minimal_weight * static_cast<double>(minimal_occupancy) <=
+                     nonminimal_weight * static_cast<double>(nonminimal_occupancy) + params.bias_packets;
 }
 
 // Whether the comparison has one path of each kind out of the group, by the only possible port.
@@ -143,9 +181,9 @@ inline void weigh(const RouteContext& context, const UgalParams& params, const H
 // Non-minimal iff q_min > 2 * q_nonmin + bias, ties go minimal, where q
 // is the occupancy of the first port of the path. Among several candidates of a kind the least occupied (then
 // the first drawn) is compared; there are several minimal ones only with trunking. When both paths start on
-// one port the VCs that they would use are compared instead of the port. Source: Kang et al., HPDC 2021,
-// sections 2.2 and 5.1 and its published simulator; LIA (TACO 2025) equation 1.
-// `draws`: the packet's stream for that kind of path.
+// one port the VCs that they would use are compared instead of the port. PathWeights::kHops has the hops of
+// the two paths for 1 and 2. Source: Kang et al., HPDC 2021, sections 2.2 and 5.1 and its published
+// simulator; LIA (TACO 2025) equation 1. `draws`: the packet's stream for that kind of path.
 [[nodiscard]] inline UgalComparison ugal_comparison(const RouteContext& context, const UgalParams& params,
                                                     Stage minimal_stage, RandomStream& draws) {
   return detail::has_one_candidate_each(context, params)

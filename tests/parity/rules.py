@@ -53,7 +53,9 @@ def _piggyback(given: Parameters, batch: dfe.DecisionBatch, *, short: bool) -> I
         nonminimal, exists = least_occupied(batch, columns, by)
     flags = batch.layout.counts(batch.obs, "candidate_congested")
     congested = flags[np.arange(len(batch)), minimal] > 0
-    prefers = prefers_nonminimal(batch, minimal, nonminimal, given["bias_packets"], by)
+    prefers = prefers_nonminimal(
+        batch, minimal, nonminimal, given["bias_packets"], by, by_hops=given["weights"] == "hops"
+    )
     return np.where(exists & (prefers | congested), nonminimal, minimal)
 
 

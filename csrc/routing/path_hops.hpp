@@ -1,0 +1,37 @@
+// The number of hops of a path, counted from a router to the destination router.
+#pragma once
+
+#include <cstdint>
+
+#include "routing/path_follower.hpp"
+
+namespace dragonfly {
+
+// Hops from `router` through `first` and minimally on to `target`, both included, counting from a hop
+// out of `router`.
+[[nodiscard]] inline std::uint32_t hops_through(const Dragonfly& topology, std::uint32_t router, Port first,
+                                                std::uint32_t target) noexcept {
+  return 1U + topology.minimal_hops(topology.neighbor(router, first).router, target);
+}
+
+// Hops of a non-minimal path from `router`, which it leaves by the port `first`.
+[[nodiscard]] inline std::uint32_t nonminimal_hops(const Dragonfly& topology, const Packet& packet,
+                                                   const NonMinimalPath& nonminimal, std::uint32_t router,
+                                                   Port first) noexcept {
+  if (visits_router(nonminimal.kind)) {
+    return hops_through(topology, router, first, nonminimal.router) +
+           topology.minimal_hops(nonminimal.router, packet.destination_router);
+  }
+  // To the group, wherever the path enters it, then minimally on. With draws: on a path that starts like
+  // that.
+  std::uint32_t entry = topology.neighbor(router, first).router;
+  std::uint32_t hops = 1;
+  while (topology.group_of(entry) != nonminimal.group) {
+    const std::uint32_t choice = topology.draws_paths() ? 0U : packet.number;
+    entry = topology.neighbor(entry, topology.port_towards_group(entry, nonminimal.group, choice)).router;
+    ++hops;
+  }
+  return hops + topology.minimal_hops(entry, packet.destination_router);
+}
+
+}  // namespace dragonfly
