@@ -235,13 +235,10 @@ def check_order(name: str, episodes: dict[str, Episode]) -> None:
             assert one.returned < other.returned, (policy, better)
 
 
-@pytest.mark.parametrize("duration_ns", [5_000.0, 20_000.0])
 @pytest.mark.parametrize(("name", "scenario"), SMALL)
-def test_no_policy_with_more_packets_in_the_system_has_the_higher_return(
-    name: str, scenario: str, duration_ns: float
-) -> None:
-    """And none that delivers less with a higher latency."""
-    check_order(name, play_all(name, scenario, duration_ns))
+def test_no_policy_with_more_packets_in_the_system_has_the_higher_return(name: str, scenario: str) -> None:
+    """And none that delivers less with a higher latency. Longer episodes: the slow test below."""
+    check_order(name, play_all(name, scenario, 5_000.0))
 
 
 @pytest.mark.slow

@@ -102,7 +102,7 @@ def test_a_network_sees_every_feature_and_every_kind_of_nonminimal_path(action: 
             max_hops=6,
             hidden_units=(40,),
         )
-        check_equal(config, policy)
+        check_equal(config, policy, 1000.0)
 
 
 @pytest.mark.parametrize(("scope", "network"), in_turn(("source", "every", "progressive"), PRESETS, each=3))

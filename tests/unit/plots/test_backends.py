@@ -14,9 +14,9 @@ from dragonfly_env.cli import app
 command = "sweep -t 72 -p min --traffic uniform -l 0.2 --warmup 500 --measure 1000 -j 1 -o out"
 app(command.split(), standalone_mode=False)
 """
-PAPERS = "from dragonfly_env.lab.papers import PAPERS"
-BENCHMARK = "from dragonfly_env.lab.benchmark import report"
-RENDER = """
+IMPORTS_AND_RENDER = """
+from dragonfly_env.lab.papers import PAPERS
+from dragonfly_env.lab.benchmark import report
 import dragonfly_env as dfe
 from dragonfly_env.envs.render import Renderer
 simulation = dfe.Simulation(dfe.SimulationConfig(topology="72"))
@@ -25,7 +25,7 @@ Renderer(simulation.config, "rgb_array").render(simulation.metrics())
 """
 
 
-@pytest.mark.parametrize("script", [SWEEP, PAPERS, BENCHMARK, RENDER])
+@pytest.mark.parametrize("script", [SWEEP, IMPORTS_AND_RENDER])
 def test_figures_need_no_backend(script: str, tmp_path: Path) -> None:
     environment = {**os.environ, "MPLBACKEND": "module://matplotlib_inline.backend_inline"}
     done = subprocess.run(

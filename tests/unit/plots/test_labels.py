@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from pathlib import Path
 
+import numpy as np
 import pytest
 from matplotlib.figure import Figure
 from matplotlib.text import Text
@@ -62,6 +63,14 @@ def overlap(one: Bbox, other: Bbox) -> bool:
     return common is not None and common.width > SLACK and common.height > SLACK
 
 
+def any_overlap(boxes: list[Bbox]) -> bool:
+    """Whether two of the boxes overlap: of thousands, so all pairs at once."""
+    x0, y0, x1, y1 = np.array([box.extents for box in boxes]).T
+    width = np.minimum.outer(x1, x1) - np.maximum.outer(x0, x0)
+    height = np.minimum.outer(y1, y1) - np.maximum.outer(y0, y0)
+    return bool(np.triu((width > SLACK) & (height > SLACK), 1).any())
+
+
 def check(figure: Figure) -> None:
     labels = labels_of(figure)
     for text, box in labels:
@@ -102,7 +111,7 @@ def test_every_label_of_the_heat_map_of_a_suite_is_read(tracks: tuple[str, ...])
         for axis in (axes.xaxis, axes.yaxis):
             ticks = [label for label in axis.get_ticklabels() if label.get_text()]
             boxes = [label.get_window_extent() for label in ticks]
-            assert not any(overlap(one, other) for one, other in itertools.combinations(boxes, 2))
+            assert not boxes or not any_overlap(boxes)
             assert all(label.get_fontsize() >= 8 for label in ticks)
             assert all(box.x0 >= -SLACK and box.y0 >= -SLACK for box in boxes)
         shown += sum(image.get_array().size for image in axes.collections if image.get_array() is not None)
