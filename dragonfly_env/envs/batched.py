@@ -238,10 +238,6 @@ class BatchedRoutingEnv(CoreOwner):
 
         Raises:
             ConfigError: For an option that is unknown or impossible.
-
-        Example:
-            >>> env = dfe.BatchedRoutingEnv(dfe.SimulationConfig(topology="72"))
-            >>> env.check_changes({"load": 0.2})
         """
         self._scenarios.check(options)
 
@@ -381,17 +377,6 @@ class BatchedRoutingEnv(CoreOwner):
         self._check_begun("pending")
         return self._batch if self._batch is not None else self._take_batch()
 
-    def minimal_action(self, batch: DecisionBatch) -> IntArray:
-        """(N,) the action along a shortest path, which is always legal.
-
-        Example:
-            >>> env = dfe.BatchedRoutingEnv(dfe.SimulationConfig(topology="72"))
-            >>> batch = env.reset(seed=1)
-            >>> np.array_equal(env.minimal_action(batch), batch.minimal_actions())
-            True
-        """
-        return batch.minimal_actions()
-
     # After and next to the episode.
 
     def extend(self, duration_ns: float) -> DecisionBatch:
@@ -458,15 +443,7 @@ class BatchedRoutingEnv(CoreOwner):
             batch = self.step(batch.minimal_actions() if policy is None else policy.act(batch))
 
     def reset_statistics(self) -> None:
-        """Forget what was counted so far, as ``Simulation.reset_statistics``.
-
-        Example:
-            >>> env = dfe.BatchedRoutingEnv(dfe.SimulationConfig(topology="72"))
-            >>> batch = env.reset(seed=1)
-            >>> env.reset_statistics()
-            >>> env.metrics().packets_generated
-            0
-        """
+        """Forget what was counted so far, as ``Simulation.reset_statistics``."""
         for number in range(self.num_scenarios):
             self._core.simulation_of(number).reset_statistics()
 
@@ -568,23 +545,8 @@ class BatchedRoutingEnv(CoreOwner):
         return self._rewards.read_packets(self._core)
 
     def metrics(self, scenario: int | None = None) -> Metrics:
-        """Metrics since the warm-up (or ``reset_statistics``). While decisions are pending, the parts of
-        the network may be at slightly different times; when ``done`` everything is exact.
-
-        Args:
-            scenario: Which one; where there is only one, it need not be said.
-
-        Raises:
-            ConfigError: If there is no such scenario.
-
-        Example:
-            >>> config = dfe.SimulationConfig(topology="72")
-            >>> env = dfe.BatchedRoutingEnv(config, duration_ns=1_000)
-            >>> batch = env.reset(seed=1)
-            >>> while not env.done:
-            ...     batch = env.step(batch.minimal_actions())
-            >>> env.metrics().duration_ns
-            1000.0
+        """Metrics of a ``scenario`` since the warm-up (or ``reset_statistics``). While decisions are pending, the parts
+        of the network may be at slightly different times; when ``done`` everything is exact.
         """
         number = self._number(scenario)
         config = self.configs[number]
@@ -593,23 +555,8 @@ class BatchedRoutingEnv(CoreOwner):
         return Metrics.from_statistics(statistics, config.topology, config.network, jobs=jobs)
 
     def trace_hash(self, scenario: int | None = None) -> int:
-        """A 64-bit hash over every delivery since time 0; equal hashes mean equal histories. That of a scenario is
+        """A 64-bit hash over every delivery since time 0; equal hashes mean equal histories. That of a ``scenario`` is
         the same as if it ran alone.
-
-        Args:
-            scenario: Which one; where there is only one, it need not be said.
-
-        Raises:
-            ConfigError: If there is no such scenario.
-
-        Example:
-            >>> config = dfe.SimulationConfig(topology="72", policy="min")
-            >>> env = dfe.BatchedRoutingEnv(config, duration_ns=1_000)
-            >>> batch = env.reset(seed=1)
-            >>> while not env.done:
-            ...     batch = env.step(batch.minimal_actions())
-            >>> env.trace_hash() != 0
-            True
         """
         number = self._number(scenario)
         return self._core.simulation_of(number).trace_hash()
@@ -620,42 +567,14 @@ class BatchedRoutingEnv(CoreOwner):
         A router's row has the occupancy of every output port (queued packets and credits in use, relative to the
         network's buffers); packets that the router holds (see ``rewards_by_router``); packets in source queues of its
         hosts; by destination group, packets that the hosts have given to it in the last one to two microseconds; and
-        the share of the episode that is over. A number n of packets is shown as n / (n + radix).
-
-        Args:
-            scenario: Which one; where there is only one, it need not be said.
-
-        Raises:
-            ConfigError: If there is no such scenario.
-
-        Example:
-            >>> env = dfe.BatchedRoutingEnv(dfe.SimulationConfig(topology="72"))
-            >>> batch = env.reset(seed=1)
-            >>> env.state().shape == env.state_shape
-            True
+        the share of the episode that is over. A number n of packets is shown as n / (n + radix). Of several scenarios
+        ``scenario`` says which one is meant.
         """
         number = self._number(scenario)
         return self._core.state(number)
 
     def packet_log(self, scenario: int | None = None) -> dict[str, npt.NDArray[Any]]:
-        """Take the packet log, as ``Simulation.packet_log``.
-
-        Args:
-            scenario: Whose; where there is only one, it need not be said.
-
-        Raises:
-            ConfigError: If there is no such scenario.
-            StateError: If its configuration did not set ``packet_log``.
-
-        Example:
-            >>> config = dfe.SimulationConfig(topology="72", packet_log=True)
-            >>> env = dfe.BatchedRoutingEnv(config, duration_ns=2_000)
-            >>> batch = env.reset(seed=1)
-            >>> while not env.done:
-            ...     batch = env.step(batch.minimal_actions())
-            >>> len(env.packet_log()["hops"]) > 0
-            True
-        """
+        """Take the packet log of a ``scenario``, as ``Simulation.packet_log``; ``StateError`` if there is none."""
         number = self._number(scenario)
         return packet_log_of(self._core.simulation_of(number), self.configs[number])
 
