@@ -12,7 +12,7 @@ import functools
 import pkgutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +29,7 @@ from dragonfly_env.checks.values import (
     parse_assignments,
     unknown_name,
 )
-from dragonfly_env.config.rows import SettingInfo, info_of, of_row, setting
+from dragonfly_env.config.rows import Record, SettingInfo, info_of, of_row, setting
 from dragonfly_env.decisions.layout import FEATURES, VC_QUEUES
 from dragonfly_env.errors import StateError
 
@@ -79,7 +79,7 @@ _OF_MLP = {
 
 
 @dataclasses.dataclass(frozen=True, slots=True, repr=False)
-class Policy:
+class Policy(Record):
     """A routing policy: a name of ``policies()`` and its parameters. Policies are comparable and hashable.
 
     Args:
@@ -103,6 +103,7 @@ class Policy:
         ('source', 'path', True, False)
     """
 
+    called: ClassVar[str] = "a policy"
     name: str
     parameters: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 

@@ -37,6 +37,11 @@ def as_policy(value: object) -> Policy | str:
     return policy.name if policy.is_usual else policy
 
 
+def policy_row(doc: str) -> Any:
+    """Row of a job's policy, in its plain form."""
+    return setting(None, lambda _, policy: as_policy(policy), "", doc, optional=True)
+
+
 def _spelled(name: str, value: str) -> Any:
     """The value of a field of a job in a string."""
     if name in ("policy", "all_to_all_policy", "name"):
@@ -93,8 +98,8 @@ class Job(Record):
         "",
         "Which hosts: consecutive, random, random-routers, random-groups, groups=k, or a list.",
     )
-    policy: Any = None
-    all_to_all_policy: Any = None
+    policy: Any = policy_row("The policy of its packets; unset: the run's.")
+    all_to_all_policy: Any = policy_row("The policy of its all-to-all operations; unset: ``policy``.")
     start_ns: float = time_ns(0.0, 0.0, MAX_SETTING_NS, doc="When its ranks start.")
     iterations: Any = setting(
         1, _check_iterations, "", f"How often the program is repeated; {ENDLESS}: as long as the run lasts."
@@ -122,9 +127,6 @@ class Job(Record):
         program.check(self.num_hosts)
         if isinstance(program, RegisteredJob) and self.iterations != 1:
             raise config_error("iterations", self.iterations, f"must be 1 for {program.spec}")
-        for field in ("policy", "all_to_all_policy"):
-            policy = getattr(self, field)
-            object.__setattr__(self, field, None if policy is None else as_policy(policy))
         if not self.name:
             object.__setattr__(self, "name", program.spec)
 

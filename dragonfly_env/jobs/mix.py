@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final
 from dragonfly_env.checks.values import parse_assignments
 from dragonfly_env.config.rows import Record, changed, integer, plain, real, time_ns
 from dragonfly_env.config.topology import Dragonfly
-from dragonfly_env.jobs.job import ENDLESS, Job, as_policy
+from dragonfly_env.jobs.job import ENDLESS, Job, policy_row
 from dragonfly_env.jobs.program import Motif
 
 NAME: Final = "background-mix"
@@ -65,14 +65,8 @@ class BackgroundMix(Record):
         doc="Nodes that a host stands for, as for milc: 8 on an eighth of a machine.",
     )
     phase_ns: float = time_ns(200_000.0, doc="Jobs start between 0 and this.")
-    policy: Any = None
-    all_to_all_policy: Any = None
-
-    def __post_init__(self) -> None:
-        Record.__post_init__(self)
-        for field in ("policy", "all_to_all_policy"):
-            policy = getattr(self, field)
-            object.__setattr__(self, field, None if policy is None else as_policy(policy))
+    policy: Any = policy_row("The policy of the mix's packets; unset: the run's.")
+    all_to_all_policy: Any = policy_row("The policy of its all-to-all operations; unset: ``policy``.")
 
     @property
     def is_endless(self) -> bool:
