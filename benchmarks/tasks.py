@@ -1,7 +1,7 @@
 """``python -m benchmarks.tasks``: train the baselines of ``examples/`` in the tasks, and keep their learning curves.
 
 A run is a task, an algorithm and a seed; its points are one file in ``--out``, written when the run has ended, and a
-run whose file exists is not repeated. ``--merge`` puts all files into the table of the documentation and draws its
+run whose file exists is not repeated. ``--merge`` adds all files to the table of the documentation and draws its
 figure. ``--references`` measures the reference policies and writes the table of the package.
 """
 
@@ -191,11 +191,15 @@ def run_all(given: argparse.Namespace) -> None:
 
 
 def merge(folder: Path) -> None:
-    """Write the table of the documentation, at most 40 points of a run, and draw its figure."""
-    files = sorted(folder.glob("*/*.csv"))
-    runs = [pd.read_csv(file) for file in files]
-    thinned = [one.iloc[sorted({*range(0, len(one), len(one) // 40 + 1), len(one) - 1})] for one in runs]
-    table = pd.concat(thinned)
+    """Add the runs of a folder to the table of the documentation, at most 40 points of a run, and draw its figure. A run
+    that the table has already is replaced.
+    """
+    tables = [pd.read_csv(CURVES_FILE)] if CURVES_FILE.exists() else []
+    for file in sorted(folder.glob("*/*.csv")):
+        one = pd.read_csv(file)
+        tables.append(one.iloc[sorted({*range(0, len(one), len(one) // 40 + 1), len(one) - 1})])
+    table = pd.concat(tables).drop_duplicates(list(POINTS[:4]), keep="last")
+    table = table.sort_values(list(POINTS[:4]), kind="stable")
     table.to_csv(CURVES_FILE, index=False, lineterminator="\n")
     figure(table).savefig(CURVES_FIGURE, dpi=110)
     finals = table.dropna(subset="score").groupby(["task", "algorithm"])
@@ -245,7 +249,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("results/tasks"), help="folder of the runs")
     parser.add_argument("--workers", type=int, default=1, help="processes")
     parser.add_argument(
-        "--merge", action="store_true", help="only write table and figure of the runs in --out"
+        "--merge", action="store_true", help="only add the runs in --out to the table and draw the figure"
     )
     parser.add_argument("--references", action="store_true", help="only measure the references of all tasks")
     given = parser.parse_args()
