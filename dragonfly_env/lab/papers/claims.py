@@ -186,7 +186,13 @@ class Claim:
     of_named: bool = False  # whether a statement looks at the named policies alone
     # names of the model variants that were chosen because they meet this claim: it does not test them
     fitted: tuple[str, ...] = ()
+    struck: str = ""  # why it does not count as met even where it is: a sceptic would not be convinced
     explanation: str = ""  # why it deviates
+
+    @property
+    def sentence(self) -> str:
+        """The sentence of the paper: the id without what tells apart claims that repeat one in another setting."""
+        return self.id.partition("-")[0]
 
     @property
     def bounds(self) -> tuple[float, float]:

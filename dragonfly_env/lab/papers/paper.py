@@ -174,9 +174,8 @@ PUBLISHED = PublishedSetting()
 """Settings of a paper that states none."""
 
 
-def _without_suffix(claim: Claim) -> str:
-    """The id, without what tells apart claims that repeat one in another setting."""
-    return claim.id.partition("-")[0]
+def _by_sentence(claim: Claim) -> str:
+    return claim.sentence
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -193,7 +192,7 @@ class Paper:
     stated: list[Claim] = field(
         default_factory=list
     )  # what its text states in numbers, by `claim` and `states`
-    order: Callable[[Claim], Any] = _without_suffix  # of claims in the report
+    order: Callable[[Claim], Any] = _by_sentence  # of claims in the report
     # by the id of a claim: why it deviates. ``experiment: ...`` (what was run and what came of it), ``public simulator:
     # ...`` (its figure, which deviates as ours does) or ``open: ...`` (what was tried). Names in braces stand for what
     # was measured (`Verdict.explanation`): ``{mean}``, ``{percent}``, ``{details}``, a policy, ...

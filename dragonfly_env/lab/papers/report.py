@@ -29,16 +29,18 @@ from dragonfly_env.lab.papers.verdicts import (
     MET,
     NOT_DECIDED,
     NOT_RUN,
+    REPEATED,
+    STRUCK,
     Verdict,
 )
 from dragonfly_env.sweeps.measure import machine
 
 COLUMNS = (
     "id", "section", "figure", "claim", "published", "measured", "ci95", "unit", "met_from", "met_to", "deviation",
-    "ordering", "verdict", "uncertain", "fitted", "setting", "variant", "explanation", "remark",
+    "ordering", "verdict", "uncertain", "counts_as", "repeats", "setting", "variant", "explanation", "remark",
 )  # fmt: skip
 _COLORS = {MET: "green", DEVIATES: "yellow", **dict.fromkeys((NOT_DECIDED, NOT_RUN, INPUT, EXCLUDED), "dim")}
-_COUNTED = (MET, DEVIATES, NOT_DECIDED, FITTED, NOT_RUN, INPUT, EXCLUDED)
+_COUNTED = (MET, DEVIATES, NOT_DECIDED, FITTED, STRUCK, REPEATED, NOT_RUN, INPUT, EXCLUDED)
 _ALWAYS_COUNTED = (MET, DEVIATES, NOT_DECIDED, FITTED, NOT_RUN)
 _OTHER_SETTING = "†"
 _WITHOUT_UNIT = ("fraction", "load", "relative")
@@ -66,7 +68,9 @@ def render_verdicts(verdicts: Sequence[Verdict], title: str | None = None) -> Re
 
 
 def tally(verdicts: Sequence[Verdict]) -> str:
-    """How many claims have which verdict, and how many orderings hold; what a variant was fitted to counts apart."""
+    """How many claims have which verdict, and how many orderings hold. What repeats a sentence, what a variant was
+    fitted to and what is struck count apart.
+    """
     counts = Counter(verdict.counts_as for verdict in verdicts)
     orderings = Counter(verdict.ordering for verdict in verdicts if verdict.ordering and not verdict.fitted)
     doubts = Counter(verdict.counts_as for verdict in verdicts if verdict.uncertain)
@@ -119,7 +123,7 @@ def as_csv(judged: Sequence[JudgedReproduction]) -> str:
     """Table with a row per claim and model variant; numbers in full, empty where there is none.
 
     ``met_from`` and ``met_to`` are the values that count as met, ``setting`` says in what the simulations differ from
-    the published ones, ``fitted`` is ``yes`` where the variant was chosen by the claim.
+    the published ones, ``counts_as`` how the claim is counted (`Verdict.counts_as`).
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -145,7 +149,8 @@ def as_csv(judged: Sequence[JudgedReproduction]) -> str:
                     verdict.ordering,
                     verdict.verdict,
                     "yes" if verdict.uncertain else "",
-                    "yes" if verdict.fitted else "",
+                    verdict.counts_as,
+                    verdict.repeats,
                     verdict.setting,
                     one.variant,
                     verdict.explanation,
@@ -198,7 +203,12 @@ def as_markdown(judged: Sequence[JudgedReproduction], pictures: Mapping[str, str
         "* Measured: mean over seeds ± 95 % confidence interval (Student's t); in brackets: decides nothing. "
         "Uncertain: the interval reaches over a bound, so that more runs might turn the verdict.",
         '* Not decided: the bounds include "no effect", or the runs that are compared are identical. Fitted: the '
-        "variant was chosen because it meets the claim, which then tests nothing. Neither counts as met.",
+        "variant was chosen because it meets the claim, which then tests nothing. Repeats: the same sentence of the "
+        "paper in another setting. None of these counts as met.",
+        *(
+            f"* Struck ({', '.join(ids)}): {reason}. It is met, and does not count."
+            for reason, ids in _grouped(every, "struck").items()
+        ),
         "* Explanation of a deviation: an experiment, the public simulator if it deviates as this one does, or open.",
         *_settings(every),
         *(f"* {sentence}" for sentence in work.paper.interpretations),
@@ -213,46 +223,49 @@ def as_markdown(judged: Sequence[JudgedReproduction], pictures: Mapping[str, str
 
 
 def summary(rows: Sequence[Mapping[str, str]]) -> list[str]:
-    """Begin the report: verdicts by variant, and the claims that deviate, by their explanation."""
+    """Begin the report: what became of the sentences of the paper, by variant, and the claims that deviate."""
     variants = list(dict.fromkeys(row["variant"] for row in rows))
+    kinds = [kind.rstrip(": ") for kind in EXPLANATIONS]
     lines = [
         "## Summary",
         "",
-        "| variant | claims | met | deviate | not decided | fitted | not run | other | orderings that hold |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|---:|",
+        f"| variant | sentences | met | {' | '.join(f'deviates: {kind}' for kind in kinds)} | not decided | fitted "
+        "| struck | orderings that hold |",
+        f"|---|---:|---:|{'---:|' * len(kinds)}---:|---:|---:|---:|",
     ]
+    listed = []
     for variant in variants:
         own = [row for row in rows if row["variant"] == variant]
-        fitted = [row for row in own if row["fitted"] and row["verdict"] in (MET, DEVIATES, NOT_DECIDED)]
-        free = [row for row in own if row not in fitted]
-        verdicts = Counter(row["verdict"] for row in free)
-        unsure = Counter(row["verdict"] for row in free if row["uncertain"])
-        orderings = [row["ordering"] for row in free if row["ordering"]]
-        counts = [
-            f"{verdicts[name]}" + (f" ({unsure[name]} uncertain)" if unsure[name] else "")
-            for name in (MET, DEVIATES, NOT_DECIDED)
+        counts = Counter(row["counts_as"] for row in own)
+        unsure = sum(row["counts_as"] == MET and bool(row["uncertain"]) for row in own)
+        deviating = {kind: [row["id"] for row in own if _deviates(row, kind)] for kind in kinds}
+        orderings = [
+            row["ordering"] for row in own if row["ordering"] and row["counts_as"] in (MET, DEVIATES)
         ]
-        cells = [f"`{variant}`", f"{len(own)}", *counts, f"{len(fitted)}", f"{verdicts[NOT_RUN]}"]
-        cells += [f"{verdicts[INPUT] + verdicts[EXCLUDED]}"]
-        cells += [f"{orderings.count('holds')} of {len(orderings)}" if orderings else "-"]
+        cells = [
+            f"`{variant}`",
+            f"{sum(counts[name] for name in (MET, DEVIATES, NOT_DECIDED, FITTED, STRUCK))}",
+            f"{counts[MET]}" + (f" ({unsure} uncertain)" if unsure else ""),
+            *(f"{len(ids)}" for ids in deviating.values()),
+            *(f"{counts[name]}" for name in (NOT_DECIDED, FITTED, STRUCK)),
+            f"{orderings.count('holds')} of {len(orderings)}" if orderings else "-",
+        ]
         lines.append(f"| {' | '.join(cells)} |")
-    explained = []
-    for variant in variants:
-        for kind in EXPLANATIONS:
-            ids = [
-                row["id"]
-                for row in rows
-                if row["variant"] == variant
-                and row["verdict"] == DEVIATES
-                and not row["fitted"]
-                and row["explanation"].startswith(kind)
-            ]
-            if ids:
-                explained.append(f"| `{variant}` | {kind.rstrip(': ')} ({len(ids)}) | {', '.join(ids)} |")
-    if explained:
+        listed += [f"| `{variant}` | {kind} | {', '.join(ids)} |" for kind, ids in deviating.items() if ids]
+    lines += [
+        "",
+        "A sentence of the paper counts once, and only if it was run and can be judged: the table of claims also has "
+        "repetitions, inputs and what was not run.",
+    ]
+    if listed:
         lines += ["", "Claims that deviate, by what explains them (each claim in the table below):", ""]
-        lines += ["| variant | explanation | claims |", "|---|---|---|", *explained]
+        lines += ["| variant | explanation | claims |", "|---|---|---|", *listed]
     return lines
+
+
+def _deviates(row: Mapping[str, str], kind: str) -> bool:
+    """Whether a row deviates, counts, and is explained by this kind of explanation."""
+    return row["counts_as"] == DEVIATES and row["explanation"].startswith(kind)
 
 
 def _table(judged: Sequence[JudgedReproduction]) -> list[str]:
@@ -364,8 +377,10 @@ def _deviation(verdict: Verdict) -> str:
 
 def _verdict(verdict: Verdict) -> str:
     text = verdict.verdict
-    if verdict.counts_as == FITTED:
-        text = f"{FITTED} ({text})"
+    if verdict.counts_as in (FITTED, STRUCK):
+        text = f"{verdict.counts_as} ({text})"
+    elif verdict.counts_as == REPEATED:
+        text = f"repeats {verdict.repeats} ({text})"
     if verdict.ordering == "reversed" and not verdict.claim.is_ordering:
         text += ", ordering reversed"
     if verdict.uncertain:

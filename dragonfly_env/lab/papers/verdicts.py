@@ -22,6 +22,8 @@ from dragonfly_env.sweeps.point import Point
 MET, DEVIATES, NOT_DECIDED, NOT_RUN = "met", "deviates", "not decided", "not run"
 INPUT, EXCLUDED = "input", "not reproducible"
 FITTED = "fitted"
+STRUCK = "struck"
+REPEATED = "repeated"
 _JUDGED = (MET, DEVIATES, NOT_DECIDED)
 _SLACK = 1e-9  # for decimal numbers in binary
 _NO_EFFECT = 'its bounds include "no effect", so being inside them decides nothing'
@@ -44,11 +46,25 @@ class Verdict:
     reason: str = ""  # why it was not run or not decided, or details of what was measured
     fitted: bool = False  # whether the model variant was chosen by this claim, which then tests nothing
     setting: str = ""  # difference from the published setting (system, window)
+    repeats: str = ""  # the claim that counts for its sentence; empty: the claim itself
 
     @property
     def counts_as(self) -> str:
-        """The name under which it is counted: its verdict, or ``fitted``."""
-        return FITTED if self.fitted and self.verdict in _JUDGED else self.verdict
+        """The name under which it is counted: its verdict; ``repeated`` where another claim counts for the sentence;
+        ``fitted``; or ``struck``, where it is met and would not convince a sceptic.
+        """
+        if self.verdict not in _JUDGED:
+            return self.verdict
+        if self.repeats:
+            return REPEATED
+        if self.fitted:
+            return FITTED
+        return STRUCK if self.claim.struck and self.verdict == MET else self.verdict
+
+    @property
+    def struck(self) -> str:
+        """Why it does not count although it is met."""
+        return self.claim.struck if self.counts_as == STRUCK else ""
 
     @property
     def ordering(self) -> str:
@@ -152,15 +168,23 @@ def judge_all(
     variant: str = USUAL.name,
     published: PublishedSetting = PUBLISHED,
 ) -> tuple[Verdict, ...]:
-    """A verdict on every claim."""
-    return tuple(
-        replace(
-            _verdict(claim, findings, decides_all),
-            fitted=variant in claim.fitted,
-            setting=_setting(claim, findings, published),
+    """A verdict on every claim. If several say one sentence in other settings, the first that was judged counts."""
+    verdicts: list[Verdict] = []
+    counting: dict[str, str] = {}
+    for claim in claims:
+        verdict = _verdict(claim, findings, decides_all)
+        if verdict.verdict in _JUDGED:
+            counting.setdefault(claim.sentence, claim.id)
+        first = counting.get(claim.sentence, claim.id)
+        verdicts.append(
+            replace(
+                verdict,
+                fitted=variant in claim.fitted,
+                setting=_setting(claim, findings, published),
+                repeats="" if first == claim.id else first,
+            )
         )
-        for claim in claims
-    )
+    return tuple(verdicts)
 
 
 def _verdict(claim: Claim, findings: Findings, decides_all: bool) -> Verdict:

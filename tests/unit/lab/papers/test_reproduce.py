@@ -6,12 +6,15 @@ import csv
 import dataclasses
 import functools
 import math
+import re
 from pathlib import Path
+from typing import get_type_hints
 
 import numpy as np
 import pytest
 
 import dragonfly_env.lab.papers as reproduce
+from dragonfly_env.cli.reproduce import reproduce as cli_reproduce
 from dragonfly_env.lab.papers import Paper, find_paper, judge_all
 from dragonfly_env.lab.papers.findings import Findings
 from dragonfly_env.lab.papers.quantities import settling_time_us
@@ -141,3 +144,10 @@ def test_wrong_usage_is_one_line_and_exit_code_2(arguments: list[str], named: st
     assert done.exit_code == 2, done.output
     assert named in done.output
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("name", ["hpdc21", "taco25"])
+def test_the_help_lists_every_figure(name: str) -> None:
+    argument = get_type_hints(cli_reproduce, include_extras=True)["figures"].__metadata__[0]
+    listed = re.split(r"[,;: ]+", argument.help.partition(f"{name}:")[2])
+    assert [figure.name for figure in find_paper(name).figures if figure.name not in listed] == []

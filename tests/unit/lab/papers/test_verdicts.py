@@ -34,6 +34,9 @@ from dragonfly_env.lab.papers.verdicts import (
     FITTED,
     MET,
     NOT_DECIDED,
+    NOT_RUN,
+    REPEATED,
+    STRUCK,
     Verdict,
     judge,
 )
@@ -215,6 +218,29 @@ def test_what_a_variant_was_fitted_to_does_not_count(tmp_path: Path) -> None:
         assert (found.verdict, found.counts_as) == (MET, counted)
     assert f"1 {FITTED}" in tally(tuple(by_variant["chosen"].values()))
     assert f"0 {FITTED}" in tally(tuple(by_variant["other"].values()))
+
+
+def test_a_sentence_counts_once_and_what_is_struck_does_not(tmp_path: Path) -> None:
+    """LI07a-1056 is the first claim of its sentence that was run: LI07a, of the larger system, was not."""
+    work, _ = verdicts_of(tmp_path, "usual")
+    points = work.figures[0].points(work.effort)
+    row = {"accepted_load": 0.5, "latency_mean_ns": 500.0}
+    findings = Findings(points={"fig12": points}, rows=dict.fromkeys(points, (row,)), name="")
+    by_id = {found.id: found for found in work.claims()}
+    first, whole, struck = by_id["LI07a-1056"], by_id["LI07a"], by_id["LI07b-1056"]
+    claims = [
+        whole,
+        first,
+        dataclasses.replace(first, id="LI07a-again"),
+        dataclasses.replace(struck, struck="it is too easy"),
+    ]
+    verdicts = judge_all(claims, findings, decides_all=False)
+    counted = [(verdict.counts_as, verdict.repeats) for verdict in verdicts]
+    assert counted == [(NOT_RUN, ""), (MET, ""), (REPEATED, "LI07a-1056"), (STRUCK, "")]
+    assert "1 met" in tally(verdicts)
+    assert verdicts[3].struck == "it is too easy"
+    failed = judge(claims[3], Measured(0.1, math.nan))
+    assert (failed.counts_as, failed.struck) == (DEVIATES, "")
 
 
 # ------------------------------------------------------------------------------------------------ model variants
