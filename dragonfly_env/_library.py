@@ -10,7 +10,7 @@ from dragonfly_env.config.links import LinkConfig
 from dragonfly_env.config.network import NetworkConfig, networks
 from dragonfly_env.config.topology import Dragonfly, topologies
 from dragonfly_env.envs import BatchedRoutingEnv, DecisionBatch, HopFeedback, Rollout, Transitions
-from dragonfly_env.envs import registration as _registration  # noqa: F401 - names for gymnasium.make
+from dragonfly_env.envs import registration as _registration
 from dragonfly_env.errors import ConfigError, DeadlockError, IllegalActionError, StateError
 from dragonfly_env.jobs import Job
 from dragonfly_env.jobs.parse import programs
@@ -23,6 +23,8 @@ from dragonfly_env.traffic import AllToAll, traffic_patterns
 # Last: they use the modules above.
 from dragonfly_env import agents, baselines, bounds, jobs, traffic  # isort: skip
 from dragonfly_env.tasks import make_task, task, tasks  # isort: skip
+
+_registration.register()
 
 if TYPE_CHECKING:  # at their first use: ``dragonfly_env.__getattr__``
     from dragonfly_env.envs.vec import RouterVecEnv

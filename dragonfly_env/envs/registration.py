@@ -3,17 +3,28 @@
 Gymnasium 1.x finds environments by import only, since 1.0 has removed its entry points. A worker process without the
 import needs ``gymnasium.make("dragonfly_env:dragonfly_env/PacketRouting-v0")``, which imports the package first, or
 ``gymnasium.spec(id)`` instead of the id. PettingZoo has a registry from version 1.27 on.
+
+Both libraries together take a quarter of the time of ``import dragonfly_env``, and a simulation needs neither. So a
+library that the program has not imported yet gets its ids when the program does.
 """
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable, Sequence
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
 from typing import Any
-
-import gymnasium
 
 PACKET_ROUTING = "dragonfly_env/PacketRouting-v0"
 PETTINGZOO = "dragonfly_env/dragonfly-v0"
 _OF_TASKS = "dragonfly_env.tasks:make_task"
+
+_gymnasium: dict[str, tuple[str, dict[str, Any]]] = {}
+"""Entry point and settings of every id in Gymnasium."""
+_pettingzoo: dict[tuple[str, str], tuple[str, dict[str, Any]]] = {}
+"""The same in PettingZoo, by the kind of view and the id."""
 
 
 def id_of(task: str) -> str:
@@ -22,32 +33,66 @@ def id_of(task: str) -> str:
 
 
 def register() -> None:
-    """Register the ids of the views; those that are registered already stay as they are."""
-    _register_gymnasium(PACKET_ROUTING, "dragonfly_env.envs.packet:PacketRouting")
-    _register_pettingzoo("aec", PETTINGZOO, "dragonfly_env.dragonfly_v0:env")
-    _register_pettingzoo("parallel", PETTINGZOO, "dragonfly_env.dragonfly_v0:parallel_env")
+    """Register the ids in the libraries that are imported; those that are registered already stay as they are."""
+    for name, register_all in _LIBRARIES.items():
+        if name in sys.modules:
+            register_all()
 
 
 def register_task(name: str) -> None:
-    """Register the ids of a task."""
-    _register_gymnasium(id_of(name), _OF_TASKS, name=name, view="packet")
-    _register_pettingzoo("aec", id_of(name), _OF_TASKS, name=name, view="aec")
-    _register_pettingzoo("parallel", id_of(name), _OF_TASKS, name=name, view="parallel")
+    """Add the ids of a task."""
+    _gymnasium[id_of(name)] = (_OF_TASKS, {"name": name, "view": "packet"})
+    for view in ("aec", "parallel"):
+        _pettingzoo[view, id_of(name)] = (_OF_TASKS, {"name": name, "view": view})
 
 
-def _register_gymnasium(own_id: str, entry_point: str, **settings: Any) -> None:
-    if own_id not in gymnasium.registry:
-        gymnasium.register(id=own_id, entry_point=entry_point, kwargs=settings)
+def _register_gymnasium() -> None:
+    import gymnasium
+
+    for own_id, (entry_point, settings) in _gymnasium.items():
+        if own_id not in gymnasium.registry:
+            gymnasium.register(id=own_id, entry_point=entry_point, kwargs=settings)
 
 
-def _register_pettingzoo(kind: str, own_id: str, entry_point: str, **settings: Any) -> None:
+def _register_pettingzoo() -> None:
     try:
         from pettingzoo.env_registry import registration as pettingzoo
     except (ImportError, FileNotFoundError):  # it reads the working directory, which may have been deleted
         return
-    known = pettingzoo.aec_registry if kind == "aec" else pettingzoo.parallel_registry
-    if own_id not in known:
-        pettingzoo.register(kind, own_id, entry_point, kwargs=settings)
+    for (kind, own_id), (entry_point, settings) in _pettingzoo.items():
+        known = pettingzoo.aec_registry if kind == "aec" else pettingzoo.parallel_registry
+        if own_id not in known:
+            pettingzoo.register(kind, own_id, entry_point, kwargs=settings)
 
 
-register()
+_LIBRARIES: dict[str, Callable[[], None]] = {
+    "gymnasium": _register_gymnasium,
+    "pettingzoo": _register_pettingzoo,
+}
+
+
+class _RegistersAfterImport(MetaPathFinder):
+    """Finds a module as the other finders do, and registers the ids once it has been executed."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if name not in _LIBRARIES:
+            return None
+        others = (finder.find_spec(name, path, target) for finder in sys.meta_path if finder is not self)
+        spec = next(filter(None, others), None)
+        if spec is not None and spec.loader is not None:
+            execute = spec.loader.exec_module
+
+            def execute_and_register(module: ModuleType) -> None:
+                execute(module)
+                _LIBRARIES[name]()
+
+            spec.loader.exec_module = execute_and_register  # type: ignore[method-assign]
+        return spec
+
+
+_gymnasium[PACKET_ROUTING] = ("dragonfly_env.envs.packet:PacketRouting", {})
+_pettingzoo["aec", PETTINGZOO] = ("dragonfly_env.dragonfly_v0:env", {})
+_pettingzoo["parallel", PETTINGZOO] = ("dragonfly_env.dragonfly_v0:parallel_env", {})
+sys.meta_path.insert(0, _RegistersAfterImport())
