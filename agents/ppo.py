@@ -107,7 +107,7 @@ class PpoSettings:
     batch_transitions: int = integer(1024, 2, 2**24, unit="transitions", doc="Per gradient step.")
     epochs: int = integer(3, 1, 1000, doc="Passes over a rollout.")
     epoch_share: float = real(
-        0.25, 0.0, 1.0, open_low=True, doc="Share of the rollout, drawn anew, that a pass takes."
+        1.0, 0.0, 1.0, open_low=True, doc="Share of the rollout, drawn anew, that a pass takes."
     )
     clip: float = real(
         0.2, 0.0, 1.0, open_low=True, doc="Most that a probability ratio moves: PPO's epsilon."

@@ -104,17 +104,17 @@ def test_ctrl_c_inside_the_core_ends_the_episode(name: str, monkeypatch: pytest.
     view, env = VIEWS[name], begun(name)
     calls = 0
     core = env.unwrapped.core if hasattr(env, "unwrapped") else env.core
-    step = core.step
+    go_on = core._go_on
 
-    def interrupted(actions: Any) -> Any:
+    def interrupted() -> Any:
         nonlocal calls
         calls += 1
         if calls == 2:
             raise KeyboardInterrupt
-        return step(actions)
+        return go_on()
 
     with monkeypatch.context() as patch:
-        patch.setattr(core, "step", interrupted)
+        patch.setattr(core, "_go_on", interrupted)
         with pytest.raises(KeyboardInterrupt):
             play(view, env)
     with pytest.raises(dfe.StateError, match=r"reset\(\)"):
