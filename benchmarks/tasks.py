@@ -191,8 +191,8 @@ def run_all(given: argparse.Namespace) -> None:
 
 
 def merge(folder: Path) -> None:
-    """Add the runs of a folder to the table of the documentation, at most 40 points of a run, and draw its figure. A run
-    that the table has already is replaced.
+    """Add the runs of a folder to the table of the documentation, at most 40 points of a run, and draw its figure. A
+    run that the table has already is replaced.
     """
     tables = [pd.read_csv(CURVES_FILE)] if CURVES_FILE.exists() else []
     for file in sorted(folder.glob("*/*.csv")):

@@ -103,8 +103,9 @@ def train(
         report: Called after every rollout with the decisions so far, and the mean latency of the last episodes in ns.
         independent: One network per router, and episodes of 20 us, which end before congestion has grown. Routers with
             equal numbers in different systems have the same network.
-        learning_rate: Of the actor, at the beginning; it falls to nearly 0. None: 0.0005, or 0.001 for networks of
-            their own, which learn from fewer decisions each.
+        learning_rate: Of the actor, at the beginning; it falls to nearly 0 in 1.2 million decisions at most: trainings
+            with a high rate for longer may end in congestion. None: 0.0005, or 0.001 for networks of their own, which
+            learn from fewer decisions each and take all decisions for it.
         critic_rate: Learning rate of the critic.
         gamma: Discount per round; a packet is on its way for about 30 rounds.
         lam: Of generalised advantage estimation.
@@ -144,13 +145,14 @@ def train(
     actor = Networks(networks, seen.shape[1], masks.shape[1])
     critic = Networks(networks, seen.shape[1] + 2, 1)
     rate = learning_rate or (1e-3 if independent else 5e-4)
+    annealed = decisions if independent else min(decisions, 1_200_000)
     actor_optimizer = torch.optim.Adam(actor.parameters(), lr=rate)
     critic_optimizer = torch.optim.Adam(critic.parameters(), lr=critic_rate)
     mean, spread = 0.0, 0.0  # of returns: the critic's outputs are relative to them
     latencies: deque[float] = deque(maxlen=3)
     made = 0
     while made < decisions:
-        actor_optimizer.param_groups[0]["lr"] = rate * max(0.05, 1 - made / decisions)
+        actor_optimizer.param_groups[0]["lr"] = rate * max(0.05, 1 - made / annealed)
 
         # Collect a rollout: tensors (R, T, ...) of R routers in T rounds.
         steps, ends, goal = [], [], made + rollout
