@@ -88,8 +88,9 @@ nitpick_ignore_regex = [
     ("py:class", r"\w+"),
     (
         "py:class",
-        r"dragonfly_env\.(config\.rows\.Record|traffic\.base\.NamedTraffic)",
+        r"dragonfly_env\.(config\.rows\.(Record|Made)|traffic\.base\.NamedTraffic)",
     ),
+    ("py:class", r"dragonfly_env\.agents\.network_agent\.TrainedLayout"),
     ("py:class", r"dragonfly_env\.training\.agents\.AgentSource"),
     ("py:class", r"dragonfly_env\.jobs\.records\.Records"),
     (
