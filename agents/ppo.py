@@ -64,7 +64,7 @@ FEATURES = MappingProxyType(
         "port": ("queue_packets", "credits_in_use", "link_class", "is_minimal", "hops", "waiting", "traffic"),
     }
 )
-"""What is observed if no features are named, by action: nothing that has the size of a system in it."""
+"""Default features by action. The number of columns per path or port is the same for every size of system."""
 
 
 # Settings.

@@ -104,8 +104,7 @@ struct PolicyInfo {
   std::string name;
   std::string summary;
   std::string source;
-  std::string
-      scope;  // with the default parameters, in the words of the batched environment; "all": it learns
+  std::string scope;  // of the default parameters, as the batched environment names it; "all": it learns
   std::string action;
   std::vector<ParameterInfo> parameters;
   std::unique_ptr<RoutingPolicy> (*make)(const PolicyInfo&, const Parameters&,

@@ -48,16 +48,14 @@ struct UgalParams : CandidateParams {
 // Parameters of the policies that are UGAL at one or two routers.
 struct QueueUgalParams : UgalParams {
   using UgalParams::UgalParams;
-  Choice congestion_metric{this,
-                           {"congestion_metric", std::string{"port"}, "",
-                            "what the two paths are compared by: the occupancy of the port that a path would "
-                            "use first, which counts "
-                            "the packets in flight whose credit is not back yet, or what is queued in the "
-                            "router for the VC there. On "
-                            "a long link packets in flight look like congestion. Source: Kang et al., HPDC "
-                            "2021, section 5.1; Won et "
-                            "al., HPCA 2015",
-                            among({"port", "queued"})}};
+  Choice congestion_metric{
+      this,
+      {"congestion_metric", std::string{"port"}, "",
+       "what the two paths are compared by: the occupancy of the port that a path would use first, which "
+       "counts the packets in flight whose credit is not back yet, or what is queued in the router for the "
+       "VC there. On a long link packets in flight look like congestion. Source: Kang et al., HPDC 2021, "
+       "section 5.1; Won et al., HPCA 2015",
+       among({"port", "queued"})}};
 };
 
 // Parameters of Piggyback: its congestion metric is a convention of the network.
@@ -70,12 +68,12 @@ struct PiggybackParams : UgalParams {
        "use first, or of "
        "the VC there; auto: as the network says (congestion_metric)",
        among({"auto", "port", "vc"})}};
-  Choice weights{this,
-                 {"weights", std::string{"double"}, "",
-                  "the weights of the two paths: double, 1 and 2, as in equation 1 of LIA, TACO 2025; hops, "
-                  "their numbers of "
-                  "hops, as in UGAL, Kim et al., ISCA 2008",
-                  among({"double", "hops"})}};
+  Choice weights{
+      this,
+      {"weights", std::string{"double"}, "",
+       "the weights of the two paths: double, 1 and 2, as in equation 1 of LIA, TACO 2025; hops, their "
+       "numbers of hops, as in UGAL, Kim et al., ISCA 2008",
+       among({"double", "hops"})}};
 };
 
 // Their rows in the registry, and their values; those of candidates leave the bias at 0.

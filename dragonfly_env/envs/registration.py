@@ -24,7 +24,7 @@ _OF_TASKS = "dragonfly_env.tasks:make_task"
 _gymnasium: dict[str, tuple[str, dict[str, Any]]] = {}
 """Entry point and settings of every id in Gymnasium."""
 _pettingzoo: dict[tuple[str, str], tuple[str, dict[str, Any]]] = {}
-"""The same in PettingZoo, by the kind of view and the id."""
+"""Entry point and settings of every id in PettingZoo, by the kind of view and the id."""
 
 
 def id_of(task: str) -> str:

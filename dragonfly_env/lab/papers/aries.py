@@ -443,7 +443,7 @@ aries.claim(
 )
 
 
-@aries.states("AR28", at, "milc on 128 and 256 nodes is faster whatever the number of groups", "ad3", "ad0")
+@aries.states("AR28", at, "milc on 128 and 256 nodes is faster with every number of groups", "ad3", "ad0")
 def _(seen: Evidence) -> Measured:
     found: dict[str, Comparison] = {}
     for label in ("milc in the mix", "milc of 16 in the mix"):
