@@ -48,6 +48,7 @@ def test_snippets_print_what_their_page_says(path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", tutorials.NOTEBOOKS)
 def test_a_notebook_runs_and_prints_what_the_page_says(name: str) -> None:
+    pytest.importorskip("stable_baselines3", reason="needs the extra [sb3]")
     page = (DOCS / tutorials.FOLDER / f"{name}.md").read_text("utf-8")
     book = (DOCS / tutorials.FOLDER / f"{name}.ipynb").read_text("utf-8")
     outputs = [one.output for one in tutorials.snippets_of(page)]

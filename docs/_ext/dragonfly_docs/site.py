@@ -30,6 +30,14 @@ def write_pages(folder: Path) -> None:
                 path.unlink()
 
 
+_TOCTREE = re.compile(r"^<!-- toctree\n(.*?)^-->$", re.DOTALL | re.MULTILINE)
+
+
+def _on_source(app: Sphinx, page: str, content: list[str]) -> None:
+    """Turn comments that list pages into toctrees: a comment is invisible where pages are read without this site."""
+    content[0] = _TOCTREE.sub(r"```{toctree}\n:hidden:\n\n\1```", content[0])
+
+
 def _on_include(app: Sphinx, path: Path, page: str, content: list[str]) -> None:
     source = (Path(app.srcdir) / path).resolve()
     root = Path(app.srcdir).resolve().parent
@@ -79,6 +87,7 @@ def _on_signature(
 def setup(app: Sphinx) -> dict[str, Any]:
     """Sphinx's entry point."""
     app.connect("builder-inited", lambda app: write_pages(Path(app.srcdir)))
+    app.connect("source-read", _on_source)
     app.connect("include-read", _on_include)
     app.connect("autodoc-process-signature", _on_signature)
     app.connect("autodoc-process-docstring", _on_docstring, priority=400)

@@ -2,7 +2,8 @@
 
 Blocks of Python run from the first to the last in one namespace. In tutorials, blocks of the shell whose lines all
 begin with ``dragonfly-env`` run as well. A block that fails is a warning, and so fails the build; the rest of its page
-is not run. A block with the class ``no-run`` (``{.no-run}`` in the line before it) is only shown.
+is not run. A block is only shown if the line before it is the comment ``<!-- no-run -->``, or if it has the class
+``no-run``.
 
 A page may have recorded what a snippet prints (``tutorials`` does that): the paragraph "Output:" and a block of text
 follow the snippet. Then the build compares both, and a difference is a warning. Otherwise it inserts the output.
@@ -25,10 +26,16 @@ _LOGGER = logging.getLogger(__name__)
 
 
 def _runs(block: nodes.literal_block, page: str) -> bool:
-    if SKIPPED in block["classes"]:
+    if SKIPPED in block["classes"] or _follows_comment(block):
         return False
     commands = page.startswith(f"{FOLDER}/") and block.get("language") == "sh" and is_command(block.astext())
     return block.get("language") == "python" or commands
+
+
+def _follows_comment(block: nodes.literal_block) -> bool:
+    index = block.parent.index(block)
+    before = block.parent.children[index - 1] if index else None
+    return isinstance(before, nodes.raw) and before.astext().strip() == f"<!-- {SKIPPED} -->"
 
 
 def _recorded(block: nodes.literal_block) -> str | None:

@@ -24,7 +24,7 @@ NOTEBOOKS = ("train",)
 """The tutorials that are notebooks, too."""
 
 _FENCE = re.compile(
-    rf"(?P<skip>^\{{\.no-run\}}\n)?^```(?P<language>python|sh)\n(?P<text>.*?)^```\n"
+    rf"(?P<skip>^<!-- no-run -->\n)?^```(?P<language>python|sh)\n(?P<text>.*?)^```\n"
     rf"(?:\n{LABEL}\n\n```text\n(?P<output>.*?)^```\n)?",
     re.MULTILINE | re.DOTALL,
 )
@@ -34,7 +34,7 @@ _INSTALL = """\
 try:
     import dragonfly_env
 except ImportError:
-    %pip install --quiet "dragonfly-env[analysis]"
+    %pip install --quiet "dragonfly-env[sb3]"
 """
 
 
