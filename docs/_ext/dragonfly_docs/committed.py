@@ -5,6 +5,7 @@ A part begins with ``<!-- generated: NAME -->`` and ends with ``<!-- /generated 
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable
 
@@ -36,7 +37,10 @@ def result_table(name: str) -> str:
 
 PARTS: dict[str, Callable[[], str]] = {
     "commands": command_table,
-    "policies": policy_table,
+    **{
+        f"{group}-policies": functools.partial(policy_table, group)
+        for group in ("oblivious", "source", "progressive", "learned")
+    },
     "patterns": traffic_table,
     "topologies": topology_table,
     "networks": network_table,

@@ -1,4 +1,4 @@
-"""A page for every routing policy of the registry, and the table of all of them."""
+"""A page for every routing policy of the registry, and tables of all of them."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ _LEARNERS = {
     "q-routing": QRoutingReference,
     **dict.fromkeys(("q-adaptive", "q-adaptive-queue", "q-adaptive-fast"), QAdaptiveReference),
 }
+_NETWORKS = ("mlp", "neural")
+_OBLIVIOUS = ("min", "val-", "vlb-")
 _MOST_VCS = 16
 _DECIDES = {
     "source": "the source router only",
@@ -138,19 +140,24 @@ def _page(info: _core.PolicyInfo) -> str:
     return "\n".join(parts)
 
 
-def policy_table() -> str:
-    """All policies."""
+def _group(info: _core.PolicyInfo) -> str:
+    """The group of a policy in the tables of ``routing/index.md``."""
+    name = info["name"]
+    if name in _LEARNERS or name.startswith(_NETWORKS):
+        return "learned"
+    if name.startswith(_OBLIVIOUS):
+        return "oblivious"
+    return "source" if info["scope"] == "source" else "progressive"
+
+
+def policy_table(group: str) -> str:
+    """The policies of a group: ``"oblivious"``, ``"source"``, ``"progressive"`` or ``"learned"``."""
     rows = (
-        (
-            f"[{info['name']}](policies/{info['name']}.md)",
-            info["summary"],
-            info["scope"],
-            info["action"],
-            info["source"],
-        )
+        (f"[{info['name']}](policies/{info['name']}.md)", info["summary"], info["source"])
         for info in _core.policies()
+        if _group(info) == group
     )
-    return table(("policy", "what it does", "scope", "action", "source"), rows)
+    return table(("policy", "what it does", "source"), rows)
 
 
 def policy_pages() -> dict[str, str]:

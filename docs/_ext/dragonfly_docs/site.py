@@ -35,7 +35,7 @@ _TOCTREE = re.compile(r"^<!-- toctree\n(.*?)^-->$", re.DOTALL | re.MULTILINE)
 
 def _on_source(app: Sphinx, page: str, content: list[str]) -> None:
     """Turn comments that list pages into toctrees: a comment is invisible where pages are read without this site."""
-    content[0] = _TOCTREE.sub(r"```{toctree}\n:hidden:\n\n\1```", content[0])
+    content[0] = _TOCTREE.sub(r"```{toctree}\n:hidden:\n:glob:\n\n\1```", content[0])
 
 
 def _on_include(app: Sphinx, path: Path, page: str, content: list[str]) -> None:
