@@ -32,11 +32,18 @@ def _fraction_below(findings: Findings, point: Point) -> FloatArray:
     return np.array(fractions, np.float64)
 
 
+def _peak_throughput(findings: Findings, point: Point) -> FloatArray:
+    """The accepted load of the bin in which the network accepts most."""
+    _, curves = findings.series(point, "accepted_load")
+    return np.asarray(curves.max(axis=1), np.float64)
+
+
 THROUGHPUT = Metric("throughput", _column("accepted_load"), "fraction", more_is_better=True)
 HOPS = Metric("hops_mean", _column("hops_mean"), "hops")
 LATENCY_MEAN = Metric("latency_mean", _column("latency_mean_ns", 1e-3), "us", LATENCY_TOLERANCE)
 LATENCY_P99 = Metric("latency_p99", _column("latency_p99_ns", 1e-3), "us", LATENCY_TOLERANCE)
 MAKESPAN = Metric("makespan", _column("makespan_ns"), "ns", LATENCY_TOLERANCE)
+PEAK_THROUGHPUT = Metric("peak_throughput", _peak_throughput, "fraction", more_is_better=True)
 FRACTION_BELOW = Metric(
     "fraction_below_2us", _fraction_below, "fraction", LATENCY_TOLERANCE, more_is_better=True
 )

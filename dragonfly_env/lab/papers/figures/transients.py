@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from importlib import resources
+
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -66,6 +69,40 @@ def varying_loads(findings: Findings, figure: str, patterns: tuple[str, ...]) ->
             stated[0].set_label("published: settled")
         panel.set_ylabel("system throughput")
         _finish(panel, f"({letter(index)}) {pattern}", bool(points))
+    return drawn
+
+
+_SST = "sst_uniform.csv"
+"""Accepted load of SST/Merlin, the fork of the authors of HPDC 2021, in bins of 100 us: hosts, policy, seed, begin of
+the bin in us, accepted load.
+"""
+
+
+def accepted_over_time(findings: Findings, figure: str) -> Figure:
+    """Accepted load of each bin, from an empty network; one panel per system. Circles: the authors' simulator."""
+    points = findings.simulated(figure)
+    with (resources.files("dragonfly_env.lab.papers") / _SST).open(encoding="utf-8") as file:
+        sst = pd.read_csv(file)
+    look = looks(tuple(dict.fromkeys(point.policy_label for point in points)))
+    systems = tuple(dict.fromkeys(point.config.topology.num_hosts for point in points))
+    drawn, axes = grid(4.2, 3.1, 1, len(systems))
+    for index, (panel, hosts) in enumerate(zip(axes[0], systems, strict=True)):
+        for point in (point for point in points if point.config.topology.num_hosts == hosts):
+            ends_us, curves = findings.series(point, "accepted_load")
+            begins_us = ends_us - (ends_us[1] - ends_us[0])
+            one = look[point.policy_label]
+            panel.plot(begins_us, curves.mean(axis=0), **one.line, label=point.policy_label, linewidth=1.4)
+            _shade(panel, begins_us, curves, one.color)
+            theirs = sst[(sst.hosts == hosts) & (sst.policy == point.policy_label)]
+            means = theirs.groupby("begin_us").accepted_load.mean()
+            panel.plot(means.index, means, marker="o", linestyle="none", markersize=5, zorder=6,
+                       markerfacecolor=one.color, markeredgecolor="black",
+                       label="SST/Merlin" if point.policy_label == "q-adaptive" else None)  # fmt: skip
+        panel.set_title(f"({letter(index)}) {hosts:,} hosts")
+        panel.set_xlabel("begin of the 100 µs (µs)")
+        panel.set_ylim(0.6, 1.0)
+    axes[0][0].set_ylabel("accepted load")
+    policy_legend(drawn, axes[0][0])
     return drawn
 
 
