@@ -15,6 +15,7 @@ except ImportError as error:  # one line instead of a traceback
 # isort: split
 import functools
 import importlib
+import inspect
 import signal
 import warnings
 from collections.abc import Sequence
@@ -38,7 +39,7 @@ COMMANDS = {
     "bounds": "Compute the most load that any routing can carry, and the least mean latency at a load.",
     "view": "Write a page that plays runs: one file that needs neither a network nor a server.",
     "train": "Train an agent that chooses where packets go at every router.",
-    "evaluate": "Compare agents with built-in policies: runs, folder, tables and figures as of 'sweep'.",
+    "evaluate": "Compare agents with built-in policies; write the same folder, tables and figures as 'sweep'.",
     "benchmark": "Measure policies on a versioned suite of cases, against the best reference of each.",
     "calibrate": "Find the computing time that makes each program spend the published share of its time in MPI.",
     "reproduce": "Reproduce a paper: run what its figures need, draw them, and check what its text claims.",
@@ -62,9 +63,23 @@ class _Command(TyperCommand):
         with one_line_errors(ctx.obj, ctx.command_path):
             return super().parse_args(ctx, args)
 
+    def get_help_option(self, ctx: Any) -> Any:
+        """The option --help, in the last panel of the command."""
+        found: Any = super().get_help_option(ctx)
+        panels = [panel for one in self.params if (panel := getattr(one, "rich_help_panel", None))]
+        if found is not None and panels:
+            found.rich_help_panel = panels[-1]
+        return found
+
     def invoke(self, ctx: Any) -> Any:
         with one_line_errors(ctx.obj, ctx.command_path):
             return super().invoke(ctx)
+
+
+def _joined(docstring: str) -> str:
+    """The paragraphs of a docstring, each on one line, so that the console breaks it; lines below a heading stay."""
+    paragraphs = inspect.cleandoc(docstring).split("\n\n")
+    return "\n\n".join(one if one.startswith("[bold]") else " ".join(one.split("\n")) for one in paragraphs)
 
 
 @functools.cache
@@ -73,7 +88,7 @@ def command(name: str) -> Any:
     dragonfly_env.load_names()
     function = getattr(importlib.import_module(f"{__name__}.{name}"), name)
     alone = typer.Typer(add_completion=False, **_APP)
-    alone.command(name, cls=_Command)(function)
+    alone.command(name, cls=_Command, help=_joined(function.__doc__))(function)
     return typer.main.get_command(alone)
 
 
@@ -120,15 +135,10 @@ def _root(
     """Simulate Dragonfly networks packet by packet, compare routing policies, and train agents that route.
 
     [bold]First steps[/bold]
-
     dragonfly-env info
-
     dragonfly-env simulate -p ugal-n --traffic adv+1 -l 0.3
-
     dragonfly-env sweep -p min,par --traffic uniform -l 0.1:0.9:0.2 -o results/first
-
     dragonfly-env train deep-q --traffic adv+1 -l 0.35 -o results/dqn
-
     dragonfly-env evaluate results/dqn/agent.zip min ugal-n
 
     Loads are fractions of the host links' bandwidth. Times are simulated times; without a unit they are nanoseconds.

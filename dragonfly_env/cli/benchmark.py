@@ -30,8 +30,8 @@ def benchmark(
         list[str] | None,
         typer.Argument(
             metavar="POLICY...",
-            help="What to measure next to the references, as of 'evaluate': a built-in policy, a saved agent, a class "
-            "of yours. [dim]\\[default: the references alone][/dim]",
+            help="Built-in policies, saved agents or your classes, as in 'evaluate'. "
+            "[dim]\\[default: the references alone][/dim]",
             show_default=False,
             parser=options.split_items,
             callback=options.joined,
@@ -40,10 +40,10 @@ def benchmark(
     suite: Annotated[str, option("--suite", "The suite, with its version.", metavar="NAME")] = DEFAULT_SUITE,
     tracks: Annotated[
         list[str] | None,
-        items("--track", "Only these tracks: steady, saturation, transient, applications.", metavar="NAME"),
+        items("--track", "steady, saturation, transient, applications.", metavar="NAME"),
     ] = None,
     splits: Annotated[
-        list[str] | None, items("--split", "Only the cases of this split: train or test.", metavar="NAME")
+        list[str] | None, items("--split", "Only one split: train or test.", metavar="NAME")
     ] = None,
     hosts: Annotated[
         list[int] | None,
@@ -53,7 +53,7 @@ def benchmark(
         bool,
         option(
             "--allow-test-training",
-            "Also measure agents that were trained on the test split; otherwise they are refused.",
+            "Also measure agents trained on the split test.",
         ),
     ] = False,
     full: options.Full = False,
@@ -69,7 +69,7 @@ def benchmark(
         bool,
         option(
             "--rerun-references",
-            "Run the references here, too, instead of taking their published results, which are the same.",
+            "Simulate the references here, too.",
             options.MACHINE,
         ),
     ] = False,
@@ -77,47 +77,28 @@ def benchmark(
         bool,
         option(
             "--report-only",
-            "Simulate nothing: make the pages from what is there and what is published.",
+            "Write the pages from existing results.",
             options.MACHINE,
         ),
     ] = False,
 ) -> None:
     """Measure policies on a versioned suite of cases, against the best reference of each.
 
-    A case is a pattern at a load, on a system of a size and a network.
+    A case is a pattern at a load, on a system of a size and a network. The package contains the results of the
+    reference policies. An agent may be trained on the cases of the split train, but not on those of the split test.
 
-    References are heuristics as published, heuristics tuned on the train split,
-    and learners that begin with nothing. An agent may be trained on the cases of
-    the split [bold]train[/bold]; one that was trained on the split [bold]test[/bold] is refused.
-
-    Results of the references come with the package: a run of theirs is done here
-    only where the package has none.
-
-    Every run is saved the moment it ends. [bold]Ctrl-C[/bold] stops and keeps what is
-    finished; the same command again does the rest, and further policies may be
-    added to the same folder later.
+    Every run is saved the moment it ends. [bold]Ctrl-C[/bold] stops and keeps what is finished; the same command again
+    does the rest. Trained policies with the same name are trainings of one: the tables show their interquartile mean.
 
     [bold]Examples[/bold]
-
     dragonfly-env benchmark
-
     dragonfly-env benchmark my_policy.py:MyPolicy
-
     dragonfly-env benchmark results/dqn/agent.zip --full --track steady
-
     dragonfly-env benchmark neural-v1 --full --track steady --split test --hosts 1056 --seeds 1
-
     dragonfly-env benchmark mine=seed1.zip mine=seed2.zip mine=seed3.zip
 
-    [bold]Several trainings[/bold]
-
-    Trained policies with the same name are trainings of one: they are measured
-    each, and their interquartile mean is shown.
-
     [bold]Results folder[/bold]
-
-    benchmark.html (heat map and tables), benchmark.md (leaderboard), heatmap.png,
-    scores.parquet (one row per case and policy), runs/.
+    benchmark.html (heat map and tables), benchmark.md (leaderboard), scores.parquet (one row per case and policy)
     """
     from dragonfly_env.lab.benchmark import Benchmark, find_suite
     from dragonfly_env.lab.benchmark.report import ONE_SEED, origin

@@ -43,11 +43,8 @@ def bounds(
     "bounds" of the package installs.
 
     [bold]Examples[/bold]
-
     dragonfly-env bounds --traffic adv+1
-
     dragonfly-env bounds -t 342 --traffic advc -l 0.2,0.4
-
     dragonfly-env bounds -t 72 --arrangement absolute --traffic permutation --seed 3 --json
     """
     from dragonfly_env.bounds import Bounds

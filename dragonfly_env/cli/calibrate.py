@@ -87,9 +87,7 @@ def calibrate(
     nearest number of hosts.
 
     [bold]Examples[/bold]
-
     dragonfly-env calibrate milc hacc --hosts 32 --scale 0.25 -t 342
-
     dragonfly-env calibrate -t 1056 -n q-adaptive -p ugal-n -o gaps.json
     """
     from dragonfly_env.sweeps.calibrate import calibrate_gap, merge_gaps, read_gaps

@@ -20,11 +20,10 @@ def evaluate(
         list[str] | None,
         typer.Argument(
             metavar="POLICY...",
-            help="What to compare: a built-in policy ([bold]ugal-n:bias_packets=2[/bold]), a saved agent "
-            "([bold]results/dqn/agent.zip[/bold]), a class of yours with a method act(batch) "
-            "([bold]file.py:Class[/bold] or [bold]module:Class[/bold]), or what a learner of yours saved "
-            "([bold]file.py:Class@agent.zip[/bold]). A name for tables may go before it: "
-            "[bold]mine=agent.zip[/bold].",
+            help="A built-in policy ([bold]ugal-n:bias_packets=2[/bold]), a saved agent "
+            "([bold]results/dqn/agent.zip[/bold]), your class with a method act(batch) ([bold]file.py:Class[/bold]), "
+            "or a file that your learner saved ([bold]file.py:Class@agent.zip[/bold]). "
+            "[bold]mine=agent.zip[/bold] gives it a name.",
             show_default=False,
             parser=options.split_policies,
             callback=options.joined,
@@ -48,7 +47,7 @@ def evaluate(
     threads: options.Threads = None,
     out: Annotated[
         Path | None,
-        option("--out -o", "The results folder.", options.MACHINE, default="in results/, after the scenario"),
+        option("--out -o", "The results folder.", options.MACHINE, default="results/SCENARIO"),
     ] = None,
     workers: options.Workers = None,
     force: options.Force = False,
@@ -58,21 +57,17 @@ def evaluate(
     backend: options.Backend = "loky",
     address: options.Address = None,
 ) -> None:
-    """Compare agents with built-in policies: runs, folder, tables and figures as of 'sweep'.
+    """Compare agents with built-in policies; write the same folder, tables and figures as 'sweep'.
 
-    Topology, network, traffic and load are those that the first saved agent was trained with, unless options say
-    otherwise. Every policy meets the same packets under one seed. Built-in policies run in the core; the others decide
-    batches of decisions, from the first packet on.
+    Without options, topology, network, traffic and load are those of the first saved agent's training. Under one seed
+    every policy routes the same packets.
 
     Every run is saved the moment it ends. [bold]Ctrl-C[/bold] stops and keeps what is finished; the same command again
     does the rest. A changed agent or class is evaluated anew.
 
     [bold]Examples[/bold]
-
     dragonfly-env evaluate results/dqn/agent.zip min ugal-n --seed 101,102
-
     dragonfly-env evaluate my_policy.py:MyPolicy par -t 72 --traffic adv+1 -l 0.3
-
     dragonfly-env evaluate a=dqn/agent.zip b=ppo/agent.zip ugal-n -l 0.2:0.4:0.1
     """
     from dragonfly_env.sweeps.results import default_folder

@@ -55,19 +55,12 @@ def info(
     """List what there is, or say what one thing is and where it comes from.
 
     [bold]Examples[/bold]
-
     dragonfly-env info
-
     dragonfly-env info ugal-n
-
     dragonfly-env info par -t theta
-
     dragonfly-env info adv
-
     dragonfly-env info features
-
     dragonfly-env info 1056 --arrangement absolute
-
     dragonfly-env info -t p=4,a=8,h=4,g=20
     """
     if name is not None and "=" in name and ":" not in name:

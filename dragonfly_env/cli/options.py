@@ -109,9 +109,7 @@ def topology_option(default: str) -> Any:
     """The option ``--topology`` of a command with this default."""
     return option(
         "--topology -t",
-        "A published system, by its hosts (72, 342, 1056, ...) or name (theta, cori, ...); or your own: "
-        "[bold]p=4,a=8,h=4[/bold] (hosts per router, routers per group, global ports per router), and if you like g "
-        "(groups) and trunking; rows, columns and column_links in the place of a: groups that are grids.",
+        "A system, e.g. 72, theta or p=4,a=8,h=4.",
         SYSTEM,
         default=default,
         metavar="NAME",
@@ -123,7 +121,7 @@ Arrangement = Annotated[
     str | None,
     option(
         "--arrangement",
-        "Which global port leads to which group: palmtree, palmtree-plus, absolute, relative, circulant or xc.",
+        "Wiring of the global ports.",
         SYSTEM,
         default="palmtree",
         metavar="NAME",
@@ -133,8 +131,7 @@ Network = Annotated[
     str | None,
     option(
         "--network -n",
-        "Links, routers and buffers: default, q-adaptive (HPDC'21), lia (TACO'25), aries (Cray XC) or aries-256 (the "
-        "same in packets of 256 bytes).",
+        "Preset of links and routers, e.g. lia.",
         SYSTEM,
         default="default",
         metavar="NAME",
@@ -144,7 +141,7 @@ NetworkSettings = Annotated[
     list[str] | None,
     items(
         "--set",
-        "Fields that differ from the network, e.g. global_latency_ns=200; 'dragonfly-env info default' lists them.",
+        "Fields of the network, e.g. global_latency_ns=200.",
         SYSTEM,
         split=split_settings,
         metavar="FIELD=VALUE",
@@ -154,8 +151,7 @@ Policies = Annotated[
     list[str] | None,
     items(
         "--policy -p",
-        "Routing policies, e.g. min,ugal-n:bias_packets=2 ('dragonfly-env info' lists them), or agents as of "
-        "'evaluate'.",
+        "Policies or agents, e.g. min,ugal-n:bias_packets=2.",
         SYSTEM,
         split=split_policies,
         metavar="POLICY",
@@ -168,8 +164,7 @@ Traffics = Annotated[
     list[str] | None,
     items(
         "--traffic",
-        "Who sends to whom, e.g. uniform,adv+1; 'dragonfly-env info' lists them. Next to jobs: what the other hosts "
-        "send.",
+        "Traffic patterns, e.g. uniform,adv+1.",
         LOAD,
         metavar="PATTERN",
     ),
@@ -178,7 +173,7 @@ Loads = Annotated[
     list[str] | None,
     items(
         "--load -l",
-        "Offered load as a fraction of the host links' bandwidth: 0.3, 0.1,0.2 or 0.1:0.9:0.2 (first:last:step).",
+        "Load of the host links: 0.3 or 0.1:0.9:0.2.",
         LOAD,
         metavar="LOAD",
     ),
@@ -187,8 +182,7 @@ Jobs = Annotated[
     list[str] | None,
     items(
         "--job",
-        "A job, e.g. milc:hosts=32,scale=0.25: settings of the job (iterations, placement, policy) and of its program. "
-        "'dragonfly-env info' lists programs. Jobs that end start after the warm-up.",
+        "A job, e.g. milc:hosts=32,scale=0.25.",
         LOAD,
         metavar="JOB",
     ),
@@ -197,7 +191,7 @@ Injection = Annotated[
     str | None,
     option(
         "--injection",
-        "When hosts generate messages: periodic, bernoulli or poisson.",
+        "periodic, bernoulli or poisson.",
         LOAD,
         default="periodic",
         metavar="NAME",
@@ -207,7 +201,7 @@ SourceQueue = Annotated[
     str | None,
     option(
         "--source-queue",
-        "Room in the source queue of a host, in packets.",
+        "Packets that a source queue holds.",
         LOAD,
         default=UNBOUNDED,
         metavar="N",
@@ -215,7 +209,7 @@ SourceQueue = Annotated[
 ]
 MessagePackets = Annotated[
     int | None,
-    option("--message-packets", "Packets of a message, generated together.", LOAD, default=1, metavar="N"),
+    option("--message-packets", "Packets per message.", LOAD, default=1, metavar="N"),
 ]
 
 # Measurement.
@@ -224,7 +218,7 @@ Seeds = Annotated[
     list[int] | None,
     items(
         "--seed -s",
-        "Seeds of the random streams, e.g. 1,2,3; means over several have confidence intervals.",
+        "Seeds of the random streams, e.g. 1,2,3.",
         TIME,
         split=split_numbers,
         default=1,
@@ -233,17 +227,15 @@ Seeds = Annotated[
 ]
 Warmup = Annotated[
     float | None,
-    time("--warmup", "Simulated time before the measured window; 300us near saturation.", default="100us"),
+    time("--warmup", "Simulated time before the measurement.", default="100us"),
 ]
 Measure = Annotated[float | None, time("--measure", "Simulated time that is measured.", default="100us")]
-SeriesBin = Annotated[
-    float | None, time("--series-bin", "Width of the bins of time series.", default="no series")
-]
+SeriesBin = Annotated[float | None, time("--series-bin", "Bin width of time series.", default="no series")]
 Arrays = Annotated[
     bool | None,
     option(
         "--arrays/--no-arrays",
-        "Keep results per router, link and time bin, some MB per run of a large system; several figures need them.",
+        "Results per router and link.",
         TIME,
         default="arrays",
     ),
@@ -256,7 +248,7 @@ Threads = Annotated[
     int | None,
     option(
         "--threads",
-        "Threads of a simulation; results do not depend on them.",
+        "Threads per run; they change no result.",
         MACHINE,
         default=1,
         metavar="N",
@@ -266,7 +258,7 @@ Workers = Annotated[
     int | None,
     option(
         "--workers -j",
-        "Runs at a time, each in its own process.",
+        "Runs at a time.",
         MACHINE,
         default="one per processor",
         metavar="N",
@@ -274,20 +266,18 @@ Workers = Annotated[
 ]
 DryRun = Annotated[
     bool,
-    option(
-        "--dry-run", "Check every run, say how many there are and what memory they take; run none.", MACHINE
-    ),
+    option("--dry-run", "Check and count the runs; simulate none.", MACHINE),
 ]
 Force = Annotated[
     bool,
-    option("--force", "Repeat finished runs, and take over a results folder of another scenario.", MACHINE),
+    option("--force", "Repeat finished runs; take over another's folder.", MACHINE),
 ]
-Plots = Annotated[bool, option("--plots/--no-plots", "Draw figures and the page at the end.", MACHINE)]
+Plots = Annotated[bool, option("--plots/--no-plots", "Draw figures, write the page.", MACHINE)]
 Share = Annotated[
     str | None,
     option(
         "--share",
-        "Do every N-th run from the I-th on, so that N processes, such as a job array, share one results folder.",
+        "Only every N-th run, from the I-th on: job arrays.",
         MACHINE,
         metavar="I/N",
     ),
@@ -296,7 +286,7 @@ Backend = Annotated[
     str,
     option(
         "--backend",
-        "Where runs are done: loky (processes of this machine), ray or dask (clusters; extras of that name).",
+        "loky (this machine), ray or dask.",
         MACHINE,
         metavar="NAME",
     ),
@@ -305,18 +295,18 @@ Address = Annotated[
     str | None,
     option(
         "--address",
-        "The cluster: auto or HOST:PORT for Ray, tcp://HOST:8786 for Dask.",
+        "HOST:PORT (Ray) or tcp://HOST:8786 (Dask).",
         MACHINE,
         metavar="URL",
     ),
 ]
 Full = Annotated[
     bool,
-    option("--full/--quick", "Everything as published (hours); or small systems and short windows.", TIME),
+    option("--full/--quick", "As published (hours), or small and short.", TIME),
 ]
 SeedCount = Annotated[
     int | None,
-    option("--seeds", "Seeds of each run; from 2 on there are confidence intervals.", TIME, metavar="N"),
+    option("--seeds", "Seeds per run; from 2 on there are intervals.", TIME, metavar="N"),
 ]
 
 # Settings of a scenario.

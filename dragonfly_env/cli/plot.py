@@ -56,11 +56,8 @@ def plot(
     """Draw figures from the results of a sweep.
 
     [bold]Examples[/bold]
-
     dragonfly-env plot results/demo
-
     dragonfly-env plot results/demo --kind distributions -l 0.4 --traffic adv+1 -o figures --format pdf
-
     dragonfly-env plot results/demo --kind ports -p min,par --no-page
     """
     from dragonfly_env.plots import draw

@@ -40,8 +40,7 @@ def reproduce(
         typer.Argument(
             metavar="FIGURE...",
             help="hpdc21: fig5 to fig9, maxq (Q-routing with a limit of hops), overload (over time), memory; "
-            "taco25: fig5, fig6, fig7, fig9, fig10, fig10bc, fig11, fig12, fig13, fig14, fig15, fig16, fig17, fig17c, "
-            "fig18, fig19; "
+            "taco25: fig5 to fig7, fig9 to fig19, fig10bc, fig17c; "
             "aries: fig2 to fig14, table1, table2, larger (messages), open (parameters that are not public; --full "
             "only); or all. [dim]\\[default: all][/dim]",
             show_default=False,
@@ -53,8 +52,8 @@ def reproduce(
         str | None,
         option(
             "--injection",
-            "periodic or bernoulli, to see what changes; jobs have none.",
-            default="as published: hpdc21 periodic, taco25 bernoulli",
+            "periodic or bernoulli.",
+            default="as published",
             metavar="NAME",
         ),
     ] = None,
@@ -62,7 +61,7 @@ def reproduce(
         list[str] | None,
         items(
             "--learner",
-            "Parameters of the learning policies that differ from the paper's, e.g. integer_values=true.",
+            "Parameters of learning policies, e.g. integer_values=true.",
             split=options.split_settings,
             metavar="NAME=VALUE",
         ),
@@ -71,10 +70,8 @@ def reproduce(
         str,
         option(
             "--variant",
-            "The model variant, for what the paper leaves open. taco25: round-robin (the paper's arbiters) or "
-            "transit-first (the default of the authors' simulator); aries: usual, or random-ties (a packet goes either "
-            "way where both are alike, levels are twice as wide, all-to-all operations keep AD1); all: every variant "
-            "in one table. Each has a folder of its own.",
+            "Model variant of what the paper leaves open: round-robin or transit-first (taco25), usual or random-ties "
+            "(aries), or all.",
             default="the first",
             metavar="NAME",
             show_default=False,
@@ -84,15 +81,14 @@ def reproduce(
         bool,
         option(
             "--only-claims",
-            "Simulate only what the claims of the text need. Figures that show more are not drawn.",
+            "Simulate only what the claims need.",
         ),
     ] = False,
     windows: Annotated[
         float,
         option(
             "--windows",
-            "Shorten warm-ups and windows to this share: --full with 0.2 simulates the paper's systems for a fifth of "
-            "the time. Not for aries, whose runs end with their jobs.",
+            "Shorten warm-ups and windows to this share (not for aries).",
             metavar="SHARE",
         ),
     ] = 1.0,
@@ -111,32 +107,18 @@ def reproduce(
 ) -> None:
     """Reproduce a paper: run what its figures need, draw them, and check what its text claims.
 
-    Every run is saved the moment it ends. [bold]Ctrl-C[/bold] stops at once and keeps what is
-    finished; the same command again does the rest. Figures share runs, and
-    further figures may be added to the same folder later.
+    Every run is saved the moment it ends. [bold]Ctrl-C[/bold] stops at once and keeps what is finished; the same
+    command again does the rest. Figures share runs, and further figures may be added to the same folder later.
 
     [bold]Examples[/bold]
-
     dragonfly-env reproduce hpdc21
-
     dragonfly-env reproduce hpdc21 fig5 fig6 --full --out results/hpdc21
-
-    dragonfly-env reproduce hpdc21 fig7 --injection bernoulli
-
-    dragonfly-env reproduce taco25 fig12 fig14
-
     dragonfly-env reproduce taco25 --full --seeds 1 --windows 0.2 --only-claims
-
     dragonfly-env reproduce taco25 fig14 fig15 --variant all
-
     dragonfly-env reproduce aries table2 --full --seeds 20
 
-    dragonfly-env reproduce aries --seeds 20 --variant random-ties
-
     [bold]Results folder[/bold]
-
-    fig5.png and .svg and so on; claims.md and claims.csv (what was published,
-    what was measured, is it met); runs/ (one small Parquet file per run).
+    claims.md and claims.csv (published and measured values, verdicts), fig5.png and other figures
     """
     from dragonfly_env.lab.papers import Reproduction, find_paper
 

@@ -115,15 +115,10 @@ def simulate(
     Without options: min under uniform traffic at load 0.5.
 
     [bold]Examples[/bold]
-
     dragonfly-env simulate -p ugal-n --traffic adv+1 -l 0.45 -n q-adaptive --arrangement absolute
-
     dragonfly-env simulate -t p=2,a=4,h=2 -l 0.3 --json | jq .results.latency_p99_ns
-
     dragonfly-env simulate -t 16512 -p par --warmup 20us --measure 20us --threads 2
-
     dragonfly-env simulate -t 342 --traffic all-to-all:message_bytes=4096 --to-completion
-
     dragonfly-env simulate -t 342 --job milc:hosts=64,scale=0.01 --job nek5000:hosts=64 --to-completion
     """
     if to_completion and measure_ns is not None:

@@ -22,7 +22,7 @@ def sweep(
         Path | None,
         typer.Argument(
             metavar="SCENARIO.toml",
-            help="A file that says what to compare (see examples/demo.toml). Options change parts of it.",
+            help="File that says what to compare, e.g. examples/demo.toml.",
             show_default=False,
         ),
     ] = None,
@@ -38,7 +38,7 @@ def sweep(
         list[str] | None,
         items(
             "--program",
-            "Jobs as of --job, of which each run has one, in addition to every --job.",
+            "A job of some runs: each --program has its own runs.",
             options.LOAD,
             metavar="JOB",
         ),
@@ -47,8 +47,7 @@ def sweep(
         list[str] | None,
         items(
             "--placement",
-            "Where the jobs of --program are, or those of --job without any: consecutive, random, random-routers, "
-            "groups=N; each in runs of its own.",
+            "Hosts of the jobs, e.g. random,groups=2: each placement has its own runs.",
             options.LOAD,
             metavar="PLACEMENT",
         ),
@@ -64,7 +63,7 @@ def sweep(
     threads: options.Threads = None,
     out: Annotated[
         Path | None,
-        option("--out -o", "The results folder.", options.MACHINE, default="in results/, after the scenario"),
+        option("--out -o", "The results folder.", options.MACHINE, default="results/SCENARIO"),
     ] = None,
     workers: options.Workers = None,
     force: options.Force = False,
@@ -80,21 +79,13 @@ def sweep(
     command again does the rest.
 
     [bold]Examples[/bold]
-
     dragonfly-env sweep examples/demo.toml -o results/demo
-
     dragonfly-env sweep -p min,ugal-n --traffic adv+1 -l 0.05:0.5:0.05 -o results/adv
-
     dragonfly-env sweep examples/demo.toml --seed 1,2,3 -o results/three-seeds
-
-    dragonfly-env sweep -t 342 -p min,ugal-n --job milc:hosts=64,scale=0.01 --measure 1ms --dry-run
-
     dragonfly-env sweep -t 342 -p min,par --program milc:hosts=64,scale=0.01 --placement random,groups=2
 
     [bold]Results folder[/bold]
-
-    results.parquet (a row per run, with everything that made it), index.html (open in a browser), loads.png and other
-    figures, runs/ (a small Parquet file per run).
+    results.parquet (one row per run), index.html (tables and figures), loads.png and other figures
     """
     from dragonfly_env.sweeps.results import default_folder
 

@@ -35,16 +35,14 @@ def train(
         str,
         typer.Argument(
             metavar="AGENT",
-            help="What learns: deep-q or ppo ('dragonfly-env info deep-q' says more), or a learner of yours: "
-            "[bold]module:Class[/bold] or [bold]file.py:Class[/bold].",
+            help="deep-q, ppo, or your learner: [bold]file.py:Class[/bold].",
         ),
     ] = "deep-q",
     agent_settings: Annotated[
         list[str] | None,
         items(
             "--agent-setting -a",
-            "Settings of the agent, e.g. learning_rate=0.0005 or hidden_units=128,128; 'dragonfly-env info deep-q' "
-            "lists them.",
+            "Settings ('info ppo'), e.g. learning_rate=0.0005.",
             AGENT,
             split=options.split_settings,
             metavar="NAME=VALUE",
@@ -54,8 +52,7 @@ def train(
         list[int] | None,
         items(
             "--seed -s",
-            "Seeds of the agent and of the traffic; several train several agents, one after the other, each in a "
-            "folder seed-N.",
+            "Seeds: one agent each, in folders seed-N.",
             AGENT,
             split=options.split_numbers,
             default=1,
@@ -72,8 +69,7 @@ def train(
         str | None,
         option(
             "--suite",
-            "Train on a mixture instead of --traffic and --load: all that a benchmark suite (dragonfly-v1) trains on "
-            "with this topology and network, in every episode.",
+            "All training cases of a suite, e.g. dragonfly-v1.",
             options.LOAD,
             metavar="NAME",
         ),
@@ -85,7 +81,7 @@ def train(
         int,
         option(
             "--episodes",
-            "Episodes of the training; with --resume, earlier ones count.",
+            "Episodes of the training, resumed ones included.",
             DURATION,
             metavar="N",
         ),
@@ -94,7 +90,7 @@ def train(
         int | None,
         option(
             "--decisions",
-            "Stop after the episode in which the agent has decided so often.",
+            "Stop after so many decisions.",
             DURATION,
             default="no limit",
             metavar="N",
@@ -104,7 +100,7 @@ def train(
         float | None,
         option(
             "--minutes",
-            "Stop after the episode that ends later than so many minutes of training.",
+            "Stop after so many minutes.",
             DURATION,
             default="no limit",
             metavar="N",
@@ -114,7 +110,7 @@ def train(
         float | None,
         time(
             "--episode",
-            "Simulated time of an episode; each starts with an empty network and a new seed.",
+            "Simulated time of an episode.",
             DURATION,
             default="50us",
         ),
@@ -123,26 +119,26 @@ def train(
         float | None,
         time(
             "--warmup",
-            "Time at the beginning of every episode that --warmup-policy routes.",
+            "Time that --warmup-policy routes first.",
             DURATION,
             default=0,
         ),
     ] = None,
     warmup_policy: Annotated[
-        str, option("--warmup-policy", "The routing policy of that time.", DURATION, metavar="POLICY")
+        str, option("--warmup-policy", "Routing policy of the warm-up.", DURATION, metavar="POLICY")
     ] = "min",
     evaluate_every: Annotated[
         int,
         option(
             "--evaluate-every",
-            "Episodes between measurements of the agent without exploring, on other seeds; 0: none.",
-            options.MACHINE,
+            "Episodes between evaluations; 0: none.",
+            DURATION,
             metavar="N",
         ),
     ] = 10,
     checkpoint_every: Annotated[
         int,
-        option("--checkpoint-every", "Episodes between saved agents.", options.MACHINE, metavar="N"),
+        option("--checkpoint-every", "Episodes between saves.", DURATION, metavar="N"),
     ] = 10,
     threads: options.Threads = None,
     out: Annotated[
@@ -153,50 +149,37 @@ def train(
         bool,
         option(
             "--resume",
-            "Go on from the newest checkpoint in the folder, if there is one, with the settings of that agent.",
+            "Go on from the newest checkpoint.",
             options.MACHINE,
         ),
     ] = False,
     restart: Annotated[
         bool,
-        option("--restart", "Remove the training that the folder holds, and begin anew.", options.MACHINE),
+        option("--restart", "Remove the folder's training; begin anew.", options.MACHINE),
     ] = False,
     tensorboard: Annotated[
         bool,
         option(
             "--tensorboard/--no-tensorboard",
-            "Write event files into the folder 'tensorboard'.",
+            "Write event files.",
             options.MACHINE,
         ),
     ] = True,
 ) -> None:
     """Train an agent that chooses where packets go at every router.
 
-    It is rewarded for short delivery times. Without options: deep-q under adv+1 at load 0.35 on 72 hosts.
-    [bold]Ctrl-C[/bold] stops and keeps the agent as it is; --resume goes on.
-    Both need PyTorch: the extra "sb3".
+    Without options: deep-q under adv+1 at load 0.35 on 72 hosts. [bold]Ctrl-C[/bold] stops and keeps the agent;
+    --resume goes on. The agents need PyTorch: the extra "sb3".
 
     [bold]Examples[/bold]
-
     dragonfly-env train deep-q --traffic adv+1 --load 0.35 --out results/dqn
-
     dragonfly-env train ppo --episodes 20 --seed 1,2
-
     dragonfly-env train ppo --suite dragonfly-v1 --threads 2 --out results/mixture
-
-    dragonfly-env evaluate results/dqn/agent.zip min ugal-n
-
     dragonfly-env train my_learner.py:Mine --out results/mine
-
     dragonfly-env evaluate my_learner.py:Mine@results/mine/agent.zip min ugal-n
 
     [bold]The folder[/bold]
-
-    agent.zip: the trained agent, with everything that made it
-
-    learning.png, episodes.csv: its course, one row per episode
-
-    checkpoints/, tensorboard/: for tensorboard --logdir FOLDER
+    agent.zip (the trained agent), episodes.csv, learning.png, checkpoints/, tensorboard/
     """
     from dragonfly_env.training.agents import LearnerSource
     from dragonfly_env.training.run import TrainingPlan

@@ -61,15 +61,10 @@ def view(
     otherwise. There is no warm-up unless one is typed, so that the network is seen filling.
 
     [bold]Examples[/bold]
-
     dragonfly-env view
-
     dragonfly-env view -p min,q-adaptive --traffic adv+1 -l 0.3 --measure 200us --frames 100
-
     dragonfly-env view -p min,results/dqn/agent.zip
-
     dragonfly-env view -t theta-m8 -l 0.6 -o theta.html
-
     dragonfly-env view -t 342 --job milc:hosts=64,scale=0.01 --traffic adv+1 -l 0.2
     """
     from dragonfly_env.view import record, write_view

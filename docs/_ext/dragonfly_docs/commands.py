@@ -36,8 +36,9 @@ def _narrow(command: str) -> str:
 def _help(text: str | None) -> str:
     """A command's help: its examples become blocks of code."""
     parts = []
-    paragraphs = [paragraph.strip() for paragraph in (text or "").split("\n\n")]
-    for is_code, group in itertools.groupby(paragraphs, key=lambda line: line.startswith("dragonfly-env ")):
+    for is_code, group in itertools.groupby(
+        filter(None, (text or "").split("\n")), key=lambda line: line.startswith("dragonfly-env ")
+    ):
         if is_code:
             parts.append("```sh\n" + "\n".join(_narrow(" ".join(line.split())) for line in group) + "\n```")
         else:

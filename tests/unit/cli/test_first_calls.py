@@ -135,7 +135,7 @@ REFUSED = {  # call: begin of the sentence, after "error: "
     "calibrate milc -t 72 --hosts 900": "--hosts 900: must be at most 72",
     "reproduce": "PAPER: must be given",
     "reproduce nonsense": "PAPER nonsense: must be one of 'hpdc21', 'taco25', 'aries'",
-    "reproduce hpdc21 fig99": "FIGURE fig99: must be one of",
+    "reproduce hpdc21 fig99": "FIGURE fig99: must be a known name",
     "reproduce hpdc21 --windows 2": "--windows 2: must be a number",
 }
 
