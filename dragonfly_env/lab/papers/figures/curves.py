@@ -22,6 +22,7 @@ from dragonfly_env.lab.papers.findings import Findings
 from dragonfly_env.lab.papers.quantities import (
     HOPS,
     LATENCY_MEAN,
+    PEAK_THROUGHPUT,
     SYSTEMS,
     THROUGHPUT,
     TWO_LEVEL,
@@ -35,7 +36,7 @@ from dragonfly_env.plots.style import fitting_legend, grid, looks
 
 _TITLES = ("packet latency", "system throughput", "packet hops")
 _LABELS = ("mean latency (us)", "throughput", "mean hops")
-_METRICS = (LATENCY_MEAN, THROUGHPUT, HOPS)
+_METRICS = ((LATENCY_MEAN,), (THROUGHPUT, PEAK_THROUGHPUT), (HOPS,))
 
 
 def load_curves(findings: Findings, figure: str) -> Figure:
@@ -43,7 +44,9 @@ def load_curves(findings: Findings, figure: str) -> Figure:
     results = findings.results(figure)
     drawn = load_figure(results)
     colors = {name: look.color for name, look in looks(results.policies).items()}
-    stated = [published_of(findings, figure, metric) for metric in _METRICS]
+    stated = [
+        [one for metric in metrics for one in published_of(findings, figure, metric)] for metrics in _METRICS
+    ]
     shown: list[Published] = []
     for index, axes in enumerate(drawn.axes):
         traffic = results.traffic[index // 3]

@@ -94,7 +94,7 @@ def test_nothing_simulated_means_not_run() -> None:
     assert by_id.pop("QA71").verdict == INPUT  # needs no simulation
     assert {verdict.verdict for verdict in by_id.values()} == {NOT_RUN}
     assert {verdict.reason for verdict in by_id.values()} == {
-        f"{name} was not run" for name in ("fig5", "fig6", "fig7", "fig8", "fig9", "maxq")
+        f"{name} was not run" for name in ("fig5", "fig6", "fig7", "fig8", "fig9", "maxq", "overload")
     }
 
 
