@@ -1,4 +1,4 @@
-"""A Dragonfly interconnect as a reinforcement-learning environment.
+"""A fast packet-level simulator of Dragonfly networks, for comparing routing policies and training routing agents.
 
 Example::
 

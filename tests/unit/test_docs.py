@@ -109,7 +109,15 @@ def test_links_of_included_files_lead_to_pages_of_the_site(docs: Any) -> None:
 
 def test_the_readme_says_how_many_policies_and_patterns_there_are(pages: dict[str, str]) -> None:
     patterns = [name for name in pages if name.startswith("traffic/patterns/")]
-    assert f"{len(dfe.policies())} policies under {len(patterns)} patterns" in README
+    assert f"| {len(dfe.policies())} policies, {len(patterns)} traffic patterns, " in README
+
+
+def test_the_project_has_one_tagline() -> None:
+    lines = (README.splitlines()[2].strip("*."), str(dfe.__doc__).partition("\n")[0].strip("."))
+    manifest = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    assert lines[0] == lines[1] == re.findall(r'^description = "(.*)"$', manifest, re.MULTILINE)[0]
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f'title: "dragonfly-env: {lines[0][0].lower()}{lines[0][1:]}"' in citation
 
 
 def test_links_of_the_readme_lead_to_files() -> None:

@@ -68,6 +68,22 @@ def test_a_notebook_is_its_page(name: str) -> None:
     assert not any("](../" in "".join(cell["source"]) for cell in cells)
 
 
+def test_the_readme_runs_and_shows_a_table_that_its_command_prints() -> None:
+    pytest.importorskip("torch", reason="needs the extra [sb3]")
+    page = (ROOT / "README.md").read_text("utf-8")
+    found = re.search(r"```sh\n(dragonfly-env .*)\n```\n\n```text\n(.*\n)((?:.*\n)+?)```", page)
+    assert found is not None
+    with running.working_folder():
+        printed = running.run_commands(found[1]).splitlines()
+        assert found[2].strip() in printed
+        rows = [line.split() for line in printed]
+        assert [line for line in found[3].splitlines() if line.split() not in rows] == []
+        outputs = [*tutorials.run_snippets(tutorials.snippets_of(page, commands=False))]
+    comments = re.findall(r"(?:^|print.*)# (.*\d ns)$", page, re.MULTILINE)
+    shown = [part for output in outputs for part in re.findall(r"\d+ ns", output)]
+    assert running.agrees(" ".join(re.findall(r"\d+ ns", " ".join(comments))), " ".join(shown))
+
+
 def test_generated_files_that_are_committed_are_current() -> None:
     generated = {**system_pages(), **drawings()}
     for name in ("environments/features.md", "images/credit.svg", "images/decision.svg"):
