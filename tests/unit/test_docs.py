@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -76,10 +78,31 @@ def test_every_pattern_has_a_page_with_its_source_and_its_arguments(pages: dict[
         assert f"| `{parameter['name']}` |" in page
 
 
-@pytest.mark.parametrize("name", ["network", "paths", "router"])
-def test_committed_drawings_are_current(pages: dict[str, str], name: str) -> None:
-    drawn = f"images/drawn/{name}.svg"
-    assert (ROOT / "docs" / drawn).read_text(encoding="utf-8") == pages[drawn]
+def test_committed_generated_pages_are_current(docs: Any, pages: dict[str, str]) -> None:
+    expected = {name: text for name, text in pages.items() if not name.startswith("api/")}
+    folders = ("commands", "images/drawn", "routing/policies", "traffic/patterns")
+    found = {path for name in folders for path in (ROOT / "docs" / name).iterdir()}
+    assert {path.relative_to(ROOT / "docs").as_posix() for path in found} <= set(expected)
+    stale = [
+        name for name, text in expected.items() if (ROOT / "docs" / name).read_text(encoding="utf-8") != text
+    ]
+    assert stale == [], "run docs/_ext/dragonfly_docs/results.py"
+
+
+def test_links_between_pages_lead_to_committed_files() -> None:
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if listed.returncode != 0:
+        pytest.skip("not a clone")
+    files = set(listed.stdout.split())
+    folders = {str(Path(name).parent) for name in files}
+    dead = []
+    for name in sorted(name for name in files if name.endswith(".md") and (ROOT / name).exists()):
+        text = re.sub(r"```.*?```", "", (ROOT / name).read_text(encoding="utf-8"), flags=re.DOTALL)
+        for target in re.findall(r"\]\((?![a-z]+:|#)([^)\s#]+)[^)\s]*\)", text):
+            path = os.path.normpath(Path(name).parent / target)
+            if path not in files and path not in folders:
+                dead.append((name, target))
+    assert dead == []
 
 
 def test_every_command_has_a_page_with_every_option(pages: dict[str, str]) -> None:

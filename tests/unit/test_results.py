@@ -45,7 +45,9 @@ def test_every_comparison_of_the_readme_is_in_the_file() -> None:
     assert [figure[0] for figure in figures if figure.start() not in covered] == []
 
 
-@pytest.mark.parametrize(("paper", "page"), [("HPDC'21", "hpdc21"), ("TACO'25", "taco25"), ("IPDPS'21", "aries")])
+@pytest.mark.parametrize(
+    ("paper", "page"), [("HPDC'21", "hpdc21"), ("TACO'25", "taco25"), ("IPDPS'21", "aries")]
+)
 def test_the_readme_says_what_became_of_every_claim(paper: str, page: str) -> None:
     def numbers(row: str) -> list[int]:
         return [int(cell.split()[0]) for cell in row.split("|")[2:-1] if cell.split()[0].isdigit()]

@@ -15,8 +15,6 @@ DOCS = ROOT / "docs"
 sys.path.insert(0, str(DOCS / "_ext"))
 
 from dragonfly_docs import running, tutorials  # noqa: E402
-from dragonfly_docs.drawings import drawings  # noqa: E402
-from dragonfly_docs.systems import system_pages  # noqa: E402
 
 RECORDED = sorted(path for path in DOCS.rglob("*.md") if f"\n{tutorials.LABEL}\n" in path.read_text("utf-8"))
 NEED_TORCH = ("batched", "learning", "vec-env")
@@ -40,7 +38,7 @@ def marked(path: Path) -> Any:
 def test_snippets_print_what_their_page_says(path: Path) -> None:
     if path.stem in NEED_TORCH:
         pytest.importorskip("stable_baselines3", reason="needs the extra [sb3]")
-    commands = path.parent.name == tutorials.FOLDER
+    commands = tutorials.runs_commands(path.parent.name, path.stem)
     snippets = tutorials.snippets_of(path.read_text("utf-8"), commands=commands)
     check_outputs(snippets, [one.output for one in snippets])
 
@@ -82,12 +80,6 @@ def test_the_readme_runs_and_shows_a_table_that_its_command_prints() -> None:
     comments = re.findall(r"(?:^|print.*)# (.*\d ns)$", page, re.MULTILINE)
     shown = [part for output in outputs for part in re.findall(r"\d+ ns", output)]
     assert running.agrees(" ".join(re.findall(r"\d+ ns", " ".join(comments))), " ".join(shown))
-
-
-def test_generated_files_that_are_committed_are_current() -> None:
-    generated = {**system_pages(), **drawings()}
-    for name in ("environments/features.md", "images/credit.svg", "images/decision.svg"):
-        assert (DOCS / name).read_text("utf-8") == generated[name], "run `make docs`, and commit it"
 
 
 def test_the_gallery_has_every_example() -> None:

@@ -14,14 +14,18 @@ from dragonfly_docs.systems import system_pages
 from dragonfly_docs.traffic import traffic_pages
 
 
-def generated_pages() -> dict[str, str]:
-    """Every generated file: its path below ``docs/`` and its text."""
+def committed_pages() -> dict[str, str]:
+    """Generated files that are committed, so that a clone reads without a build: path below ``docs/`` and text."""
     return {
         **policy_pages(),
         **traffic_pages(),
         **command_pages(),
         **system_pages(),
-        **api_pages(),
         **drawings(),
         **demand_drawings(),
     }
+
+
+def generated_pages() -> dict[str, str]:
+    """Every generated file; those of ``api/`` are for the site alone."""
+    return {**committed_pages(), **api_pages()}

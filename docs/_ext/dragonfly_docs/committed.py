@@ -1,4 +1,4 @@
-"""Generated parts of committed pages, so that a clone reads without a build.
+"""Generated pages and parts of pages that are committed, so that a clone reads without a build.
 
 A part begins with ``<!-- generated: NAME -->`` and ends with ``<!-- /generated -->``. ``results.py`` writes them.
 """
@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from pathlib import Path
 
 from dragonfly_docs.commands import command_table
-from dragonfly_docs.markdown import code, table
+from dragonfly_docs.markdown import GENERATED, code, table
 from dragonfly_docs.policies import policy_table
 from dragonfly_docs.results import results
 from dragonfly_docs.systems import network_table, topology_table
@@ -49,6 +50,24 @@ PARTS: dict[str, Callable[[], str]] = {
     "learned": lambda: result_table("learned"),
     "speed": lambda: result_table("speed"),
 }
+
+
+def write_pages(folder: Path, pages: Mapping[str, str]) -> list[Path]:
+    """Write the pages that have changed, and remove pages that were generated and no longer are; the changed files."""
+    changed = []
+    for name, text in pages.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+            changed.append(path)
+    for generated in {Path(name).parent for name in pages if Path(name).suffix == ".md"}:
+        for path in (folder / generated).glob("*.md"):
+            generated_before = path.read_text(encoding="utf-8").startswith(GENERATED)
+            if generated_before and path.relative_to(folder).as_posix() not in pages:
+                path.unlink()
+                changed.append(path)
+    return changed
 
 
 def with_parts(text: str) -> str:

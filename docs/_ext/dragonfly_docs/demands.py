@@ -32,10 +32,13 @@ def _drawing(counts: np.ndarray, group: int) -> str:
     routers = len(counts)
     cell = _SIZE / routers
     shades = np.sqrt(counts / max(counts.max(), 1))  # so that few packets are seen beside many
+    squares: dict[str, list[str]] = {}  # by shade
+    for y, x in np.argwhere(counts > 0):
+        square = f"M{_MARGIN + x * cell:g} {_MARGIN + y * cell:g}h{cell:g}v{cell:g}h-{cell:g}z"
+        squares.setdefault(f"{shades[y, x]:.2f}", []).append(square)
     cells = [
-        f'<rect x="{_MARGIN + x * cell:g}" y="{_MARGIN + y * cell:g}" width="{cell:g}" height="{cell:g}" '
-        f'fill="#1d4f91" fill-opacity="{shades[y, x]:.2f}"/>'
-        for y, x in np.argwhere(counts > 0)
+        f'<path fill="#1d4f91" fill-opacity="{shade}" d="{"".join(squares[shade])}"/>'
+        for shade in sorted(squares)
     ]
     borders = [_MARGIN + k * cell for k in range(0, routers + 1, group)]
     lines = [

@@ -1,4 +1,4 @@
-"""Links of files that are outside ``docs/`` and are pages of the site, too."""
+"""Links of files that are outside ``docs/`` and are pages of the site, too, and links to these files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,12 @@ _LINK = re.compile(r"\]\(([^)\s:#]+)(#[^)\s]*)?\)")
 
 
 def relink(text: str, file: Path, root: Path) -> str:
-    """Links and pictures of a file of the repository as they must be in any page of the site."""
+    """Links and pictures of a file of the repository as they must be in a page of the site.
+
+    A page of the site keeps its links to other pages. An included file has none of its own place, so it gets links from
+    the top of the site.
+    """
+    is_page = root / "docs" in file.parents
 
     def target(match: re.Match[str]) -> str:
         path = (file.parent / match[1]).resolve()
@@ -27,7 +32,7 @@ def relink(text: str, file: Path, root: Path) -> str:
             return match[0]
         if name in PAGES:
             return f"]({PAGES[name]}{match[2] or ''})"
-        if name.startswith("docs/"):
+        if name.startswith("docs/") and not is_page:
             return f"](/{name.removeprefix('docs/')}{match[2] or ''})"
         return match[0]
 

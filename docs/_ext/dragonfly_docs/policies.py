@@ -73,11 +73,11 @@ def _vcs(name: str) -> str:
     for preset, scheme in _SCHEMES.items():
         counts = required_vcs(name, preset)
         if counts is None:
-            return "They follow from what it is given: its name alone is not enough.\n"
+            return "The number follows from the parameters: the weights say where the policy decides.\n"
         rows.append((code(preset), scheme, *counts))
     return table(("network", "numbering", "local links", "global links"), rows) + (
-        "\nThe fewest with which the core takes the policy where groups are full meshes; on grids, where a local path "
-        "may take two hops, there are more.\n"
+        "\nThe smallest numbers of virtual channels with which the policy runs if groups are full meshes. "
+        "Grids need more, because a local path has up to two hops there.\n"
     )
 
 
@@ -103,15 +103,18 @@ def _function(name: str) -> Callable[..., object]:
 
 def _reference_use(name: str) -> str:
     if name in RULES:
-        file = f"`baselines/{Path(inspect.getfile(_function(name))).name}`"
-        return f"{file}: `act(batch)` decides the same in NumPy, with the same `trace_hash()`.\n"
+        file = Path(inspect.getfile(_function(name))).name
+        return (
+            f"[baselines/{file}](../../../baselines/{file}) is the same policy in NumPy: `act(batch)` makes the same "
+            "decisions, with the same `trace_hash()`.\n"
+        )
     if name in _LEARNERS:
         file = Path(inspect.getfile(_LEARNERS[name])).name
         return (
-            f"`agents/{file}`: `reference(env)` learns the same tables in NumPy, bit for bit; see "
-            "[](../../learning.md).\n"
+            f"[agents/{file}](../../../agents/{file}) is the same policy in NumPy: `reference(env)` learns the same "
+            "tables, bit for bit ([Learning to route](../../learning.md)).\n"
         )
-    return "The core alone decides.\n"
+    return "This policy has no implementation in Python: the core decides.\n"
 
 
 def _page(info: _core.PolicyInfo) -> str:
@@ -130,8 +133,8 @@ def _page(info: _core.PolicyInfo) -> str:
     parts += ["## Parameters\n", parameters or "None.\n"]
     if parameters:
         parts.append(
-            f'`dfe.make_policy("{name}", ...)` takes them by name, `--policy {name}:PARAMETER=VALUE` on the '
-            "command line.\n"
+            f'In Python: `dfe.make_policy("{name}", PARAMETER=VALUE)`; on the command line: '
+            f"`--policy {name}:PARAMETER=VALUE`.\n"
         )
     parts += ["## Virtual channels\n", _vcs(name), "## In Python\n", _reference_use(name)]
     topology = smallest_preset(policy=name)

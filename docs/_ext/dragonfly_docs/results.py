@@ -1,7 +1,7 @@
 """The headline figures: ``docs/results.toml`` has each of them once.
 
 ``python docs/_ext/dragonfly_docs/results.py`` writes their values wherever README, pages and docstrings state them, and
-the generated parts of pages. Tests say where that has not been done.
+the generated parts and pages that are committed. Tests say where that has not been done.
 """
 
 from __future__ import annotations
@@ -112,9 +112,12 @@ def corrected(text: str, known: list[Result]) -> str:
 
 
 def main() -> int:
-    """Write values and generated parts into pages; prints the names of changed files."""
-    from dragonfly_docs.committed import with_parts
+    """Write generated pages, and values and generated parts into pages; prints the names of changed files."""
+    from dragonfly_docs import committed_pages
+    from dragonfly_docs.committed import with_parts, write_pages
 
+    for path in write_pages(ROOT / "docs", committed_pages()):
+        print(path.relative_to(ROOT).as_posix())
     known = results()
     for path in texts():
         before = path.read_text(encoding="utf-8")

@@ -1,4 +1,9 @@
-"""Sphinx extension: writes the generated pages, and includes files of the top folder with their links set right."""
+"""Sphinx extension: writes the generated pages, and adds to pages what only the site needs.
+
+Pages are plain Markdown, so that they read in the repository as well. Their toctrees are comments, ``<!-- toctree``, or
+``<!-- toctree: CAPTION``, and a page per line. Links to files of the top folder (``ARCHITECTURE.md``) lead to the pages
+that include these files.
+"""
 
 from __future__ import annotations
 
@@ -10,32 +15,22 @@ from sphinx.application import Sphinx
 from sphinx.ext.napoleon import GoogleDocstring
 
 from dragonfly_docs import generated_pages
+from dragonfly_docs.committed import write_pages
 from dragonfly_docs.links import relink
-from dragonfly_docs.markdown import GENERATED
 from dragonfly_docs.rows import with_rows
 
-
-def write_pages(folder: Path) -> None:
-    """Write what has changed, and remove what was generated before and no longer is."""
-    pages = generated_pages()
-    for name, text in pages.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if not path.exists() or path.read_text(encoding="utf-8") != text:
-            path.write_text(text, encoding="utf-8")
-    for generated in {Path(name).parent for name in pages if Path(name).suffix == ".md"}:
-        for path in (folder / generated).glob("*.md"):
-            generated_before = path.read_text(encoding="utf-8").startswith(GENERATED)
-            if generated_before and str(path.relative_to(folder)) not in pages:
-                path.unlink()
-
-
-_TOCTREE = re.compile(r"^<!-- toctree\n(.*?)^-->$", re.DOTALL | re.MULTILINE)
+_TOCTREE = re.compile(r"^<!-- toctree(?:: ([^\n]+))?\n(.*?)^-->$", re.DOTALL | re.MULTILINE)
 
 
 def _on_source(app: Sphinx, page: str, content: list[str]) -> None:
-    """Turn comments that list pages into toctrees: a comment is invisible where pages are read without this site."""
-    content[0] = _TOCTREE.sub(r"```{toctree}\n:hidden:\n:glob:\n\n\1```", content[0])
+    """Turn comments that list pages into toctrees, and lead links to files of the top folder to their pages."""
+
+    def toctree(found: re.Match[str]) -> str:
+        caption = f":caption: {found[1]}\n" if found[1] else ""
+        return f"```{{toctree}}\n:hidden:\n:glob:\n{caption}\n{found[2]}```"
+
+    text = _TOCTREE.sub(toctree, content[0])
+    content[0] = relink(text, Path(app.doc2path(page)).resolve(), Path(app.srcdir).resolve().parent)
 
 
 def _on_include(app: Sphinx, path: Path, page: str, content: list[str]) -> None:
@@ -86,9 +81,9 @@ def _on_signature(
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Sphinx's entry point."""
-    app.connect("builder-inited", lambda app: write_pages(Path(app.srcdir)))
-    app.connect("source-read", _on_source)
+    app.connect("builder-inited", lambda app: write_pages(Path(app.srcdir), generated_pages()))
     app.connect("include-read", _on_include)
+    app.connect("source-read", _on_source)
     app.connect("autodoc-process-signature", _on_signature)
     app.connect("autodoc-process-docstring", _on_docstring, priority=400)
     app.connect("autodoc-process-docstring", _on_fields, priority=600)  # after napoleon

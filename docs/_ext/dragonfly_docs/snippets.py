@@ -1,9 +1,9 @@
 """Sphinx extension: runs the snippets of a page, and shows or checks what they print.
 
-Blocks of Python run from the first to the last in one namespace. In tutorials, blocks of the shell whose lines all
-begin with ``dragonfly-env`` run as well. A block that fails is a warning, and so fails the build; the rest of its page
-is not run. A block is only shown if the line before it is the comment ``<!-- no-run -->``, or if it has the class
-``no-run``.
+Blocks of Python run from the first to the last in one namespace. On some pages (``tutorials.runs_commands``), blocks of
+the shell whose lines all begin with ``dragonfly-env`` run as well. A block that fails is a warning, and so fails the
+build; the rest of its page is not run. A block is only shown if the line before it is the comment ``<!-- no-run -->``, or
+if it has the class ``no-run``.
 
 A page may have recorded what a snippet prints (``tutorials`` does that): the paragraph "Output:" and a block of text
 follow the snippet. Then the build compares both, and a difference is a warning. Otherwise it inserts the output.
@@ -19,7 +19,7 @@ from sphinx.application import Sphinx
 from sphinx.util import logging
 
 from dragonfly_docs.running import agrees, is_command, run_block, run_commands, working_folder
-from dragonfly_docs.tutorials import FOLDER, LABEL
+from dragonfly_docs.tutorials import LABEL, runs_commands
 
 SKIPPED = "no-run"
 _LOGGER = logging.getLogger(__name__)
@@ -28,8 +28,10 @@ _LOGGER = logging.getLogger(__name__)
 def _runs(block: nodes.literal_block, page: str) -> bool:
     if SKIPPED in block["classes"] or _follows_comment(block):
         return False
-    commands = page.startswith(f"{FOLDER}/") and block.get("language") == "sh" and is_command(block.astext())
-    return block.get("language") == "python" or commands
+    if block.get("language") == "sh":
+        folder, _, name = page.rpartition("/")
+        return runs_commands(folder, name) and is_command(block.astext())
+    return block.get("language") == "python"
 
 
 def _follows_comment(block: nodes.literal_block) -> bool:

@@ -55,7 +55,7 @@ def _page(info: _core.PatternInfo) -> str:
     if info["example"]:
         facts.append(("As text", f'`traffic="{info["example"]}"`, `--traffic {info["example"]}`'))
     if kind is not None:
-        facts.append(("As an object", f"{{py:class}}`dragonfly_env.traffic.{kind.__name__}`"))
+        facts.append(("As an object", f"`dragonfly_env.traffic.{kind.__name__}`"))
     facts.append(
         ("Loop", "closed: it has an end, not a load" if info["closed_loop"] else "open: it has a load")
     )
@@ -66,7 +66,8 @@ def _page(info: _core.PatternInfo) -> str:
     if drawn_on(topology):
         parts += [
             f"![Who sends to whom under {name}](../../images/drawn/traffic-{name}.svg)\n",
-            f"Packets of a short run of `{info['example']}` on 72 hosts, counted; darker is more.\n",
+            f"Packets from each router to each other router in a short run of `{info['example']}` on 72 hosts; darker "
+            "means more.\n",
         ]
     arguments = table(
         ("argument", "default", "meaning"),

@@ -19,6 +19,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from dragonfly_docs.running import file_of, is_command, run_block, run_commands, working_folder
 
 FOLDER = "tutorials"
+COMMAND_PAGES = ("first-run",)
+"""Pages outside the folder of tutorials whose calls of ``dragonfly-env`` run, too."""
 LABEL = "Output:"
 NOTEBOOKS = ("train",)
 """The tutorials that are notebooks, too."""
@@ -58,6 +60,11 @@ def snippets_of(page: str, *, commands: bool = True) -> list[Snippet]:
         for found in _FENCE.finditer(page)
         if _runs(found, commands)
     ]
+
+
+def runs_commands(folder: str, page: str) -> bool:
+    """Whether calls of ``dragonfly-env`` on a page run."""
+    return folder == FOLDER or page in COMMAND_PAGES
 
 
 def _runs(found: re.Match[str], commands: bool = True) -> bool:
@@ -129,7 +136,7 @@ def snippets_of_notebook(book: str) -> list[Snippet]:
 def record(path: Path) -> None:
     """Run a page and write down what its snippets print; where they draw a picture of the page, take it."""
     page = path.read_text(encoding="utf-8")
-    commands = path.parent.name == FOLDER
+    commands = runs_commands(path.parent.name, path.stem)
     with working_folder() as folder:
         outputs = iter([*run_snippets(snippets_of(page, commands=commands))])
         for name in _PICTURE.findall(page):
@@ -147,7 +154,7 @@ def record(path: Path) -> None:
 
     page = _FENCE.sub(with_output, page)
     path.write_text(page, encoding="utf-8")
-    if commands and path.stem in NOTEBOOKS:
+    if path.parent.name == FOLDER and path.stem in NOTEBOOKS:
         path.with_suffix(".ipynb").write_text(notebook_of(page), encoding="utf-8")
 
 
