@@ -30,7 +30,7 @@ def _on_source(app: Sphinx, page: str, content: list[str]) -> None:
         return f"```{{toctree}}\n:hidden:\n:glob:\n{caption}\n{found[2]}```"
 
     text = _TOCTREE.sub(toctree, content[0])
-    content[0] = relink(text, Path(app.doc2path(page)).resolve(), Path(app.srcdir).resolve().parent)
+    content[0] = relink(text, Path(app.env.doc2path(page)).resolve(), Path(app.srcdir).resolve().parent)
 
 
 def _on_include(app: Sphinx, path: Path, page: str, content: list[str]) -> None:

@@ -2,8 +2,8 @@
 
 Blocks of Python run from the first to the last in one namespace. On some pages (``tutorials.runs_commands``), blocks of
 the shell whose lines all begin with ``dragonfly-env`` run as well. A block that fails is a warning, and so fails the
-build; the rest of its page is not run. A block is only shown if the line before it is the comment ``<!-- no-run -->``, or
-if it has the class ``no-run``.
+build; the rest of its page is not run. A block is only shown if the line before it is the comment
+``<!-- no-run -->``, or if it has the class ``no-run``.
 
 A page may have recorded what a snippet prints (``tutorials`` does that): the paragraph "Output:" and a block of text
 follow the snippet. Then the build compares both, and a difference is a warning. Otherwise it inserts the output.
