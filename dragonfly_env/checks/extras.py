@@ -12,9 +12,9 @@ _ANALYSIS = ("joblib", "matplotlib", "networkx", "pandas", "PIL", "plotly", "pya
 
 
 def how_to_install(extra: str) -> str:
-    """The command that adds an extra to the installed package, for messages."""
-    command = f'pip install "dragonfly-env[{extra}]"'
-    return f"{command} (for PyTorch without CUDA first see docs/start.md)" if extra == "sb3" else command
+    """What adds an extra, for messages. The package is on no index, so its extras come from a clone."""
+    command = f"in the clone of dragonfly-env run: pip install '.[{extra}]'"
+    return f"{command} (PyTorch without CUDA: docs/start.md)" if extra == "sb3" else command
 
 
 def _is_installed(module: str) -> bool:

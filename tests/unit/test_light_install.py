@@ -9,7 +9,7 @@ import sys
 
 from dragonfly_env.checks import extras
 
-COMMAND = 'pip install "dragonfly-env[analysis]"'
+COMMAND = "in the clone of dragonfly-env run: pip install '.[analysis]'"
 
 # An environment without the extra: none of its modules is found.
 WITHOUT = f"""

@@ -36,7 +36,7 @@ _INSTALL = """\
 try:
     import dragonfly_env
 except ImportError:
-    %pip install --quiet "dragonfly-env[sb3]"
+    %pip install --quiet "../..[sb3]"  # from the clone that has this notebook
 """
 
 

@@ -234,4 +234,4 @@ def run_python(code: str) -> str:
 def test_a_missing_extra_is_named() -> None:
     missing = "import sys\nsys.modules['stable_baselines3'] = None\n"
     use = "try:\n    import dragonfly_env; dragonfly_env.RouterVecEnv\nexcept ImportError as error:\n    print(error)"
-    assert 'pip install "dragonfly-env[sb3]"' in run_python(missing + use)
+    assert "pip install '.[sb3]'" in run_python(missing + use)
