@@ -47,7 +47,6 @@ PARTS: dict[str, Callable[[], str]] = {
     "networks": network_table,
     "agreement": lambda: result_table("agreement"),
     "claims": lambda: result_table("claims"),
-    "learned": lambda: result_table("learned"),
     "speed": lambda: result_table("speed"),
 }
 
