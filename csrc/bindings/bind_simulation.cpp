@@ -270,7 +270,7 @@ void bind_simulation(py::module_& module) {
       .def("load_q_table", &load_q_table, py::arg("values").noconvert())
       .def("save", &archived<Simulation>)
       .def("load", &load_archived<Simulation>, py::arg("state").noconvert())
-      .def("rejoin_source", &Simulation::rejoin_source)
+      .def("resync_source", &Simulation::resync_source)
       .def_property_readonly("clock_ps", &Simulation::clock_ps)
       .def("reset_statistics", &Simulation::reset_statistics, py::arg("ends_warmup") = false)
       .def("statistics", &statistics_dict)

@@ -98,12 +98,12 @@ PathBudget needed_budget(const Dragonfly& topology, const RoutingPolicy& policy,
 
 // Adds the trackers that the background policy needs.
 void add_needs_of(const RoutingPolicy& background, std::vector<TrackerRequest>& all) {
-  for (const TrackerRequest& wanted : background.trackers()) {
-    const auto running = std::ranges::find(all, wanted.info, &TrackerRequest::info);
+  for (const TrackerRequest& requested : background.trackers()) {
+    const auto running = std::ranges::find(all, requested.info, &TrackerRequest::info);
     if (running == all.end()) {
-      all.push_back(wanted);
-    } else if (*running != wanted) {
-      throw ConfigError{"background", "'" + wanted.info->name + "'",
+      all.push_back(requested);
+    } else if (*running != requested) {
+      throw ConfigError{"background", "'" + requested.info->name + "'",
                         "must have the parameters of this tracker that the policy has which routes the "
                         "warm-up: routers remember it once"};
     }
@@ -129,13 +129,13 @@ std::vector<TrackerRequest> needed_trackers(const RoutingPolicy& policy, const N
   if (!options.decisions || options.warms_up) {
     all = of_policy;
     for (const JobPolicy& other : others) {
-      for (const TrackerRequest& wanted : other.policy->trackers()) {
-        const auto running = std::ranges::find(all, wanted.info, &TrackerRequest::info);
+      for (const TrackerRequest& requested : other.policy->trackers()) {
+        const auto running = std::ranges::find(all, requested.info, &TrackerRequest::info);
         if (running == all.end()) {
-          all.push_back(wanted);
-        } else if (*running != wanted) {
+          all.push_back(requested);
+        } else if (*running != requested) {
           throw ConfigError{other.field, "'" + other.name + "'",
-                            "must have the parameters of '" + wanted.info->name +
+                            "must have the parameters of '" + requested.info->name +
                                 "' that other policies of this run have: routers remember it once"};
         }
       }
@@ -145,13 +145,13 @@ std::vector<TrackerRequest> needed_trackers(const RoutingPolicy& policy, const N
   if (background != nullptr) add_needs_of(*background, all);
   const DecisionSpec& spec = *options.decisions;
   for (const std::string& name : spec.tracked) {
-    const TrackerRequest wanted = tracker_of_feature(find_tracked_feature(name), spec, of_policy);
-    const auto running = std::ranges::find(all, wanted.info, &TrackerRequest::info);
+    const TrackerRequest requested = tracker_of_feature(find_tracked_feature(name), spec, of_policy);
+    const auto running = std::ranges::find(all, requested.info, &TrackerRequest::info);
     if (running == all.end()) {
-      all.push_back(wanted);
-    } else if (*running != wanted) {
+      all.push_back(requested);
+    } else if (*running != requested) {
       throw ConfigError{
-          "trackers", "'" + wanted.info->name + "'",
+          "trackers", "'" + requested.info->name + "'",
           "must have the parameters of the policy that routes the warm-up, or the other packets"};
     }
   }
@@ -307,7 +307,7 @@ void Blueprint::number_ports() {
     edge_depth =
         static_cast<std::uint32_t>(std::bit_ceil(static_cast<std::uint64_t>(longest / timing.clock) + 3));
   }
-  quick_crossbar = edge_depth == 1 && radix <= 64 && arbitration != Arbitration::kRoundRobin;
+  single_cycle_crossbar = edge_depth == 1 && radix <= 64 && arbitration != Arbitration::kRoundRobin;
 }
 
 // Into partitions.
@@ -336,11 +336,11 @@ BufferSizes Blueprint::buffer_sizes() const noexcept {
     buffers.vcs = std::max(buffers.vcs, std::uint32_t{vcs[i]});
     buffers.port_packets = std::max(buffers.port_packets, input_buffer[i] * vcs[i]);
   }
-  buffers.times = idle_times();
+  buffers.times = zero_load_times();
   return buffers;
 }
 
-IdleTimes Blueprint::idle_times() const noexcept {
+ZeroLoadTimes Blueprint::zero_load_times() const noexcept {
   const std::size_t global = index_of(topology.global_class());
   const auto in_packets = [&](Tick time) {
     return static_cast<float>(time) / static_cast<float>(timing.packet[global]);

@@ -125,7 +125,7 @@ class Blueprint {
   // Clock edges that are planned at once: 1, where the crossbar takes no longer than a clock for a packet.
   // Then one pass of the allocator over one word may be all.
   std::uint32_t edge_depth = 1;
-  bool quick_crossbar = false;
+  bool single_cycle_crossbar = false;
   bool by_service = false;                        // plain least-recently-served arbitration
   bool single_paths = false;                      // of the topology: has_single_paths()
   LinkClass global_class = LinkClass::kHost;      // of the topology
@@ -156,7 +156,7 @@ class Blueprint {
   // Returns its number. Throws ConfigError.
   std::uint8_t add_policy(const JobPolicy& other);
 
-  [[nodiscard]] IdleTimes idle_times() const noexcept;
+  [[nodiscard]] ZeroLoadTimes zero_load_times() const noexcept;
 
   // The largest number of packets in the network; besides the buffer's content, as many packets may be on the
   // wire to the buffer.

@@ -19,7 +19,7 @@ GoOn loop_of(const PartitionState& s) noexcept {
   if (!is_plain(s)) return go_on_general();
   const Routers queued = s.plan.ready_words == 1 ? Routers::kQueued : Routers::kWide;
   const Routers routers = s.plan.shared_output ? Routers::kShared : queued;
-  if (routers == queued && (!s.plan.quick_crossbar || s.store.with_through)) return go_on_general();
+  if (routers == queued && (!s.plan.single_cycle_crossbar || s.store.with_through)) return go_on_general();
   const bool arrival = s.plan.decide_on_arrival;
   if (s.trackers.any()) {
     return s.external || s.plan.learner != nullptr ? go_on_general() : go_on_tracking(routers, arrival);

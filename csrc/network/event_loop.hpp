@@ -34,8 +34,8 @@ enum class DecisionSource : std::uint8_t {
 
 // The architecture of the routers.
 enum class Routers : std::uint8_t {
-  kQueued,  // an output queue per VC, a quick crossbar (Blueprint::quick_crossbar) without a pipeline behind
-            // it, at most 64 input VCs
+  kQueued,  // an output queue per VC, a quick crossbar (Blueprint::single_cycle_crossbar) without a pipeline
+            // behind it, at most 64 input VCs
   kWide,    // as above, with more than 64 input VCs
   kShared,  // one output queue per port
   kAny,
@@ -44,7 +44,7 @@ enum class Routers : std::uint8_t {
 struct Mode {
   DecisionSource source = DecisionSource::kGeneral;
   Routers routers = Routers::kAny;
-  bool on_arrival = false;  // unless source is kAny
+  bool on_arrival = false;  // decisions are made on arrival; not used if source is kGeneral
   [[nodiscard]] constexpr bool any() const noexcept { return source == DecisionSource::kGeneral; }
   // Whether trackers may be notified of events.
   [[nodiscard]] constexpr bool tracks() const noexcept {
@@ -87,7 +87,9 @@ struct EventLoop {
   // Whether queues are long enough to fetch the packet behind the head. Queues are short if all packets go
   // minimally.
   static constexpr bool kLooksBehind = mode.source != DecisionSource::kMinimal;
-  static bool quick_crossbar(const State& s) noexcept { return kQueued || s.plan.quick_crossbar; }
+  static bool single_cycle_crossbar(const State& s) noexcept {
+    return kQueued || s.plan.single_cycle_crossbar;
+  }
   static bool with_through(const State& s) noexcept { return !kQueued && s.store.with_through; }
   static std::uint32_t edge_depth(const State& s) noexcept { return kQueued ? 1U : s.plan.edge_depth; }
   static std::uint32_t ready_words(const State& s) noexcept { return kFew ? 1U : s.plan.ready_words; }
@@ -174,9 +176,9 @@ struct EventLoop {
   static void decide_or_follow(State& s, std::uint32_t packet, std::uint32_t router, std::uint32_t index,
                                Tick now);
   static bool needs_decision(const State& s, const Packet& packet, std::uint32_t router, std::uint32_t group,
-                             Port came_by);
+                             Port input_port);
   static void follow(State& s, std::uint32_t packet, std::uint32_t router, std::uint32_t index, Tick now);
-  static void follow(State& s, const State::Undecided& undecided, Tick now);
+  static void follow(State& s, const State::Unrouted& unrouted, Tick now);
   static void await_effect(State& s, std::uint32_t packet, std::uint32_t router, std::uint32_t index,
                            const Hop& hop, Tick now);
   static void await_effect(State& s, std::uint32_t packet, std::uint32_t input_vc, const Hop& hop, Tick now) {
@@ -193,7 +195,7 @@ struct EventLoop {
   template <bool kLearns>
   static void decide_and_apply(State& s, const RoutingPolicy& policy,
                                std::span<const DecisionContext> decisions, Tick now);
-  static bool raise(State& s, const State::Undecided& undecided, Tick now);
+  static bool raise(State& s, const State::Unrouted& unrouted, Tick now);
   // Context: RouteContext, or a class that is made from it and `own`.
   template <class Context = RouteContext, class... Own>
   static Context context_of(const State& s, std::uint32_t packet, std::uint32_t input_vc, Own... own);

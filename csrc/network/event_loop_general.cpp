@@ -30,7 +30,7 @@ void EventLoop<mode>::apply_all(State& s, const std::int32_t* actions) {
           !s.is_ready(router, index_in(s, decision.input_vc))) {
         continue;
       }
-      s.wanted[decision.input_vc] = wanted_of(hop);
+      s.requested[decision.input_vc] = requested_of(hop);
     } else if (s.timing.routing_delay == 0) {
       await_effect(s, decision.packet, decision.input_vc, hop, decision.time);
     }

@@ -43,29 +43,29 @@ template <Mode mode>
     serve(s, router, s.keys.data(), take_requests(s, router), now);
     return;
   }
-  std::uint64_t external = std::exchange(s.ready[router], 0);
-  if (external == 0) return;
+  std::uint64_t request_bits = std::exchange(s.ready[router], 0);
+  if (request_bits == 0) return;
   const std::uint32_t first = router << input_shift(s);
-  const std::uint16_t* const wanted = &s.wanted[first];
-  const auto lowest = static_cast<std::uint32_t>(std::countr_zero(external));
-  external &= external - 1;
-  if (external == 0) {
+  const std::uint16_t* const requested = &s.requested[first];
+  const auto lowest = static_cast<std::uint32_t>(std::countr_zero(request_bits));
+  request_bits &= request_bits - 1;
+  if (request_bits == 0) {
     const std::uint32_t stamp = ++s.served[router];
-    try_grant(s, router, lowest, wanted[lowest], stamp, now);
+    try_grant(s, router, lowest, requested[lowest], stamp, now);
     return;
   }
   const bool by_service = s.plan.by_service;
   const InputVc* const inputs = &s.input_vcs[first];
   const auto key_of = [&](std::uint32_t index) {
-    prefetch(s.ports.line_of(s.port_id(router, port_of(wanted[index])), vc_of(wanted[index])));
+    prefetch(s.ports.line_of(s.port_id(router, port_of(requested[index])), vc_of(requested[index])));
     return by_service ? std::uint64_t{inputs[index].last_served} << 16 | index
                       : allocator_key(s, router, index);
   };
   std::array<std::uint64_t, 64> keys;
   keys[0] = key_of(lowest);
   std::uint32_t count = 1;
-  for (; external != 0; external &= external - 1) {
-    keys[count++] = key_of(static_cast<std::uint32_t>(std::countr_zero(external)));
+  for (; request_bits != 0; request_bits &= request_bits - 1) {
+    keys[count++] = key_of(static_cast<std::uint32_t>(std::countr_zero(request_bits)));
   }
   // The place of each key is the number of lower keys. There are few keys, and branches on their order cannot
   // be predicted.
@@ -102,7 +102,7 @@ template <Mode mode>
 [[gnu::always_inline]] inline void EventLoop<mode>::serve(State& s, std::uint32_t router,
                                                           const std::uint64_t* keys, std::uint32_t count,
                                                           Tick now) {
-  const std::uint16_t* const wanted = &s.wanted[router << input_shift(s)];
+  const std::uint16_t* const requested = &s.requested[router << input_shift(s)];
   std::uint64_t* const ready = &s.ready[router * ready_words(s)];
   // Among those served at one edge, the first counts as the one served last (SST/Merlin fills its list of the
   // next ones from behind): two hosts that send in phase to one port take turns.
@@ -113,7 +113,7 @@ template <Mode mode>
   std::uint64_t again = 0;  // kFew: a bit of each
   for (std::uint32_t i = 0; i < count; ++i) {
     const auto index = static_cast<std::uint32_t>(keys[i] & 0xffff);
-    const std::uint16_t to = wanted[index];
+    const std::uint16_t to = requested[index];
     const std::uint64_t input_bit = std::uint64_t{1} << places[index].port;
     const std::uint64_t output_bit = std::uint64_t{1} << port_of(to);
     if (((inputs_used & input_bit) | (outputs_used & output_bit)) != 0) {
@@ -151,14 +151,14 @@ template <Mode mode>
 template <Mode mode>
 [[gnu::always_inline]] inline void EventLoop<mode>::grant(State& s, std::uint32_t router, std::uint32_t index,
                                                           std::uint32_t stamp, Tick now) {
-  const std::uint16_t to = s.wanted[(router << input_shift(s)) + index];
+  const std::uint16_t to = s.requested[(router << input_shift(s)) + index];
   const std::uint32_t id = s.port_id(router, port_of(to));
   grant(s, router, index, id, s.ports[id], vc_of(to), stamp, now);
 }
 
 template <Mode mode>
 [[gnu::always_inline]] inline void EventLoop<mode>::clock_edge(State& s, std::uint32_t router, Tick now) {
-  if (quick_crossbar(s)) {
+  if (single_cycle_crossbar(s)) {
     quick_edge(s, router, now);
     return;
   }
@@ -178,10 +178,10 @@ template <Mode mode>
 template <Mode mode>
 [[gnu::noinline]] void EventLoop<mode>::slow_edge(State& s, std::uint32_t router, Tick now) {
   const std::uint64_t* const keys = s.keys.data();
-  const std::uint32_t external = take_requests(s, router);
-  std::uint32_t stamp = s.served[router] += external;  // as in serve()
+  const std::uint32_t requests = take_requests(s, router);
+  std::uint32_t stamp = s.served[router] += requests;  // as in serve()
   Tick retry = kNever;
-  for (std::uint32_t i = 0; i < external; ++i) {
+  for (std::uint32_t i = 0; i < requests; ++i) {
     const auto index = static_cast<std::uint32_t>(keys[i] & 0xffff);
     if (is_path_free(s, router, index, now)) {
       grant(s, router, index, stamp--, now);
@@ -197,7 +197,7 @@ template <Mode mode>
 [[gnu::always_inline]] inline bool EventLoop<mode>::is_path_free(const State& s, std::uint32_t router,
                                                                  std::uint32_t index, Tick now) {
   if (s.input_free[s.port_id(router, s.plan.input_index[index].port)] > now) return false;
-  const std::uint16_t to = s.wanted[(router << input_shift(s)) + index];
+  const std::uint16_t to = s.requested[(router << input_shift(s)) + index];
   const std::uint32_t id = s.port_id(router, port_of(to));
   return s.output_free[id] <= now && has_room(s, s.ports[id], vc_of(to));
 }
@@ -207,7 +207,7 @@ template <Mode mode>
 [[gnu::always_inline]] inline void EventLoop<mode>::leave_requesting(State& s, std::uint32_t router,
                                                                      std::uint32_t index, Tick now,
                                                                      Tick& retry) {
-  const std::uint16_t to = s.wanted[(router << input_shift(s)) + index];
+  const std::uint16_t to = s.requested[(router << input_shift(s)) + index];
   const std::uint32_t id = s.port_id(router, port_of(to));
   const Tick input_free = s.input_free[s.port_id(router, s.plan.input_index[index].port)];
   Tick when = std::max(input_free, s.output_free[id]);
@@ -234,16 +234,16 @@ inline void EventLoop<mode>::plan_retry(State& s, std::uint32_t router, Tick ret
 template <Mode mode>
 [[gnu::noinline]] void EventLoop<mode>::round_robin_edge(State& s, std::uint32_t router, Tick now) {
   const std::uint32_t words = ready_words(s);
-  std::uint64_t* const external = s.keys.data();
+  std::uint64_t* const request_bits = s.keys.data();
   for (std::uint32_t word = 0; word < words; ++word) {
-    external[word] = std::exchange(s.ready[router * words + word], 0);
+    request_bits[word] = std::exchange(s.ready[router * words + word], 0);
   }
   for (std::uint32_t round = 0; round < kAllocatorRounds; ++round) {
     if (!allocate_round(s, router, now)) break;
   }
   Tick retry = kNever;
   for (std::uint32_t word = 0; word < words; ++word) {
-    for (std::uint64_t bits = external[word]; bits != 0; bits &= bits - 1) {
+    for (std::uint64_t bits = request_bits[word]; bits != 0; bits &= bits - 1) {
       leave_requesting(s, router, word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits)), now, retry);
     }
   }
@@ -257,8 +257,8 @@ template <Mode mode>
 // Source: LIA (TACO 2025), section 5.1 and table 1: round-robin arbitration for input and output arbiters.
 template <Mode mode>
 [[gnu::always_inline]] inline bool EventLoop<mode>::allocate_round(State& s, std::uint32_t router, Tick now) {
-  std::uint64_t* const external = s.keys.data();
-  const std::uint16_t* const wanted = &s.wanted[router << input_shift(s)];
+  std::uint64_t* const request_bits = s.keys.data();
+  const std::uint16_t* const requested = &s.requested[router << input_shift(s)];
   const InputIndex* const places = s.plan.input_index.data();
   std::uint32_t requests = 0;
   // Among the input VCs of the port whose path is free: the first one, and the first one behind the last
@@ -276,11 +276,11 @@ template <Mode mode>
     // begins behind the port that was served last. An input port requests once, so its VC represents it.
     const std::uint32_t circle = circle_of(s, router, index);
     const std::uint32_t key = (circle & 1U) << 31 | (port <= s.last_inputs[circle] ? 1U : 0U) << 30 | index;
-    std::uint32_t& best = s.best_requests[port_of(wanted[index])];
+    std::uint32_t& best = s.best_requests[port_of(requested[index])];
     best = std::min(best, key);
   };
   for (std::uint32_t word = 0; word < ready_words(s); ++word) {
-    for (std::uint64_t bits = external[word]; bits != 0; bits &= bits - 1) {
+    for (std::uint64_t bits = request_bits[word]; bits != 0; bits &= bits - 1) {
       const std::uint32_t index = word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
       if (places[index].port != port) {
         request();
@@ -297,14 +297,14 @@ template <Mode mode>
   bool lost = false;  // a served input keeps its ports for a while
   for (std::uint32_t i = 0; i < requests; ++i) {
     const std::uint32_t index = s.requests[i];
-    std::uint32_t& best = s.best_requests[port_of(wanted[index])];
+    std::uint32_t& best = s.best_requests[port_of(requested[index])];
     if ((best & 0xffff) != index) {
       lost = true;
       continue;
     }
     best = kNil;
     s.last_inputs[circle_of(s, router, index)] = places[index].port;
-    external[index / 64] &= ~(std::uint64_t{1} << (index % 64));
+    request_bits[index / 64] &= ~(std::uint64_t{1} << (index % 64));
     grant(s, router, index, 0, now);
   }
   return lost;
@@ -315,7 +315,7 @@ template <Mode mode>
 template <Mode mode>
 inline std::uint32_t EventLoop<mode>::circle_of(const State& s, std::uint32_t router, std::uint32_t index) {
   const bool waits = s.plan.transit_first && is_own_host(s, index);
-  const std::uint16_t to = s.wanted[(router << input_shift(s)) + index];
+  const std::uint16_t to = s.requested[(router << input_shift(s)) + index];
   return 2 * s.port_id(router, port_of(to)) + (waits ? 1 : 0);
 }
 
@@ -380,7 +380,7 @@ template <Mode mode>
   InputVc& input = s.input_vcs[input_vc];
   VcQueue& queue = output.queues()[vc];
   const std::uint32_t packet = input.head;
-  if (!quick_crossbar(s)) {
+  if (!single_cycle_crossbar(s)) {
     const InputIndex from = s.plan.input_index[index];
     Tick busy_until = now + s.timing.crossbar_transfer;
     if (s.plan.cut_through) {  // the tail may still be arriving
@@ -442,7 +442,7 @@ template <Mode mode>
   // its random numbers are others each time (RouteContext).
   PathFollower::forget_nonminimal(s.store.packets[packet]);
   if (after == AfterRefusal::kNewPath) ++s.store.packets[packet].attempts;
-  s.undecided.push_back({packet, input_vc});
+  s.unrouted.push_back({packet, input_vc});
   return true;
 }
 
@@ -467,7 +467,7 @@ template <Mode mode>
     return;
   }
   if (stall.waiting++ == 0) stall.since = now;
-  const std::uint16_t to = s.wanted[input_vc];
+  const std::uint16_t to = s.requested[input_vc];
   const std::uint32_t id = s.port_id(router, port_of(to));
   OutputPort& output = s.ports[id];
   std::uint16_t& first = s.first_waiting[std::size_t{id} * s.plan.queue_stride + vc_of(to)];

@@ -29,14 +29,14 @@ template <class Context, class... Own>
 template <Mode mode>
 [[gnu::always_inline]] inline bool EventLoop<mode>::needs_decision(const State& s, const Packet& packet,
                                                                    std::uint32_t router, std::uint32_t group,
-                                                                   Port came_by) {
+                                                                   Port input_port) {
   if (mode.source == DecisionSource::kMinimal) return false;
   if (packet.plan == Plan::kRouted) return false;
   if (learns(s)) {  // everywhere, while the packet has not reached its group
     return packet.destination_group != group ||
-           (s.plan.learner->decides_about_arrivals() && reports_arrival(s.plan.topology, packet, came_by));
+           (s.plan.learner->decides_about_arrivals() && reports_arrival(s.plan.topology, packet, input_port));
   }
-  return has_choice(s.plan.scope, s.plan.topology, packet, router, group, came_by);
+  return has_choice(s.plan.scope, s.plan.topology, packet, router, group, input_port);
 }
 
 // A packet without a choice goes on at once. The others wait until all other events of this time have
@@ -53,14 +53,14 @@ template <Mode mode>
   }
   if (kExternal) s.pending->prefetch_counts(s.first_router + router, packet.destination_group);
   if (kExternal || (mode.any() && !s.plan.one_decides(s.external))) {
-    s.undecided.push_back({packet_index, input_vc});
+    s.unrouted.push_back({packet_index, input_vc});
     return;
   }
   const std::uint32_t group = s.group_of[router];
-  const Port came_by = s.plan.input_index[index].port;
-  if (!needs_decision(s, packet, s.first_router + router, group, came_by)) {
+  const Port input_port = s.plan.input_index[index].port;
+  if (!needs_decision(s, packet, s.first_router + router, group, input_port)) {
     if (learns(s)) {
-      note_arrival(packet, *s.plan.learner, s.plan.topology.is_global(came_by), s.timing.quantum_ps);
+      note_arrival(packet, *s.plan.learner, s.plan.topology.is_global(input_port), s.timing.quantum_ps);
     }
     follow(s, packet_index, router, index, now);
     return;
@@ -68,12 +68,12 @@ template <Mode mode>
   if (learns(s) && packet.destination_group != group) {  // its row has time to come
     s.plan.learner->prefetch_row(s.first_router + router, s.plan.learner->row_of(packet, group));
   }
-  s.undecided.push_back({packet_index, input_vc});
+  s.unrouted.push_back({packet_index, input_vc});
 }
 
 template <Mode mode>
-inline void EventLoop<mode>::follow(State& s, const State::Undecided& undecided, Tick now) {
-  follow(s, undecided.packet, router_of(s, undecided.input_vc), index_in(s, undecided.input_vc), now);
+inline void EventLoop<mode>::follow(State& s, const State::Unrouted& unrouted, Tick now) {
+  follow(s, unrouted.packet, router_of(s, unrouted.input_vc), index_in(s, unrouted.input_vc), now);
 }
 
 // The packet follows its plan.
@@ -123,8 +123,8 @@ template <Mode mode>
 template <Mode mode>
 [[gnu::noinline]] void EventLoop<mode>::make_decisions(State& s, Tick now) {
   if (kExternal || (external(s) && s.pending->selects_all())) {
-    for (const State::Undecided& undecided : s.undecided) {
-      if (!raise(s, undecided, now)) follow(s, undecided, now);
+    for (const State::Unrouted& unrouted : s.unrouted) {
+      if (!raise(s, unrouted, now)) follow(s, unrouted, now);
     }
   } else if (external(s)) {
     decide_by_background(s, now);
@@ -133,7 +133,7 @@ template <Mode mode>
   } else {
     decide_by_policy<false>(s, 0, now);
   }
-  s.undecided.clear();
+  s.unrouted.clear();
 }
 
 template <Mode mode>
@@ -141,9 +141,9 @@ template <bool kShared>
 inline void EventLoop<mode>::decide_by_policy(State& s, std::uint32_t decider, Tick now) {
   const Decider& who = s.plan.deciders[decider];
   if (who.scope == DecisionScope::kNowhere) {
-    for (const State::Undecided& undecided : s.undecided) {
-      if (!kShared || s.store.messages[undecided.packet].policy == decider) {
-        follow(s, undecided, now);
+    for (const State::Unrouted& unrouted : s.unrouted) {
+      if (!kShared || s.store.messages[unrouted.packet].policy == decider) {
+        follow(s, unrouted, now);
       }
     }
     return;
@@ -174,15 +174,15 @@ template <Mode mode>
 // the background policy has decided.
 template <Mode mode>
 [[gnu::noinline]] void EventLoop<mode>::decide_by_background(State& s, Tick now) {
-  for (const State::Undecided& undecided : s.undecided) {
-    const RouteContext context = context_of(s, undecided.packet, undecided.input_vc);
-    s.pending->consider(context, undecided.packet, undecided.input_vc, context.came_by(), now);
+  for (const State::Unrouted& unrouted : s.unrouted) {
+    const RouteContext context = context_of(s, unrouted.packet, unrouted.input_vc);
+    s.pending->consider(context, unrouted.packet, unrouted.input_vc, context.input_port(), now);
   }
   s.view.now = now;
   const auto place = static_cast<std::uint32_t>(s.plan.deciders.size());
   if (s.plan.background->scope == DecisionScope::kNowhere) {
-    for (const State::Undecided& undecided : s.undecided) {
-      follow(s, undecided, now);
+    for (const State::Unrouted& unrouted : s.unrouted) {
+      follow(s, unrouted, now);
     }
   } else if (s.plan.background->seen != nullptr) {
     call_policy<PolicyKind::kSeeing, false>(s, place, now);
@@ -209,26 +209,26 @@ inline void EventLoop<mode>::call_policy(State& s, std::uint32_t decider, Tick n
     table = own.rows.get();
     table->clear();
   }
-  auto next = s.undecided.begin();
-  while (next != s.undecided.end()) {
+  auto next = s.unrouted.begin();
+  while (next != s.unrouted.end()) {
     if constexpr (kind == PolicyKind::kSeeing) table->clear();
     FixedList<DecisionContext, kDecisionsAtOnce> decisions;
-    for (; next != s.undecided.end() && !decisions.full(); ++next) {
-      const State::Undecided undecided = *next;
+    for (; next != s.unrouted.end() && !decisions.full(); ++next) {
+      const State::Unrouted unrouted = *next;
       if constexpr (kShared) {
-        if (s.store.messages[undecided.packet].policy != decider) continue;
+        if (s.store.messages[unrouted.packet].policy != decider) continue;
       }
       const auto number = static_cast<std::uint32_t>(decisions.size());
       const DecisionContext& decision = decisions.add_made([&] {
-        return context_of<DecisionContext>(s, undecided.packet, undecided.input_vc, undecided.packet,
-                                           undecided.input_vc, number);
+        return context_of<DecisionContext>(s, unrouted.packet, unrouted.input_vc, unrouted.packet,
+                                           unrouted.input_vc, number);
       });
       if constexpr (mode.any() && !learning) {
         const Packet& packet = decision.packet();
         if (packet.plan == Plan::kRouted || !has_choice(who.scope, s.plan.topology, packet, decision.router(),
-                                                        decision.group(), decision.came_by())) {
+                                                        decision.group(), decision.input_port())) {
           decisions.remove_last();
-          follow(s, undecided, now);
+          follow(s, unrouted, now);
           continue;
         }
       }
@@ -236,7 +236,7 @@ inline void EventLoop<mode>::call_policy(State& s, std::uint32_t decider, Tick n
         s.trackers.prefetch_numbers(decision.router(), decision.packet().destination_router);
         if (!table->add(decision, now)) {
           decisions.remove_last();
-          follow(s, undecided, now);
+          follow(s, unrouted, now);
           continue;
         }
       }
@@ -269,10 +269,10 @@ inline void EventLoop<mode>::decide_and_apply(State& s, const RoutingPolicy& pol
 
 // Raises a pending decision; false: the packet has no choice.
 template <Mode mode>
-inline bool EventLoop<mode>::raise(State& s, const State::Undecided& undecided, Tick now) {
-  const RouteContext context = context_of(s, undecided.packet, undecided.input_vc);
-  if (!s.pending->raise(context, undecided.packet, undecided.input_vc, context.came_by(), now)) return false;
-  if (s.timing.routing_delay > 0) await_effect(s, undecided.packet, undecided.input_vc, {}, now);
+inline bool EventLoop<mode>::raise(State& s, const State::Unrouted& unrouted, Tick now) {
+  const RouteContext context = context_of(s, unrouted.packet, unrouted.input_vc);
+  if (!s.pending->raise(context, unrouted.packet, unrouted.input_vc, context.input_port(), now)) return false;
+  if (s.timing.routing_delay > 0) await_effect(s, unrouted.packet, unrouted.input_vc, {}, now);
   return true;
 }
 

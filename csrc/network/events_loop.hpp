@@ -213,7 +213,7 @@ template <Mode mode>
     }
   }
   if (tracked) s.trackers.settle(s.ports, now);
-  if (!s.undecided.empty()) make_decisions(s, now);
+  if (!s.unrouted.empty()) make_decisions(s, now);
   s.busy.clear(now);
 }
 

@@ -60,7 +60,7 @@ template <Mode mode>
 template <Mode mode>
 [[gnu::always_inline]] inline void EventLoop<mode>::make_ready(State& s, std::uint32_t router,
                                                                std::uint32_t index, const Hop& hop) {
-  s.wanted[(router << input_shift(s)) + index] = wanted_of(hop);
+  s.requested[(router << input_shift(s)) + index] = requested_of(hop);
   s.ready[router * ready_words(s) + index / 64] |= std::uint64_t{1} << (index % 64);
   plan_edge(s, router, s.next_edge);
   const std::uint32_t id = s.port_id(router, hop.port);

@@ -33,7 +33,7 @@ std::uint64_t HeadProgressMonitor::movements() const {
 // that waits if that space comes with a credit: then the buffer downstream has to move first.
 InputVcId HeadProgressMonitor::waits_for(std::uint32_t input_vc) const {
   if (!unmoved_[input_vc] || !of_.waits_for_room(input_vc)) return {};
-  const std::uint16_t to = of_.wanted[input_vc];
+  const std::uint16_t to = of_.requested[input_vc];
   const OutputPort& output = of_.ports.port(of_.router_of_input(input_vc), port_of(to));
   if (output.link_class == LinkClass::kHost || output.queues()[vc_of(to)].credits > 0) return {};
   return {output.peer_partition, output.peer + vc_of(to)};
@@ -50,7 +50,7 @@ std::string HeadProgressMonitor::describe_head(std::uint32_t input_vc) const {
        << of_.first_router + router << " port " << at.port << " VC " << int{at.vc} << " since "
        << static_cast<double>(of_.plan.to_ps(time_until(of_.cursor, packet.arrived))) / 1000.0 << " ns";
   if (of_.is_ready(router, of_.index_of_input(input_vc)) || of_.waits_for_room(input_vc)) {
-    const std::uint16_t to = of_.wanted[input_vc];
+    const std::uint16_t to = of_.requested[input_vc];
     const OutputPort& output = of_.ports.port(router, port_of(to));
     const VcQueue& queue = output.queues()[vc_of(to)];
     text << ", waits for port " << port_of(to) << " VC " << vc_of(to) << " (" << queue.queued

@@ -27,10 +27,10 @@ inline void note_report(Packet& packet, bool reports, float target_ns) noexcept 
       pick(reports, std::bit_cast<std::uint32_t>(target_ns), packet.intermediate_router);
 }
 // For arrivals without a learner's decision: a packet comes into its destination group, or goes on inside it.
-inline void note_arrival(Packet& packet, const LearningPolicy& learner, bool came_by_global,
+inline void note_arrival(Packet& packet, const LearningPolicy& learner, bool arrived_on_global,
                          TimePs quantum_ps) noexcept {
   if (packet.plan != Plan::kMinimal) return;
-  note_report(packet, came_by_global, learner.arrival_ns(packet, quantum_ps));
+  note_report(packet, arrived_on_global, learner.arrival_ns(packet, quantum_ps));
 }
 // Call when the packet leaves the buffer that it reached from a router of `group`.
 [[nodiscard]] inline Feedback report_of(const LearningPolicy& learner, const Packet& packet,

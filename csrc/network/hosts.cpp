@@ -385,7 +385,7 @@ void host_credit(State& s, std::uint32_t host, Tick now) {
   }
 }
 
-void rejoin_source(State& s, Tick now) {
+void resync_source(State& s, Tick now) {
   const auto changes = [&](std::uint32_t host) {
     const HostSender& sender = s.hosts[host];
     if (s.programs != nullptr && s.programs->runs_on(host)) return false;

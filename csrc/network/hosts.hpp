@@ -35,7 +35,7 @@ void run_programs(PartitionState& s, Tick now);
 void host_credit(PartitionState& s, std::uint32_t host, Tick now);
 
 // The source has changed at `now` (TrafficSource::rejoin): the messages not yet generated are planned anew.
-void rejoin_source(PartitionState& s, Tick now);
+void resync_source(PartitionState& s, Tick now);
 
 // Generates no further message after `now`, and calls programs no longer.
 void stop_generating(PartitionState& s, Tick now);

@@ -54,7 +54,7 @@ MemoryNeed memory_need(const Blueprint& plan) noexcept {
   const std::uint64_t port = sizeof(InputPort) + sizeof(InputStall) + sizeof(OutputStall) +
                              plan.queue_stride * sizeof(std::uint16_t) +
                              PartitionState::kDepartures * sizeof(std::uint32_t) +
-                             (plan.quick_crossbar ? 0 : 2 * sizeof(Tick));
+                             (plan.single_cycle_crossbar ? 0 : 2 * sizeof(Tick));
   const std::uint64_t ports =
       PortBlocks::bytes(plan.topology.radix(), plan.queue_stride) + (port << plan.port_shift);
   const std::uint64_t input_vc = sizeof(InputVc) + 2 * sizeof(std::uint16_t) + sizeof(std::uint32_t);

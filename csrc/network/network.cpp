@@ -103,8 +103,8 @@ void Network::start_external() {
   for (Partition& partition : partitions_) partition.start_external();
 }
 
-void Network::select(const PacketSelection& wanted) {
-  for (Partition& partition : partitions_) partition.pending().select(wanted);
+void Network::select(const PacketSelection& requested) {
+  for (Partition& partition : partitions_) partition.pending().select(requested);
 }
 
 void Network::skip_silence(Tick until) {

@@ -40,7 +40,7 @@ class Network {
   // From now on packets are routed from outside (Blueprint::decisions).
   void start_external();
   // With a background policy: selects the packets whose decisions an outside policy makes from now on.
-  void select(const PacketSelection& wanted);
+  void select(const PacketSelection& requested);
   void stop_generating();
   // Between windows: packets that partitions have sent to each other are in those where they will arrive. The
   // run goes on as it would have.

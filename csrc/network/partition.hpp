@@ -45,7 +45,7 @@ class Partition final {
 
   // Generates no further message after `now`, and calls programs no longer.
   void stop_generating(Tick now) { dragonfly::stop_generating(s_, now); }
-  void rejoin_source(Tick now) { dragonfly::rejoin_source(s_, now); }
+  void resync_source(Tick now) { dragonfly::resync_source(s_, now); }
   // Between runs: sets the policies that route a job's packets from now on. Precondition: there are programs.
   void set_job_policies(std::uint32_t job, const JobPolicies& policies) {
     s_.programs->set_job_policies(job, policies);

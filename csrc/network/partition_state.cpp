@@ -38,7 +38,7 @@ PartitionState::PartitionState(const Blueprint& blueprint, std::uint32_t index_i
       inputs(ports.size()),
       input_stalls(ports.size()),
       input_vcs(std::size_t{num_routers} << blueprint.input_shift),
-      wanted(input_vcs.size()),
+      requested(input_vcs.size()),
       ready(std::size_t{num_routers} * blueprint.ready_words),
       served(num_routers),
       group_of(num_routers),
@@ -67,7 +67,7 @@ PartitionState::PartitionState(const Blueprint& blueprint, std::uint32_t index_i
            .credits_at_crossbar = blueprint.shared_output},
       keys(blueprint.input_vcs) {
   const std::uint32_t radix = blueprint.topology.radix();
-  if (!blueprint.quick_crossbar) {
+  if (!blueprint.single_cycle_crossbar) {
     input_free.resize(ports.size());
     output_free.resize(ports.size());
   }
@@ -155,7 +155,7 @@ void PartitionState::build_ports() {
 bool PartitionState::waits_for_room(std::uint32_t input_vc) const {
   const std::uint32_t router = router_of_input(input_vc);
   const std::uint32_t first = router << plan.input_shift;
-  const std::uint16_t to = wanted[input_vc];
+  const std::uint16_t to = requested[input_vc];
   std::uint16_t at = first_waiting[std::size_t{port_id(router, port_of(to))} * plan.queue_stride + vc_of(to)];
   while (at != kNoInputVc && first + at != input_vc) at = next_waiting[first + at];
   return at != kNoInputVc;

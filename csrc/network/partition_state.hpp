@@ -197,7 +197,7 @@ struct PartitionState {
     static constexpr bool kArchivedWhole = true;
   };
   // A packet that reached a router, or the head of a buffer, and has no decision there yet.
-  struct Undecided {
+  struct Unrouted {
     std::uint32_t packet;
     std::uint32_t input_vc;
     static constexpr bool kArchivedWhole = true;
@@ -242,7 +242,8 @@ struct PartitionState {
   SharedVector<InputPort> inputs;           // [port id]
   SharedVector<InputStall> input_stalls;    // [port id]
   SharedVector<InputVc> input_vcs;          // [input VC]
-  SharedVector<std::uint16_t> wanted;       // [input VC]: port and VC that its head requests, see wanted_of()
+  SharedVector<std::uint16_t>
+      requested;                       // [input VC]: port and VC that its head requests, see requested_of()
   SharedVector<std::uint64_t> ready;   // [router * ready_words]: bits of input VCs that request the crossbar
   SharedVector<std::uint32_t> served;  // [router]: highest stamp of a grant so far
   SharedVector<std::uint16_t> group_of;  // [router]
@@ -277,7 +278,7 @@ struct PartitionState {
   BusyTimes busy;
   HostEvents far_hosts;  // beyond the slots' horizon
   HostEvents alarms;     // of programs
-  std::vector<Undecided> undecided;
+  std::vector<Unrouted> unrouted;
 
   // Hosts.
   SharedVector<HostSender> hosts;
@@ -332,12 +333,12 @@ struct PartitionState {
 
 // A port and a VC in 16 bits.
 static_assert(kMaxRadix * 3 << kVcBits <= 0x10000);
-[[nodiscard]] inline std::uint16_t wanted_of(const Hop& hop) noexcept {
+[[nodiscard]] inline std::uint16_t requested_of(const Hop& hop) noexcept {
   return static_cast<std::uint16_t>(hop.port << kVcBits | hop.vc);
 }
-[[nodiscard]] inline std::uint32_t port_of(std::uint16_t wanted) noexcept { return wanted >> kVcBits; }
-[[nodiscard]] inline std::uint32_t vc_of(std::uint16_t wanted) noexcept {
-  return wanted & ((1U << kVcBits) - 1U);
+[[nodiscard]] inline std::uint32_t port_of(std::uint16_t requested) noexcept { return requested >> kVcBits; }
+[[nodiscard]] inline std::uint32_t vc_of(std::uint16_t requested) noexcept {
+  return requested & ((1U << kVcBits) - 1U);
 }
 
 }  // namespace dragonfly

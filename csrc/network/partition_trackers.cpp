@@ -16,7 +16,7 @@ PartitionTrackers::PartitionTrackers(const Blueprint& plan, std::uint32_t first_
                    .clock = plan.timing.clock,
                    .quantum_ps = plan.timing.quantum_ps,
                    .compares_vcs = plan.compares_vcs,
-                   .idle = plan.idle_times()};
+                   .idle = plan.zero_load_times()};
   for (std::size_t link = 1; link < plan.topology.num_link_classes(); ++link) {
     const Timing& timing = plan.timing;
     const Tick there_and_back =

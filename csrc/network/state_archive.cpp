@@ -63,7 +63,7 @@ void PartitionState::archive(Archive& archive) {
   archive.fixed(output_stalls);
   archive.fixed(input_stalls);
   archive.fixed(input_vcs);
-  archive.fixed(wanted);
+  archive.fixed(requested);
   archive.fixed(ready);
   archive.fixed(served);
   archive.fixed(first_waiting);
@@ -83,7 +83,7 @@ void PartitionState::archive(Archive& archive) {
   archive(to_hosts);
   archive.fixed(departures);
   archive(hosts_due, effects, sent_packets, sent_to, sent_credits, credit_pool, unused_credits, busy,
-          items_of(far_hosts), items_of(alarms), undecided);
+          items_of(far_hosts), items_of(alarms), unrouted);
 
   archive.fixed(hosts);
   archive.fixed(departed);

@@ -92,16 +92,16 @@ class Walker {
     return false;
   }
 
-  // Follows every possible next hop, for every draw and every decision. `came_by`: the port by which the
+  // Follows every possible next hop, for every draw and every decision. `input_port`: the port by which the
   // packet has entered the router.
-  void follow(const Packet& packet, std::uint32_t router, const Channel* held, Port came_by) {
+  void follow(const Packet& packet, std::uint32_t router, const Channel* held, Port input_port) {
     if (router == packet.destination_router && packet.plan != Plan::kToIntermediate) {
       longest_ = std::max(longest_, std::uint32_t{packet.hops});
       return;
     }
     // All further hops depend only on this state.
     if (!visited_
-             .insert({router, came_by, packet.hops, packet.plan, packet.nonminimal_kind,
+             .insert({router, input_port, packet.hops, packet.plan, packet.nonminimal_kind,
                       packet.intermediate_router, packet.intermediate_group, packet.non_minimal,
                       held != nullptr ? *held : Channel{}})
              .second) {
@@ -114,7 +114,7 @@ class Walker {
       PathFollower::set_gateway(bound, gateway);
       go_on(bound, router, held);
     }
-    if (!has_choice(policy_.scope(), topology_, packet, router, group, came_by)) return;
+    if (!has_choice(policy_.scope(), topology_, packet, router, group, input_port)) return;
     for (const NonMinimalPath& nonminimal : nonminimal_paths(packet, router)) {
       Packet non_minimal_packets = packet;
       PathFollower::set_nonminimal(non_minimal_packets, nonminimal);

@@ -29,7 +29,7 @@ struct PlannedHop {
   if (packet.plan == Plan::kRouted || context.router() == packet.destination_router)
     return DecisionStatus::kNone;
   if (has_choice(spec.scope, context.topology(), packet, context.router(), context.group(),
-                 context.came_by()))
+                 context.input_port()))
     return DecisionStatus::kFree;
   return spec.forced_too ? DecisionStatus::kForced : DecisionStatus::kNone;
 }

@@ -39,14 +39,14 @@ enum class ActionMode : std::uint8_t {
 };
 
 // The rule of decisions: whether this router of `group` may still choose for the packet, which has entered it
-// by the port `came_by`.
+// by the port `input_port`.
 [[nodiscard]] inline bool has_choice(DecisionScope scope, const Dragonfly& topology, const Packet& packet,
-                                     std::uint32_t router, std::uint32_t group, Port came_by) noexcept {
+                                     std::uint32_t router, std::uint32_t group, Port input_port) noexcept {
   const bool decides_inside = scope == DecisionScope::kProgressive || scope == DecisionScope::kSourceAll ||
                               scope == DecisionScope::kSourceAround;
   if (packet.destination_group == group) {
     const bool enters =
-        packet.hops == 0 || (scope == DecisionScope::kProgressive && topology.is_global(came_by));
+        packet.hops == 0 || (scope == DecisionScope::kProgressive && topology.is_global(input_port));
     return decides_inside && enters && router != packet.destination_router;
   }
   if (packet.hops == 0) return scope != DecisionScope::kNowhere;
@@ -62,8 +62,9 @@ enum class ActionMode : std::uint8_t {
     case DecisionScope::kMinimalPath:
       return !packet.non_minimal;
     case DecisionScope::kProgressive:
-      return packet.goes_straight() || (packet.plan == Plan::kToIntermediate &&
-                                        packet.intermediate_group == group && topology.is_global(came_by));
+      return packet.is_on_minimal_plan() ||
+             (packet.plan == Plan::kToIntermediate && packet.intermediate_group == group &&
+              topology.is_global(input_port));
     case DecisionScope::kEvery:
       break;
   }

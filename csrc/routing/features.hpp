@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "routing/candidate.hpp"
-#include "routing/idle_times.hpp"
 #include "routing/route_context.hpp"
+#include "routing/zero_load_times.hpp"
 
 namespace dragonfly {
 
@@ -61,7 +61,7 @@ struct FeatureView {
   std::uint32_t recent;  // decisions about packets towards this group not long ago
   Tick now;
   float per_packet, per_hop, per_port, per_group, quantum_ns;  // factors
-  IdleTimes times;
+  ZeroLoadTimes times;
 };
 
 namespace detail {
@@ -143,8 +143,7 @@ inline constexpr auto kFeatures = [] {
       Feature{"credits_in_use", kPort, "packets sent through the port whose credit is not back",
               [](Sizes s) { return FeatureScale{s.packets, 0, 0, s.sent / s.packets}; },
               [](View view, float* out) {
-                detail::per_port(view, out,
-                                 [](const OutputPort& port) { return port.occupancy - port.queued; });
+                detail::per_port(view, out, [](const OutputPort& port) { return port.credits_in_use(); });
               },
               true},
       Feature{"link_class", kPort, "0 local, 1 global; with several classes of local links evenly from 0 on",

@@ -26,8 +26,8 @@ using HopTimes = std::array<HopTime, kMostLinkClasses>;
 
 // A packet at router y that came from router x: a learner's data next to the decision.
 struct Visit {
-  bool came_by_global = false;  // x is in another group
-  double travel_ns = 0;         // from the input buffer of x to that of y
+  bool arrived_on_global = false;  // x is in another group
+  double travel_ns = 0;            // from the input buffer of x to that of y
   TimePs now_ps = 0;
   // The row of the packet, by its exit:
   std::uint32_t row = 0;        // of the packet in y's table
@@ -56,8 +56,8 @@ struct LearningRule {
 // group, so that it can report. A packet that never left its group has no such report: in a full mesh it has
 // passed one local link at most.
 [[nodiscard]] inline bool reports_arrival(const Dragonfly& topology, const Packet& packet,
-                                          Port came_by) noexcept {
-  if (topology.is_global(came_by)) return true;
+                                          Port input_port) noexcept {
+  if (topology.is_global(input_port)) return true;
   return topology.has_meshes()
              ? packet.hops > 1
              : topology.group_of(topology.router_of_host(packet.source_host)) != packet.destination_group;
@@ -213,7 +213,7 @@ class TableLearner : public LearningPolicy {
   [[nodiscard]] Visit visit_of(const DecisionContext& decision) const noexcept {
     const Packet& packet = decision.packet();
     const TimePs quantum = decision.view().quantum_ps;
-    Visit visit{.came_by_global = topology().is_global(decision.came_by()),
+    Visit visit{.arrived_on_global = topology().is_global(decision.input_port()),
                 .travel_ns = travel_ns(packet, quantum),
                 .now_ps = decision.view().now * quantum};
     if (decision.leaves()) {

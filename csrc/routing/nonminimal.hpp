@@ -33,8 +33,8 @@ enum class OwnGroup : std::uint8_t { kStays, kMayLeave };
 [[nodiscard]] inline bool may_take(NonMinimalKind kind, const Packet& packet, std::uint32_t group,
                                    OwnGroup own_group = OwnGroup::kStays) noexcept {
   const bool leaves = packet.destination_group != group;
-  if (kind == NonMinimalKind::kL) return !leaves || !packet.goes_straight();
-  return packet.goes_straight() && (leaves || (own_group == OwnGroup::kMayLeave && packet.hops == 0));
+  if (kind == NonMinimalKind::kL) return !leaves || !packet.is_on_minimal_plan();
+  return packet.is_on_minimal_plan() && (leaves || (own_group == OwnGroup::kMayLeave && packet.hops == 0));
 }
 
 namespace detail {

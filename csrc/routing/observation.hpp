@@ -9,10 +9,10 @@
 
 #include "routing/decision_spec.hpp"
 #include "routing/features.hpp"
-#include "routing/idle_times.hpp"
 #include "routing/path_columns.hpp"
 #include "routing/route_context.hpp"
 #include "routing/router_tracker.hpp"
+#include "routing/zero_load_times.hpp"
 #include "topology/dragonfly.hpp"
 
 namespace dragonfly {
@@ -25,7 +25,7 @@ struct BufferSizes {
   std::uint32_t port_packets = 0;                   // the same of all VCs of a port together
   std::uint32_t vcs = 1;                            // most of a link
   std::array<float, kMostLinkClasses> packet_ns{};  // one packet on a link of each class
-  IdleTimes times{};
+  ZeroLoadTimes times{};
 };
 
 // A named block of the row.
@@ -122,7 +122,7 @@ class ObservationLayout {
   float per_port_ = 1;
   float per_group_ = 1;
   float quantum_ns_;
-  IdleTimes times_;
+  ZeroLoadTimes times_;
   std::vector<FeatureBlock> blocks_;
   std::vector<TrackedBlock> tracked_;
   std::vector<TrackedBlock> tracked_paths_;  // a column per candidate path

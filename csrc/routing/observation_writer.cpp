@@ -93,10 +93,10 @@ bool ObservationWriter::keep(const RouteContext& context, DecisionStatus status,
 
 bool ObservationWriter::note(const RouteContext& context, DecisionStatus status, Tick now) {
   if (status == DecisionStatus::kFree) {
-    const bool spec = plan_.by_port()
-                          ? port_choices(plan_, context, false, kNoPort, mask_.data()) >= fewest_legal()
-                          : fewest_legal() == 1 || is_path_choice(plan_, context);
-    if (!spec) return false;
+    const bool offers_choice =
+        plan_.by_port() ? port_choices(plan_, context, false, kNoPort, mask_.data()) >= fewest_legal()
+                        : fewest_legal() == 1 || is_path_choice(plan_, context);
+    if (!offers_choice) return false;
   }
   if (plan_.layout.num_features() > 0) {
     count_traffic(context.router(), context.packet().destination_group, now);

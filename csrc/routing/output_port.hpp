@@ -43,6 +43,9 @@ struct alignas(8) OutputPort {
   [[nodiscard]] VcQueue* queues() noexcept { return reinterpret_cast<VcQueue*>(this + 1); }
   [[nodiscard]] const VcQueue* queues() const noexcept { return reinterpret_cast<const VcQueue*>(this + 1); }
 
+  // Packets sent through the port whose credit is not back.
+  [[nodiscard]] std::uint32_t credits_in_use() const noexcept { return occupancy - queued; }
+
   // The first sendable VC from next_vc on, round the circle. Precondition: there is a sendable VC.
   [[nodiscard]] std::uint32_t first_sendable() const noexcept {
     const std::uint32_t behind = static_cast<std::uint32_t>(sendable) >> next_vc << next_vc;

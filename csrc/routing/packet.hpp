@@ -50,7 +50,7 @@ struct alignas(32) Packet {
   bool non_minimal = false;  // it was ever sent off the minimal path
 
   // Whether it goes straight to its destination, and may yet be sent on a non-minimal path.
-  [[nodiscard]] bool goes_straight() const noexcept {
+  [[nodiscard]] bool is_on_minimal_plan() const noexcept {
     return plan == Plan::kMinimal || plan == Plan::kByGateway;
   }
   // The kind of the last non-minimal path that it was sent on.

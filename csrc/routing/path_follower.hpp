@@ -60,7 +60,7 @@ class PathFollower {
           packet, {packet.nonminimal_kind, packet.intermediate_router, packet.intermediate_group}, router,
           group, choice);
     }
-    return towards_destination(packet, router, group, source_stage, choice, packet.goes_straight());
+    return towards_destination(packet, router, group, source_stage, choice, packet.is_on_minimal_plan());
   }
 
   // The next hop where the topology has_single_paths(). `kStraight`: the packet has no non-minimal plan.
@@ -115,7 +115,7 @@ class PathFollower {
   // and on a non-minimal path. `choice`: selects among several equally short paths (only with trunking).
   [[nodiscard]] Hop minimal_hop(const Packet& packet, std::uint32_t router, std::uint32_t group,
                                 Stage source_stage, std::uint32_t choice) const noexcept {
-    return towards_destination(packet, router, group, source_stage, choice, packet.goes_straight());
+    return towards_destination(packet, router, group, source_stage, choice, packet.is_on_minimal_plan());
   }
   [[nodiscard]] Hop nonminimal_hop(const Packet& packet, const NonMinimalPath& nonminimal,
                                    std::uint32_t router, std::uint32_t group) const noexcept {

@@ -104,7 +104,8 @@ class QAdaptive final : public TableLearner<QAdaptive> {
   // At the two deciding routers: that of the source, and the first one of an intermediate group.
   [[nodiscard]] bool draws(const DecisionContext& decision, const Visit& visit) const {
     if (decision.packet().hops == 0) return true;
-    return decision.packet().hops == 1 && visit.came_by_global && is_local(visit.minimal_port - first_port());
+    return decision.packet().hops == 1 && visit.arrived_on_global &&
+           is_local(visit.minimal_port - first_port());
   }
   [[nodiscard]] RouteChoice visit(const DecisionContext& decision, const Visit& visit,
                                   RandomStream* draws) const {

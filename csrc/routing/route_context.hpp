@@ -16,14 +16,14 @@ namespace dragonfly {
 class RouteContext {
  public:
   RouteContext(const RouterView& view, const Packet& packet, const PacketTimes& times, std::uint32_t router,
-               std::uint32_t group, const RouterPorts& ports, Port came_by, std::uint8_t vc)
+               std::uint32_t group, const RouterPorts& ports, Port input_port, std::uint8_t vc)
       : view_{&view},
         packet_{&packet},
         times_{&times},
         ports_{ports},
         router_{router},
         group_{group},
-        came_by_{came_by},
+        input_port_{input_port},
         vc_{vc} {}
 
   [[nodiscard]] const Packet& packet() const noexcept { return *packet_; }
@@ -32,7 +32,7 @@ class RouteContext {
   // When the packet entered, and left, its source queue.
   [[nodiscard]] const PacketTimes& times() const noexcept { return *times_; }
   // The port by which the packet entered the router, and the VC of it that it occupies.
-  [[nodiscard]] Port came_by() const noexcept { return came_by_; }
+  [[nodiscard]] Port input_port() const noexcept { return input_port_; }
   [[nodiscard]] std::uint8_t vc() const noexcept { return vc_; }
   [[nodiscard]] const Dragonfly& topology() const noexcept { return view_->paths.topology(); }
   [[nodiscard]] const PathFollower& paths() const noexcept { return view_->paths; }
@@ -108,7 +108,7 @@ class RouteContext {
   RouterPorts ports_;
   std::uint32_t router_;
   std::uint32_t group_;
-  Port came_by_;
+  Port input_port_;
   std::uint8_t vc_;
 };
 

@@ -24,9 +24,9 @@
 #include "core/parameters.hpp"
 #include "core/time.hpp"
 #include "routing/acknowledgement.hpp"
-#include "routing/idle_times.hpp"
 #include "routing/output_port.hpp"
 #include "routing/packet.hpp"
+#include "routing/zero_load_times.hpp"
 #include "topology/dragonfly.hpp"
 
 namespace dragonfly {
@@ -101,7 +101,7 @@ struct TrackerSite {
   Tick clock = 1;         // of the routers
   TimePs quantum_ps = 1;  // a tick
   bool compares_vcs = false;  // the network's convention: PolicyEnvironment
-  IdleTimes idle{};
+  ZeroLoadTimes idle{};
   std::array<TrackedLinks, kMostLinkClasses> links{};  // [link class]
   // The first whole number of ticks that is not shorter.
   [[nodiscard]] Tick ticks_of(TimePs time) const noexcept { return (time + quantum_ps - 1) / quantum_ps; }

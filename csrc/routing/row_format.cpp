@@ -59,7 +59,7 @@ void RowFormat::pack(std::byte* row, const RouteContext& context, std::uint64_t 
       const OutputPort& port = ports[i];
       const std::uint32_t queued = port.queued;
       counts[0] = static_cast<std::uint16_t>(queued);
-      counts[plan_.num_ports] = static_cast<std::uint16_t>(port.occupancy - queued);
+      counts[plan_.num_ports] = static_cast<std::uint16_t>(port.credits_in_use());
     }
   } else if (queued_) {
     for (std::uint32_t i = plan_.first_port; i < end; ++i) {
@@ -67,7 +67,7 @@ void RowFormat::pack(std::byte* row, const RouteContext& context, std::uint64_t 
     }
   } else if (in_use_) {
     for (std::uint32_t i = plan_.first_port; i < end; ++i) {
-      *counts++ = static_cast<std::uint16_t>(ports[i].occupancy - ports[i].queued);
+      *counts++ = static_cast<std::uint16_t>(ports[i].credits_in_use());
     }
   }
 }

@@ -166,9 +166,9 @@ bool Simulation::drain(TimePs max_ps, const std::function<bool()>& keep_going) {
   return true;
 }
 
-void Simulation::rejoin_source() {
+void Simulation::resync_source() {
   for (Partition& partition : network_->partitions()) {
-    partition.rejoin_source(counted_until_ps() / network_->blueprint().timing.quantum_ps);
+    partition.resync_source(counted_until_ps() / network_->blueprint().timing.quantum_ps);
   }
 }
 

@@ -81,7 +81,7 @@ class Simulation {
 
   // Call after archive() has read the state of a run that had another source up to now: messages not yet
   // generated come from this run's source.
-  void rejoin_source();
+  void resync_source();
   // Everything up to here has happened somewhere: while decisions are made outside, partitions may differ.
   [[nodiscard]] TimePs clock_ps() const { return counted_until_ps(); }
 

@@ -250,7 +250,7 @@ TEST(single_packets_on_an_idle_network_wait_for_clock_edges_only) {
     run.run_to(73 * 5'000 * kNs);
     const std::vector<Acknowledgement> received = run.received();
     CHECK(received.size() >= 70);  // the last packet's acknowledgement is not received, as nothing follows
-    const IdleTimes idle = run.plan().idle_times();
+    const ZeroLoadTimes idle = run.plan().zero_load_times();
     std::uint32_t around = 0;
     for (const Acknowledgement& one : received) {
       const double idle_packets =

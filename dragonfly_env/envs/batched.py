@@ -750,7 +750,7 @@ class BatchedRoutingEnv(CoreOwner):
         other.__setstate__(state)
         if changes:
             for number in range(self.num_scenarios):
-                other._core.simulation_of(number).rejoin_source()
+                other._core.simulation_of(number).resync_source()
             self._check_series(other._core, tuple(one.config for one in made), other._core.end_ps)
         return other
 

@@ -191,7 +191,7 @@ class Simulation(CoreOwner):
             simulation._make(other)
             simulation._core.load(state)
             if changes:
-                simulation._core.rejoin_source()
+                simulation._core.resync_source()
         simulation._window_ps = about["window_ps"]
         simulation._marks.set(about["marks"])
         return simulation

@@ -113,7 +113,7 @@ class AcknowledgedWaits final : public TrackerOfMany<AcknowledgedWaits> {
   std::uint32_t first_router_;
   std::uint32_t routers_;
   double packets_per_tick_;
-  IdleTimes idle_;
+  ZeroLoadTimes idle_;
   Tick ticks_per_moment_;
   double moment_ns_;
   double memory_;  // moments

@@ -73,7 +73,7 @@ class LoadLevels final : public RouterTracker {
                             Tick /*now*/) override {
     const Scale& scale = scales_[column];
     const OutputPort& port = ports_->port(reader - first_router_, first_port_ + column);
-    const double sent = port.occupancy - port.queued;
+    const double sent = port.credits_in_use();
     const double level =
         (port.queued * near_levels_ + std::max(0.0, sent - scale.wire) * far_levels_) / scale.buffer;
     return std::min(empty_level_ + std::floor(level), kHighestLoadLevel);
