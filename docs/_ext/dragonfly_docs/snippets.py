@@ -37,7 +37,7 @@ def _runs(block: nodes.literal_block, page: str) -> bool:
 def _follows_comment(block: nodes.literal_block) -> bool:
     index = block.parent.index(block)
     before = block.parent.children[index - 1] if index else None
-    return isinstance(before, nodes.raw) and before.astext().strip() == f"<!-- {SKIPPED} -->"
+    return isinstance(before, nodes.raw) and str(before.astext()).strip() == f"<!-- {SKIPPED} -->"
 
 
 def _recorded(block: nodes.literal_block) -> str | None:
