@@ -12,7 +12,7 @@ _ANALYSIS = ("joblib", "matplotlib", "networkx", "pandas", "PIL", "plotly", "pya
 
 
 def how_to_install(extra: str) -> str:
-    """What adds an extra, for messages. The package is on no index, so its extras come from a clone."""
+    """Return how to add an extra, for messages. The package is on no index, so its extras come from a clone."""
     command = f"in the clone of dragonfly-env run: pip install '.[{extra}]'"
     return f"{command} (PyTorch without CUDA: docs/start.md)" if extra == "sb3" else command
 
