@@ -94,9 +94,9 @@ aries = Paper(
         # all-to-all operations, too. Figure `open` tries the same and more one by one.
         Variant(
             name=RANDOM_TIES,
-            summary="where both sides are alike a packet goes either way at random (usually: the minimal path); 32 "
-            "levels make a full tile (usually: 64); all-to-all operations have AD1 in every run, Cray's default "
-            "(usually: those of the watched application change their mode with the rest of it).",
+            summary="if both sides are equally loaded, the router chooses at random (usual: the minimal path); 32 "
+            "levels make a full tile (usual: 64); all-to-all operations keep AD1, Cray's default, in every run (usual: "
+            "those of the watched application change their mode with the application).",
         ),
     ),
     rule="Met: within the bounds that the claims table gives (of MPI times 10 percentage points, as table I and II do "

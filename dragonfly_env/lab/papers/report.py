@@ -254,8 +254,8 @@ def summary(rows: Sequence[Mapping[str, str]]) -> list[str]:
         listed += [f"| `{variant}` | {kind} | {', '.join(ids)} |" for kind, ids in deviating.items() if ids]
     lines += [
         "",
-        "A sentence of the paper counts once, and only if it was run and can be judged: the table of claims also has "
-        "repetitions, inputs and what was not run.",
+        "Each sentence of the paper counts once, if it was run and can be judged. The table of claims also has "
+        "repetitions, inputs, and claims that were not run.",
     ]
     if listed:
         lines += ["", "Claims that deviate, by what explains them (each claim in the table below):", ""]

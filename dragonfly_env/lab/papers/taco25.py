@@ -99,11 +99,11 @@ taco25 = Paper(
         "bound",
     ),
     variants=(
-        Variant(name="round-robin", summary="every arbiter takes its inputs in turn, as section 5.1 says."),
+        Variant(name="round-robin", summary="every arbiter serves its inputs in turn, as section 5.1 says."),
         Variant(
             name="transit-first",
-            summary="packets in transit come before a router's own, as the authors' simulator has it by default; "
-            "among equals in turn.",
+            summary="arbiters serve packets in transit before packets of the router's own hosts, as the authors' "
+            "simulator does by default; equal packets take turns.",
             arbitration_prefix="transit-first-",
         ),
     ),
