@@ -31,7 +31,7 @@ def _runs(block: nodes.literal_block, page: str) -> bool:
     if block.get("language") == "sh":
         folder, _, name = page.rpartition("/")
         return runs_commands(folder, name) and is_command(block.astext())
-    return block.get("language") == "python"
+    return bool(block.get("language") == "python")
 
 
 def _follows_comment(block: nodes.literal_block) -> bool:

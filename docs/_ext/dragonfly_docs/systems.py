@@ -76,13 +76,14 @@ destination_demand slice(10, 11, None) 1 means 0
 ```
 
 - **One column per** port, candidate path, global link of the group (`link`), other group (`group`), router of the group
-  (`peer`), or decision. Features per candidate or decision fit every size of system, but for `group_offset` and
-  `candidate_port`. A network that scores ports one by one also takes features per port.
-- **Value** is what the observation holds for a quantity x, here for 72 hosts and the network `default`. `x / (x + c)`
-  is squashed into 0 to 1, and `env.layout` gives its unit as 0. Units of packets depend on the buffers of the network,
-  unless `occupancy_unit` is `"packets"` or `"ns"` ([Environments](index.md)). `env.layout.quantities()` gives x.
-- **Shown** by default, or if `features=[...]` names it. A **tracker** counts what routers sent or heard; it runs by
-  itself where a feature needs it.
+  (`peer`), or decision. Features per candidate or decision fit every size of system, except `group_offset` and
+  `candidate_port`.
+- **Value** is what the observation shows of a quantity x, here for 72 hosts and the network `default`. `x / (x + c)`
+  is between 0 and 1, and `env.layout` gives its unit as 0. Units of packets depend on the buffers of the network,
+  unless `occupancy_unit` is `"packets"` or `"ns"` ([Environments](index.md#units-of-occupancies)).
+  `env.layout.quantities()` computes x.
+- **Shown** by default, or only if `features=[...]` names the feature. A **tracker** counts events at routers; it runs
+  if a feature needs it.
 
 """
 
