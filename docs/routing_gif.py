@@ -22,6 +22,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from PIL import Image
 
+from dragonfly_env.colors import HEAT, REFERENCE, SeriesStyle, looks
 from dragonfly_env.sweeps import Scenario
 from dragonfly_env.view import Recording, record
 
@@ -30,12 +31,10 @@ LAST_FRAME_MS = 2500
 WIDTH_PX, HEIGHT_PX = 800, 600
 
 _DPI = 100
-_COLORS = 48
+_COLORS = 64
 _CURVE_POINTS = 15
-_LINES = ("#0072b2", "#d55e00")
-_USE = LinearSegmentedColormap.from_list(
-    "use", ["#e6e6e6", "#f0b400", "#d55e00", "#5a0f00"]
-)
+_INK = "#222222"
+_USE = LinearSegmentedColormap.from_list("use", HEAT)
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -46,7 +45,7 @@ def write_animation(recordings: Sequence[Recording], path: Path) -> None:
     durations = [FRAME_MS] * (len(pictures) - 1) + [LAST_FRAME_MS]
     # The last picture has all that can be seen in any of them, so its colours do for all.
     palette = pictures[-1].quantize(
-        _COLORS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE
+        _COLORS, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
     )
     indexed = [
         picture.quantize(palette=palette, dither=Image.Dither.NONE)
@@ -83,23 +82,22 @@ class _Film:
         count = len(recordings)
         waiting = [_waiting_by_group(recording) for recording in recordings]
         most = max(1.0, *(float(values.max(initial=0.0)) for values in waiting))
+        style = looks([recording.run.policy_label for recording in recordings])
         self._panels = []
         for index, recording in enumerate(recordings):
             axes = figure.add_axes((index / count, 0.27, 1 / count, 0.66))
-            self._panels.append(
-                _Panel(axes, recording, waiting[index] / most, _LINES[index])
-            )
+            self._panels.append(_Panel(axes, recording, waiting[index] / most))
         first = recordings[0].run
         load = "" if first.closed_loop else f", load {first.load:g}"
         figure.text(
             0.5,
             0.975,
-            f"{first.config.topology.num_hosts:,} hosts, traffic {first.traffic_label}{load}",
+            f"{first.config.topology.num_hosts:,} hosts, traffic {first.traffic_label}{load}, seed {first.config.seed}",
             ha="center",
             va="top",
             fontsize=11,
         )
-        self._chart = _Chart(figure, recordings)
+        self._chart = _Chart(figure, recordings, style)
         _legend(figure)
 
     def show(self, frame: int) -> None:
@@ -112,7 +110,7 @@ class _Panel:
     """One run: its groups, and the links between them."""
 
     def __init__(
-        self, axes: Axes, recording: Recording, waiting: FloatArray, color: str
+        self, axes: Axes, recording: Recording, waiting: FloatArray
     ) -> None:
         topology = recording.run.config.topology
         self._recording = recording
@@ -131,7 +129,7 @@ class _Panel:
         self._discs = axes.scatter(
             *place.T,
             zorder=3,
-            color="#333333",
+            color=_INK,
             edgecolor="white",
             linewidth=0.8,
         )
@@ -142,7 +140,7 @@ class _Panel:
             y=0.945,
             fontsize=14,
             fontweight="bold",
-            color=color,
+            color=_INK,
         )
         self._text = axes.text(
             0, -1.27, "", ha="center", va="bottom", fontsize=10
@@ -157,7 +155,7 @@ class _Panel:
         self._discs.set_sizes(20.0 + 380.0 * self._waiting[frame])
         figures = self._recording.figures
         latency = figures["latency_mean_ns"][frame]
-        shown = "none yet" if np.isnan(latency) else f"{latency:,.0f} ns"
+        shown = "none yet" if np.isnan(latency) else f"{latency / 1000:.1f} µs"
         self._text.set_text(
             f"accepted {figures['accepted_load'][frame]:.0%}  ·  mean latency {shown}"
         )
@@ -166,7 +164,12 @@ class _Panel:
 class _Chart:
     """Accepted load over time, drawn as far as the animation has come."""
 
-    def __init__(self, figure: Figure, recordings: Sequence[Recording]) -> None:
+    def __init__(
+        self,
+        figure: Figure,
+        recordings: Sequence[Recording],
+        style: dict[str, SeriesStyle],
+    ) -> None:
         axes = figure.add_axes((0.085, 0.075, 0.62, 0.165))
         first = recordings[0]
         self._us = (
@@ -178,7 +181,7 @@ class _Chart:
         top = max(float(np.nanmax(values)) for values in self._values)
         if not first.run.closed_loop:
             axes.axhline(
-                first.run.load, color="#777777", linestyle="--", linewidth=1.0
+                first.run.load, color=REFERENCE, linestyle=":", linewidth=1.5
             )
             axes.text(
                 self._us[-1],
@@ -186,29 +189,34 @@ class _Chart:
                 "offered",
                 ha="right",
                 va="bottom",
-                color="#555555",
+                color=_INK,
             )
             top = max(top, first.run.load)
         self._lines = [
             axes.plot(
                 [],
                 [],
-                color=color,
+                **style[recording.run.policy_label].line,
                 linewidth=2.0,
-                linestyle=style,
                 label=recording.run.policy_label,
             )[0]
-            for recording, color, style in zip(
-                recordings, _LINES, ("-", (0, (4, 1))), strict=False
-            )
+            for recording in recordings
         ]
         axes.set(
             xlim=(first.start_ns / 1000.0, self._us[-1]),
             ylim=(0, 1.3 * max(top, 0.01)),
         )
-        axes.set_xlabel("simulated time (us)", labelpad=1)
+        axes.set_xlabel("simulated time (µs)", labelpad=1)
         axes.set_ylabel("accepted load")
         axes.spines[["top", "right"]].set_visible(False)
+        axes.legend(
+            handles=self._lines,
+            loc="upper left",
+            ncols=2,
+            frameon=False,
+            handlelength=3.0,
+            borderaxespad=0.0,
+        )
 
     def show(self, frame: int) -> None:
         for line, values in zip(self._lines, self._values, strict=True):
@@ -233,7 +241,7 @@ def _legend(figure: Figure) -> None:
     axes.text(0.05, 0.98, "use of links", va="top")
     axes.text(0.05, 0.62, "0 %", va="top")
     axes.text(0.95, 0.62, "100 %", va="top", ha="right")
-    axes.scatter([0.09, 0.24], [0.2, 0.2], s=[20, 200], color="#333333")
+    axes.scatter([0.09, 0.24], [0.2, 0.2], s=[20, 200], color=_INK)
     axes.text(0.38, 0.2, "group: packets\nwaiting", va="center")
 
 

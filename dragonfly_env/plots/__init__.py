@@ -23,7 +23,7 @@ from dragonfly_env.plots.links import global_links_figure, ports_figure
 from dragonfly_env.plots.loads import load_figure
 from dragonfly_env.plots.page import write_page
 from dragonfly_env.plots.series import series_figure
-from dragonfly_env.plots.style import FORMATS, add_title, plain, save
+from dragonfly_env.plots.style import FORMATS, add_title, conditions, plain, save
 from dragonfly_env.sweeps.results import Results
 from dragonfly_env.sweeps.summary import has_jobs
 
@@ -43,7 +43,8 @@ FIGURES: dict[str, tuple[str, Callable[[Results, float | None], Figure]]] = {
     ),
     "series": ("Accepted load and latency over simulated time", series_figure),
     "fairness": (
-        "Who gets into the network: accepted load by the router's place in its group",
+        "Accepted load by the router's place in its group: mean over groups, lowest to highest (line), "
+        "offered load (dotted)",
         fairness_figure,
     ),
     "global-links": ("Utilisation of the links between groups", global_links_figure),
@@ -126,7 +127,7 @@ def draw(
                 raise
             skipped[kind] = str(error)
             continue
-        add_title(figure, f"{shown.name}: {caption[:1].lower()}{caption[1:]}")
+        add_title(figure, f"{shown.name}: {caption[:1].lower()}{caption[1:]}\n{conditions(shown)}")
         paths = save(figure, folder, kind, formats)
         written.extend(paths)
         if kind != "loads" and "png" in formats:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Mapping
 from typing import Any
 
@@ -13,6 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
 
+from dragonfly_env.colors import NOTE, looks
 from dragonfly_env.plots.style import (
     LABEL_POINTS,
     TITLE_POINTS,
@@ -21,7 +23,6 @@ from dragonfly_env.plots.style import (
     fitting_legend,
     grid,
     lines_of,
-    looks,
     representative_load,
 )
 from dragonfly_env.sweeps.results import Results, aggregate
@@ -59,17 +60,18 @@ def distribution_figure(results: Results, load: float | None = None) -> Figure:
         title = at_load(traffic, chosen, width - 0.6, TITLE_POINTS)
         panel.set_title(title, fontsize=TITLE_POINTS)
         if not boxes:
-            panel.text(
-                0.5, 0.5, "no packets delivered", ha="center", transform=panel.transAxes, color="#777777"
-            )
+            panel.text(0.5, 0.5, "no packets delivered", ha="center", transform=panel.transAxes, color=NOTE)
             continue
         _draw(panel, boxes, [look[box["label"]].color for box in boxes])
-    axes[0][0].set_ylabel("packet latency (us)")
+    axes[0][0].set_ylabel("packet latency (µs)")
     handles = [Line2D([], [], **_MEDIAN, label="median")]
     handles += [
         Line2D([], [], linestyle="none", label=label, **style)
         for label, style in (("mean", _MEAN), ("95th percentile", _P95), ("99th percentile", _P99))
     ]
+    if bool((table["seeds"] > 1).any()):
+        bar: dict[str, Any] = {"marker": "|", "color": "black", "markersize": 11}
+        handles.append(Line2D([], [], linestyle="none", label="95 % interval over seeds", **bar))
     if bool(table["saturated"].any()):
         handles.append(Line2D([], [], linestyle="none", marker="$*$", color="black", label="saturated"))
     fitting_legend(figure, handles, "outside lower center")
@@ -88,15 +90,13 @@ def _box(row: Mapping[Hashable, Any]) -> dict[str, Any]:
         "mean": "mean",
     }
     values = {key: float(row[f"latency_{name}_ns"]) / 1000.0 for key, name in names.items()}
-    return {"label": row["policy"], "saturated": row["saturated"], **values}
+    halves = {f"{name}_half": float(row[f"latency_{name}_ns_ci95"]) / 1000.0 for name in ("mean", "p99")}
+    return {"label": row["policy"], "saturated": row["saturated"], **values, **halves}
 
 
 def _draw(axes: Axes, boxes: list[dict[str, Any]], colors: list[str]) -> None:
     drawn = axes.bxp(
-        [
-            {key: value for key, value in box.items() if key not in ("p99", "saturated", "mean")}
-            for box in boxes
-        ],
+        [{key: box[key] for key in ("label", "whislo", "q1", "med", "q3", "whishi")} for box in boxes],
         showfliers=False,
         patch_artist=True,
         widths=0.6,
@@ -107,7 +107,11 @@ def _draw(axes: Axes, boxes: list[dict[str, Any]], colors: list[str]) -> None:
         patch.set_alpha(0.65)
     positions = range(1, len(boxes) + 1)
     for key, style in (("whishi", _P95), ("p99", _P99), ("mean", _MEAN)):
-        axes.plot(positions, [box[key] for box in boxes], linestyle="none", zorder=4, **style)
+        heights = [box[key] for box in boxes]
+        axes.plot(positions, heights, linestyle="none", zorder=4, **style)
+        halves = [box.get(f"{key}_half", math.nan) for box in boxes]
+        if not np.isnan(halves).all():
+            axes.errorbar(positions, heights, halves, fmt="none", ecolor="black", elinewidth=0.9, capsize=2.5)
     if max(box["p99"] for box in boxes) > _LOG_ABOVE * min(box["med"] for box in boxes):
         axes.set_yscale("log")
         axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))

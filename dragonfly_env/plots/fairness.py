@@ -8,8 +8,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from dragonfly_env.checks.values import config_error
+from dragonfly_env.colors import NOTE, REFERENCE, looks
 from dragonfly_env.metrics.metrics import Fairness
-from dragonfly_env.plots.style import looks, policy_grid, runs_at
+from dragonfly_env.plots.style import policy_grid, runs_at
 from dragonfly_env.sweeps.results import Results
 
 
@@ -30,7 +31,7 @@ def fairness_figure(results: Results, load: float | None = None) -> Figure:
             panel.grid(visible=False, axis="x")
             if loads is None:
                 panel.text(
-                    0.5, 0.5, "no run", ha="center", va="center", transform=panel.transAxes, color="#777777"
+                    0.5, 0.5, "no run", ha="center", va="center", transform=panel.transAxes, color=NOTE
                 )
                 continue
             mean = loads.mean(axis=0)
@@ -40,7 +41,7 @@ def fairness_figure(results: Results, load: float | None = None) -> Figure:
             panel.errorbar(
                 slots, mean, yerr=np.maximum(spread, 0.0), fmt="none", ecolor="black", elinewidth=0.8
             )
-            panel.axhline(chosen, color="#999999", linestyle=":", linewidth=1.0)
+            panel.axhline(chosen, color=REFERENCE, linestyle=":", linewidth=1.0)
             panel.set_xticks(slots[:: max(1, len(slots) // 8)])
             panel.tick_params(axis="x", labelsize=7)
             panel.set_xlabel(f"router of its group (Jain {Fairness.of(loads).jain:.3f})", fontsize=7.5)

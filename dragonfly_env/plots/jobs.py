@@ -12,13 +12,12 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from dragonfly_env.checks.values import config_error
+from dragonfly_env.colors import NOTE, SeriesStyle, looks
 from dragonfly_env.plots.style import (
     TITLE_POINTS,
-    SeriesStyle,
     fitting_legend,
     grid,
     lines_of,
-    looks,
     representative_load,
     wrapped,
 )
@@ -65,7 +64,7 @@ def job_figure(results: Results, load: float | None = None) -> Figure:
         _draw(axes[0][column], {"": _by_policy(part, "run_time_ns", 1e-3)}, look)
         _draw(axes[1][column], {"": _by_policy(part, "mpi_share", 100.0)}, look)
         _draw(axes[2][column], operations, look)
-    for row, label in zip(axes, ("run time (us)", "MPI share (%)", "operation, mean (us)"), strict=True):
+    for row, label in zip(axes, ("run time (µs)", "MPI share (%)", "operation, mean (µs)"), strict=True):
         row[0].set_ylabel(label)
     fitting_legend(
         figure,
@@ -90,7 +89,7 @@ def _draw(axes: Axes, boxes: Boxes, look: Mapping[str, SeriesStyle]) -> None:
         range(len(boxes)) if any(boxes) else [], boxes if any(boxes) else [], rotation=25, ha="right"
     )
     if not any(boxes.values()):
-        axes.text(0.5, 0.5, "not complete", ha="center", transform=axes.transAxes, color="#777777")
+        axes.text(0.5, 0.5, "not complete", ha="center", transform=axes.transAxes, color=NOTE)
         return
     width = 1.0 / (len(look) + 1)
     for place, values in enumerate(boxes.values()):

@@ -9,10 +9,11 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from dragonfly_env.plots.style import DASHES, SeriesStyle, grid, looks, plain
+from dragonfly_env.colors import DASHES, SeriesStyle, looks
+from dragonfly_env.plots.style import grid, plain
 
 _PANELS = (
-    ("latency_mean_ns", "mean latency (us)", 1e-3),
+    ("latency_mean_ns", "mean latency (µs)", 1e-3),
     ("accepted_load", "accepted load", 1.0),
     ("minimal_fraction", "minimal paths (fraction)", 1.0),
 )

@@ -12,8 +12,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from dragonfly_env.checks.values import config_error
+from dragonfly_env.colors import MISSING, NOTE
 from dragonfly_env.config.topology import Dragonfly
-from dragonfly_env.plots.style import HEAT, MISSING, TITLE_POINTS, policy_grid, runs_at
+from dragonfly_env.plots.style import HEAT_MAP, TITLE_POINTS, policy_grid, runs_at
 from dragonfly_env.sweeps.results import Results
 
 Integers = npt.NDArray[np.int64]
@@ -78,20 +79,24 @@ def _heat_maps(
             if not kept.empty:
                 maps[traffic, policy] = _mean_map(kept, to_map)
     highest = max((float(np.nanmax(values)) for values in maps.values()), default=1.0)
-    top = math.ceil(highest * 10 - 1e-9) / 10 or 1.0  # full tenths, so that bars of two figures compare
+    top = min(
+        1.0, math.ceil(highest * 10) / 10 or 1.0
+    )  # full tenths, so that the scales of two figures compare
     image = None
     for row, traffic in zip(axes, results.traffic, strict=True):
         for panel, policy in zip(row, results.policies, strict=True):
             panel.grid(visible=False)
             if (traffic, policy) not in maps:
-                panel.text(0.5, 0.5, "no run", ha="center", transform=panel.transAxes, color="#777777")
+                panel.text(0.5, 0.5, "no run", ha="center", transform=panel.transAxes, color=NOTE)
                 continue
             values = maps[traffic, policy]
             panel.set_title(panel.get_title(), fontsize=TITLE_POINTS, pad=16)
             told = f"mean {np.nanmean(values):.2f}, highest {np.nanmax(values):.2f}"
             panel.text(0.5, 1.02, told, ha="center", va="bottom", transform=panel.transAxes, fontsize=7)
             panel.set_facecolor(MISSING)
-            image = panel.imshow(values, vmin=0.0, vmax=top, cmap=HEAT, interpolation="none", aspect="auto")
+            image = panel.imshow(
+                values, vmin=0.0, vmax=top, cmap=HEAT_MAP, interpolation="none", aspect="auto"
+            )
             for axis in (panel.xaxis, panel.yaxis):
                 axis.set_major_locator(MaxNLocator(nbins=6, integer=True))
             for edge in edges:

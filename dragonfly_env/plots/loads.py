@@ -12,19 +12,21 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from dragonfly_env.checks.values import config_error
+from dragonfly_env.colors import NOTE, REFERENCE, SeriesStyle, looks
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.plots.style import (
+    INTERVAL,
     LABEL_POINTS,
-    SeriesStyle,
+    fitting_legend,
     grid,
     lines_of,
-    looks,
     plain,
-    policy_legend,
     wrapped,
 )
 from dragonfly_env.simulation.config import SimulationConfig
@@ -33,6 +35,8 @@ from dragonfly_env.sweeps.summary import loaded_part
 
 _LABEL_IN = 1.7  # of the height of a panel
 _LINE_POINTS = 10  # from one line of small text to the next
+_EXIT: dict[str, Any] = {"marker": r"$\uparrow$", "markersize": 9}
+_EXITS = "_exit"  # a label that legends leave out
 COLUMNS = ("latency_mean_ns", "accepted_load", "hops_mean")
 
 
@@ -40,8 +44,9 @@ def load_figure(results: Results) -> Figure:
     """The figure.
 
     Shaded: the 95 % confidence interval over seeds. Latencies far above those of policies that still carry
-        the load are cut off; a small arrow at the upper edge marks where a policy leaves the panel. Grey lines: what no
-        routing can pass, where it is known (`plots.limits`).
+        the load are cut off; an arrow at the upper edge marks where a policy leaves the panel, and its first latency
+        is written next to the arrow if all of them are above. Grey lines: what no routing can pass, where it is known
+        (`limits_of`).
 
     Raises:
         ConfigError: If no run was offered a load: jobs and closed-loop traffic have none.
@@ -71,8 +76,17 @@ def load_figure(results: Results) -> Figure:
         _draw_limits(row, results, traffic)
     for panel in axes[-1]:
         panel.set_xlabel("offered load (fraction of host link bandwidth)", fontsize=8)
-    policy_legend(figure, axes[0][1], below=True)
+    fitting_legend(figure, legend_entries(figure, results), "outside lower center")
     return figure
+
+
+def legend_entries(figure: Figure, results: Results) -> list[Artist]:
+    """The entries of the legend: lines, and intervals and arrows where there are any."""
+    lines, _ = figure.axes[1].get_legend_handles_labels()
+    arrow = Line2D([], [], linestyle="none", **_EXIT, color=NOTE, label="latency above the panel")
+    has_exits = any(line.get_label() == _EXITS for axes in figure.axes for line in axes.lines)
+    several = results.table["seed"].nunique() > 1
+    return [*lines, *([INTERVAL] if several else []), *([arrow] if has_exits else [])]
 
 
 def _draw_limits(row: list[Axes], results: Results, traffic: str) -> None:
@@ -132,17 +146,10 @@ def _mark_exit(
     if first > 0 and np.isfinite(y[first - 1]):
         at = np.interp(limit_us, [y[first - 1], y[first]], [x[first - 1], x[first]])
     axes.plot(
-        [at],
-        [limit_us],
-        marker=r"$\uparrow$",
-        color=look.color,
-        markersize=9,
-        clip_on=False,
-        linestyle="none",
-        zorder=5,
+        [at], [limit_us], **_EXIT, color=look.color, clip_on=False, linestyle="none", zorder=5, label=_EXITS
     )
     if first == 0:  # nothing of this curve is visible: say where it is, on the side that has room
-        text = f"{plain(policy)} {'from ' * (x.size > 1)}{y[0]:.3g} us"
+        text = f"{plain(policy)}: {y[0]:.3g} µs at load {x[0]:g}"
         left, right = load_limits(loads)
         late = at > (left + right) / 2
         axes.annotate(
@@ -169,9 +176,17 @@ def load_limits(loads: pd.Series[float]) -> tuple[float, float]:
 def _finish(row: list[Axes], part: pd.DataFrame, traffic: str, limit_us: float) -> None:
     top = float(part["load"].max())
     row[0].set_ylim(0.0, limit_us)
-    row[0].set_ylabel(f"{traffic}\nmean latency (us)")
+    row[0].set_ylabel(f"{traffic}\nmean latency (µs)")
     end = load_limits(part["load"])[1]
-    row[1].plot([0, end], [0, end], color="#999999", linestyle=":", linewidth=1.0, zorder=1)
+    row[1].plot(
+        [0, end],
+        [0, end],
+        color=REFERENCE,
+        linestyle=":",
+        linewidth=1.0,
+        zorder=1,
+        label="accepted = offered",
+    )
     row[1].set_ylabel("accepted load")
     row[1].set_ylim(0.0, top * 1.04)
     row[2].set_ylabel("mean hops")

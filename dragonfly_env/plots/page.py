@@ -21,8 +21,9 @@ from plotly.offline import get_plotlyjs
 from plotly.subplots import make_subplots
 
 from dragonfly_env.checks.files import refusing, write_text
+from dragonfly_env.colors import looks
 from dragonfly_env.plots.loads import latency_limit_ns, load_limits
-from dragonfly_env.plots.style import LABEL_POINTS, looks, wrapped
+from dragonfly_env.plots.style import LABEL_POINTS, conditions, wrapped
 from dragonfly_env.sweeps.results import Results
 from dragonfly_env.sweeps.summary import (
     SUMMARY,
@@ -41,7 +42,7 @@ _SYMBOLS = {
 }  # fmt: skip
 _LABEL_IN = 1.6  # of the height of a panel, in the size of the other figures
 _PANELS = (
-    ("latency_mean_ns", "mean latency (us)", 1e-3),
+    ("latency_mean_ns", "mean latency (µs)", 1e-3),
     ("accepted_load", "accepted load", 1.0),
     ("hops_mean", "mean hops", 1.0),
 )
@@ -51,10 +52,10 @@ _HEADINGS = {
     "load": "load",
     "seeds": "seeds",
     "accepted_load": "accepted load",
-    "latency_mean_ns": "mean latency (ns)",
-    "latency_p50_ns": "p50 (ns)",
-    "latency_p95_ns": "p95 (ns)",
-    "latency_p99_ns": "p99 (ns)",
+    "latency_mean_ns": "mean latency (µs)",
+    "latency_p50_ns": "p50 (µs)",
+    "latency_p95_ns": "p95 (µs)",
+    "latency_p99_ns": "p99 (µs)",
     "hops_mean": "hops",
     "minimal_fraction": "minimal fraction",
     "router_fairness_jain": "Jain fairness of routers",
@@ -68,10 +69,10 @@ _JOB_HEADINGS = {
     "policy": "policy",
     "seeds": "seeds",
     "complete": "complete",
-    "run_time_ns": "run time (ns)",
+    "run_time_ns": "run time (µs)",
     "mpi_share": "MPI share (%)",
-    "message_mean_ns": "message latency (ns)",
-    "operations": "operations: mean (us)",
+    "message_mean_ns": "message latency (µs)",
+    "operations": "operations: mean (µs)",
 }
 _NO_LOADS = "<p>Jobs and closed-loop traffic offer no load.</p>"
 _DIGITS = {"load": 3, "accepted_load": 4, "hops_mean": 3, "minimal_fraction": 3, "router_fairness_jain": 4}
@@ -121,7 +122,9 @@ def _subtitle(results: Results) -> str:
         f"h={first['topology_h']}, g={first['topology_g']}, {first['topology_arrangement']} arrangement"
     )
     missing = results.expected - len(results.table)
-    return f"{system} · {len(results.table)} runs" + (f" · {missing} still missing" if missing > 0 else "")
+    return f"{system} · {conditions(results)} · {len(results.table)} runs" + (
+        f" · {missing} still missing" if missing > 0 else ""
+    )
 
 
 def _interactive(results: Results, table: pd.DataFrame) -> str:
@@ -144,6 +147,11 @@ def _interactive(results: Results, table: pd.DataFrame) -> str:
                         showlegend=index == 1 and column == 1,
                         line={"color": look[policy].color, "dash": look[policy].dash, "width": 2},
                         marker={"symbol": _SYMBOLS[look[policy].marker], "size": 7},
+                        error_y={
+                            "array": (line[f"{name}_ci95"] * scale).tolist(),
+                            "thickness": 1,
+                            "width": 3,
+                        },
                         hovertemplate=f"{html.escape(policy)}<br>load %{{x}}<br>{label} %{{y:.4g}}<extra></extra>",
                     ),
                     row=index,
@@ -177,8 +185,10 @@ def _off_scale(part: pd.DataFrame) -> str:
     """The policies of a panel of which no latency is low enough to be seen; the axis may be dragged to them."""
     limit_ns = latency_limit_ns(part)
     least = part.groupby("policy", sort=False)["latency_mean_ns"].min()
-    hidden = [f"{html.escape(str(name))} ({ns / 1000:.3g} us)" for name, ns in least.items() if ns > limit_ns]
-    return "off the scale: " + ", ".join(hidden) if hidden else ""
+    hidden = [
+        f"{html.escape(str(name))}: {ns / 1000:.3g} µs or more" for name, ns in least.items() if ns > limit_ns
+    ]
+    return "<br>".join(["above the panel:", *hidden]) if hidden else ""
 
 
 def _picture(caption: str, picture: Path) -> str:
@@ -221,7 +231,9 @@ def _cell(row: Mapping[Hashable, Any], name: str) -> str:
     if math.isnan(number):
         return "<td></td>"
     half = float(row.get(f"{name}_ci95", math.nan))
-    digits = _DIGITS.get(name, 0 if number >= 100 or number.is_integer() else 1)
+    if name.endswith("_ns"):
+        number, half = number / 1000.0, half / 1000.0
+    digits = _DIGITS.get(name, 0 if number >= 100 or number.is_integer() else 3 if number < 10 else 1)
     text = f"{number:,.{digits}f}" if name != "load" else f"{number:g}"
     spread = "" if math.isnan(half) else f"<small> ±{half:,.{digits}f}</small>"
     return f'<td data-value="{number!r}">{text}{spread}</td>'

@@ -8,17 +8,18 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from dragonfly_env.checks.values import config_error
+from dragonfly_env.colors import REFERENCE, looks
 from dragonfly_env.plots.style import (
+    INTERVAL,
     LABEL_POINTS,
     at_load,
     grid,
     lines_of,
-    looks,
     policy_legend,
     representative_load,
     runs_at,
 )
-from dragonfly_env.sweeps.results import Results
+from dragonfly_env.sweeps.results import Results, mean_and_ci95
 
 _LABEL_IN = 1.6  # of the height of a panel
 
@@ -40,32 +41,41 @@ def series_figure(results: Results, load: float | None = None) -> Figure:
             mine = rows[(rows["policy"] == policy) & rows["series_time_ns"].notna()]
             if mine.empty:
                 continue
-            time_us = _mean_over_seeds(mine, "series_time_ns") / 1000.0
+            time_us = _mean_over_seeds(mine, "series_time_ns")[0] / 1000.0
             for panel, column, scale in (
                 (row[0], "series_accepted_load", 1.0),
                 (row[1], "series_latency_mean_ns", 1e-3),
             ):
-                values = _mean_over_seeds(mine, column) * scale
+                values, half = (part * scale for part in _mean_over_seeds(mine, column))
                 panel.plot(time_us, values, **look[policy].line, label=policy, linewidth=1.3)
-        row[0].axhline(chosen, color="#999999", linestyle=":", linewidth=1.0, zorder=1)
+                panel.fill_between(
+                    time_us, values - half, values + half, color=look[policy].color, alpha=0.18, linewidth=0.0
+                )
+        row[0].axhline(
+            chosen,
+            color=REFERENCE,
+            linestyle=":",
+            linewidth=1.0,
+            zorder=1,
+            label=None if row is not axes[0] else "offered load",
+        )
         row[0].set_ylabel(f"{names[traffic]}\naccepted load")
-        row[1].set_ylabel("mean latency (us)")
+        row[1].set_ylabel("mean latency (µs)")
         for panel in row:
             panel.set_ylim(bottom=0.0)
             panel.margins(x=0.01)
     for panel in axes[-1]:
-        panel.set_xlabel("simulated time (us)", fontsize=8)
-    policy_legend(figure, axes[0][0], below=True)
+        panel.set_xlabel("simulated time (µs)", fontsize=8)
+    several = [INTERVAL] if results.table["seed"].nunique() > 1 else []
+    policy_legend(figure, axes[0][0], *several, below=True)
     return figure
 
 
 def _mean_over_seeds(rows: pd.DataFrame, column: str) -> npt.NDArray[np.float64]:
-    """The mean of equally long series; a bin without packets counts for no seed."""
+    """(2, bins) the mean of equally long series and half of its 95 % interval (NaN for one seed); a bin without packets
+    counts for no seed.
+    """
     series = [np.asarray(values, dtype=np.float64) for values in rows[column] if values is not None]
     length = min(len(values) for values in series)
     stacked = np.stack([values[:length] for values in series])
-    known = ~np.isnan(stacked)
-    count = known.sum(axis=0)
-    total = np.where(known, stacked, 0.0).sum(axis=0)
-    mean: npt.NDArray[np.float64] = np.divide(total, count, out=np.full(length, np.nan), where=count > 0)
-    return mean
+    return np.transpose([mean_and_ci95(values.tolist()) for values in stacked.T])

@@ -5,22 +5,24 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.legend import Legend
+from matplotlib.patches import Patch
 from matplotlib.textpath import text_to_path
 
 from dragonfly_env.checks.files import refusing, replacing
 from dragonfly_env.checks.values import config_error, unknown_name
+from dragonfly_env.colors import HEAT
 from dragonfly_env.sweeps.results import KEYS, Results, aggregate
 
 FORMATS = ("png", "svg", "pdf")
@@ -53,106 +55,7 @@ RC: dict[Any, Any] = {
     "svg.hashsalt": "dragonfly-env",
 }
 
-
-@dataclass(frozen=True, slots=True)
-class SeriesStyle:
-    """How one policy is drawn in every figure.
-
-    Attributes:
-        color: Of lines, boxes and bars.
-        marker: At the points of a line.
-        dash: One of `DASHES`.
-    """
-
-    color: str
-    marker: str
-    dash: str = "solid"
-
-    @property
-    def line(self) -> dict[str, Any]:
-        """Keyword arguments of ``Axes.plot``: color and dashes."""
-        return {"color": self.color, "linestyle": DASHES[self.dash]}
-
-
-DASHES: dict[str, Any] = {
-    "solid": "-",
-    "dash": "--",
-    "dot": ":",
-    "dashdot": "-.",
-    "longdashdot": (0, (7.0, 1.5, 1.0, 1.5, 1.0, 1.5)),
-}
-"""Dashes of lines for Matplotlib, by Plotly's names."""
-
-# Eight colours that readers with deuteranopia and protanopia tell apart (a test computes the differences). Policies of
-# one colour differ in both marker and dashes.
-_BLACK, _BROWN, _INDIGO, _BLUE, _SKY, _GREEN, _RED, _GOLD = COLORS = (
-    *("#222222", "#7a5230", "#332288", "#0072b2"),
-    *("#56b4e9", "#009e73", "#d55e00", "#f0b400"),
-)
-HEAT = LinearSegmentedColormap.from_list("heat", ["#fffdf5", "#f7d070", "#e08214", "#a63603", "#3f0d00"])
-"""Of heat maps: light is idle and dark is full, so lightness alone says it all; `MISSING` where there is no value."""
-
-MISSING = "#b9c4cc"
-
-_LOOKS = {
-    "min": SeriesStyle(_BLACK, "o"),
-    "val-n": SeriesStyle(_BLACK, "s", "dash"),
-    "val-g": SeriesStyle(_BLACK, "D", "dot"),
-    "ad": SeriesStyle(_BLACK, "8", "dashdot"),
-    "acor": SeriesStyle(_BROWN, "d"),
-    "pb": SeriesStyle(_BROWN, "<", "dash"),
-    "ad3": SeriesStyle(_BROWN, ">", "dot"),
-    "ugal-ideal": SeriesStyle(_INDIGO, "p"),
-    "vlb-lg": SeriesStyle(_INDIGO, "D", "dash"),
-    "vlb-gl": SeriesStyle(_INDIGO, "<", "dot"),
-    "vlb-g": SeriesStyle(_INDIGO, ">", "dashdot"),
-    "ugal-g": SeriesStyle(_BLUE, "^"),
-    "ad1": SeriesStyle(_BLUE, "v", "dash"),
-    "ugal-n": SeriesStyle(_SKY, "v"),
-    "ad0": SeriesStyle(_SKY, "^", "dash"),
-    "pb-acor": SeriesStyle(_SKY, ">", "dot"),
-    "par": SeriesStyle(_GREEN, "D"),
-    "tpr": SeriesStyle(_GREEN, "h", "dash"),
-    "mlp": SeriesStyle(_GREEN, "s", "dot"),
-    "q-adaptive": SeriesStyle(_RED, "*"),
-    "q-adaptive-queue": SeriesStyle(_RED, "P", "dash"),
-    "q-adaptive-fast": SeriesStyle(_RED, "X", "dot"),
-    "q-routing": SeriesStyle(_RED, "d", "dashdot"),
-    "lia": SeriesStyle(_GOLD, "X"),
-    "ad2": SeriesStyle(_GOLD, "<", "dash"),
-    "neural-v1": SeriesStyle(_GOLD, "P", "dot"),
-    "neural-v2": SeriesStyle(_GOLD, "s", "dashdot"),
-}
-
-
-def _spare() -> tuple[SeriesStyle, ...]:
-    """Styles left for parameters of a policy and for agents: every colour with the dashes not yet used with it."""
-    found: list[SeriesStyle] = []
-    for dash, marker in zip(reversed(DASHES), ("8", "p", "h", "s"), strict=False):
-        for color in COLORS:
-            taken = [look for look in (*_LOOKS.values(), *found) if look.color == color]
-            if not any(dash == look.dash or marker == look.marker for look in taken):
-                found.append(SeriesStyle(color, marker, dash))
-    return tuple(found)
-
-
-_SPARE = _spare()
-
-
-def looks(policies: Sequence[str]) -> dict[str, SeriesStyle]:
-    """A look for every label: the policy's own, or a spare one for further parameters of the same policy.
-
-    A policy thus looks the same in every figure of every sweep that has it without parameters.
-    """
-    chosen: dict[str, SeriesStyle] = {}
-    spare = 0
-    for label in sorted(policies, key=lambda name: name not in _LOOKS):
-        own = _LOOKS.get(label.partition(":")[0])
-        if own is None or own in chosen.values():
-            own = _SPARE[spare % len(_SPARE)]
-            spare += 1
-        chosen[label] = own
-    return {label: chosen[label] for label in policies}
+HEAT_MAP = LinearSegmentedColormap.from_list("heat", HEAT)
 
 
 def grid(
@@ -272,10 +175,28 @@ def add_title(figure: Figure, title: str) -> None:
     figure.suptitle(text, fontsize=TITLE_POINTS + 1)
 
 
-def policy_legend(figure: Figure, axes: Axes, *, below: bool = False) -> None:
-    """Draw a legend for the whole figure, above (or below) the panels, from the artists of ``axes``."""
+def policy_legend(figure: Figure, axes: Axes, *more: Artist, below: bool = False) -> None:
+    """Draw a legend for the whole figure, above (or below) the panels, from the artists of ``axes`` and ``more``."""
     handles, _ = axes.get_legend_handles_labels()
-    fitting_legend(figure, handles, "outside lower center" if below else "outside upper center")
+    fitting_legend(figure, [*handles, *more], "outside lower center" if below else "outside upper center")
+
+
+INTERVAL = Patch(
+    facecolor="#222222", alpha=0.18, linewidth=0.0, label="shaded: 95 % interval of the mean over seeds"
+)
+"""The entry of a legend for shaded intervals."""
+
+
+def conditions(results: Results) -> str:
+    """Seeds and times of the runs, for titles."""
+    counts = results.table.groupby(list(KEYS))["seed"].nunique()
+    fewest, most = int(counts.min()), int(counts.max())
+    seeds = f"{most} seed{'s' * (most > 1)}" if fewest == most else f"{fewest} to {most} seeds"
+    times = results.table[["measure_ns", "warmup_ns"]].dropna().drop_duplicates()
+    if len(times) != 1:
+        return seeds
+    measured, warmup = (f"{ns / 1000.0:g} µs" for ns in times.iloc[0])
+    return f"{seeds}, {measured} measured after a warm-up of {warmup}"
 
 
 def legend_above(panel: Axes, inches: float, *, title: str = "") -> int:
@@ -307,15 +228,16 @@ def legend_above(panel: Axes, inches: float, *, title: str = "") -> int:
 
 
 def fitting_legend(figure: Figure, handles: Sequence[Any], place: Place) -> Legend:
-    """A legend outside the panels with as many columns as the figure has room for."""
-    columns = max(1, len(handles))
+    """A legend outside the panels with as few rows as the figure has room for."""
+    rows = 1
     while True:
+        columns = max(1, -(-len(handles) // rows))
         with mpl.rc_context(RC):
             legend: Legend = figure.legend(handles=handles, loc=place, ncols=columns, frameon=False)
         if columns == 1 or legend.get_window_extent().width <= figure.bbox.width:
             return legend
         legend.remove()
-        columns -= 1
+        rows += 1
 
 
 def save(figure: Figure, folder: Path, name: str, formats: Sequence[str] = ("png", "svg")) -> list[Path]:

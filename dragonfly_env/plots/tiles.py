@@ -10,9 +10,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from dragonfly_env.checks.values import check_choice, config_error
+from dragonfly_env.colors import MISSING, SERIES
 from dragonfly_env.metrics.counters import Counters
 from dragonfly_env.metrics.windows import CounterWindows, percentile_of
-from dragonfly_env.plots.style import HEAT, MISSING, add_title, grid, legend_above, plain, wrapped
+from dragonfly_env.plots.style import HEAT_MAP, add_title, grid, legend_above, plain, wrapped
 
 _SHOWN = {
     "stalls_to_flits": "stalls per flit",
@@ -22,7 +23,6 @@ _SHOWN = {
 }
 _WIDTH_IN = 3.2  # of a panel
 _OPERATIONS = 2  # the panel
-_COLORS = ("#222222", "#0072b2", "#009e73", "#d55e00", "#cc79a7", "#e69f00", "#56b4e9", "#999933")
 
 
 def tiles_figure(counters: Counters, *, value: str = "stalls_to_flits", job: int | None = None) -> Figure:
@@ -63,7 +63,7 @@ def tiles_figure(counters: Counters, *, value: str = "stalls_to_flits", job: int
         panel.grid(visible=False)
         panel.set_facecolor(MISSING)
         image = panel.imshow(
-            values, vmin=0.0, vmax=top or 1.0, cmap=HEAT, interpolation="none", aspect="auto"
+            values, vmin=0.0, vmax=top or 1.0, cmap=HEAT_MAP, interpolation="none", aspect="auto"
         )
         ratio = kinds[kind].stalls_to_flits
         mean = "no flits" if math.isnan(ratio) else f"{ratio:.3g} stalls per flit"
@@ -79,7 +79,7 @@ def tiles_figure(counters: Counters, *, value: str = "stalls_to_flits", job: int
     if image is not None:
         figure.colorbar(image, ax=panels, label=label, shrink=0.9)
     whose = "" if job is None else f" of job {job}"
-    add_title(figure, f"Tiles{whose} by class, in {window.duration_ns / 1000.0:g} us")
+    add_title(figure, f"Tiles{whose} by class, in {window.duration_ns / 1000.0:g} µs")
     return figure
 
 
@@ -110,7 +110,7 @@ def counters_figure(windows: CounterWindows, *, job: int | None = None) -> Figur
     figure, (panels,) = grid(_WIDTH_IN, 2.6, 1, 2 + (job is not None) + has_latency)
     middle_us = (windows.time_ns + windows.duration_ns / 2) / 1000.0
     marker = "o" if len(windows) == 1 else None
-    for kind, color in zip(kinds, _COLORS, strict=False):
+    for kind, color in zip(kinds, SERIES, strict=False):
         rows = sums["kind"] == kind
         for panel, values in (
             (panels[0], sums["flits"][rows] / windows.duration_ns),
@@ -124,7 +124,7 @@ def counters_figure(windows: CounterWindows, *, job: int | None = None) -> Figur
         panel = left.pop(0)
         spent = windows.operations(job)
         names = [name for name in dict.fromkeys(spent["operation"].tolist()) if name != "iteration"]
-        for name, color in zip(names, _COLORS[1:] * len(names), strict=False):
+        for name, color in zip(names, SERIES * len(names), strict=False):
             rows = spent["operation"] == name
             if not np.isnan(spent["mean_ns"][rows]).all():
                 panel.plot(
@@ -134,16 +134,16 @@ def counters_figure(windows: CounterWindows, *, job: int | None = None) -> Figur
                     label=wrapped(plain(name), _WIDTH_IN - 1.2, 7.0),
                     marker=".",
                 )
-        panel.set_ylabel("mean of those that\nwere completed (us)")
+        panel.set_ylabel("mean of those that\nwere completed (µs)")
     if has_latency:
         means_us = windows.host_latency_mean_ns() / 1000.0
-        for q, color in ((50, _COLORS[1]), (95, _COLORS[3]), (100, _COLORS[0])):
+        for q, color in zip((50, 95, 100), SERIES, strict=False):
             values = [percentile_of(row, q) for row in means_us]
             left[0].plot(middle_us, values, color=color, label=f"P{q}", marker=marker)
-        left[0].set_ylabel("mean latency\nof a host (us)")
+        left[0].set_ylabel("mean latency\nof a host (µs)")
     lines = 0
     for number, panel in enumerate(panels):
-        panel.set_xlabel("simulated time (us)", fontsize=8)
+        panel.set_xlabel("simulated time (µs)", fontsize=8)
         panel.set_ylim(bottom=0.0)
         title = f"operations of job {job}" if job is not None and number == _OPERATIONS else ""
         lines = max(lines, legend_above(panel, _WIDTH_IN - 0.8, title=title))

@@ -21,6 +21,7 @@ import numpy.typing as npt
 import dragonfly_env as dfe
 from dragonfly_env.checks.files import refusing, write_text
 from dragonfly_env.checks.values import config_error
+from dragonfly_env.colors import HEAT, SeriesStyle, looks
 from dragonfly_env.config.groups import Grid
 from dragonfly_env.metrics.tables import known
 from dragonfly_env.view.recording import Recording
@@ -122,6 +123,7 @@ def _meta(recordings: Sequence[Recording], packed: _Packed) -> dict[str, Any]:
     first = recordings[0]
     topology = first.run.config.topology
     shape = topology.group
+    look = looks([recording.run.policy_label for recording in recordings])
     return {
         "version": dfe.__version__,
         "system": {
@@ -143,15 +145,17 @@ def _meta(recordings: Sequence[Recording], packed: _Packed) -> dict[str, Any]:
             name: packed.add("i4", first.links[:, column])
             for column, name in enumerate(("router", "port", "peer", "peerPort"))
         },
-        "runs": [_run_meta(recording, packed) for recording in recordings],
+        "runs": [_run_meta(recording, look, packed) for recording in recordings],
+        "heat": HEAT,
     }
 
 
-def _run_meta(recording: Recording, packed: _Packed) -> dict[str, Any]:
+def _run_meta(recording: Recording, look: dict[str, SeriesStyle], packed: _Packed) -> dict[str, Any]:
     run = recording.run
     latency = np.nan_to_num(recording.latency_mean_ns, nan=-1.0)  # none; JSON and canvas know no NaN
     return {
         "label": run.policy_label,
+        "color": look[run.policy_label].color,
         "traffic": run.traffic_label,
         "load": None if run.closed_loop else run.load,
         "seed": run.config.seed,

@@ -12,10 +12,10 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from dragonfly_env.colors import REFERENCE, SERIES
 from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.lab.papers.aries_points import BOTH, JOB_HOSTS, SIZES, ensemble, in_the_mix, mix_of
 from dragonfly_env.lab.papers.claims import of_pair
-from dragonfly_env.lab.papers.figures.panels import COLORS
 from dragonfly_env.lab.papers.findings import Findings, NotFoundYetError
 from dragonfly_env.lab.papers.job_metrics import RUN_TIME, tile_metric
 from dragonfly_env.lab.papers.paired import Comparison, paired_ratio, reduction_of
@@ -156,9 +156,9 @@ def open_panels(findings: Findings, figure: str) -> Figure:
     drawn, axes = grid(3.6, 4.2, 1, len(_SHOWN), sharey=True)
     for panel, (experiment, _, _, title, bounds) in zip(axes[0], _SHOWN, strict=True):
         for name, one in found[experiment].items():
-            panel.errorbar(one.mean, names.index(name), xerr=one.bars, fmt="o", color=COLORS[0], capsize=3)
+            panel.errorbar(one.mean, names.index(name), xerr=one.bars, fmt="o", color=SERIES[0], capsize=3)
         panel.axvspan(*bounds, color="#f0e6c8", zorder=0, label="met")
-        panel.axvline(1.0 if experiment == "stalls" else 0.0, color="#999999", linestyle="--", linewidth=1.0)
+        panel.axvline(1.0 if experiment == "stalls" else 0.0, color=REFERENCE, linestyle="--", linewidth=1.0)
         panel.set_title(title, fontsize=9)
     axes[0][0].set_yticks(range(len(names)), names)
     axes[0][0].set_ylim(len(names) - 0.5, -0.5)

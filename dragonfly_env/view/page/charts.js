@@ -1,7 +1,6 @@
-// Lines over time, as SVG. The two runs differ in colour and in dashes.
+// Lines over time, as SVG: a colour per policy, and dashes for the second run.
 
-const RUN_COLOURS = ["#00635a", "#8a1c9c"];
-const RUN_NAMES = ["first", "second"];
+const RUN_COLOURS = META.runs.map((run) => run.color);
 
 function number(value, digits = 3) {
   if (value === null || !Number.isFinite(value)) return "–";

@@ -1,6 +1,7 @@
 "use strict";
 // What was recorded. Arrays are packed one behind the other; page.py says how.
 
+const META = JSON.parse(document.getElementById("meta").textContent);
 const TYPES = { u1: Uint8Array, u2: Uint16Array, u4: Uint32Array, i4: Int32Array, f4: Float32Array };
 
 async function unpack(text) {
@@ -110,9 +111,8 @@ class Recording {
 }
 
 async function load() {
-  const meta = JSON.parse(document.getElementById("meta").textContent);
   const buffer = await unpack(document.getElementById("data").textContent);
   const array = ({ type, offset, length }) => new TYPES[type](buffer, offset, length);
-  const system = new System(meta, array);
-  return { version: meta.version, system, runs: meta.runs.map((run) => new Recording(system, run, array)) };
+  const system = new System(META, array);
+  return { version: META.version, system, runs: META.runs.map((run) => new Recording(system, run, array)) };
 }

@@ -1,6 +1,6 @@
 // The column at the side: what is selected, of both runs, in numbers.
 
-const runKey = (view, run) => `<span class="key ${RUN_NAMES[run]}"></span> ${escaped(view.runs[run].label)}`;
+const runKey = (view, run) => `<span class="key${run ? " dashed" : ""}" style="border-color:${RUN_COLOURS[run]}"></span> ${escaped(view.runs[run].label)}`;
 const heads = (view, span = "") => view.runs.map((_, run) => `<th ${span}>${runKey(view, run)}</th>`).join("");
 const closing = '<button type="button" id="close" title="Back to the overview (Escape)" aria-label="Back to the overview">×</button>';
 

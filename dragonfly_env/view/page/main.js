@@ -24,7 +24,7 @@ class View {
     runs.forEach((run, i) => {
       const figure = document.createElement("figure");
       figure.className = "panel";
-      figure.innerHTML = `<figcaption><h2 class="${RUN_NAMES[i]}">${runKey(this, i)}</h2><dl class="figures"></dl></figcaption><canvas tabindex="0" aria-label="Network under ${escaped(run.label)}"></canvas>`;
+      figure.innerHTML = `<figcaption><h2>${runKey(this, i)}</h2><dl class="figures"></dl></figcaption><canvas tabindex="0" aria-label="Network under ${escaped(run.label)}"></canvas>`;
       byId("panels").append(figure);
       this.panels.push(new Panel(figure.querySelector("canvas"), run, this.geometry, this.viewport));
     });
@@ -37,9 +37,9 @@ class View {
     const stops = (colours) => colours.map((colour, i) => `${colour} ${Math.round(100 * i / (colours.length - 1))}%`).join(",");
     const scale = (words, colours, ticks) => `<div class="scale"><p>${words}</p><div style="background:linear-gradient(90deg,${stops(colours)})"></div><div class="ticks">${ticks.map((tick) => `<span>${tick}</span>`).join("")}</div></div>`;
     const top = this.state.waitingTop;
-    const links = this.state.measure === "stall" ? "<b>Links</b>: part of the frame with a packet, but no credit for it" : "<b>Links</b>: part of the frame in which they carried bits";
+    const links = this.state.measure === "stall" ? "<b>Links</b>: share of the frame without credits" : "<b>Links</b>: share of the frame that they are busy";
     byId("legend").innerHTML = scale(links, LINK_COLOURS, ["0 %", "25 %", "50 %", "75 %", "100 %"]) +
-      scale("<b>Routers</b>: packets before their links, at the frame's end", ROUTER_COLOURS, [0, 0.25, 0.5, 0.75, 1].map((share) => number(Math.round(top * share * share))));
+      scale("<b>Routers</b>: packets before their links", ROUTER_COLOURS, [0, 0.25, 0.5, 0.75, 1].map((share) => number(Math.round(top * share * share))));
   }
   _notes() {
     const { system } = this, notes = [];

@@ -1,9 +1,10 @@
 // One picture of the network: groups on a circle, links and routers in colours.
 
 // Both scales get darker all the way, so that they are read without colours too.
-const LINK_COLOURS = ["#dde2e8", "#f5d98b", "#f7b252", "#ee7f2f", "#d3401f", "#9c1414", "#560909"];
+const LINK_COLOURS = META.heat;
 const ROUTER_COLOURS = ["#ffffff", "#d3e3f3", "#9cc4e4", "#5a9bd0", "#2a6db0", "#12447f", "#071f47"];
 const LEVELS = 24;
+const MANY_IDLE = 300; // idle links that would fill the circle are drawn fainter
 const MOST_IDLE = 6000; // more links than that between groups hide each other: idle ones are left out
 
 function mixed(colours, share) {
@@ -86,15 +87,17 @@ class Panel {
       const value = valueOf(item);
       if (value >= state.floor) byLevel[level(value)].push(item);
     }
-    const { ctx, pixel } = this;
+    const { ctx, pixel } = this, alpha = ctx.globalAlpha;
     byLevel.forEach((some, i) => {
       if (some.length === 0) return;
+      ctx.globalAlpha = alpha * (i === 0 && some.length > MANY_IDLE ? 0.35 : 1);
       ctx.beginPath();
       for (const item of some) trace(item);
       ctx.strokeStyle = LINK_PALETTE[i];
       ctx.lineWidth = (thin + (thick - thin) * i / (LEVELS - 1)) * pixel;
       ctx.stroke();
     });
+    ctx.globalAlpha = alpha;
   }
   _remote(state) {
     const { recording, system } = this;

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.plots.style import looks
+from dragonfly_env.colors import HEAT, looks
 
 # Perceived linear RGB; severity 1 of Machado, Oliveira, Fernandes, IEEE TVCG 15(6), 2009, table 1.
 SEEN_WITH = {
@@ -45,6 +45,13 @@ def difference(one: str, other: str, vision: str) -> float:
 
 
 @pytest.mark.parametrize("vision", SEEN_WITH)
+def test_the_colors_of_a_map_get_darker_and_never_black(vision: str) -> None:
+    lightness = [lab(color, vision)[0] for color in HEAT]
+    assert lightness == sorted(lightness, reverse=True)
+    assert min(lightness) > 20.0
+
+
+@pytest.mark.parametrize("vision", SEEN_WITH)
 def test_every_two_policies_differ_in_color_or_else_in_marker_and_dashes(vision: str) -> None:
     alike = [
         (one, other)
@@ -59,6 +66,8 @@ def test_policies_that_papers_compare_differ_in_color_for_everyone() -> None:
     compared = [
         *(("par", "ad2"), ("acor", "pb-acor"), ("ugal-g", "ugal-n"), ("min", "par"), ("lia", "tpr")),
         ("ad0", "ad3"),
+        ("lia", "neural-v1"),
+        ("min", "neural-v1"),
     ]
     for one, other in compared:
         first, second = (looks([one, other])[name].color for name in (one, other))

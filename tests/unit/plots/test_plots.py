@@ -67,9 +67,12 @@ def test_the_load_figure_has_a_row_per_traffic_and_a_line_per_policy(results: Re
     bound = ["bound of any routing"] if importlib.util.find_spec("scipy") else []
     for panel, axes in enumerate(figure.axes):
         labels = [line.get_label() for line in axes.get_lines() if not str(line.get_label()).startswith("_")]
-        assert labels == [*results.policies, *(bound if panel % 3 < 2 else [])]
+        straight = ["accepted = offered"] if panel % 3 == 1 else []
+        assert labels == [*results.policies, *straight, *(bound if panel % 3 < 2 else [])]
     (legend,) = figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == [*results.policies, *bound]
+    explained = ["shaded: 95 % interval of the mean over seeds", "latency above the panel"]
+    entries = [text.get_text() for text in legend.get_texts()]
+    assert entries == [*results.policies, "accepted = offered", *bound, *explained]
 
 
 def test_the_load_figure_shows_what_no_routing_can_pass(results: Results) -> None:

@@ -14,11 +14,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from dragonfly_env.colors import PUBLISHED, looks
 from dragonfly_env.lab.papers.claims import Metric
 from dragonfly_env.lab.papers.figures.panels import error_of, letter, published_of, say_missing
 from dragonfly_env.lab.papers.findings import Findings, FloatArray
 from dragonfly_env.lab.papers.quantities import FRACTION_BELOW, LATENCY_MEAN, LATENCY_P99
-from dragonfly_env.plots.style import fitting_legend, grid, looks
+from dragonfly_env.plots.style import fitting_legend, grid
 from dragonfly_env.sweeps.point import Point
 
 _MARKS: dict[str, dict[str, Any]] = {
@@ -26,10 +27,15 @@ _MARKS: dict[str, dict[str, Any]] = {
     "p95": {"marker": "_", "color": "black", "markersize": 12, "markeredgewidth": 1.6},
     "p99": {"marker": "x", "color": "black", "markersize": 5.5, "markeredgewidth": 1.4},
 }
-_RED = "#d4006a"
 _PUBLISHED: dict[Metric, dict[str, Any]] = {
-    LATENCY_MEAN: {"marker": "D", "color": "none", "markeredgecolor": _RED, "markersize": 5.5, "zorder": 6},
-    LATENCY_P99: {"marker": "x", "color": _RED, "markersize": 6.5, "markeredgewidth": 1.6, "zorder": 6},
+    LATENCY_MEAN: {
+        "marker": "D",
+        "color": "none",
+        "markeredgecolor": PUBLISHED,
+        "markersize": 5.5,
+        "zorder": 6,
+    },
+    LATENCY_P99: {"marker": "x", "color": PUBLISHED, "markersize": 6.5, "markeredgewidth": 1.6, "zorder": 6},
 }
 _SHORT = {LATENCY_MEAN: "mean", LATENCY_P99: "p99"}
 _BESIDE = 0.18  # of the box: so that a published stated_ does not hide a measured one
@@ -75,8 +81,8 @@ def latency_boxes(findings: Findings, figure: str) -> Figure:
         if _say_fractions(below, findings, figure, (traffic, load)):
             below.set_ylim(0.0, top * 1.4)
         _connect(above, below)
-    axes[0][0].set_ylabel("latency (us), zoomed in")
-    axes[1][0].set_ylabel("packet latency (us)")
+    axes[0][0].set_ylabel("latency (µs), zoomed in")
+    axes[1][0].set_ylabel("packet latency (µs)")
     handles = [
         Line2D([], [], linestyle="none", label=_LABELS[name], **style) for name, style in _MARKS.items()
     ]
@@ -153,7 +159,7 @@ def _say_fractions(axes: Axes, findings: Findings, figure: str, place: tuple[str
         for one in stated
     ]
     if lines:
-        text = "\n".join(["below 2 us (published):", *lines])
+        text = "\n".join(["below 2 µs (published):", *lines])
         axes.text(0.02, 0.97, text, transform=axes.transAxes, va="top", fontsize=7.5)
     return bool(lines)
 

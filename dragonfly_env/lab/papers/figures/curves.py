@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure
 
+from dragonfly_env.colors import SERIES, looks
 from dragonfly_env.lab.papers.figures.panels import (
-    COLORS,
     Published,
     legend_handles,
     legend_of_all,
@@ -31,11 +31,11 @@ from dragonfly_env.lab.papers.quantities import (
     by_limit,
     table_size,
 )
-from dragonfly_env.plots.loads import load_figure
-from dragonfly_env.plots.style import fitting_legend, grid, looks
+from dragonfly_env.plots.loads import legend_entries, load_figure
+from dragonfly_env.plots.style import fitting_legend, grid
 
 _TITLES = ("packet latency", "system throughput", "packet hops")
-_LABELS = ("mean latency (us)", "throughput", "mean hops")
+_LABELS = ("mean latency (µs)", "throughput", "mean hops")
 _METRICS = ((LATENCY_MEAN,), (THROUGHPUT, PEAK_THROUGHPUT), (HOPS,))
 
 
@@ -58,16 +58,16 @@ def load_curves(findings: Findings, figure: str) -> Figure:
         mark(axes, own, lambda point: point.load, colors)
         shown += own
     if shown:
-        handles, _ = drawn.axes[1].get_legend_handles_labels()
         for legend in list(drawn.legends):
             legend.remove()
-        fitting_legend(drawn, [*handles, *legend_handles(shown)], "outside upper center")
+        entries = [*legend_entries(drawn, results), *legend_handles(shown)]
+        fitting_legend(drawn, entries, "outside upper center")
     return drawn
 
 
 _PANELS = (
     ("accepted_load", 1.0, "system throughput / offered load"),
-    ("latency_mean_ns", 1e-3, "mean packet latency (us)"),
+    ("latency_mean_ns", 1e-3, "mean packet latency (µs)"),
     ("hops_mean", 1.0, "mean hops"),
 )
 
@@ -87,10 +87,10 @@ def hop_limit_panels(findings: Findings, figure: str) -> Figure:
             factor = scale / load if column == "accepted_load" else scale
             values, halves = means_of(findings.values(point, column) * factor for point in points.values())
             name = f"{traffic}, load {load:g}"
-            panel.errorbar(list(points), values, yerr=halves, color=COLORS[number],
+            panel.errorbar(list(points), values, yerr=halves, color=SERIES[number],
                            marker="o", label=name, capsize=2.0, elinewidth=0.9)  # fmt: skip
             best = best_limit(findings, points)
-            panel.plot([best], [values[list(points).index(best)]], color=COLORS[number], marker="o", markersize=10,
+            panel.plot([best], [values[list(points).index(best)]], color=SERIES[number], marker="o", markersize=10,
                        markerfacecolor="none", linestyle="none")  # fmt: skip
         if not findings.of(figure):
             say_missing(panel)
@@ -112,7 +112,7 @@ def memory_bars(findings: Findings, figure: str) -> Figure:
                 index + 0.36 * offset - 0.18,
                 size.bytes / 1000.0,
                 width=0.34,
-                color=COLORS[offset],
+                color=SERIES[offset],
                 label=name if index == 0 else None,
             )
             panel.bar_label(bar, [f"{size.rows} x {size.ports}"], padding=2, fontsize=8)

@@ -12,8 +12,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import EngFormatter, MaxNLocator
 
+from dragonfly_env.colors import PUBLISHED, REFERENCE, SERIES, looks
 from dragonfly_env.lab.papers.claims import Metric, of_pair, pair_ratio, reduction
-from dragonfly_env.lab.papers.figures.panels import COLORS, legend_of_all, letter
+from dragonfly_env.lab.papers.figures.panels import legend_of_all, letter
 from dragonfly_env.lab.papers.findings import Findings, FloatArray, NotFoundYetError
 from dragonfly_env.lab.papers.job_metrics import (
     MODES,
@@ -29,14 +30,14 @@ from dragonfly_env.lab.papers.job_metrics import (
     tile_metric,
 )
 from dragonfly_env.lab.papers.paired import reduction_of
-from dragonfly_env.plots.style import grid, looks
+from dragonfly_env.plots.style import grid
 from dragonfly_env.sweeps.point import Point
 from dragonfly_env.sweeps.results import mean_and_ci95
 
 _BASE = "ad0"
 _MARKS: dict[str, Any] = {"marker": "D", "color": "white", "markeredgecolor": "black", "markersize": 4.5}
 _PUBLISHED: dict[str, Any] = {
-    "marker": "D", "markerfacecolor": "none", "markeredgecolor": "#d4006a", "markersize": 6.0,
+    "marker": "D", "markerfacecolor": "none", "markeredgecolor": PUBLISHED, "markersize": 6.0,
     "markeredgewidth": 1.4, "linestyle": "none", "zorder": 6,
 }  # fmt: skip
 _WHAT = (("stalls", "stalls (times of a flit)"), ("flits", "flits"), ("ratio", "stalls per flit"))
@@ -86,7 +87,7 @@ def run_time_boxes(findings: Findings, figure: str) -> Figure:
             1.0,
         )
         _boxes(panel, [point.policy_label for point in points], [runs / base for runs in times])
-        panel.axhline(1.0, color="#999999", linestyle="--", linewidth=1.0)
+        panel.axhline(1.0, color=REFERENCE, linestyle="--", linewidth=1.0)
         for claim in findings.claims:
             known = (claim.metrics, claim.relation, claim.traffic, claim.reference)
             if known == ((RUN_TIME,), reduction, traffic, _BASE):
@@ -110,7 +111,7 @@ def _next_to_published(panel: Axes, pairs: list[tuple[str, float, float, Any]], 
         of_first = ("published", label) if place == 0 else (None, None)
         panel.bar(place - 0.19, published, width=0.36, color="#bbbbbb", label=of_first[0])
         panel.bar(
-            place + 0.19, measured, width=0.36, color=COLORS[0], yerr=error, capsize=3, label=of_first[1]
+            place + 0.19, measured, width=0.36, color=SERIES[0], yerr=error, capsize=3, label=of_first[1]
         )
     names = [name for name, *_ in pairs]
     panel.set_xticks(range(len(pairs)), names, rotation=30, ha="right", rotation_mode="anchor")
@@ -174,7 +175,7 @@ def operation_bars(findings: Findings, figure: str) -> Figure:
                         continue
                     label = None if name in labelled else name
                     labelled.add(name)
-                    panel.bar(place, height, bottom=bottom, width=0.9, color=COLORS[number], label=label)
+                    panel.bar(place, height, bottom=bottom, width=0.9, color=SERIES[number], label=label)
                     bottom += height
                 panel.bar(place, sum(times.values()) - bottom, bottom=bottom, width=0.9, color="#dddddd")
                 highest = max(highest, sum(times.values()))
@@ -185,7 +186,7 @@ def operation_bars(findings: Findings, figure: str) -> Figure:
         panel.set_ylim(0.0, 1.05 * highest)
         panel.set_title(f"({letter(index)}) {traffic}", fontsize=9)
         panel.grid(visible=False, axis="x")
-    axes[0][0].set_ylabel("time of a rank (us), a bar per run")
+    axes[0][0].set_ylabel("time of a rank (µs), a bar per run")
     legend_of_all(drawn, axes[0], 4, columnspacing=1.2)
     return drawn
 
@@ -284,7 +285,7 @@ def latency_percentiles(findings: Findings, figure: str) -> Figure:
     points = findings.simulated(figure)
     drawn, axes = grid(7.0, 3.0, 1, 1)
     _bars(axes[0][0], findings, points, {latency_percentile(q): f"{q:g}" for q in PERCENTILES})
-    axes[0][0].set_xlabel("percentile of the mean latency of a host in 10 us")
-    axes[0][0].set_ylabel("latency (us)")
+    axes[0][0].set_xlabel("percentile of the mean latency of a host in 10 µs")
+    axes[0][0].set_ylabel("latency (µs)")
     axes[0][0].legend(frameon=False)
     return drawn

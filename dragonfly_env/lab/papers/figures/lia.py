@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from dragonfly_env.colors import REFERENCE, SERIES, looks
 from dragonfly_env.lab.papers.claims import relative_gap, value
 from dragonfly_env.lab.papers.figures.panels import legend_handles, letter, mark, means_of, published_of
 from dragonfly_env.lab.papers.findings import Findings, FloatArray
@@ -23,11 +24,11 @@ from dragonfly_env.lab.papers.quantities import (
     remote_counter,
     remote_counters,
 )
-from dragonfly_env.plots.style import fitting_legend, grid, looks, policy_legend
+from dragonfly_env.plots.style import fitting_legend, grid, policy_legend
 from dragonfly_env.simulation.path_kinds import PATH_KINDS
 from dragonfly_env.sweeps.point import Point
 
-_PATH_COLORS = ("#0072b2", "#d55e00", "#cc79a7", "#009e73", "#e69f00", "#56b4e9", "#999999")
+_PATH_COLORS = (*SERIES[:6], REFERENCE)
 _BASE = "min"
 _POINT: dict[str, Any] = {
     "marker": "s", "markerfacecolor": "white", "markeredgecolor": "black", "markersize": 6.5, "linestyle": "none",
@@ -54,7 +55,7 @@ def offset_curves(findings: Findings, figure: str) -> Figure:
     h = points[0].config.topology.h
     last = max(offset_of(point) for point in points)
     for multiple in range(h, last + 1, h):
-        panel.axvline(multiple, color="#999999", linestyle=":", linewidth=1.0, zorder=1)
+        panel.axvline(multiple, color=REFERENCE, linestyle=":", linewidth=1.0, zorder=1)
     panel.set_title(
         f"ADV+i, offered load {points[0].load:g}, {points[0].config.topology.num_hosts:,} hosts (h = {h})"
     )
@@ -71,7 +72,7 @@ def saturation_counters(findings: Findings, figure: str) -> Figure:
     points = findings.simulated(figure)
     drawn, panel = _counters(findings, figure)
     means, halves = means_of(remote_counter(findings, point) for point in points)
-    panel.bar([point.traffic_label for point in points], means, yerr=halves, capsize=2.5, color="#0072b2")
+    panel.bar([point.traffic_label for point in points], means, yerr=halves, capsize=2.5, color=SERIES[0])
     return drawn
 
 
@@ -85,7 +86,7 @@ def mixture_counters(findings: Findings, figure: str) -> Figure:
         for link, counter in sorted(remote_counters(findings, point).items()):
             labels.append(f"{offsets}\nR+{link}")
             heights.append(float(counter.mean()))
-    panel.bar(labels, heights, color="#0072b2")
+    panel.bar(labels, heights, color=SERIES[0])
     panel.tick_params(axis="x", labelsize=7)
     return drawn
 
@@ -98,7 +99,7 @@ def _counters(findings: Findings, figure: str) -> tuple[Figure, Axes]:
         claim.published for claim in findings.claims if claim.figure == figure and claim.unit == "packets"
     }:
         panel.axhline(stated, color="black", linewidth=1.2, label=f"published: {stated:g}")
-    panel.axhline(20.0, color="#999999", linestyle="--", linewidth=1.0, label="a local link that is full: 20")
+    panel.axhline(20.0, color=REFERENCE, linestyle="--", linewidth=1.0, label="a local link that is full: 20")
     panel.set_ylabel("packets of a router\nin 200 ns on one type of link")
     fitting_legend(drawn, panel.get_legend_handles_labels()[0], "outside upper center")
     return drawn, panel
@@ -167,7 +168,7 @@ def speedups(findings: Findings, figure: str) -> Figure:
         speed = _published_speedups(findings, figure, workload, base, makespans)
         for policy, speedup in speed:
             marks += panel.plot([others.index(policy)], [speedup], **_POINT)
-        panel.axhline(1.0, color="#999999", linestyle="--", linewidth=1.0)
+        panel.axhline(1.0, color=REFERENCE, linestyle="--", linewidth=1.0)
         panel.set_xticks(range(len(others)), others, rotation=45, ha="right", rotation_mode="anchor")
         stated = "".join(
             f" (published: {claim.published:,.0f})"

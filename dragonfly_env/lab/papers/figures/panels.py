@@ -17,6 +17,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from dragonfly_env.colors import NOTE
 from dragonfly_env.lab.papers.claims import (
     Claim,
     Metric,
@@ -146,10 +147,6 @@ def _reference(findings: Findings, figure: str, claim: Claim) -> tuple[float, bo
     return math.nan, False
 
 
-COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
-"""Colours that colour-blind readers tell apart (after Okabe and Ito), for curves of one policy."""
-
-
 def letter(index: int) -> str:
     """``a`` for the first panel."""
     return "abcdefghijklmnopqrstuvwxyz"[index]
@@ -158,7 +155,7 @@ def letter(index: int) -> str:
 def say_missing(axes: Axes) -> None:
     """Tell in an empty panel that there is nothing to see."""
     axes.text(
-        0.5, 0.5, "not run", ha="center", va="center", transform=axes.transAxes, color="#777777", fontsize=8, wrap=True
+        0.5, 0.5, "not run", ha="center", va="center", transform=axes.transAxes, color=NOTE, fontsize=8, wrap=True
     )  # fmt: skip
 
 

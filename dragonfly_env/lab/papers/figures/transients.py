@@ -10,8 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from dragonfly_env.colors import REFERENCE, SERIES, looks
 from dragonfly_env.lab.papers.claims import at_most
-from dragonfly_env.lab.papers.figures.panels import COLORS, letter, say_missing
+from dragonfly_env.lab.papers.figures.panels import letter, say_missing
 from dragonfly_env.lab.papers.findings import Findings, FloatArray, steps_of
 from dragonfly_env.lab.papers.quantities import (
     AFTER_NS,
@@ -19,7 +20,7 @@ from dragonfly_env.lab.papers.quantities import (
     SETTLING_THROUGHPUT,
     around_change,
 )
-from dragonfly_env.plots.style import grid, looks, policy_legend
+from dragonfly_env.plots.style import grid, policy_legend
 from dragonfly_env.sweeps.point import Point
 
 _STYLES = ("-", "--", ":")
@@ -36,14 +37,14 @@ def convergence(findings: Findings, figure: str, panels: tuple[tuple[str, ...], 
         for number, point in enumerate(points):
             label = f"{point.traffic_label}, load {point.load:g}"
             style = _STYLES[patterns.index(point.traffic_label)]
-            _curve(panel, findings, point, "latency_mean_ns", 1e-3, label, COLORS[number], style)
+            _curve(panel, findings, point, "latency_mean_ns", 1e-3, label, SERIES[number], style)
         for claim in findings.claims:
             if claim.metrics == (SETTLING_LATENCY,) and claim.traffic in patterns:
-                label = f"published: {'up to ' if claim.relation is at_most else ''}{claim.published:g} us"
+                label = f"published: {'up to ' if claim.relation is at_most else ''}{claim.published:g} µs"
                 known = panel.get_legend_handles_labels()[1]
                 panel.axvline(claim.published, color="black", linestyle="-.", linewidth=1.1, zorder=1,
                               label=None if label in known else label)  # fmt: skip
-        panel.set_ylabel("packet latency (us)")
+        panel.set_ylabel("packet latency (µs)")
         _finish(panel, f"({letter(index)}) {' and '.join(patterns)}", bool(points))
     return drawn
 
@@ -58,13 +59,13 @@ def varying_loads(findings: Findings, figure: str, patterns: tuple[str, ...]) ->
         stated: list[Line2D] = []
         for number, point in enumerate(points):
             label = f"load {steps_of(point)[0][2]:g} to {steps_of(point)[-1][2]:g}"
-            _offered(panel, point, COLORS[number])
-            _curve(panel, findings, point, "accepted_load", 1.0, label, COLORS[number], "-")
+            _offered(panel, point, SERIES[number])
+            _curve(panel, findings, point, "accepted_load", 1.0, label, SERIES[number], "-")
             for claim in findings.claims:
                 if claim.metrics == (SETTLING_THROUGHPUT,) and claim.traffic == point.traffic_label:
                     at_us = steps_of(point)[-1][0] / 1000.0 + claim.published
                     stated += panel.plot([at_us], [steps_of(point)[-1][2]], marker="D", linestyle="none", zorder=6,
-                                         markerfacecolor=COLORS[number], markeredgecolor="black")  # fmt: skip
+                                         markerfacecolor=SERIES[number], markeredgecolor="black")  # fmt: skip
         if stated:
             stated[0].set_label("published: settled")
         panel.set_ylabel("system throughput")
@@ -142,7 +143,7 @@ def _offered(axes: Axes, point: Point, color: str) -> None:
 
 def _finish(axes: Axes, title: str, filled: bool) -> None:
     axes.set_title(title)
-    axes.set_xlabel("simulated time (us)")
+    axes.set_xlabel("simulated time (µs)")
     if not filled:
         say_missing(axes)
         return
@@ -169,7 +170,7 @@ def after_change(findings: Findings, figure: str) -> Figure:
             panel.axvspan(
                 *AFTER_NS, color="#f0e6c8", zorder=0, linewidth=0.0, label="published: who is lowest here"
             )
-        panel.axvline(0.0, color="#999999", linestyle=":", linewidth=1.0)
+        panel.axvline(0.0, color=REFERENCE, linestyle=":", linewidth=1.0)
         panel.set_title(f"({letter(index)}) {change.replace('->', ' to ')}, load {points[0].load:g}")
         panel.set_xlabel("generated so many ns after the change")
         panel.set_ylim(bottom=0.0)
@@ -187,7 +188,7 @@ def quartiles_after_change(findings: Findings, figure: str) -> Figure:
     panel = axes[0][0]
     for number, point in enumerate(points):
         first, mean, third = around_change(findings, point, ("q1", "mean", "q3"), AFTER_NS)
-        panel.bar(number, third - first, bottom=first, color="#56b4e9", width=0.6)
+        panel.bar(number, third - first, bottom=first, color=SERIES[4], width=0.6)
         panel.plot(number, mean, "k_", markersize=14)
     panel.set_xticks(range(len(points)), [point.policy_label for point in points])
     panel.set_title("181 to 210 ns after uniform turned into advc")
