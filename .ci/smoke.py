@@ -14,7 +14,7 @@ import warnings
 from pathlib import Path
 
 import dragonfly_env as dfe
-from dragonfly_env.policies import needs_weights
+from dragonfly_env.policy import needs_weights
 
 FOLDER = tempfile.TemporaryDirectory()
 KINDS = (

@@ -26,7 +26,7 @@ from dragonfly_env.agents.random_policy import RandomPolicy
 from dragonfly_env.agents.training import Progress, fit, train
 from dragonfly_env.batch_policy import BatchPolicy
 from dragonfly_env.decisions.batch import IntArray
-from dragonfly_env.policies import Policy
+from dragonfly_env.policy import Policy
 
 if TYPE_CHECKING:
     from dragonfly_env.agents.deep_q import DeepQAgent, DeepQSettings

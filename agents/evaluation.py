@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dragonfly_env.agents.learner import Learner, warn_of_mismatch
 from dragonfly_env.checks.values import check_time_ns, config_error
 from dragonfly_env.metrics import Metrics
-from dragonfly_env.policies import Policy, parse_policy
+from dragonfly_env.policy import Policy, parse_policy
 from dragonfly_env.simulation import simulate
 from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.simulation.window import after_warmup

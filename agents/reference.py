@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from dragonfly_env.decisions.batch import DecisionBatch
     from dragonfly_env.decisions.feedback import HopFeedback
     from dragonfly_env.envs.batched import BatchedRoutingEnv
-    from dragonfly_env.policies import Policy
+    from dragonfly_env.policy import Policy
     from dragonfly_env.simulation.config import SimulationConfig
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]

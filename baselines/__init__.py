@@ -36,5 +36,5 @@ RULES: Mapping[str, Callable[..., IntArray]] = {
 
 def __getattr__(name: str) -> Any:
     if name in _POLICIES:
-        return pkgutil.resolve_name(f"dragonfly_env.policies:{name}")
+        return pkgutil.resolve_name(f"dragonfly_env.policy:{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -26,8 +26,8 @@ from matplotlib.figure import Figure
 import dragonfly_env as dfe
 from dragonfly_env.bounds.demands import demand_of
 from dragonfly_env.lab.benchmark.scores import interquartile_mean
+from dragonfly_env.named_tasks import BOUND, PACKETS, REFERENCES, Task, TaskScore
 from dragonfly_env.simulation.window import after_warmup
-from dragonfly_env.tasks import BOUND, PACKETS, REFERENCES, Task, TaskScore
 
 TOP = Path(__file__).parents[1]
 EXAMPLES = TOP / "examples"

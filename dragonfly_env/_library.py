@@ -1,4 +1,4 @@
-"""The public names of the package: what ``import dragonfly_env`` imports."""
+"""The public names of the package; ``dragonfly_env.__getattr__`` imports them at the first use of one of them."""
 
 from __future__ import annotations
 
@@ -10,21 +10,18 @@ from dragonfly_env.config.links import LinkConfig
 from dragonfly_env.config.network import NetworkConfig, networks
 from dragonfly_env.config.topology import Dragonfly, topologies
 from dragonfly_env.envs import BatchedRoutingEnv, DecisionBatch, HopFeedback, Rollout, Transitions
-from dragonfly_env.envs import registration as _registration
 from dragonfly_env.errors import ConfigError, DeadlockError, IllegalActionError, StateError
 from dragonfly_env.jobs import Job
 from dragonfly_env.jobs.parse import programs
 from dragonfly_env.metrics import Metrics
-from dragonfly_env.policies import Policy, make_policy, policies
+from dragonfly_env.policy import Policy, make_policy, policies
 from dragonfly_env.simulation import Simulation, Snapshot, simulate
 from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.traffic import AllToAll, traffic_patterns
 
 # Last: they use the modules above.
 from dragonfly_env import agents, baselines, bounds, jobs, traffic  # isort: skip
-from dragonfly_env.tasks import make_task, task, tasks  # isort: skip
-
-_registration.register()
+from dragonfly_env.named_tasks import make_task, task, tasks  # isort: skip
 
 if TYPE_CHECKING:  # at their first use: ``dragonfly_env.__getattr__``
     from dragonfly_env.envs.vec import RouterVecEnv

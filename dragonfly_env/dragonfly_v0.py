@@ -62,8 +62,8 @@ from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 
 from dragonfly_env.envs.aec import AecRoutingEnv
 from dragonfly_env.envs.parallel import ParallelRoutingEnv
-from dragonfly_env.envs.registration import PETTINGZOO as ENV_ID
 from dragonfly_env.envs.views import GivenConfig, Observation
+from dragonfly_env.registration import PETTINGZOO as ENV_ID
 
 __all__ = ["ENV_ID", "env", "parallel_env", "raw_env"]
 

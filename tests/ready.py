@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import dragonfly_env as dfe
-from dragonfly_env.policies import needs_weights
+from dragonfly_env.policy import needs_weights
 
 _folder = tempfile.TemporaryDirectory(prefix="dragonfly-env-tests-")
 

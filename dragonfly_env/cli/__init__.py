@@ -85,7 +85,6 @@ def _joined(docstring: str) -> str:
 @functools.cache
 def command(name: str) -> Any:
     """A command of `COMMANDS` as Typer makes it, with the library that it needs."""
-    dragonfly_env.load_names()
     function = getattr(importlib.import_module(f"{__name__}.{name}"), name)
     alone = typer.Typer(add_completion=False, **_APP)
     alone.command(name, cls=_Command, help=_joined(function.__doc__))(function)

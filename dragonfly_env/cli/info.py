@@ -29,7 +29,7 @@ from dragonfly_env.config.throughput import dark_ports, is_balanced, links_per_p
 from dragonfly_env.config.topology import Dragonfly, topologies
 from dragonfly_env.envs.batched import BatchedRoutingEnv
 from dragonfly_env.jobs import Motif
-from dragonfly_env.policies import describe_policy, make_policy, needs_weights, policies
+from dragonfly_env.policy import describe_policy, make_policy, needs_weights, policies
 from dragonfly_env.simulation.config import SimulationConfig
 
 _VC_SCHEMES = next(item.allowed for item in describe(NetworkConfig) if item.name == "vc_scheme").split(", ")

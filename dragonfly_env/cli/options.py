@@ -27,7 +27,7 @@ from dragonfly_env.cli.console import note
 from dragonfly_env.config.groups import Grid
 from dragonfly_env.config.systems import PRESETS, is_xc
 from dragonfly_env.config.topology import Dragonfly
-from dragonfly_env.policies import Policy
+from dragonfly_env.policy import Policy
 from dragonfly_env.sweeps.scenario import DEFAULT_TOPOLOGY, parse_policy_choice, split_policies
 
 SYSTEM, LOAD, TIME, MACHINE = "The system", "The traffic", "What is measured", "How it is done"

@@ -37,7 +37,7 @@ from dragonfly_env.simulation.core_owner import CoreOwner, packet_log_of
 from dragonfly_env.simulation.snapshot import Snapshot, made_of
 
 if TYPE_CHECKING:
-    from dragonfly_env.policies import Policy
+    from dragonfly_env.policy import Policy
 
 _KIND = "environment"
 

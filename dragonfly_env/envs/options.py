@@ -30,7 +30,7 @@ from dragonfly_env.decisions.layout import (
     select_features,
 )
 from dragonfly_env.envs import defaults
-from dragonfly_env.policies import Policy, check_gateways, highest, parse_policy
+from dragonfly_env.policy import Policy, check_gateways, highest, parse_policy
 from dragonfly_env.simulation.config import SimulationConfig
 
 Scope: TypeAlias = Literal[

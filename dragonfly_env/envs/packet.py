@@ -38,7 +38,7 @@ from dragonfly_env.envs.render import RENDER_MODES, Renderer
 from dragonfly_env.envs.rounds import IllegalActions
 from dragonfly_env.envs.views import check_settings
 from dragonfly_env.errors import IllegalActionError, StateError
-from dragonfly_env.policies import Policy, parse_policy
+from dragonfly_env.policy import Policy, parse_policy
 from dragonfly_env.simulation.config import RunState, SimulationConfig
 from dragonfly_env.simulation.snapshot import Snapshot
 

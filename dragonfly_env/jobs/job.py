@@ -12,7 +12,7 @@ from dragonfly_env.jobs.operations import MOST_HOSTS
 from dragonfly_env.jobs.parse import RegisteredJob, parse_program
 from dragonfly_env.jobs.program import Program
 from dragonfly_env.jobs.recorded import RecordedProgram
-from dragonfly_env.policies import Policy, parse_policy
+from dragonfly_env.policy import Policy, parse_policy
 from dragonfly_env.traffic.placement import check_placement, parse_placement
 
 ENDLESS: Final = "endless"

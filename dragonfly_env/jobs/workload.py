@@ -17,7 +17,7 @@ from dragonfly_env.jobs.mix import NAME, BackgroundMix, parse_mix
 from dragonfly_env.jobs.parse import RegisteredJob
 from dragonfly_env.jobs.placement import Machine
 from dragonfly_env.metrics.operations import JobInfo
-from dragonfly_env.policies import Policy, parse_policy
+from dragonfly_env.policy import Policy, parse_policy
 
 MOST_POLICIES = 255
 """Distinct policies that the jobs of a run may have next to the run's."""

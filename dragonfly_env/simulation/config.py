@@ -44,7 +44,7 @@ from dragonfly_env.jobs.workload import (
     parse_jobs,
     place_jobs,
 )
-from dragonfly_env.policies import Policy, parse_policy
+from dragonfly_env.policy import Policy, parse_policy
 from dragonfly_env.traffic import (
     ClosedLoop,
     DemandMatrix,

@@ -14,7 +14,7 @@ from dragonfly_env.checks.values import MAX_RUN_NS, check_real
 from dragonfly_env.jobs import Job
 from dragonfly_env.jobs.parse import RegisteredJob
 from dragonfly_env.jobs.workload import resolved_jobs
-from dragonfly_env.policies import Policy
+from dragonfly_env.policy import Policy
 from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.simulation.window import check_window
 from dragonfly_env.traffic import Traffic

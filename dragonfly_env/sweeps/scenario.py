@@ -29,7 +29,7 @@ from dragonfly_env.errors import ConfigError
 from dragonfly_env.jobs import Job
 from dragonfly_env.jobs.mix import BackgroundMix
 from dragonfly_env.jobs.workload import parse_jobs
-from dragonfly_env.policies import Policy, policies
+from dragonfly_env.policy import Policy, policies
 from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.simulation.window import after_warmup
 from dragonfly_env.sweeps.point import AnyPolicy, Point, Run, offers_itself, split_policy

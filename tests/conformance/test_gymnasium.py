@@ -62,7 +62,7 @@ def test_the_id_is_known_without_an_import() -> None:
 
 
 def test_importing_twice_registers_once() -> None:
-    from dragonfly_env.envs import registration
+    from dragonfly_env import registration
 
     spec = gymnasium.spec(PACKET)
     registration.register()

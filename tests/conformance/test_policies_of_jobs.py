@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.policies import needs_weights
+from dragonfly_env.policy import needs_weights
 from tests.ready import ready
 
 TOPOLOGY = dfe.Dragonfly(p=2, a=4, h=2)

@@ -21,8 +21,8 @@ from pettingzoo.test import api_test, parallel_api_test
 
 import dragonfly_env as dfe
 from dragonfly_env import dragonfly_v0
-from dragonfly_env.envs.registration import id_of
-from dragonfly_env.tasks import BOUND, ITERATION, PACKETS, REFERENCES, VIEWS, ZERO, View
+from dragonfly_env.named_tasks import BOUND, ITERATION, PACKETS, REFERENCES, VIEWS, ZERO, View
+from dragonfly_env.registration import id_of
 
 ROOT = Path(__file__).resolve().parents[2]
 SHORT = 2_000.0

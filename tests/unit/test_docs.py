@@ -17,7 +17,7 @@ import dragonfly_env as dfe
 from dragonfly_env import _core, agents, baselines, bounds, jobs, traffic
 from dragonfly_env.config.rows import describe
 from dragonfly_env.envs.options import EnvOptions
-from dragonfly_env.policies import describe_policy
+from dragonfly_env.policy import describe_policy
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -15,10 +15,10 @@ import dragonfly_env
 
 PACKAGE = Path(dragonfly_env.__file__).parent
 FLOORS: tuple[tuple[str, ...], ...] = (
-    ("_core", "_version"),
+    ("_core", "_version", "registration"),
     *(("errors",), ("checks",), ("config",), ("traffic",), ("metrics",), ("decisions",)),
-    *(("batch_policy",), ("baselines",), ("policies",), ("jobs",), ("simulation",), ("bounds",)),
-    *(("envs",), ("dragonfly_v0",), ("agents",), ("tasks",)),
+    *(("batch_policy",), ("baselines",), ("policy",), ("jobs",), ("simulation",), ("bounds",)),
+    *(("envs",), ("dragonfly_v0",), ("agents",), ("named_tasks",)),
     ("_library",),
     ("",),  # the package itself, which only hands out names
     *(("sweeps", "training"), ("plots",), ("view",), ("lab.work",), ("lab.papers",), ("lab.benchmark",)),

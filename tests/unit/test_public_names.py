@@ -28,4 +28,4 @@ def test_a_function_without_arguments_lists_a_registry(names: object) -> None:
 def test_dir_lists_the_public_names_and_no_others() -> None:
     assert dir(dfe) == sorted(dfe.__all__)
     assert "RouterVecEnv" in dir(dfe)
-    assert not {"Any", "load_names", "os"} & set(dir(dfe))
+    assert not {"Any", "importlib", "registration"} & set(dir(dfe))

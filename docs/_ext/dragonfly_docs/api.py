@@ -121,7 +121,7 @@ PAGES = {
                 ),
             ),
             ("dragonfly_env", ("make_task", "task", "tasks")),
-            ("dragonfly_env.tasks", ("Task", "TaskScore")),
+            ("dragonfly_env.named_tasks", ("Task", "TaskScore")),
             ("dragonfly_env.decisions.layout", ("Layout", "FeatureBlock")),
             ("dragonfly_env.envs.options", ("EnvOptions",)),
             ("dragonfly_env.dragonfly_v0", None),

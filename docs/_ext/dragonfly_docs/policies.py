@@ -15,7 +15,7 @@ from dragonfly_env import _core
 from dragonfly_env.agents.q_adaptive import QAdaptiveReference
 from dragonfly_env.agents.q_routing import QRoutingReference
 from dragonfly_env.baselines import RULES
-from dragonfly_env.policies import describe_policy
+from dragonfly_env.policy import describe_policy
 
 FOLDER = "routing/policies"
 _RULES = Path(__file__).parents[2] / "routing" / "rules.md"

@@ -30,7 +30,7 @@ from dragonfly_env.checks.values import config_error
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.lab.benchmark import reference_results
 from dragonfly_env.lab.benchmark.suite import EFFORTS, BenchmarkCase, Effort, Suite, Track, find_suite
-from dragonfly_env.policies import Policy
+from dragonfly_env.policy import Policy
 from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.sweeps.point import with_published_names
 

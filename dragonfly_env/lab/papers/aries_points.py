@@ -16,7 +16,7 @@ from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.jobs import BackgroundMix, Job, Motif
 from dragonfly_env.jobs.program import PAPER_SHARES
 from dragonfly_env.lab.papers.paper import Effort, Routing, Settings
-from dragonfly_env.policies import Policy, make_policy
+from dragonfly_env.policy import Policy, make_policy
 from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.sweeps.point import Point
 

@@ -33,7 +33,7 @@ from dragonfly_env.lab.papers.claims import (
 )
 from dragonfly_env.lab.papers.findings import Findings, read_rows_of
 from dragonfly_env.lab.work import Work
-from dragonfly_env.policies import Policy, make_policy
+from dragonfly_env.policy import Policy, make_policy
 from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.sweeps.point import Point, Run
 from dragonfly_env.traffic import parse_traffic

@@ -10,7 +10,7 @@ import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env import _core
-from dragonfly_env.policies import describe_policy, needs_weights, parse_policy
+from dragonfly_env.policy import describe_policy, needs_weights, parse_policy
 from tests.ready import ready
 
 each = pytest.mark.parametrize("name", dfe.policies())

@@ -12,7 +12,7 @@ import dragonfly_env as dfe
 from dragonfly_env.agents.learner import agent_settings
 from dragonfly_env.cli import COMMANDS
 from dragonfly_env.config.rows import describe
-from dragonfly_env.policies import describe_policy
+from dragonfly_env.policy import describe_policy
 from tests.unit.cli_arguments import SHORT, SWEEP, run
 
 pytestmark = pytest.mark.usefixtures("undrawn")

@@ -16,7 +16,7 @@ from dragonfly_env.lab.benchmark.measured import Measured, measured_of
 from dragonfly_env.lab.benchmark.report import _digits, _interval_text
 from dragonfly_env.lab.benchmark.scores import Outcome, outcome_of, score
 from dragonfly_env.lab.benchmark.suite import EFFORTS, KINDS
-from dragonfly_env.policies import policies
+from dragonfly_env.policy import policies
 from tests.unit.cli_arguments import run as command
 from tests.unit.lab.benchmark.tiny_suite import tiny
 

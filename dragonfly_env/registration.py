@@ -4,8 +4,8 @@ Gymnasium 1.x finds environments by import only, since 1.0 has removed its entry
 import needs ``gymnasium.make("dragonfly_env:dragonfly_env/PacketRouting-v0")``, which imports the package first, or
 ``gymnasium.spec(id)`` instead of the id. PettingZoo has a registry from version 1.27 on.
 
-Both libraries together take a quarter of the time of ``import dragonfly_env``, and a simulation needs neither. So a
-library that the program has not imported yet gets its ids when the program does.
+A simulation needs neither library. So a library that the program has not imported yet gets its ids when the program
+does.
 """
 
 from __future__ import annotations
@@ -19,12 +19,17 @@ from typing import Any
 
 PACKET_ROUTING = "dragonfly_env/PacketRouting-v0"
 PETTINGZOO = "dragonfly_env/dragonfly-v0"
-_OF_TASKS = "dragonfly_env.tasks:make_task"
-
-_gymnasium: dict[str, tuple[str, dict[str, Any]]] = {}
-"""Entry point and settings of every id in Gymnasium."""
-_pettingzoo: dict[tuple[str, str], tuple[str, dict[str, Any]]] = {}
-"""Entry point and settings of every id in PettingZoo, by the kind of view and the id."""
+TASKS = (
+    "Adversarial-72",
+    "Ports-72",
+    "Mixed-72",
+    "Shifting-72",
+    "Overload-72",
+    "Jobs-72",
+    "Mixed-342",
+    "ZeroShot-1056",
+)
+"""The named tasks, the easiest first; `dragonfly_env.named_tasks` makes them."""
 
 
 def id_of(task: str) -> str:
@@ -32,18 +37,29 @@ def id_of(task: str) -> str:
     return f"dragonfly_env/{task}-v0"
 
 
+_MAKER = "dragonfly_env.named_tasks:make_task"
+_gymnasium: dict[str, tuple[str, dict[str, Any]]] = {
+    PACKET_ROUTING: ("dragonfly_env.envs.packet:PacketRouting", {}),
+    **{id_of(name): (_MAKER, {"name": name, "view": "packet"}) for name in TASKS},
+}
+"""Entry point and settings of every id in Gymnasium."""
+_pettingzoo: dict[tuple[str, str], tuple[str, dict[str, Any]]] = {
+    ("aec", PETTINGZOO): ("dragonfly_env.dragonfly_v0:env", {}),
+    ("parallel", PETTINGZOO): ("dragonfly_env.dragonfly_v0:parallel_env", {}),
+    **{
+        (view, id_of(name)): (_MAKER, {"name": name, "view": view})
+        for view in ("aec", "parallel")
+        for name in TASKS
+    },
+}
+"""Entry point and settings of every id in PettingZoo, by the kind of view and the id."""
+
+
 def register() -> None:
     """Register the ids in the libraries that are imported; those that are registered already stay as they are."""
     for name, register_all in _LIBRARIES.items():
         if name in sys.modules:
             register_all()
-
-
-def register_task(name: str) -> None:
-    """Add the ids of a task."""
-    _gymnasium[id_of(name)] = (_OF_TASKS, {"name": name, "view": "packet"})
-    for view in ("aec", "parallel"):
-        _pettingzoo[view, id_of(name)] = (_OF_TASKS, {"name": name, "view": view})
 
 
 def _register_gymnasium() -> None:
@@ -92,7 +108,4 @@ class _RegistersAfterImport(MetaPathFinder):
         return spec
 
 
-_gymnasium[PACKET_ROUTING] = ("dragonfly_env.envs.packet:PacketRouting", {})
-_pettingzoo["aec", PETTINGZOO] = ("dragonfly_env.dragonfly_v0:env", {})
-_pettingzoo["parallel", PETTINGZOO] = ("dragonfly_env.dragonfly_v0:parallel_env", {})
 sys.meta_path.insert(0, _RegistersAfterImport())

@@ -30,9 +30,9 @@ from dragonfly_env.batch_policy import BatchPolicy
 from dragonfly_env.checks.values import check_choice, check_integer, unknown_name
 from dragonfly_env.envs._scenarios import scenario_seed
 from dragonfly_env.envs.batched import BatchedRoutingEnv
-from dragonfly_env.envs.registration import register_task
 from dragonfly_env.jobs import Job
 from dragonfly_env.metrics import Metrics
+from dragonfly_env.registration import TASKS
 from dragonfly_env.simulation.config import SimulationConfig
 
 if TYPE_CHECKING:
@@ -402,16 +402,13 @@ def _zero_shot(name: str) -> Task:
     )
 
 
-_TASKS: dict[str, Callable[[str], Task]] = {
-    "Adversarial-72": _adversarial,
-    "Ports-72": _ports,
-    "Mixed-72": _mixed,
-    "Shifting-72": _shifting,
-    "Overload-72": _overload,
-    "Jobs-72": _jobs,
-    "Mixed-342": _mixed_342,
-    "ZeroShot-1056": _zero_shot,
-}
+_TASKS: dict[str, Callable[[str], Task]] = dict(
+    zip(
+        TASKS,
+        (_adversarial, _ports, _mixed, _shifting, _overload, _jobs, _mixed_342, _zero_shot),
+        strict=True,
+    )
+)
 
 
 @functools.cache
@@ -423,7 +420,3 @@ def _references() -> dict[str, dict[str, dict[str, float]]]:
         value = float(row["value"]) if row["value"] else math.nan
         found[row["task"]].setdefault(row["scenario"], {})[row["policy"]] = value
     return found
-
-
-for _name in _TASKS:
-    register_task(_name)
