@@ -89,19 +89,28 @@ def test_committed_generated_pages_are_current(docs: Any, pages: dict[str, str])
     assert stale == [], "run docs/_ext/dragonfly_docs/results.py"
 
 
-def test_links_between_pages_lead_to_committed_files() -> None:
+def anchors_of(text: str) -> set[str]:
+    """The anchors that viewers of Markdown make of the headings of a page."""
+    headings = re.findall(r"^#+ (.*)$", re.sub(r"```.*?```", "", text, flags=re.DOTALL), re.MULTILINE)
+    plain = [re.sub(r"\]\([^)]*\)", "", heading) for heading in headings]
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in plain}
+
+
+def test_links_between_pages_lead_to_headings_of_committed_files() -> None:
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
     if listed.returncode != 0:
         pytest.skip("not a clone")
-    files = set(listed.stdout.split())
+    files = {name for name in listed.stdout.split() if (ROOT / name).exists()}
     folders = {str(Path(name).parent) for name in files}
+    texts = {name: (ROOT / name).read_text(encoding="utf-8") for name in files if name.endswith(".md")}
     dead = []
-    for name in sorted(name for name in files if name.endswith(".md") and (ROOT / name).exists()):
-        text = re.sub(r"```.*?```", "", (ROOT / name).read_text(encoding="utf-8"), flags=re.DOTALL)
-        for target in re.findall(r"\]\((?![a-z]+:|#)([^)\s#]+)[^)\s]*\)", text):
-            path = os.path.normpath(Path(name).parent / target)
-            if path not in files and path not in folders:
-                dead.append((name, target))
+    for name, text in sorted(texts.items()):
+        prose = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+        for target, anchor in re.findall(r"\]\((?![a-z]+:)([^)\s#]*)#?([^)\s]*)\)", prose):
+            path = os.path.normpath(Path(name).parent / target) if target else name
+            missing = path not in files and path not in folders
+            if missing or (anchor and path in texts and anchor not in anchors_of(texts[path])):
+                dead.append((name, target, anchor))
     assert dead == []
 
 
