@@ -71,124 +71,118 @@ class NetworkConfig(Record):
     listed: ClassVar[str] = "'dragonfly-env info default'"
 
     # Packets.
-    packet_bytes: int = integer(
-        128, 1, 2**20, unit="bytes", doc="Size of a packet, all of it. Q: 128, L: 250."
-    )
+    packet_bytes: int = integer(128, 1, 2**20, unit="bytes", doc="Size of a packet, headers included.")
     payload_bytes: int | None = integer(
-        None, 1, 2**20, unit="bytes", optional=True, doc="A message's part of it; None: all. Aries: 64."
+        None,
+        1,
+        2**20,
+        unit="bytes",
+        optional=True,
+        doc="Bytes of a message per packet; unset: the whole packet.",
     )
     flit_bytes: int = integer(
         128,
         1,
         2**20,
         unit="bytes",
-        doc="Size of a flit (phit); a divisor of packet_bytes. Head latency of cut-through switching and the "
-        "trial period of Bernoulli injection. Q: 128 (single-flit packets), L: 25.",
+        doc="Size of a flit (phit); a divisor of packet_bytes. It sets the head latency of cut-through switching and "
+        "the trial period of Bernoulli injection.",
     )
 
     # Links: bandwidth per direction; latency of the wire.
     host_bandwidth_gbytes_per_s: float = bandwidth(
-        "host_packet_ps", 4.0, "Link from router to host; also what loads refer to."
+        "host_packet_ps", 4.0, "Link from router to host. Loads are fractions of this bandwidth."
     )
-    local_bandwidth_gbytes_per_s: float = bandwidth(
-        "local_packet_ps", 4.0, "Link inside a group. Q: 4, L: 25 (a phit per ns)."
-    )
-    global_bandwidth_gbytes_per_s: float = bandwidth(
-        "global_packet_ps", 4.0, "Link between groups. Q: 4, L: 25."
-    )
+    local_bandwidth_gbytes_per_s: float = bandwidth("local_packet_ps", 4.0, "Link inside a group.")
+    global_bandwidth_gbytes_per_s: float = bandwidth("global_packet_ps", 4.0, "Link between groups.")
     injection_bandwidth_gbytes_per_s: float | None = bandwidth(
         "injection_packet_ps",
         None,
-        "Link from host to router; None: as host_bandwidth_gbytes_per_s; infinite: a packet arrives whole at "
-        "once. Q: None, L: infinite.",
+        "Link from host to router; unset: as host_bandwidth_gbytes_per_s; infinite: the whole packet arrives at one "
+        "time.",
         optional=True,
         infinite=True,
     )
-    injection_latency_ns: float = of_core(
-        "injection_latency_ps", 10.0, "ns", "Wire from host to router. Q: 10, L: 1."
-    )
-    ejection_latency_ns: float = of_core(
-        "ejection_latency_ps", 10.0, "ns", "Wire from router to host. Q: 10, L: 0."
-    )
-    local_latency_ns: float = of_core(
-        "local_latency_ps", 30.0, "ns", "Wire inside a group, above 0. Q: 30, L: 15."
-    )
+    injection_latency_ns: float = of_core("injection_latency_ps", 10.0, "ns", "Wire from host to router.")
+    ejection_latency_ns: float = of_core("ejection_latency_ps", 10.0, "ns", "Wire from router to host.")
+    local_latency_ns: float = of_core("local_latency_ps", 30.0, "ns", "Wire inside a group, above 0.")
     global_latency_ns: float = of_core(
         "global_latency_ps",
         300.0,
         "ns",
-        "Wire between groups; at least 1: groups are simulated independently for that long. Q: 300, L: 150.",
+        "Wire between groups, at least 1, because groups are simulated independently for this time.",
     )
 
     # Routers.
     input_latency_ns: float = of_core(
-        "input_latency_ps", 10.0, "ns", "From the end of a wire into the input buffer. Q: 10, L: 0."
+        "input_latency_ps", 10.0, "ns", "Delay from the end of a wire into the input buffer."
     )
     output_latency_ns: float = of_core(
-        "output_latency_ps", 10.0, "ns", "From the link arbiter onto the wire. Q: 10, L: 0."
+        "output_latency_ps", 10.0, "ns", "Delay from the link arbiter onto the wire."
     )
     crossbar_latency_ns: float = of_core(
         "crossbar_latency_ps",
         0.0,
         "ns",
-        "Pipeline from winning the crossbar to the output queue. Q: 0, L: 89 (+ 1 clock = 90 forwarding).",
+        "Pipeline delay from the grant of the crossbar to the output queue.",
     )
     crossbar_bandwidth_gbytes_per_s: float = bandwidth(
         "crossbar_packet_ps",
         None,
-        "One packet per input port and per output port at a time. None becomes 10 times the fastest link; where links "
-        "of a preset are changed, their ratio stays. Q: 40 (10 x a link), L: 50 (2 x).",
+        "Crossbar, for one packet per input port and per output port at a time; unset: 10 times the fastest link. If "
+        "you change links of a preset, the ratio to the fastest link stays.",
         optional=True,
     )
     router_clock_ns: float = of_core(
-        "router_clock_ps", 3.2, "ns", "The crossbar is allocated on the edges of this clock. Q: 3.2, L: 1."
+        "router_clock_ps", 3.2, "ns", "Period of the clock on whose edges the crossbar is granted."
     )
     host_buffer_packets: int = of_core(
-        "host_buffer_packets", 20, "packets", "Input buffer of a host port, per VC. Q: 20, L: 84 (21 KB)."
+        "host_buffer_packets", 20, "packets", "Input buffer of a host port, per VC."
     )
     local_buffer_packets: int = of_core(
-        "local_buffer_packets", 20, "packets", "Input buffer of a local port, per VC. Q: 20, L: 72 (18 KB)."
+        "local_buffer_packets", 20, "packets", "Input buffer of a local port, per VC."
     )
     global_buffer_packets: int = of_core(
         "global_buffer_packets",
         20,
         "packets",
-        "Input buffer of a global port, per VC. Q: 20, L: 180 (45 KB).",
+        "Input buffer of a global port, per VC.",
     )
     output_buffer_packets: int = of_core(
-        "output_buffer_packets", 20, "packets", "Output queue, per VC or (shared) per port. Q: 20, L: 32."
+        "output_buffer_packets", 20, "packets", "Output queue, per VC or per port (see output_queue)."
     )
     output_queue: Literal["per-vc", "shared"] = of_core(
         "output_queue",
         "per-vc",
         "",
-        "One output queue per VC, or one per port for all. Q: per-vc, L: shared.",
+        "One output queue per VC, or one per port that all its VCs share.",
     )
     link_start: Literal["timer", "immediate"] = of_core(
         "link_start",
         "timer",
         "",
-        "How an idle output port starts: after one packet time (Q), or at once (L).",
+        "When an idle output port starts to send: when its timer of one packet time expires, or immediately.",
     )
     switching: Literal["store-and-forward", "cut-through"] = of_core(
         "switching",
         "store-and-forward",
         "",
-        "Whether a packet may leave before its tail is there (L) or not (Q).",
+        "Cut-through: the head of a packet may leave before its tail has arrived.",
     )
     arbitration: Arbitration = of_core(
         "arbitration",
         "least-recently-served",
         "",
-        "Which of several input VCs gets the crossbar. Q: least-recently-served, L: round-robin. 'transit-first-..': "
-        "strictly before the router's own hosts come packets from other routers, as in FOGSim by default.",
+        "Order in which input VCs get the crossbar. 'transit-first-..': packets from other routers always before "
+        "packets from the router's own hosts (FOGSim's default).",
     )
 
     # Virtual channels.
     vc_scheme: Literal["stage", "ladder", "hop"] = choice(
         "stage",
         ("stage", "ladder", "hop"),
-        doc="VC of a packet: by stage of its route (Q), by hop class on a shared ladder (L), or hops taken.",
+        doc="Rule for the VC of a packet: by the stage of its path, by its class of hops on a shared ladder, or by the "
+        "number of hops taken.",
         core="vc_scheme",
     )
     local_vcs: int = of_core("local_vcs", 0, "VCs", "VCs of a local port; 0: as many as the policy needs.")
@@ -199,7 +193,7 @@ class NetworkConfig(Record):
         (),
         check_links,
         "",
-        "Settings by class of link, where a topology has several: {'rank-2': LinkConfig(latency_ns=15)}.",
+        "Settings by class of link, if a topology has several classes: {'rank-2': LinkConfig(latency_ns=15)}.",
         optional=False,
     )
 
@@ -208,40 +202,38 @@ class NetworkConfig(Record):
         "decide_at",
         "arrival",
         "",
-        "When a packet is routed. 'arrival': when it arrives at a router; 'head' (Q): when it is the head of its VC. "
-        "'attempt': as head, and the head of a host's queue decides again whenever the crossbar refuses it; not where "
-        "an environment decides. 'retry-same-paths': so, but between the minimal path and the one non-minimal path "
-        "that it drew at first, as FOGSim's source-adaptive routing does by default. 'by-policy' (L): lia as "
-        "'attempt', acor, pb-acor, learned policies and environments as 'head', all others as "
-        "'retry-same-paths'.",
+        "When the router decides. 'arrival': when the packet arrives. 'head': when the packet is the first of its VC. "
+        "'attempt': as 'head', and the source router decides again whenever the crossbar refuses the packet (not in "
+        "environments). 'retry-same-paths': as 'attempt', but between the same two paths that were drawn first "
+        "(FOGSim's default). 'by-policy': 'attempt' for lia; 'head' for acor, pb-acor, learned policies and "
+        "environments; 'retry-same-paths' for all others.",
     )
     routing_delay_ns: float = of_core(
         "routing_delay_ps",
         100.0,
         "ns",
-        "From a decision to its effect; decisions of one delay can be taken together. Q, L: 0.",
+        "Time from a decision to its effect. An environment gets all decisions of one delay as one batch.",
     )
     congestion_metric: Literal["port", "vc"] = of_core(
         "congestion_metric",
         "port",
         "",
-        "What Piggyback (pb, pb-acor) weighs: the occupancy of whole ports, or (L) of the VC that a path would use "
-        "first; its flags of congested links then compare means over a link's VCs.",
+        "Occupancy that Piggyback (pb, pb-acor) compares: of whole ports, or of the VC that a path would use first. "
+        "With 'vc' the flags of congested links use the mean over a link's VCs.",
     )
     nonminimal_avoid_destination_group: bool = boolean(
         True,
-        doc="Whether non-minimal paths avoid the destination group (Q) or only the source group (L).",
+        doc="Whether non-minimal paths avoid the destination group, too, not only the source group.",
         core="nonminimal_avoid_destination_group",
     )
     uniform_excludes_sender: bool = boolean(
-        False, doc="Whether uniform traffic never draws the sender itself (L) or may (Q)."
+        False, doc="Whether uniform traffic never draws the sender itself as the destination."
     )
     periodic_intervals: PeriodicIntervals = choice(
         "exact",
         PeriodicIntervals,
-        doc="Time between messages of periodic injection: exact, so that the given load is offered, "
-        "or rounded to whole ns as in Q, which may miss the load by 2 %; where it would miss by more it is refused "
-        "(ConfigError of the simulation). Q: whole-ns.",
+        doc="Time between messages of periodic injection: exact, or rounded to whole ns as in the HPDC'21 simulator. "
+        "Rounding changes the load by up to 2 %; a larger change is a ConfigError of the simulation.",
     )
 
     def __post_init__(self) -> None:
