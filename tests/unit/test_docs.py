@@ -141,7 +141,10 @@ def test_links_of_included_files_lead_to_pages_of_the_site(docs: Any) -> None:
 
 def test_the_readme_says_how_many_policies_and_patterns_there_are(pages: dict[str, str]) -> None:
     patterns = [name for name in pages if name.startswith("traffic/patterns/")]
-    assert f"| {len(dfe.policies())} policies, {len(patterns)} traffic patterns, " in README
+    assert f"[{len(dfe.policies())} policies](" in README
+    assert f"[{len(patterns)} traffic patterns](" in README
+    index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    assert f"{len(dfe.policies())} policies under {len(patterns)} traffic patterns" in index
 
 
 def test_the_project_has_one_tagline() -> None:
