@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import shlex
 import sys
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
+from rich.console import RenderableType
 from rich.text import Text
 
 from dragonfly_env.cli.console import console, note, show
@@ -37,7 +39,7 @@ def compare(
     if dry_run:
         show(Text(_plan_text(plan, folder, workers, force)))
         return
-    with resumable(), Bar(console(error=True)) as bar:
+    with resumable(), Bar(console(error=True), table=functools.partial(_latencies_so_far, folder)) as bar:
         report = run_all(plan, folder, workers=workers, progress=bar, force=force, **where)
     _report(report, folder)
     if report.missing:
@@ -46,6 +48,14 @@ def compare(
         _show_results(folder, plots)
     if report.failures:
         raise typer.Exit(FAILED)
+
+
+def _latencies_so_far(folder: Path) -> RenderableType:
+    """The latencies of the runs in a folder."""
+    from dragonfly_env.sweeps.results import load_results
+    from dragonfly_env.sweeps.summary import render_latencies
+
+    return render_latencies(load_results(folder))
 
 
 def _plan_text(plan: Scenario, folder: Path, workers: int | None, force: bool) -> str:
