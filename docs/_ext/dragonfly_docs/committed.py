@@ -15,6 +15,7 @@ from dragonfly_docs.markdown import GENERATED, code, table
 from dragonfly_docs.policies import policy_table
 from dragonfly_docs.results import FILE, results
 from dragonfly_docs.systems import network_table, topology_table
+from dragonfly_docs.tasks import reference_scores, trained_scores
 from dragonfly_docs.traffic import traffic_table
 
 _PART = re.compile(r"(<!-- generated: ([\w-]+) -->\n).*?(^<!-- /generated -->)", re.DOTALL | re.MULTILINE)
@@ -62,6 +63,8 @@ PARTS: dict[str, Callable[[], str]] = {
     "claims": lambda: result_table("claims"),
     "speed": lambda: result_table("speed"),
     "top-ten": top_ten,
+    "task-references": reference_scores,
+    "task-scores": trained_scores,
 }
 
 
