@@ -11,9 +11,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from dragonfly_docs.commands import command_table
+from dragonfly_docs.leaderboard import all_tracks, top_ten
 from dragonfly_docs.markdown import GENERATED, code, table
 from dragonfly_docs.policies import policy_table
-from dragonfly_docs.results import FILE, results
+from dragonfly_docs.results import results
 from dragonfly_docs.systems import network_table, topology_table
 from dragonfly_docs.tasks import reference_scores, trained_scores
 from dragonfly_docs.traffic import traffic_table
@@ -37,19 +38,6 @@ def result_table(name: str) -> str:
     return table(("what", "measured", "details", "command", "date"), rows)
 
 
-def top_ten() -> str:
-    """The ten best policies of the steady test cases, from the leaderboard; without policies that knew the traffic."""
-    text = (FILE.parent / "leaderboard.md").read_text(encoding="utf-8")
-    lines = text.partition("## Mean latency in a steady state: test\n\n")[2].partition("\n\n")[0].splitlines()
-    head, _, *rows = ([cell.strip() for cell in line.strip("|").split("|")] for line in lines)
-    shown = ("kind", "over the best", "over the bound", "worst", "within 2 %", "saturated")
-    best = [dict(zip(head, row, strict=True)) for row in rows if "omniscient" not in row][:10]
-    return table(
-        ("", "policy", *shown),
-        ((place, code(row["policy"]), *(row[name] for name in shown)) for place, row in enumerate(best, 1)),
-    )
-
-
 PARTS: dict[str, Callable[[], str]] = {
     "commands": command_table,
     **{
@@ -63,6 +51,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "claims": lambda: result_table("claims"),
     "speed": lambda: result_table("speed"),
     "top-ten": top_ten,
+    "all-tracks": all_tracks,
     "task-references": reference_scores,
     "task-scores": trained_scores,
 }
