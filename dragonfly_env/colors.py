@@ -26,6 +26,12 @@ PUBLISHED = "#d4006a"
 REFERENCE = "#999999"
 """Color of lines to compare with: an offered load, a ratio of 1."""
 
+LIGHT = "#c8c8c8"
+"""Color of bars beside those that matter: published numbers, and what is left of a sum."""
+
+SPAN = "#f0e6c8"
+"""Color behind a range of an axis."""
+
 NOTE = "#666666"
 """Color of remarks in a panel."""
 

@@ -218,7 +218,7 @@ def _perform(works: Sequence[Reproduction], workers: int | None, force: bool, wh
 def _draw(work: Reproduction, findings: Findings) -> dict[str, str]:
     """Draw the wanted figures (PNG, with an SVG next to it); titles and files of all that the folder then holds."""
     from dragonfly_env.lab.papers.findings import NotFoundYetError
-    from dragonfly_env.plots.style import save
+    from dragonfly_env.plots.style import add_title, save
 
     usual = work.variant is work.paper.usual
     pictures = {}
@@ -234,5 +234,17 @@ def _draw(work: Reproduction, findings: Findings) -> dict[str, str]:
         except NotFoundYetError as reason:
             note(Text(f"no figure {figure.name}: {reason}", style="yellow"))
             continue
+        add_title(drawn, "\n".join([title, *_conditions(findings, figure.name)]))
         pictures[title] = save(drawn, work.folder, name)[0].name
     return pictures
+
+
+def _conditions(findings: Findings, figure: str) -> list[str]:
+    """The line below the title of a figure; nothing for a figure without runs."""
+    from dragonfly_env.plots.style import conditions
+
+    results = findings.results(figure)
+    if results.table.empty:
+        return []
+    intervals = ", 95 % intervals" if results.table["seed"].nunique() > 1 else ""
+    return [conditions(results) + intervals]

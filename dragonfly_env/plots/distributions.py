@@ -74,7 +74,7 @@ def distribution_figure(results: Results, load: float | None = None) -> Figure:
         handles.append(Line2D([], [], linestyle="none", label="95 % interval over seeds", **bar))
     if bool(table["saturated"].any()):
         handles.append(Line2D([], [], linestyle="none", marker="$*$", color="black", label="saturated"))
-    fitting_legend(figure, handles, "outside lower center")
+    fitting_legend(figure, handles)
     return figure
 
 

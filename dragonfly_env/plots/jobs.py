@@ -67,9 +67,7 @@ def job_figure(results: Results, load: float | None = None) -> Figure:
     for row, label in zip(axes, ("run time (µs)", "MPI share (%)", "operation, mean (µs)"), strict=True):
         row[0].set_ylabel(label)
     fitting_legend(
-        figure,
-        [Patch(facecolor=one.color, alpha=0.65, label=policy) for policy, one in look.items()],
-        "outside lower center",
+        figure, [Patch(facecolor=one.color, alpha=0.65, label=policy) for policy, one in look.items()]
     )
     return figure
 

@@ -76,7 +76,7 @@ def load_figure(results: Results) -> Figure:
         _draw_limits(row, results, traffic)
     for panel in axes[-1]:
         panel.set_xlabel("offered load (fraction of host link bandwidth)", fontsize=8)
-    fitting_legend(figure, legend_entries(figure, results), "outside lower center")
+    fitting_legend(figure, legend_entries(figure, results))
     return figure
 
 

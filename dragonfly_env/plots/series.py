@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -12,14 +11,16 @@ from dragonfly_env.colors import REFERENCE, looks
 from dragonfly_env.plots.style import (
     INTERVAL,
     LABEL_POINTS,
+    FloatArray,
     at_load,
+    curve,
     grid,
     lines_of,
     policy_legend,
     representative_load,
     runs_at,
 )
-from dragonfly_env.sweeps.results import Results, mean_and_ci95
+from dragonfly_env.sweeps.results import Results
 
 _LABEL_IN = 1.6  # of the height of a panel
 
@@ -41,16 +42,13 @@ def series_figure(results: Results, load: float | None = None) -> Figure:
             mine = rows[(rows["policy"] == policy) & rows["series_time_ns"].notna()]
             if mine.empty:
                 continue
-            time_us = _mean_over_seeds(mine, "series_time_ns")[0] / 1000.0
+            time_us = _of_seeds(mine, "series_time_ns").mean(axis=0) / 1000.0
             for panel, column, scale in (
                 (row[0], "series_accepted_load", 1.0),
                 (row[1], "series_latency_mean_ns", 1e-3),
             ):
-                values, half = (part * scale for part in _mean_over_seeds(mine, column))
-                panel.plot(time_us, values, **look[policy].line, label=policy, linewidth=1.3)
-                panel.fill_between(
-                    time_us, values - half, values + half, color=look[policy].color, alpha=0.18, linewidth=0.0
-                )
+                values = _of_seeds(mine, column) * scale
+                curve(panel, time_us, values, **look[policy].line, label=policy, linewidth=1.3)
         row[0].axhline(
             chosen,
             color=REFERENCE,
@@ -67,15 +65,12 @@ def series_figure(results: Results, load: float | None = None) -> Figure:
     for panel in axes[-1]:
         panel.set_xlabel("simulated time (µs)", fontsize=8)
     several = [INTERVAL] if results.table["seed"].nunique() > 1 else []
-    policy_legend(figure, axes[0][0], *several, below=True)
+    policy_legend(figure, axes[0][0], *several)
     return figure
 
 
-def _mean_over_seeds(rows: pd.DataFrame, column: str) -> npt.NDArray[np.float64]:
-    """(2, bins) the mean of equally long series and half of its 95 % interval (NaN for one seed); a bin without packets
-    counts for no seed.
-    """
+def _of_seeds(rows: pd.DataFrame, column: str) -> FloatArray:
+    """(seeds, bins) the bins that all seeds have."""
     series = [np.asarray(values, dtype=np.float64) for values in rows[column] if values is not None]
     length = min(len(values) for values in series)
-    stacked = np.stack([values[:length] for values in series])
-    return np.transpose([mean_and_ci95(values.tolist()) for values in stacked.T])
+    return np.stack([values[:length] for values in series])

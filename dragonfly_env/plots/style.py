@@ -6,10 +6,11 @@ import functools
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import matplotlib as mpl
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
@@ -23,10 +24,12 @@ from matplotlib.textpath import text_to_path
 from dragonfly_env.checks.files import refusing, replacing
 from dragonfly_env.checks.values import config_error, unknown_name
 from dragonfly_env.colors import HEAT
-from dragonfly_env.sweeps.results import KEYS, Results, aggregate
+from dragonfly_env.sweeps.results import KEYS, Results, aggregate, mean_and_ci95
+from dragonfly_env.sweeps.summary import loaded_part
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 FORMATS = ("png", "svg", "pdf")
-Place: TypeAlias = Literal["outside lower center", "outside upper center"]
 _DPI = 150
 _MOST_LINES = 8
 TITLE_POINTS = 10.0
@@ -175,10 +178,10 @@ def add_title(figure: Figure, title: str) -> None:
     figure.suptitle(text, fontsize=TITLE_POINTS + 1)
 
 
-def policy_legend(figure: Figure, axes: Axes, *more: Artist, below: bool = False) -> None:
-    """Draw a legend for the whole figure, above (or below) the panels, from the artists of ``axes`` and ``more``."""
+def policy_legend(figure: Figure, axes: Axes, *more: Artist) -> None:
+    """Draw a legend for the whole figure, below the panels, from the artists of ``axes`` and ``more``."""
     handles, _ = axes.get_legend_handles_labels()
-    fitting_legend(figure, [*handles, *more], "outside lower center" if below else "outside upper center")
+    fitting_legend(figure, [*handles, *more])
 
 
 INTERVAL = Patch(
@@ -187,16 +190,29 @@ INTERVAL = Patch(
 """The entry of a legend for shaded intervals."""
 
 
+def curve(axes: Axes, x: FloatArray, curves: FloatArray, color: str, **style: Any) -> None:
+    """Draw the mean of (seeds, points) and shade its 95 % interval."""
+    mean, half = np.transpose([mean_and_ci95(values.tolist()) for values in curves.T])
+    axes.plot(x, mean, color=color, **style)
+    axes.fill_between(x, mean - half, mean + half, color=color, alpha=0.18, linewidth=0.0)
+
+
 def conditions(results: Results) -> str:
     """Seeds and times of the runs, for titles."""
     counts = results.table.groupby(list(KEYS))["seed"].nunique()
     fewest, most = int(counts.min()), int(counts.max())
     seeds = f"{most} seed{'s' * (most > 1)}" if fewest == most else f"{fewest} to {most} seeds"
-    times = results.table[["measure_ns", "warmup_ns"]].dropna().drop_duplicates()
-    if len(times) != 1:
-        return seeds
-    measured, warmup = (f"{ns / 1000.0:g} µs" for ns in times.iloc[0])
+    loaded = loaded_part(results)
+    if loaded is None:
+        return f"{seeds}, to the end of the programs"
+    measured, warmup = (_span(loaded.table[name]) for name in ("measure_ns", "warmup_ns"))
     return f"{seeds}, {measured} measured after a warm-up of {warmup}"
+
+
+def _span(times_ns: pd.Series[float]) -> str:
+    """The shortest and the longest of some times."""
+    least, most = times_ns.min() / 1000.0, times_ns.max() / 1000.0
+    return f"{least:,.6g} µs" if least == most else f"{least:,.6g} to {most:,.6g} µs"
 
 
 def legend_above(panel: Axes, inches: float, *, title: str = "") -> int:
@@ -227,13 +243,15 @@ def legend_above(panel: Axes, inches: float, *, title: str = "") -> int:
     return -(-len(labels) // columns) + bool(title)
 
 
-def fitting_legend(figure: Figure, handles: Sequence[Any], place: Place) -> Legend:
-    """A legend outside the panels with as few rows as the figure has room for."""
+def fitting_legend(figure: Figure, handles: Sequence[Any]) -> Legend:
+    """A legend below the panels with as few rows as the figure has room for."""
     rows = 1
     while True:
         columns = max(1, -(-len(handles) // rows))
         with mpl.rc_context(RC):
-            legend: Legend = figure.legend(handles=handles, loc=place, ncols=columns, frameon=False)
+            legend: Legend = figure.legend(
+                handles=handles, loc="outside lower center", ncols=columns, frameon=False
+            )
         if columns == 1 or legend.get_window_extent().width <= figure.bbox.width:
             return legend
         legend.remove()

@@ -12,7 +12,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from dragonfly_env.colors import REFERENCE, SERIES
+from dragonfly_env.colors import REFERENCE, SERIES, SPAN
 from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.lab.papers.aries_points import BOTH, JOB_HOSTS, SIZES, ensemble, in_the_mix, mix_of
 from dragonfly_env.lab.papers.claims import of_pair
@@ -157,7 +157,7 @@ def open_panels(findings: Findings, figure: str) -> Figure:
     for panel, (experiment, _, _, title, bounds) in zip(axes[0], _SHOWN, strict=True):
         for name, one in found[experiment].items():
             panel.errorbar(one.mean, names.index(name), xerr=one.bars, fmt="o", color=SERIES[0], capsize=3)
-        panel.axvspan(*bounds, color="#f0e6c8", zorder=0, label="met")
+        panel.axvspan(*bounds, color=SPAN, zorder=0, label="met")
         panel.axvline(1.0 if experiment == "stalls" else 0.0, color=REFERENCE, linestyle="--", linewidth=1.0)
         panel.set_title(title, fontsize=9)
     axes[0][0].set_yticks(range(len(names)), names)

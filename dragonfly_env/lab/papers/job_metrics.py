@@ -124,11 +124,16 @@ RANK_3_PEAK = _metric("rank_3_peak", _rank_3_peak)
 NETWORK_FLIT_RATE = _metric("network_flit_rate", _network_flit_rate)
 
 
-@functools.cache
 def tile_metric(kind: str, what: str, of_job: bool = False) -> Metric:
     """Stalls, flits or their ratio of a class of tiles (``network``: of those of all links together, ``processor``), of
-    the machine or of the watched jobs' routers.
+    the machine or of the watched jobs' routers. Equal arguments give the same object: figures look for the metrics of
+    claims.
     """
+    return _tile_metric(kind, what, of_job)
+
+
+@functools.cache
+def _tile_metric(kind: str, what: str, of_job: bool) -> Metric:
     classes = {"network": NETWORK_CLASSES, "processor": (HOST_IN,)}.get(kind, (kind,))
     read = _of_job if of_job else _of_machine
 

@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from dragonfly_env.colors import PUBLISHED, looks
+from dragonfly_env.colors import PUBLISHED, SPAN, looks
 from dragonfly_env.lab.papers.claims import Metric
 from dragonfly_env.lab.papers.figures.panels import error_of, letter, published_of, say_missing
 from dragonfly_env.lab.papers.findings import Findings, FloatArray
@@ -91,7 +91,7 @@ def latency_boxes(findings: Findings, figure: str) -> Figure:
             Line2D([], [], linestyle="none", label=f"published {_LABELS[_SHORT[metric]]}", **style)
             for metric, style in _PUBLISHED.items()
         ]
-    fitting_legend(drawn, handles, "outside upper center")
+    fitting_legend(drawn, handles)
     return drawn
 
 
@@ -166,4 +166,4 @@ def _say_fractions(axes: Axes, findings: Findings, figure: str, place: tuple[str
 
 def _connect(above: Axes, below: Axes) -> None:
     """Shade in the lower panel what the upper one shows."""
-    below.axhspan(*above.get_ylim(), color="#f0e6c8", alpha=0.45, zorder=0, linewidth=0.0)
+    below.axhspan(*above.get_ylim(), color=SPAN, alpha=0.45, zorder=0, linewidth=0.0)

@@ -50,7 +50,7 @@ def load_curves(findings: Findings, figure: str) -> Figure:
     shown: list[Published] = []
     for index, axes in enumerate(drawn.axes):
         traffic = results.traffic[index // 3]
-        axes.set_title(f"({letter(index)}) {traffic}: {_TITLES[index % 3]}", fontsize=9)
+        axes.set_title(f"({letter(index)}) {traffic}: {_TITLES[index % 3]}", fontsize=9, pad=9)
         axes.set_ylabel(_LABELS[index % 3])
         own = [one for one in stated[index % 3] if one.point.traffic_label == traffic]
         if index % 3 == 0:  # latencies far above are cut off
@@ -61,7 +61,7 @@ def load_curves(findings: Findings, figure: str) -> Figure:
         for legend in list(drawn.legends):
             legend.remove()
         entries = [*legend_entries(drawn, results), *legend_handles(shown)]
-        fitting_legend(drawn, entries, "outside upper center")
+        fitting_legend(drawn, entries)
     return drawn
 
 

@@ -12,15 +12,16 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import EngFormatter, MaxNLocator
 
-from dragonfly_env.colors import PUBLISHED, REFERENCE, SERIES, looks
+from dragonfly_env.colors import LIGHT, PUBLISHED, REFERENCE, SERIES, looks
 from dragonfly_env.lab.papers.claims import Metric, of_pair, pair_ratio, reduction
-from dragonfly_env.lab.papers.figures.panels import legend_of_all, letter
+from dragonfly_env.lab.papers.figures.panels import error_of, legend_of_all, letter
 from dragonfly_env.lab.papers.findings import Findings, FloatArray, NotFoundYetError
 from dragonfly_env.lab.papers.job_metrics import (
     MODES,
     MPI_SHARE,
     MPI_TIME,
     NETWORK_CLASSES,
+    NETWORK_FLIT_RATE,
     PERCENTILES,
     RUN_TIME,
     latency_percentile,
@@ -41,6 +42,8 @@ _PUBLISHED: dict[str, Any] = {
     "markeredgewidth": 1.4, "linestyle": "none", "zorder": 6,
 }  # fmt: skip
 _WHAT = (("stalls", "stalls (times of a flit)"), ("flits", "flits"), ("ratio", "stalls per flit"))
+_DRAWN_AS = {NETWORK_FLIT_RATE: tile_metric("network", "flits")}
+"""Metrics of claims that figures show as another one: flits in a time as flits."""
 _OF_SHOWN = ("compute", "wait", "allreduce", "alltoallv")
 
 
@@ -101,7 +104,7 @@ def run_time_boxes(findings: Findings, figure: str) -> Figure:
     handles, _ = panels[0].get_legend_handles_labels()
     if stated:
         stated[0].set_label("published mean")
-    drawn.legend(handles=[*handles, *stated], loc="outside upper center", ncols=3, frameon=False)
+    drawn.legend(handles=[*handles, *stated], loc="outside lower center", ncols=3, frameon=False)
     return drawn
 
 
@@ -109,7 +112,7 @@ def _next_to_published(panel: Axes, pairs: list[tuple[str, float, float, Any]], 
     """Published and measured numbers next to each other: (name, published, measured, error bar) of each."""
     for place, (_, published, measured, error) in enumerate(pairs):
         of_first = ("published", label) if place == 0 else (None, None)
-        panel.bar(place - 0.19, published, width=0.36, color="#bbbbbb", label=of_first[0])
+        panel.bar(place - 0.19, published, width=0.36, color=LIGHT, label=of_first[0])
         panel.bar(
             place + 0.19, measured, width=0.36, color=SERIES[0], yerr=error, capsize=3, label=of_first[1]
         )
@@ -148,10 +151,13 @@ def shares(findings: Findings, figure: str) -> Figure:
     points = findings.simulated(figure)
     stated = {claim.traffic: claim.published for claim in findings.claims if claim.metrics == (MPI_SHARE,)}
     drawn, axes = grid(5.2, 2.9, 1, 1)
-    measured = [float(MPI_SHARE.values(findings, point).mean()) for point in points]
     pairs = [
-        (point.traffic_label.split()[0], stated[point.traffic_label], share, None)
-        for point, share in zip(points, measured, strict=True)
+        (
+            point.traffic_label.split()[0],
+            stated[point.traffic_label],
+            *error_of(MPI_SHARE.values(findings, point)),
+        )
+        for point in points
     ]
     _next_to_published(axes[0][0], pairs, "isolated, AD0")
     axes[0][0].set_ylabel("share of the time in MPI")
@@ -177,7 +183,7 @@ def operation_bars(findings: Findings, figure: str) -> Figure:
                     labelled.add(name)
                     panel.bar(place, height, bottom=bottom, width=0.9, color=SERIES[number], label=label)
                     bottom += height
-                panel.bar(place, sum(times.values()) - bottom, bottom=bottom, width=0.9, color="#dddddd")
+                panel.bar(place, sum(times.values()) - bottom, bottom=bottom, width=0.9, color=LIGHT)
                 highest = max(highest, sum(times.values()))
                 place += 1.0
             ticks.append(((begin + place - 1.0) / 2.0, point.policy_label))
@@ -222,13 +228,15 @@ def _bars(panel: Axes, findings: Findings, points: tuple[Point, ...], metrics: d
         if (claim.relation, claim.traffic) != (pair_ratio, points[0].traffic_label):
             continue
         (metric,) = claim.metrics
-        if metric not in metrics or not {claim.policy, claim.reference} <= set(by_policy):
+        drawn = _DRAWN_AS.get(metric, metric)
+        if drawn not in metrics or not {claim.policy, claim.reference} <= set(by_policy):
             continue
-        bar = by_policy[claim.policy][0]
+        bar, own = by_policy[claim.policy]
         reference = float(np.nanmean(metric.values(findings, by_policy[claim.reference][1])))
-        at = list(metrics).index(metric) + width * (bar + 0.5) - 0.4
-        panel.plot([at], [claim.published * reference], marker="s", linestyle="none", markerfacecolor="white",
-                   markeredgecolor="black", zorder=6,
+        factor = float(np.nanmean(drawn.values(findings, own)) / np.nanmean(metric.values(findings, own)))
+        at = list(metrics).index(drawn) + width * (bar + 0.5) - 0.4
+        panel.plot([at], [claim.published * reference * factor], marker="s", linestyle="none",
+                   markerfacecolor="white", markeredgecolor="black", zorder=6,
                    label=None if stated else "published, relative to the measured AD0")  # fmt: skip
         stated = True
     panel.set_xticks(range(len(metrics)), list(metrics.values()))
@@ -246,7 +254,7 @@ def tile_bars(findings: Findings, figure: str, *, of_job: bool = False) -> Figur
         for column, (what, label) in enumerate(_WHAT):
             panel = axes[row][column]
             names = {tile_metric(name, what, of_job): name for name in NETWORK_CLASSES}
-            if what == "ratio":
+            if what == "ratio" or (what, of_job) == ("flits", False):
                 names[tile_metric("network", what, of_job)] = "all"
             _bars(panel, findings, own, names)
             panel.set_ylabel(label)

@@ -63,7 +63,7 @@ def offset_curves(findings: Findings, figure: str) -> Figure:
     panel.set_ylabel("accepted load")
     panel.set_ylim(0.0, 0.55)
     handles, _ = panel.get_legend_handles_labels()
-    fitting_legend(drawn, [*handles, *legend_handles(stated)], "outside upper center")
+    fitting_legend(drawn, [*handles, *legend_handles(stated)])
     return drawn
 
 
@@ -85,8 +85,9 @@ def mixture_counters(findings: Findings, figure: str) -> Figure:
         offsets = point.traffic_label.removeprefix("weighted:").replace("=0.5", "").replace(",", " ")
         for link, counter in sorted(remote_counters(findings, point).items()):
             labels.append(f"{offsets}\nR+{link}")
-            heights.append(float(counter.mean()))
-    panel.bar(labels, heights, color=SERIES[0])
+            heights.append(counter)
+    means, halves = means_of(heights)
+    panel.bar(labels, means, yerr=halves, capsize=2.5, color=SERIES[0])
     panel.tick_params(axis="x", labelsize=7)
     return drawn
 
@@ -101,7 +102,7 @@ def _counters(findings: Findings, figure: str) -> tuple[Figure, Axes]:
         panel.axhline(stated, color="black", linewidth=1.2, label=f"published: {stated:g}")
     panel.axhline(20.0, color=REFERENCE, linestyle="--", linewidth=1.0, label="a local link that is full: 20")
     panel.set_ylabel("packets of a router\nin 200 ns on one type of link")
-    fitting_legend(drawn, panel.get_legend_handles_labels()[0], "outside upper center")
+    fitting_legend(drawn, panel.get_legend_handles_labels()[0])
     return drawn, panel
 
 
@@ -137,7 +138,7 @@ def switch_paths(findings: Findings, figure: str) -> Figure:
         below = below + loads[:, index]
     _of_a_group(panel, point, f"{point.policy_label}, {point.traffic_label}", len(loads))
     handles, _ = panel.get_legend_handles_labels()
-    fitting_legend(drawn, handles, "outside upper center")
+    fitting_legend(drawn, handles)
     return drawn
 
 
@@ -182,7 +183,7 @@ def speedups(findings: Findings, figure: str) -> Figure:
     axes[0][0].set_ylabel("speed-up over MIN")
     if marks:
         marks[0].set_label("published, relative to the measured rival")
-        drawn.legend(handles=marks[:1], loc="outside upper center", frameon=False)
+        drawn.legend(handles=marks[:1], loc="outside lower center", frameon=False)
     return drawn
 
 

@@ -172,5 +172,5 @@ def legend_of_all(drawn: Figure, panels: Iterable[Axes], columns: int, **how: An
     for panel in panels:
         known |= {label: handle for handle, label in zip(*panel.get_legend_handles_labels(), strict=True)}
     drawn.legend(
-        known.values(), known.keys(), loc="outside upper center", ncols=columns, frameon=False, **how
+        known.values(), known.keys(), loc="outside lower center", ncols=columns, frameon=False, **how
     )

@@ -10,17 +10,17 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from dragonfly_env.colors import REFERENCE, SERIES, looks
+from dragonfly_env.colors import REFERENCE, SERIES, SPAN, looks
 from dragonfly_env.lab.papers.claims import at_most
 from dragonfly_env.lab.papers.figures.panels import letter, say_missing
-from dragonfly_env.lab.papers.findings import Findings, FloatArray, steps_of
+from dragonfly_env.lab.papers.findings import Findings, steps_of
 from dragonfly_env.lab.papers.quantities import (
     AFTER_NS,
     SETTLING_LATENCY,
     SETTLING_THROUGHPUT,
     around_change,
 )
-from dragonfly_env.plots.style import grid, policy_legend
+from dragonfly_env.plots.style import curve, grid, policy_legend
 from dragonfly_env.sweeps.point import Point
 
 _STYLES = ("-", "--", ":")
@@ -40,7 +40,7 @@ def convergence(findings: Findings, figure: str, panels: tuple[tuple[str, ...], 
             _curve(panel, findings, point, "latency_mean_ns", 1e-3, label, SERIES[number], style)
         for claim in findings.claims:
             if claim.metrics == (SETTLING_LATENCY,) and claim.traffic in patterns:
-                label = f"published: {'up to ' if claim.relation is at_most else ''}{claim.published:g} µs"
+                label = f"published: settles in {'up to ' if claim.relation is at_most else ''}{claim.published:g} µs"
                 known = panel.get_legend_handles_labels()[1]
                 panel.axvline(claim.published, color="black", linestyle="-.", linewidth=1.1, zorder=1,
                               label=None if label in known else label)  # fmt: skip
@@ -92,8 +92,7 @@ def accepted_over_time(findings: Findings, figure: str) -> Figure:
             ends_us, curves = findings.series(point, "accepted_load")
             begins_us = ends_us - (ends_us[1] - ends_us[0])
             one = look[point.policy_label]
-            panel.plot(begins_us, curves.mean(axis=0), **one.line, label=point.policy_label, linewidth=1.4)
-            _shade(panel, begins_us, curves, one.color)
+            curve(panel, begins_us, curves, **one.line, label=point.policy_label, linewidth=1.4)
             theirs = sst[(sst.hosts == hosts) & (sst.policy == point.policy_label)]
             means = theirs.groupby("begin_us").accepted_load.mean()
             panel.plot(means.index, means, marker="o", linestyle="none", markersize=5, zorder=6,
@@ -117,20 +116,10 @@ def _curve(
     color: str,
     style: str,
 ) -> None:
-    """The mean over seeds, and shaded what lies between the lowest and the highest."""
     ends_us, curves = findings.series(point, column)
     finite = np.isfinite(curves).all(axis=0)
     known, times = curves[:, finite] * scale, ends_us[finite]
-    axes.plot(times, known.mean(axis=0), color=color, linestyle=style, label=label, linewidth=1.4)
-    _shade(axes, times, known, color)
-
-
-def _shade(axes: Axes, times: FloatArray, curves: FloatArray, color: str) -> None:
-    """Shade the range from the lowest to the highest of several seeds."""
-    if len(curves) > 1:
-        axes.fill_between(
-            times, curves.min(axis=0), curves.max(axis=0), color=color, alpha=0.18, linewidth=0.0
-        )
+    curve(axes, times, known, color, linestyle=style, label=label, linewidth=1.4)
 
 
 def _offered(axes: Axes, point: Point, color: str) -> None:
@@ -149,7 +138,7 @@ def _finish(axes: Axes, title: str, filled: bool) -> None:
         return
     axes.set_ylim(bottom=0.0)
     axes.margins(x=0.01)
-    axes.legend(frameon=False, fontsize=8)
+    axes.legend(framealpha=0.85, edgecolor="none", frameon=True, fontsize=8)
 
 
 def after_change(findings: Findings, figure: str) -> Figure:
@@ -163,12 +152,11 @@ def after_change(findings: Findings, figure: str) -> Figure:
             ends_us, curves = findings.series(point, "generated_latency_mean_ns")
             since_ns = ends_us * 1000.0 - steps_of(point)[-1][0]
             shown = (since_ns > -_BEFORE_NS) & (since_ns <= _AFTER_NS)
-            panel.plot(since_ns[shown], curves[:, shown].mean(axis=0), **look[point.policy_label].line,
-                       label=point.policy_label, linewidth=1.4)  # fmt: skip
-            _shade(panel, since_ns[shown], curves[:, shown], look[point.policy_label].color)
+            curve(panel, since_ns[shown], curves[:, shown], **look[point.policy_label].line,
+                  label=point.policy_label, linewidth=1.4)  # fmt: skip
         if any(claim.figure == figure and claim.traffic == change for claim in findings.claims):
             panel.axvspan(
-                *AFTER_NS, color="#f0e6c8", zorder=0, linewidth=0.0, label="published: who is lowest here"
+                *AFTER_NS, color=SPAN, zorder=0, linewidth=0.0, label="published: who is lowest here"
             )
         panel.axvline(0.0, color=REFERENCE, linestyle=":", linewidth=1.0)
         panel.set_title(f"({letter(index)}) {change.replace('->', ' to ')}, load {points[0].load:g}")

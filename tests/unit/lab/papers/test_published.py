@@ -7,8 +7,10 @@ import pytest
 
 from dragonfly_env.lab.papers import Paper, find_paper
 from dragonfly_env.lab.papers.claims import Metric
+from dragonfly_env.lab.papers.figures.boxes import latency_boxes
 from dragonfly_env.lab.papers.figures.panels import published_of
 from dragonfly_env.lab.papers.findings import Findings
+from dragonfly_env.lab.papers.job_metrics import tile_metric
 from dragonfly_env.lab.papers.quantities import HOPS, LATENCY_MEAN, PEAK_THROUGHPUT, THROUGHPUT
 from tests.unit.lab.papers.made_up import findings_of
 
@@ -66,6 +68,22 @@ def test_what_the_text_states_of_the_reference_makes_a_value(
 def test_a_saving_without_a_published_reference_is_relative_to_what_was_measured() -> None:
     found = made_up(TACO25, "fig14")
     assert value_of(found, "fig14", LATENCY_MEAN, ("adv+1", 0.3, "lia")) == (0.7, False)
+
+
+def test_boxes_show_published_means_and_percentiles() -> None:
+    drawn = latency_boxes(made_up(HPDC21, "fig6"), "fig6")
+    entries = [text.get_text() for text in drawn.legends[0].get_texts()]
+    assert entries[-2:] == ["published mean", "published 99th percentile"]
+    marks = [line for panel in drawn.axes[3:] for line in panel.get_lines() if line.get_zorder() == 6]
+    assert len(marks) >= 10
+
+
+@pytest.mark.parametrize(
+    ("kind", "what", "of_job"), [("network", "ratio", False), ("processor", "stalls", True)]
+)
+def test_figures_find_the_quantity_of_a_claim(kind: str, what: str, of_job: bool) -> None:
+    assert tile_metric(kind, what, of_job=of_job) is tile_metric(kind, what, of_job)
+    assert tile_metric(kind, what) is tile_metric(kind, what, False)
 
 
 def test_a_maximum_over_loads_has_one_point() -> None:
