@@ -243,8 +243,8 @@ def _conditions(findings: Findings, figure: str) -> list[str]:
     """The line below the title of a figure; nothing for a figure without runs."""
     from dragonfly_env.plots.style import conditions
 
-    results = findings.results(figure)
-    if results.table.empty:
+    if not findings.of(figure):
         return []
+    results = findings.results(figure)
     intervals = ", 95 % intervals" if results.table["seed"].nunique() > 1 else ""
     return [conditions(results) + intervals]

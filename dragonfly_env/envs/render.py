@@ -1,8 +1,6 @@
-"""Rendering of the environments: as text, or as a picture drawn without a display.
+"""Rendering of the environments: as text, or as a picture drawn without a display (`picture.py`).
 
-A frame shows the utilisation of links over a window of simulated time, and names the hottest. Its picture has groups
-on a circle, and global links as chords coloured by utilisation. It is drawn with Matplotlib's Agg canvas, which needs
-no display, and without ``pyplot``, which keeps global state.
+A frame shows the utilisation of links over a window of simulated time, and names the hottest.
 """
 
 from __future__ import annotations
@@ -23,9 +21,7 @@ from dragonfly_env.metrics import Metrics
 from dragonfly_env.simulation.config import SimulationConfig
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.colors import Colormap
-    from matplotlib.figure import Figure
+    from dragonfly_env.envs.picture import Picture
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -104,7 +100,7 @@ class Frame:
         metrics = self.metrics
         return [
             ("accepted load", _text(metrics.accepted_load, "{:.3f}")),
-            ("mean latency", _text(metrics.latency_mean_ns, "{:,.0f} ns")),
+            ("mean latency", _text(metrics.latency_mean_ns / 1000, "{:,.2f} µs")),
             ("mean hops", _text(metrics.hops_mean, "{:.2f}")),
             ("minimal paths", _text(100 * metrics.minimal_fraction, "{:.0f} %")),
             ("packets in flight", f"{metrics.packets_in_flight:,}"),
@@ -143,7 +139,7 @@ def draw_text(frame: Frame) -> str:
         f"{frame.title} · t = {frame.time_ns / 1000:.3f} µs",
         figures,
         "",
-        f"links (last {frame.window_ns:,.0f} ns)   mean    max",
+        f"links (last {frame.window_ns / 1000:.3f} µs)   mean    max",
     ]
     for kind, (mean, most) in frame.class_utilisation.items():
         lines.append(f"  {kind:<20}{100 * mean:>7.1f}%{100 * most:>6.1f}%")
@@ -183,225 +179,6 @@ def _map(frame: Frame) -> list[str]:
     return lines
 
 
-# Pictures.
-
-_WIDTH_IN, _HEIGHT_IN, _DPI = 11.0, 8.0, 100
-_COLORS = ("#dfe4ea", "#a9cbdc", "#f3cf63", "#ea7e2c", "#b3131b")
-_INK, _QUIET = "#20262e", "#69727d"
-_NAMED = 8
-_MOST_CHORDS = 1500  # the busiest; more are a grey disc
-_CHORD_POINTS = 33
-_GAP, _WIDEST_GAP = 0.18, 0.12  # between groups: a fraction of a group's arc, at most so many radians
-_RING = (0.93, 1.0)
-
-
-def draw_image(frame: Frame) -> ImageArray:
-    """The frame as an image.
-
-    Args:
-        frame: What to show.
-
-    Returns:
-        (800, 1100, 3) red, green, blue. A new array.
-    """
-    require_analysis("render()")
-    import_matplotlib()
-    # Matplotlib is imported when it is used: it takes half a second to import, and most users never render.
-    from matplotlib import rc_context
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.colors import LinearSegmentedColormap
-    from matplotlib.figure import Figure
-
-    colors = LinearSegmentedColormap.from_list("utilisation", _COLORS)
-    with rc_context({"font.family": "DejaVu Sans", "font.size": 10.0, "axes.unicode_minus": False}):
-        figure = Figure(figsize=(_WIDTH_IN, _HEIGHT_IN), dpi=_DPI, facecolor="white")
-        canvas = FigureCanvasAgg(figure)
-        _titles(figure, frame)
-        circle = figure.add_axes((0.005, 0.01, 0.655, 0.885))
-        circle.set(xlim=(-1.16, 1.16), ylim=(-1.16, 1.16), aspect="equal")
-        circle.axis("off")
-        _ring(circle, frame, colors)
-        badges = _chords(circle, frame, colors)
-        _badges(circle, badges)
-        _panel(figure, frame, colors)
-        canvas.draw()  # type: ignore[no-untyped-call]
-        return np.array(canvas.buffer_rgba(), np.uint8)[:, :, :3].copy()  # type: ignore[no-untyped-call]
-
-
-def _titles(figure: Figure, frame: Frame) -> None:
-    figure.text(0.03, 0.945, frame.title, size=16, weight="bold", color=_INK)
-    figure.text(
-        0.97, 0.945, f"t = {frame.time_ns / 1000:.3f} µs", size=16, weight="bold", color=_INK, ha="right"
-    )
-    window = (
-        f"utilisation over the last {frame.window_ns:,.0f} ns" if frame.window_ns else "no time has passed"
-    )
-    figure.text(0.03, 0.912, window, size=10, color=_QUIET)
-
-
-def _cells(frame: Frame) -> tuple[FloatArray, FloatArray]:
-    """(num_routers,) angles where the cell of each router begins and how wide it is: clockwise from the top."""
-    groups, a = frame.topology.num_groups, frame.topology.a
-    arc = 2.0 * np.pi / groups
-    gap = min(_GAP * arc, _WIDEST_GAP) if groups > 1 else 0.0
-    width = (arc - gap) / a
-    router = np.arange(frame.topology.num_routers)
-    return (router // a) * arc + gap / 2.0 + (router % a) * width, np.full(len(router), width)
-
-
-def _on_circle(angle: FloatArray, radius: float) -> FloatArray:
-    """(..., 2) points; angles run clockwise from the top."""
-    return radius * np.stack([np.sin(angle), np.cos(angle)], axis=-1)
-
-
-def _ring(axes: Axes, frame: Frame, colors: Colormap) -> None:
-    """A cell per router, coloured by its local links; groups are apart and numbered."""
-    from matplotlib.collections import PolyCollection
-
-    begin, width = _cells(frame)
-    inner, outer = _RING
-    steps = np.linspace(0.0, 1.0, 2 + 240 // len(begin))
-    angle = begin[:, None] + width[:, None] * steps
-    outlines = np.concatenate([_on_circle(angle, outer), _on_circle(angle[:, ::-1], inner)], axis=1)
-    edge = 0.6 if len(begin) <= 600 else 0.0
-    axes.add_collection(
-        PolyCollection(
-            list(outlines), facecolors=colors(frame.router_utilisation), edgecolors="white", linewidths=edge
-        )
-    )
-    groups, a = frame.topology.num_groups, frame.topology.a
-    every = max(1, -(-groups // 48))
-    size = 12 if groups <= 20 else 10 if groups <= 40 else 8
-    middle = begin.reshape(groups, a).mean(axis=1) + width[0] / 2.0
-    for group, (x, y) in enumerate(_on_circle(middle, 1.075).tolist()):
-        if group % every == 0:
-            axes.text(x, y, str(group), ha="center", va="center", size=size, color=_INK, weight="bold")
-
-
-def _chords(axes: Axes, frame: Frame, colors: Colormap) -> list[tuple[float, float]]:
-    """A curve per global link and direction, the busiest on top.
-
-    Returns:
-        Where the badges of the named links belong: near the sending end, busiest first.
-    """
-    from matplotlib.collections import LineCollection
-
-    order = np.argsort(-frame.utilisation, kind="stable")[:_MOST_CHORDS][::-1]  # as frame.hottest() has it
-    links, used = frame.links[order], frame.utilisation[order]
-    if not len(links):
-        return []
-    curves = _curves(frame, links)
-    # The more chords, the thinner and paler, except for the busiest few dozen: else a thousand are one blot.
-    sparse = min(1.0, 80.0 / len(links))
-    busiest = np.linspace(0.0, 1.0, len(links)) ** (0.02 * len(links))
-    rgba = colors(used)
-    rgba[:, 3] = np.clip(
-        used * (sparse + (1.0 - sparse) * (0.16 + 0.84 * busiest)) + 0.35 * sparse + 0.06, 0.0, 1.0
-    )
-    widths = (0.5 + 1.2 * used) * (0.55 + 1.45 * np.sqrt(sparse) + 1.1 * busiest * (1.0 - sparse))
-    axes.add_collection(LineCollection(list(curves), colors=rgba, linewidths=widths, capstyle="round"))
-    named = min(_NAMED, int((used > 0.0).sum()))
-    # At different distances from the ring, so that the badges of neighbours do not hide each other.
-    return [(float(x), float(y)) for rank in range(named) for x, y in [curves[-1 - rank, 4 + 2 * (rank % 4)]]]
-
-
-def _curves(frame: Frame, links: npt.NDArray[np.int64]) -> FloatArray:
-    """(L, points, 2) arcs that bend towards the middle. The two directions of a link run side by side."""
-    begin, width = _cells(frame)
-    first_global = frame.topology.p + frame.topology.num_local_ports
-    slots = 2.0 * max(1, frame.topology.h)
-
-    def at(router: npt.NDArray[np.int64], port: npt.NDArray[np.int64], sends: bool) -> FloatArray:
-        # Every port has two slots of its router's cell, for what leaves and for what comes in.
-        slot = 2.0 * (port - first_global) + (0.5 if sends else 1.5)
-        return np.asarray(begin[router] + width[router] * slot / slots, np.float64)
-
-    start_angle, end_angle = at(links[:, 0], links[:, 1], True), at(links[:, 2], links[:, 3], False)
-    start, end = _on_circle(start_angle, _RING[0] - 0.01), _on_circle(end_angle, _RING[0] - 0.01)
-    # Neighbours are joined by flat arcs along the ring, opposite groups almost straight through the middle.
-    apart = np.abs((start_angle - end_angle + np.pi) % (2.0 * np.pi) - np.pi) / np.pi
-    pull = (0.75 - 0.65 * apart)[:, None]
-    bend_start, bend_end = start * pull, end * pull
-    t = np.linspace(0.0, 1.0, _CHORD_POINTS)[None, :, None]
-    return np.asarray(
-        (1 - t) ** 3 * start[:, None]
-        + 3 * (1 - t) ** 2 * t * bend_start[:, None]
-        + 3 * (1 - t) * t**2 * bend_end[:, None]
-        + t**3 * end[:, None],
-        np.float64,
-    )
-
-
-def _badges(axes: Axes, places: list[tuple[float, float]]) -> None:
-    for rank, (x, y) in reversed(list(enumerate(places, start=1))):
-        axes.text(
-            x,
-            y,
-            str(rank),
-            size=8,
-            weight="bold",
-            ha="center",
-            va="center",
-            color=_INK,
-            bbox={
-                "boxstyle": "circle,pad=0.22",
-                "facecolor": "white",
-                "edgecolor": _COLORS[-1],
-                "linewidth": 1.2,
-            },
-        )
-
-
-def _panel(figure: Figure, frame: Frame, colors: Colormap) -> None:
-    """The right-hand side: colours, figures, link classes, the hottest links."""
-    left, right = 0.69, 0.97
-    bar = figure.add_axes((left, 0.845, right - left, 0.022))
-    bar.imshow(np.linspace(0.0, 1.0, 256)[None], aspect="auto", cmap=colors, extent=(0.0, 100.0, 0.0, 1.0))
-    bar.set_yticks([])
-    bar.set_xticks([0, 25, 50, 75, 100], ["0", "25", "50", "75", "100"], size=9, color=_QUIET)
-    bar.tick_params(length=0)
-    for spine in bar.spines.values():
-        spine.set_visible(False)
-    figure.text(left, 0.878, "utilisation, %", size=10, color=_QUIET)
-
-    y = 0.765
-    drawn = min(_MOST_CHORDS, len(frame.links))
-    which = "one per direction" if drawn == len(frame.links) else f"the busiest {drawn:,}"
-    figure.text(left, y, f"chords: global links, {which}", size=9, color=_QUIET)
-    figure.text(left, y - 0.024, "ring: routers, mean of their local links", size=9, color=_QUIET)
-    y = _rows(figure, 0.685, "since statistics began", frame.figures)
-    classes = [
-        (kind, f"{100 * mean:.0f} %  /  {100 * most:.0f} %")
-        for kind, (mean, most) in frame.class_utilisation.items()
-    ]
-    y = _rows(figure, y - 0.03, "links: mean / highest", classes)
-    if not len(frame.links):
-        return
-    y -= 0.03
-    figure.text(left, y, "hottest global links", size=10, weight="bold", color=_INK)
-    hot = f"{frame.hot_links:,} above {100 * HOT:.0f} %"
-    figure.text(right, y, hot, size=9, color=_QUIET, ha="right")
-    for rank, link in enumerate(frame.hottest(_NAMED), start=1):
-        y -= 0.03
-        color = _COLORS[-1] if link.utilisation >= HOT else _INK
-        figure.text(left, y, f"{rank}", size=9, weight="bold", color=_COLORS[-1])
-        figure.text(left + 0.022, y, f"group {link.group} → {link.peer_group}", size=10, color=_INK)
-        figure.text(left + 0.128, y, f"router {link.router} → {link.peer}", size=8, color=_QUIET)
-        figure.text(
-            right, y, f"{100 * link.utilisation:.0f} %", size=10, weight="bold", color=color, ha="right"
-        )
-
-
-def _rows(figure: Figure, y: float, title: str, rows: list[tuple[str, str]]) -> float:
-    """A title and a table of two columns; the height where it ends."""
-    figure.text(0.69, y, title, size=10, weight="bold", color=_INK)
-    for name, text in rows:
-        y -= 0.028
-        figure.text(0.69, y, name, size=10, color=_QUIET)
-        figure.text(0.97, y, text, size=10, color=_INK, ha="right")
-    return y - 0.012
-
-
 class Renderer:
     """Makes and renders the frames of one environment; utilisation is measured from frame to frame.
 
@@ -423,6 +200,15 @@ class Renderer:
     def reset(self) -> None:
         """A new episode has begun: forget earlier frames."""
         self._marks = []
+
+    @functools.cached_property
+    def _picture(self) -> Picture:
+        require_analysis("render()")
+        import_matplotlib()
+        # Matplotlib takes half a second to import, and most users never render.
+        from dragonfly_env.envs.picture import Picture
+
+        return Picture(self._config.topology, _title(self._config))
 
     @functools.cached_property
     def _global(self) -> IntArray:
@@ -482,7 +268,7 @@ class Renderer:
             raise StateError(f"render(): the environment was made with render_mode=None; give it {modes}")
         frame = self.frame(metrics, time_ns)
         if self.mode == "rgb_array":
-            return draw_image(frame)
+            return self._picture.draw(frame)
         if self.mode == "ansi":
             return draw_text(frame)
         print(draw_text(frame))
