@@ -22,9 +22,11 @@ import joblib
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter
 
 import dragonfly_env as dfe
 from dragonfly_env.bounds.demands import demand_of
+from dragonfly_env.colors import LEARNERS, looks
 from dragonfly_env.lab.benchmark.scores import interquartile_mean
 from dragonfly_env.named_tasks import BOUND, PACKETS, REFERENCES, Task, TaskScore
 from dragonfly_env.simulation.window import after_warmup
@@ -217,8 +219,9 @@ def figure(table: pd.DataFrame) -> Figure:
     rows = math.ceil(len(names) / 2)
     drawn = Figure(figsize=(11, 3.2 * rows), layout="constrained")
     panels = drawn.subplots(rows, 2, squeeze=False).ravel()
+    colors = {**LEARNERS, **{name: look.color for name, look in looks(["q-adaptive"]).items()}}
     for panel, name in zip(panels, names, strict=False):
-        for number, algorithm in enumerate(ALGORITHMS):
+        for algorithm in ALGORITHMS:
             own = table[(table["task"] == name) & (table["algorithm"] == algorithm)]
             if own.empty:
                 continue
@@ -228,10 +231,18 @@ def figure(table: pd.DataFrame) -> Figure:
             ]
             points = [interquartile_mean(column) for column in np.array(curves).T]
             means, lows, highs = np.array(points).T
-            panel.plot(at / 1e6, means, color=f"C{number}", label=algorithm)
-            panel.fill_between(at / 1e6, lows, highs, color=f"C{number}", alpha=0.2, linewidth=0)
-        panel.set(title=name, xlabel="million decisions", ylabel="latency in training (ns)", yscale="log")
+            label = f"{algorithm}, {len(curves)} seeds"
+            panel.plot(at / 1e6, means / 1e3, color=colors[algorithm], label=label)
+            panel.fill_between(
+                at / 1e6, lows / 1e3, highs / 1e3, color=colors[algorithm], alpha=0.2, linewidth=0
+            )
+        panel.set(title=name, xlabel="million decisions", ylabel="latency in training (µs)", yscale="log")
+        panel.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        panel.yaxis.set_major_formatter("{x:g}")
+        panel.yaxis.set_minor_formatter(NullFormatter())
+        panel.grid(color="#e4e4e4", linewidth=0.7)
         panel.legend(fontsize="small")
+    drawn.suptitle("Interquartile mean over the seeds, and its 95 % interval (shaded)", fontsize=10)
     for panel in panels[len(names) :]:
         panel.axis("off")
     return drawn

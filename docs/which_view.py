@@ -23,6 +23,7 @@ import matplotlib.pyplot as plt
 
 import dragonfly_env as dfe
 from dragonfly_env.agents import evaluate_over_seeds
+from dragonfly_env.colors import LEARNERS, REFERENCE, SERIES
 
 DOCS = Path(__file__).parent
 DATA, PICTURE = (
@@ -116,6 +117,7 @@ def draw(rows: list[dict[str, str]]) -> None:
     panels = {
         title: names for title, names in panels.items() if done & {*names}
     }
+    colors = (*LEARNERS.values(), SERIES[4], *SERIES[6:])
     figure, axes = plt.subplots(
         1,
         len(panels),
@@ -128,21 +130,34 @@ def draw(rows: list[dict[str, str]]) -> None:
         for number, name in enumerate(names):
             for seed in range(1, CASES[name].seeds + 1):
                 points = [
-                    (int(row["decisions"]) / 1e6, float(row["latency_ns"]))
+                    (
+                        int(row["decisions"]) / 1e6,
+                        float(row["latency_ns"]) / 1000,
+                    )
                     for row in rows
                     if (row["case"], row["seed"], row["of"])
                     == (name, str(seed), "training")
                 ]
                 if points:
                     label = name if seed == 1 else None
-                    style = {"color": f"C{number}", "lw": 1.2, "alpha": 0.8}
+                    style = {
+                        "color": colors[number % len(colors)],
+                        "lw": 1.2,
+                        "alpha": 0.8,
+                    }
                     axis.plot(*zip(*points, strict=True), label=label, **style)
-        axis.axhline(RANDOM_NS, color="0.6", ls=":", lw=1)
+        axis.axhline(
+            RANDOM_NS / 1000,
+            color=REFERENCE,
+            ls=":",
+            lw=1,
+            label="random choice",
+        )
         axis.set_xlabel("decisions (millions)")
-        axis.set_ylim(1150, 1700)
-        axis.set_title(title, fontsize=10)
+        axis.set_ylim(1.15, 1.7)
+        axis.set_title(f"{title}: a line per training", fontsize=10)
         axis.legend(fontsize=8, loc="upper right")
-    axes[0][0].set_ylabel("mean latency in training (ns)")
+    axes[0][0].set_ylabel("mean latency in training (µs)")
     figure.savefig(PICTURE, dpi=110)
 
 

@@ -12,6 +12,9 @@ from typing import Any
 SERIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#222222", "#999933")
 """Colors of what is not a policy: loads, classes of links, operations (after Okabe and Ito)."""
 
+LEARNERS = {"ippo": SERIES[0], "ppo": SERIES[5], "mappo": SERIES[2], "idqn": SERIES[3]}
+"""Colors of the baselines of ``examples/`` in learning curves."""
+
 HEAT = ("#ece9e2", "#f6d06f", "#ea8f2a", "#c8501a", "#96290b")
 """Colors of a utilization or another value of a map, evenly spaced from the lowest value to the highest. Lightness
 falls all the way, and stays far enough from black for lines and text on top.
