@@ -100,7 +100,7 @@ std::vector<PolicyInfo> acor_policies() {
   std::ranges::copy(piggyback_parameters(), std::back_inserter(of_both));
   std::ranges::copy(nonminimal_parameters(), std::back_inserter(of_acor));
   return {{"acor",
-           "always a non-minimal path, which is the longer the more heads of injection queues are blocked",
+           "always a non-minimal path; the more injection queues are blocked, the longer the path",
            kSource,
            "source",
            "path",
@@ -109,7 +109,7 @@ std::vector<PolicyInfo> acor_policies() {
            NonMinimalKind::kLgl,
            {"nonminimal_level"}},
           {"pb-acor",
-           "as pb, with non-minimal paths as long as acor's",
+           "Piggyback with the non-minimal paths of ACOR",
            kSource,
            "source",
            "path",

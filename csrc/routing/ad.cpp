@@ -39,13 +39,15 @@ struct Mode {
 // Source: Chunduri et al., IPDPS 2021, section II-D. The numbers of AD1 are not public: that its bias grows
 // with the hops taken is (US patent 9,577,918); that it does so by shifts of 0, 1 and 2 is assumed.
 constexpr std::array<Mode, 4> kModes{{
-    {"ad0", "Aries, no bias: a non-minimal path as soon as it is less loaded", {}},
-    {"ad1", "Aries, a bias towards minimal paths that grows with the hops taken", {{{0, 0}, {1, 0}, {2, 0}}}},
+    {"ad0", "Aries without a bias: a non-minimal path as soon as it is less loaded", {}},
+    {"ad1",
+     "Aries with a bias towards minimal paths that grows with the hops taken",
+     {{{0, 0}, {1, 0}, {2, 0}}}},
     {"ad2",
-     "Aries, a small bias: a non-minimal path must be four levels less loaded",
+     "Aries with a small bias: a non-minimal path must be four levels less loaded",
      {{{0, 4}, {0, 4}, {0, 4}}}},
     {"ad3",
-     "Aries, a strong bias: a non-minimal path must be four times less loaded",
+     "Aries with a strong bias: a non-minimal path must be four times less loaded",
      {{{2, 0}, {2, 0}, {2, 0}}}},
 }};
 
@@ -286,17 +288,16 @@ std::vector<PolicyInfo> ad_policies() {
   std::ranges::copy(find_tracker(kLoadLevels).parameters, std::back_inserter(shared));
   std::vector<ParameterInfo> all = length_bias_parameters();
   std::ranges::copy(shared, std::back_inserter(all));
-  std::vector<PolicyInfo> policies{
-      {"ad",
-       "Aries: minimal or a non-minimal path, by the load of ports in 16 levels and a bias for "
-       "each side and number of hops",
-       source,
-       "progressive",
-       "path",
-       std::move(all),
-       make_ad,
-       NonMinimalKind::kLgl,
-       {"load_level"}}};
+  std::vector<PolicyInfo> policies{{"ad",
+                                    "Aries: compares the load of the ports of minimal and non-minimal paths "
+                                    "in 16 levels, with a bias per kind of path and number of hops",
+                                    source,
+                                    "progressive",
+                                    "path",
+                                    std::move(all),
+                                    make_ad,
+                                    NonMinimalKind::kLgl,
+                                    {"load_level"}}};
   for (const Mode& mode : kModes) {
     policies.push_back({mode.name,
                         mode.summary,

@@ -90,15 +90,16 @@ std::vector<PolicyInfo> lia_policies() {
                         "TACO 2025, table 1",
                         between(0, 1e6)});
   std::ranges::copy(candidate_parameters(), std::back_inserter(parameters));
-  return {{"lia",
-           "minimal or the shortest safe non-minimal path, by counters of the router's own traffic",
-           "LIA, TACO 2025, section 4",
-           "source",
-           "path",
-           std::move(parameters),
-           make_lia,
-           NonMinimalKind::kLgl,
-           {"destination_traffic_level", "saturated_links", "own_links", "destination_remote_packets"}}};
+  return {
+      {"lia",
+       "a minimal path or the shortest safe non-minimal path, chosen by counters of the router's own traffic",
+       "LIA, TACO 2025, section 4",
+       "source",
+       "path",
+       std::move(parameters),
+       make_lia,
+       NonMinimalKind::kLgl,
+       {"destination_traffic_level", "saturated_links", "own_links", "destination_remote_packets"}}};
 }
 
 }  // namespace dragonfly

@@ -24,7 +24,7 @@ std::unique_ptr<RoutingPolicy> make_minimal(const PolicyInfo&, const Parameters&
 
 std::vector<PolicyInfo> minimal_policies() {
   return {
-      {"min", "the shortest path", "Kim et al., ISCA 2008, section 4.1", "source", "path", {}, make_minimal}};
+      {"min", "a shortest path", "Kim et al., ISCA 2008, section 4.1", "source", "path", {}, make_minimal}};
 }
 
 }  // namespace dragonfly

@@ -151,10 +151,9 @@ std::vector<PolicyInfo> mlp_policies() {
   trained.push_back({"weights", NetworkPtr{}, "", "the network: a file of weights"});
   std::vector<ParameterInfo> given = trained;
   given.push_back({"sha256", std::string{"network"}, "", "of that file; unset: any file"});
-  const std::string shipped =
-      "a trained neural network scores candidate paths; its weights come with the package";
-  return {{"mlp", "a neural network from a file scores the legal ports or paths", "this project", "source",
-           "path", std::move(given), make_mlp},
+  const std::string shipped = "a trained neural network of the package, which scores candidate paths";
+  return {{"mlp", "a neural network from a file, which scores the legal ports or paths", "this project",
+           "source", "path", std::move(given), make_mlp},
           {"neural-v1", shipped, "this project", "source", "path", trained, make_mlp},
           {"neural-v2", shipped, "this project", "progressive", "path", trained, make_mlp}};
 }

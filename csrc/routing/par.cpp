@@ -42,7 +42,9 @@ std::unique_ptr<RoutingPolicy> make_par(const PolicyInfo& info, const Parameters
 }  // namespace
 
 std::vector<PolicyInfo> par_policies() {
-  return {{"par", "as ugal-n, and once more at the second router of the source group",
+  return {{"par",
+           "progressive adaptive routing: UGAL at the source router, and again at the second router of the "
+           "source group",
            "Jiang et al., ISCA 2009; Kang et al., HPDC 2021", "every", "path", queue_ugal_parameters(),
            make_par, NonMinimalKind::kLgl}};
 }

@@ -54,9 +54,8 @@ std::vector<PolicyInfo> pb_policies() {
   std::vector<ParameterInfo> parameters = find_tracker(kCongestedLinks).parameters;
   std::ranges::copy(piggyback_parameters(), std::back_inserter(parameters));
   return {{"pb",
-           "as ugal-n, and a non-minimal path where the group knows by its signals that the minimal global "
-           "link is "
-           "congested",
+           "Piggyback: UGAL that also takes a non-minimal path if routers of the group signal that the "
+           "minimal global link is congested",
            "Jiang et al., ISCA 2009; LIA, TACO 2025, section 5.2",
            "source",
            "path",

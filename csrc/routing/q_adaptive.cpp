@@ -245,23 +245,22 @@ PolicyInfo info_of(std::string name, std::string summary, std::string source,
 }  // namespace
 
 std::vector<PolicyInfo> q_adaptive_policies() {
-  return {
-      info_of("q-adaptive", "learns by two-level Q-tables which port reaches a group soonest",
-              "Kang, Wang, Lan, HPDC 2021, section 4"),
-      info_of("q-adaptive-queue",
-              "Q-adaptive that starts with the times of free paths and adds the wait in a port's own queues",
-              "this project, after Kang, Wang, Lan, HPDC 2021",
-              {{"initial_values", std::string{"path-time"}}, {"queue_weight", 1.0}}),
-      info_of("q-adaptive-fast",
-              "Q-adaptive that stands from the first packet on: it weighs only non-minimal paths that lead "
-              "elsewhere, and "
-              "what packets do behind them",
-              "this project, after Kang, Wang, Lan, HPDC 2021",
-              {{"initial_values", std::string{"path-time"}},
-               {"queue_weight", 2.0},
-               {"source_ports", std::string{"global"}},
-               {"next_value", std::string{"taken"}},
-               {"q_thld2", 0.2}})};
+  return {info_of("q-adaptive", "learns in two-level Q-tables how soon each port reaches a group",
+                  "Kang, Wang, Lan, HPDC 2021, section 4"),
+          info_of("q-adaptive-queue",
+                  "Q-adaptive whose tables begin with the times of idle paths, and which adds the wait in a "
+                  "port's own queues",
+                  "this project, after Kang, Wang, Lan, HPDC 2021",
+                  {{"initial_values", std::string{"path-time"}}, {"queue_weight", 1.0}}),
+          info_of("q-adaptive-fast",
+                  "Q-adaptive with usable estimates from the first packet: it considers only non-minimal "
+                  "paths through other groups, and also the delay after the first hop",
+                  "this project, after Kang, Wang, Lan, HPDC 2021",
+                  {{"initial_values", std::string{"path-time"}},
+                   {"queue_weight", 2.0},
+                   {"source_ports", std::string{"global"}},
+                   {"next_value", std::string{"taken"}},
+                   {"q_thld2", 0.2}})};
 }
 
 }  // namespace dragonfly

@@ -69,7 +69,7 @@ std::vector<PolicyInfo> tpr_policies() {
   std::ranges::copy(bias_parameters(), std::back_inserter(parameters));
   std::ranges::copy(candidate_parameters(), std::back_inserter(parameters));
   return {{"tpr",
-           "as ugal-n, biased by how much the router has sent to the destination group lately",
+           "UGAL with a bias that depends on what the router sent to the destination group lately",
            "Faizian et al., IEEE TMSCS 2018; LIA, TACO 2025, sections 2.2.3 and 5.2",
            "source",
            "path",

@@ -64,7 +64,7 @@ std::vector<ParameterInfo> bias_parameters() {
   const auto bias = [](const char* name, double packets, const std::string& level) {
     return ParameterInfo{name, packets, "packets",
                          "T of UGAL's comparison where traffic is " + level +
-                             ": above 0 favours minimal paths. Source: LIA, TACO 2025, table 1",
+                             ": above 0 favors minimal paths. Source: LIA, TACO 2025, table 1",
                          between(-1e9, 1e9)};
   };
   return {

@@ -41,10 +41,14 @@ std::unique_ptr<RoutingPolicy> make_ugal(const PolicyInfo& info, const Parameter
 
 std::vector<PolicyInfo> ugal_policies() {
   constexpr const char* source = "Kang, Wang, Lan, HPDC 2021, section 2.2";
-  return {{"ugal-g", "minimal or a random group, by local occupancy", source, "source", "path",
-           queue_ugal_parameters(), make_ugal, NonMinimalKind::kLg},
-          {"ugal-n", "minimal or a random router, by local occupancy", source, "source", "path",
-           queue_ugal_parameters(), make_ugal, NonMinimalKind::kLgl}};
+  return {{"ugal-g",
+           "UGAL: compares the occupancy of the first port of a minimal path and of a path through a random "
+           "group",
+           source, "source", "path", queue_ugal_parameters(), make_ugal, NonMinimalKind::kLg},
+          {"ugal-n",
+           "UGAL: compares the occupancy of the first port of a minimal path and of a path through a random "
+           "router",
+           source, "source", "path", queue_ugal_parameters(), make_ugal, NonMinimalKind::kLgl}};
 }
 
 }  // namespace dragonfly

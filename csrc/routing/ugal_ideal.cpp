@@ -77,16 +77,15 @@ std::unique_ptr<RoutingPolicy> make_ugal_ideal(const PolicyInfo& info, const Par
 }  // namespace
 
 std::vector<PolicyInfo> ugal_ideal_policies() {
-  return {
-      {"ugal-ideal",
-       "minimal or a random router, by the occupancy of the two paths' global links anywhere in the group",
-       "LIA, TACO 2025, section 5.2 (UGAL-G); Kim et al., ISCA 2008",
-       "source",
-       "path",
-       ugal_parameters(),
-       make_ugal_ideal,
-       NonMinimalKind::kLgl,
-       {"candidate_link_packets"}}};
+  return {{"ugal-ideal",
+           "UGAL that knows the occupancy of the global links of both paths, anywhere in the group",
+           "LIA, TACO 2025, section 5.2 (UGAL-G); Kim et al., ISCA 2008",
+           "source",
+           "path",
+           ugal_parameters(),
+           make_ugal_ideal,
+           NonMinimalKind::kLgl,
+           {"candidate_link_packets"}}};
 }
 
 }  // namespace dragonfly

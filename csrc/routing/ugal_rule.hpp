@@ -39,7 +39,7 @@ struct UgalParams : CandidateParams {
   using CandidateParams::CandidateParams;
   Real bias_packets{this,
                     {"bias_packets", 0.0, "packets",
-                     "added to the non-minimal path's side of the comparison: above 0 favours minimal paths. "
+                     "added to the non-minimal path's side of the comparison: above 0 favors minimal paths. "
                      "Source: T of LIA, "
                      "TACO 2025, equation 1; 0 in Kang et al., HPDC 2021, section 5.1",
                      between(-1e9, 1e9)}};

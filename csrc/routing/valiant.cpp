@@ -88,12 +88,20 @@ std::vector<PolicyInfo> valiant_policies() {
     return PolicyInfo{name,       summary,      source,     "source", "path",
                       parameters, make_valiant, nonminimal, {},       std::move(aliases)};
   };
-  return {row("val-g", "always a non-minimal path through a random group", kang, NonMinimalKind::kLg),
-          row("val-n", "always a non-minimal path through a random router of another group", kang,
-              NonMinimalKind::kLgl, {"vlb-lgl"}),
-          row("vlb-lg", "Valiant with path A = local, global", lia, NonMinimalKind::kLg),
-          row("vlb-gl", "Valiant with path A = own global link, local", lia, NonMinimalKind::kGl),
-          row("vlb-g", "Valiant with path A = own global link", lia, NonMinimalKind::kG)};
+  return {
+      row("val-g", "always a non-minimal path, through a random group", kang, NonMinimalKind::kLg),
+      row("val-n", "always a non-minimal path, through a random router of another group", kang,
+          NonMinimalKind::kLgl, {"vlb-lgl"}),
+      row("vlb-lg",
+          "always a non-minimal path, through the router at the end of a random global link of the group",
+          lia, NonMinimalKind::kLg),
+      row("vlb-gl",
+          "always a non-minimal path, through a random router of a group that the source router has a global "
+          "link to",
+          lia, NonMinimalKind::kGl),
+      row("vlb-g",
+          "always a non-minimal path, through the router at the end of a global link of the source router",
+          lia, NonMinimalKind::kG)};
 }
 
 }  // namespace dragonfly

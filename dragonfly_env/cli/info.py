@@ -294,7 +294,7 @@ def _policy(name: str, made: Dragonfly) -> RenderableType:
     }
     head = Text.assemble((name, "bold"), f": {policy['summary']}.\nSource: {policy['source']}.\n")
     head.append(
-        f"Decides {decides.get(policy['scope'], policy['scope'])}; the answer is a {policy['action']}."
+        f"Decides {decides.get(policy['scope'], policy['scope'])}; it chooses a {policy['action']}."
     )
     channels = _channels(name, made)
     settings = describe_policy(name)
