@@ -102,11 +102,11 @@ struct AdParams : NonMinimalParams {
 // `in_destination_group`. A path has 10 hops at most. Loads are those of the first port, in 16 levels; the
 // load of each side is shifted and increased, by the mode and the hops taken.
 // Source: Chunduri et al., IPDPS 2021, section II-D; Alverson et al., "Cray XC Series Network", 2012; US
-// patent 9,137,143 (progressive decisions); 10 hops: the model of Cray XC in CODES (Argonne). docs/aries.md
-// gives the reasons. Deviation: reports of neighbours on their load are left out (their mapping is not
-// public). Whether Aries' tables name every gateway to a group or the nearest alone is not public either:
-// `gateways`. A packet that is on its way to an intermediate group does not decide again before it has left
-// its source group.
+// patent 9,137,143 (progressive decisions); 10 hops: the model of Cray XC in CODES (Argonne). The reasons:
+// docs/reports/2026-11-25-aries-modes.md. Deviation: neighbors report no loads (the mapping of such reports
+// is not public). Whether Aries' tables name every gateway to a group or the nearest alone is not public
+// either: `gateways`. A packet that is on its way to an intermediate group does not decide again before it
+// has left its source group.
 class Ad final : public DrawsPerDecision<Ad> {
  public:
   struct Settings {
