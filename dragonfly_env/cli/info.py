@@ -293,9 +293,7 @@ def _policy(name: str, made: Dragonfly) -> RenderableType:
         "all": "at every router",
     }
     head = Text.assemble((name, "bold"), f": {policy['summary']}.\nSource: {policy['source']}.\n")
-    head.append(
-        f"Decides {decides.get(policy['scope'], policy['scope'])}; it chooses a {policy['action']}."
-    )
+    head.append(f"Decides {decides.get(policy['scope'], policy['scope'])}; it chooses a {policy['action']}.")
     channels = _channels(name, made)
     settings = describe_policy(name)
     if not settings:

@@ -73,15 +73,19 @@ _YOUNGER = {
 def with_published_names(values: Any, names: Mapping[str, str] = _PUBLISHED_NAMES) -> Any:
     """Settings with fields and values named as in the published results."""
     if isinstance(values, Mapping):
-        inside = {"network": _PUBLISHED_NAMES_OF_NETWORKS}
         younger = _YOUNGER.get(values.get("name", ""))
-        return {
-            names.get(name, name): _PUBLISHED_VALUES[name, value]
-            if isinstance(value, str) and (name, value) in _PUBLISHED_VALUES
-            else with_published_names(value, inside.get(name, names))
-            for name, value in values.items()
-            if (name, value) != younger
-        }
+        published = {}
+        for name, value in values.items():
+            if (name, value) == younger:
+                continue
+            if isinstance(value, str) and (name, value) in _PUBLISHED_VALUES:
+                known: Any = _PUBLISHED_VALUES[name, value]
+            else:
+                known = with_published_names(
+                    value, _PUBLISHED_NAMES_OF_NETWORKS if name == "network" else names
+                )
+            published[names.get(name, name)] = known
+        return published
     if isinstance(values, (list, tuple)):
         return [with_published_names(value, names) for value in values]
     return values
