@@ -172,13 +172,13 @@ def speedups(findings: Findings, figure: str) -> Figure:
         panel.axhline(1.0, color=REFERENCE, linestyle="--", linewidth=1.0)
         panel.set_xticks(range(len(others)), others, rotation=45, ha="right", rotation_mode="anchor")
         stated = "".join(
-            f" (published: {claim.published:,.0f})"
+            f" (published: {claim.published / 1000.0:,.3g})"
             for claim in findings.claims
             if (claim.metrics, claim.policy, claim.traffic, claim.hosts, claim.relation)
             == ((MAKESPAN,), _BASE, workload, points[0].config.topology.num_hosts, value)
         )
         name = workload.replace(":placement=", ", ")
-        panel.set_title(f"({letter(index)}) {name}\nMIN: {base.mean():,.0f} ns{stated}", fontsize=8)
+        panel.set_title(f"({letter(index)}) {name}\nMIN: {base.mean() / 1000.0:,.3g} µs{stated}", fontsize=8)
         panel.grid(visible=False, axis="x")
     axes[0][0].set_ylabel("speed-up over MIN")
     if marks:

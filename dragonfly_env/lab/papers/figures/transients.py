@@ -152,17 +152,21 @@ def after_change(findings: Findings, figure: str) -> Figure:
             ends_us, curves = findings.series(point, "generated_latency_mean_ns")
             since_ns = ends_us * 1000.0 - steps_of(point)[-1][0]
             shown = (since_ns > -_BEFORE_NS) & (since_ns <= _AFTER_NS)
-            curve(panel, since_ns[shown], curves[:, shown], **look[point.policy_label].line,
+            curve(panel, since_ns[shown], curves[:, shown] / 1000.0, **look[point.policy_label].line,
                   label=point.policy_label, linewidth=1.4)  # fmt: skip
         if any(claim.figure == figure and claim.traffic == change for claim in findings.claims):
             panel.axvspan(
-                *AFTER_NS, color=SPAN, zorder=0, linewidth=0.0, label="published: who is lowest here"
+                *AFTER_NS,
+                color=SPAN,
+                zorder=0,
+                linewidth=0.0,
+                label="time at which the text compares the policies",
             )
         panel.axvline(0.0, color=REFERENCE, linestyle=":", linewidth=1.0)
         panel.set_title(f"({letter(index)}) {change.replace('->', ' to ')}, load {points[0].load:g}")
         panel.set_xlabel("generated so many ns after the change")
         panel.set_ylim(bottom=0.0)
-    axes[0][0].set_ylabel("mean packet latency (ns)")
+    axes[0][0].set_ylabel("mean packet latency (µs)")
     policy_legend(drawn, axes[0][0])
     return drawn
 
@@ -175,11 +179,13 @@ def quartiles_after_change(findings: Findings, figure: str) -> Figure:
     drawn, axes = grid(5.6, 3.4, 1, 1)
     panel = axes[0][0]
     for number, point in enumerate(points):
-        first, mean, third = around_change(findings, point, ("q1", "mean", "q3"), AFTER_NS)
+        first, mean, third = (
+            ns / 1000.0 for ns in around_change(findings, point, ("q1", "mean", "q3"), AFTER_NS)
+        )
         panel.bar(number, third - first, bottom=first, color=SERIES[4], width=0.6)
         panel.plot(number, mean, "k_", markersize=14)
     panel.set_xticks(range(len(points)), [point.policy_label for point in points])
     panel.set_title("181 to 210 ns after uniform turned into advc")
-    panel.set_ylabel("latency (ns) of packets\ngenerated then: quartiles, mean")
+    panel.set_ylabel("latency (µs) of packets\ngenerated then: quartiles, mean")
     panel.set_ylim(bottom=0.0)
     return drawn
