@@ -116,7 +116,11 @@ _Q_ADAPTIVE_1056, _Q_ADAPTIVE_2550 = _q_adaptive(0.2, 0.35), _q_adaptive(0.05, 0
 _NEAR_SATURATION = {"uniform": (0.8,), "adv+1": (0.45,), "adv+4": (0.45,)}
 
 
-@hpdc21.figure("fig5", "Latency, throughput and hops over offered load, 1,056 hosts", load_curves)
+@hpdc21.figure(
+    "fig5",
+    "Latency, throughput and hops over offered load, 1,056 hosts, no bias of UGAL and PAR",
+    load_curves,
+)
 def _loads(effort: Effort) -> Iterator[Point]:
     uniform = effort.either((0.2, 0.5, 0.8, 1.0), (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0))
     adversarial = effort.either(
@@ -201,7 +205,7 @@ def _overload(effort: Effort) -> Iterator[Point]:
         yield from hpdc21.points(
             effort,
             {"uniform": (1.0,)},
-            (*_HEURISTICS, _Q_ADAPTIVE_1056),
+            ("min", "ugal-g", "ugal-n", "par", _Q_ADAPTIVE_1056),
             hosts=hosts,
             warmup_ns=0.0,
             measure_ns=effort.either(800_000.0, 1_500_000.0),
