@@ -16,7 +16,7 @@ import dragonfly_env
 PACKAGE = Path(dragonfly_env.__file__).parent
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("_core", "_version", "registration"),
-    *(("errors",), ("checks",), ("config",), ("traffic",), ("metrics",), ("decisions",)),
+    *(("errors",), ("checks", "colors"), ("config",), ("traffic",), ("metrics",), ("decisions",)),
     *(("batch_policy",), ("baselines",), ("policy",), ("jobs",), ("simulation",), ("bounds",)),
     *(("envs",), ("dragonfly_v0",), ("agents",), ("named_tasks",)),
     ("_library",),
