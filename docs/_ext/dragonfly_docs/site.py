@@ -23,14 +23,18 @@ _TOCTREE = re.compile(r"^<!-- toctree(?:: ([^\n]+))?\n(.*?)^-->$", re.DOTALL | r
 
 
 def _on_source(app: Sphinx, page: str, content: list[str]) -> None:
-    """Turn comments that list pages into toctrees, and lead links to files of the top folder to their pages."""
+    """Turn comments that list pages into toctrees, and lead links to files of the top folder to their pages.
+
+    Reports are an archive, and in no toctree.
+    """
 
     def toctree(found: re.Match[str]) -> str:
         caption = f":caption: {found[1]}\n" if found[1] else ""
         return f"```{{toctree}}\n:hidden:\n:glob:\n{caption}\n{found[2]}```"
 
     text = _TOCTREE.sub(toctree, content[0])
-    content[0] = relink(text, Path(app.env.doc2path(page)).resolve(), Path(app.srcdir).resolve().parent)
+    text = relink(text, Path(app.env.doc2path(page)).resolve(), Path(app.srcdir).resolve().parent)
+    content[0] = f"---\norphan: true\n---\n{text}" if page.startswith("reports/") else text
 
 
 def _on_include(app: Sphinx, path: Path, page: str, content: list[str]) -> None:
