@@ -2,7 +2,8 @@
 
 A run is a task, an algorithm and a seed; its points are one file in ``--out``, written when the run has ended, and a
 run whose file exists is not repeated. ``--merge`` adds all files to the table of the documentation and draws its
-figure. ``--references`` measures the reference policies and writes the table of the package.
+figure. ``--references`` measures the reference policies and writes the table of the package. ``--random`` measures
+random legal actions and writes a table of the documentation.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ TOP = Path(__file__).parents[1]
 EXAMPLES = TOP / "examples"
 CURVES_FILE = TOP / "docs" / "task_curves.csv"
 CURVES_FIGURE = TOP / "docs" / "images" / "task-curves.png"
+RANDOM_FILE = TOP / "docs" / "task_random.csv"
 POINTS = (
     "task", "algorithm", "seed", "decisions", "latency_mean_ns", "cpu_s", "score", "evaluated_latency_mean_ns"
 )  # fmt: skip
@@ -92,6 +94,31 @@ def write_references(workers: int) -> None:
         for rows in parallel(joblib.delayed(reference_rows)(*pair) for pair in pairs):
             writer.writerows(rows)
             print(*(f"{row[0]}, {row[1]}: {row[2]}: {row[3]}" for row in rows), sep="\n", flush=True)
+
+
+class RandomActions:
+    """A policy that takes one of the legal actions of each decision; all are equally likely."""
+
+    name = "random"
+
+    def __init__(self, task: Task) -> None:
+        self.scope, self.action = task.options["scope"], task.options["action"]
+
+    def act(self, batch: Any) -> Any:
+        """Choose the actions of a batch."""
+        legal = (batch.draws[:, 0] * batch.mask.sum(axis=1)).astype(int)
+        return (batch.mask.cumsum(axis=1) > legal[:, None]).argmax(axis=1)
+
+
+def write_random(workers: int) -> None:
+    """Measure random actions in all tasks, and write their scores: mean, and those with the worst and the best seed."""
+    parallel = joblib.Parallel(n_jobs=workers)
+    tasks = map(dfe.task, dfe.tasks())
+    results = parallel(joblib.delayed(task.evaluate)(RandomActions(task)) for task in tasks)
+    with RANDOM_FILE.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(("task", "score", "low", "high"))
+        writer.writerows((one.task, *(f"{x:.4g}" for x in (one.score, one.low, one.high))) for one in results)
 
 
 # Learning curves.
@@ -263,9 +290,12 @@ def main() -> None:
         "--merge", action="store_true", help="only add the runs in --out to the table and draw the figure"
     )
     parser.add_argument("--references", action="store_true", help="only measure the references of all tasks")
+    parser.add_argument("--random", action="store_true", help="only measure random actions in all tasks")
     given = parser.parse_args()
     if given.references:
         write_references(given.workers)
+    elif given.random:
+        write_random(given.workers)
     elif given.merge:
         merge(given.out)
     else:

@@ -16,12 +16,16 @@ from dragonfly_env.lab.benchmark.scores import interquartile_mean
 from dragonfly_env.named_tasks import BOUND
 
 CURVES = Path(__file__).parents[2] / "task_curves.csv"
+RANDOM = CURVES.with_name("task_random.csv")
 
 
 def reference_scores() -> str:
-    """The scores of the reference policies and of the bound, by policy and task."""
+    """The scores of the reference policies, of random actions and of the bound, by policy and task."""
     scores = {name: dfe.task(name).reference_scores() for name in dfe.tasks()}
-    policies = next(iter(scores.values()))
+    with RANDOM.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            scores[row["task"]]["random"] = float(row["score"])
+    policies = sorted(next(iter(scores.values())), key=lambda policy: policy == BOUND)
     rows = (
         (
             policy if policy == BOUND else code(policy),
