@@ -85,6 +85,7 @@ def _joined(docstring: str) -> str:
 @functools.cache
 def command(name: str) -> Any:
     """A command of `COMMANDS` as Typer makes it, with the library that it needs."""
+    importlib.import_module("dragonfly_env._library")  # so that no import is under way when a signal comes
     function = getattr(importlib.import_module(f"{__name__}.{name}"), name)
     alone = typer.Typer(add_completion=False, **_APP)
     alone.command(name, cls=_Command, help=_joined(function.__doc__))(function)
