@@ -92,7 +92,7 @@ class PpoSettings:
         doc="Which routers decide, see ``EnvOptions``; the last three with paths only.",
     )
     features: tuple[str, ...] | None = observed_features(
-        "``ppo.FEATURES`` of the action, which no size of system is in"
+        "``ppo.FEATURES`` of the action: the same number for every size of system"
     )
     occupancy_unit: str = occupancy_units()
     nonminimal_kinds: tuple[str, ...] = candidate_kinds()

@@ -133,7 +133,7 @@ class SimulationConfig(Record):
         2**31 - 1,
         unit="packets",
         optional=True,
-        doc="Room in the source queue of a host; None: unbounded.",
+        doc="Packets that the source queue of a host holds; None means unbounded.",
         core="source_queue_packets",
     )
     source_queue_full: SourceQueueFull | None = choice(

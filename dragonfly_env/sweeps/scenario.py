@@ -292,13 +292,13 @@ class Scenario:
             placements=tuple(check_text("placements", item) for item in _listed(given.get("placements"))),
             arrays=check_bool("arrays", given.get("arrays", True)),
         )
-        for field, labels in (
-            ("policies", [label for label, _ in listed]),
-            ("traffic", [choice.label for choice in scenario.traffic]),
-            ("placements", [*scenario.placements]),
+        for field, labels, example in (
+            ("policies", [label for label, _ in listed], "min"),
+            ("traffic", [choice.label for choice in scenario.traffic], "uniform"),
+            ("placements", [*scenario.placements], ""),
         ):
-            if not labels and field != "placements":
-                raise config_error(field, [], "must name at least one")
+            if not labels and example:
+                raise config_error(field, [], f"give at least one, e.g. {example}")
             for label in labels:
                 if labels.count(label) > 1:
                     raise config_error(field, label, "must be listed only once")
