@@ -55,6 +55,20 @@ def test_observed_queues_are_those_of_the_state() -> None:
     assert env.state().shape == env.state_shape
 
 
+def test_the_packets_that_routers_hold_in_the_state_are_those_in_the_network() -> None:
+    env = make()
+    batch = env.reset(seed=1)
+    compared = 0
+    while not env.done:
+        if compared < 20:
+            shown = env.state()[:, env.config.topology.radix].astype(np.float64)
+            held = shown * env.config.topology.radix / (1.0 - shown)
+            assert round(float(held.sum())) == env.metrics().packets_in_network
+            compared += 1
+        batch = env.step(batch.minimal_actions())
+    assert compared
+
+
 def test_candidates_can_be_read_back_from_the_observation_exactly() -> None:
     env = make(action="path", nonminimal_candidates=2)
     batch = env.reset()

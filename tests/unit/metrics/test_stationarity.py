@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 import dragonfly_env as dfe
 from dragonfly_env import _core
 from dragonfly_env.cli import app
-from dragonfly_env.metrics.stationarity import Mark, is_saturated
+from dragonfly_env.metrics.stationarity import Mark, is_saturated, is_stationary
 from dragonfly_env.sweeps import Scenario, load_results, run_all
 from dragonfly_env.sweeps.results import _saturated, aggregate
 from dragonfly_env.sweeps.summary import render_summary
@@ -168,3 +168,10 @@ def test_tables_of_results_mark_what_is_not_stationary(tmp_path: Any) -> None:
     text = console.export_text()
     assert text.count("~") == 2, "one latency, and the note that explains it"
     assert "not stationary" in text
+
+
+@pytest.mark.parametrize(("second", "stationary"), [(0.91, True), (1.09, True), (0.89, False), (1.11, False)])
+def test_the_halves_of_a_stationary_window_differ_by_a_tenth_at_most(second: float, stationary: bool) -> None:
+    middle = Mark(time_ps=1, offered=1_000, delivered=1_000, latency_sum_ps=1_000_000)
+    end = Mark(time_ps=2, offered=2_000, delivered=2_000, latency_sum_ps=int(1_000_000 * (1 + second)))
+    assert is_stationary(middle, end) is stationary

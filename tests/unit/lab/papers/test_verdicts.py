@@ -127,6 +127,12 @@ def test_numbers_are_judged_on_both_sides(identity: str, measured: float, expect
     assert judge(claim(identity), Measured(measured, math.nan)).verdict == expected
 
 
+def test_a_number_within_its_bounds_deviates_if_the_other_policy_is_better() -> None:
+    found = claim("QA08")
+    assert judge(found, Measured(found.published, math.nan, "holds")).verdict == MET
+    assert judge(found, Measured(found.published, math.nan, "reversed")).verdict == DEVIATES
+
+
 def test_bounds_that_hold_no_effect_decide_nothing_inside_them() -> None:
     for low in (-0.01, 0.0):
         found = dataclasses.replace(claim("AR05"), low=low, high=0.12)
