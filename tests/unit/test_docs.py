@@ -97,9 +97,7 @@ def anchors_of(text: str) -> set[str]:
 
 
 def test_links_between_pages_lead_to_headings_of_committed_files() -> None:
-    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
-    if listed.returncode != 0:
-        pytest.skip("not a clone")
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
     files = {name for name in listed.stdout.split() if (ROOT / name).exists()}
     folders = {str(Path(name).parent) for name in files}
     texts = {name: (ROOT / name).read_text(encoding="utf-8") for name in files if name.endswith(".md")}
