@@ -16,6 +16,7 @@ from rich.text import Text
 
 from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.cli.guard import FAILED, INTERRUPTED, complain
+from dragonfly_env.errors import ConfigError
 
 if TYPE_CHECKING:
     from dragonfly_env.sweeps.runner import Failure, SweepReport
@@ -51,11 +52,14 @@ def compare(
 
 
 def _latencies_so_far(folder: Path) -> RenderableType:
-    """The latencies of the runs in a folder."""
+    """The latencies of the runs in a folder; nothing while all runs that have ended failed."""
     from dragonfly_env.sweeps.results import load_results
     from dragonfly_env.sweeps.summary import render_latencies
 
-    return render_latencies(load_results(folder))
+    try:
+        return render_latencies(load_results(folder))
+    except ConfigError:
+        return ""
 
 
 def _plan_text(plan: Scenario, folder: Path, workers: int | None, force: bool) -> str:
