@@ -195,7 +195,7 @@ class Paper:
     order: Callable[[Claim], Any] = _by_sentence  # of claims in the report
     # by the id of a claim: why it deviates. ``experiment: ...`` (what was run and what came of it), ``public simulator:
     # ...`` (its figure, which deviates as ours does) or ``open: ...`` (what was tried). Names in braces stand for what
-    # was measured (`Verdict.explanation`): ``{mean}``, ``{percent}``, ``{details}``, a policy, ...
+    # the same report measured: ``{mean}``, ``{percent}``, ``{details}``, a policy, ... (`explanations`)
     explanations: Mapping[str, str] = field(default_factory=dict)
     variants: tuple[Variant, ...] = (USUAL,)  # model variants, the usual one first
     # kinds of runs (by their traffic's label, ``*`` for anything) for which fewer seeds than an effort's are enough

@@ -8,7 +8,7 @@ import math
 import platform
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from rich.text import Text
 import dragonfly_env as dfe
 from dragonfly_env.checks.files import refusing, write_text
 from dragonfly_env.lab.papers.claims import EXPLANATIONS, excluded, given
+from dragonfly_env.lab.papers.explanations import explained
 from dragonfly_env.lab.papers.paper import Reproduction
 from dragonfly_env.lab.papers.verdicts import (
     DEVIATES,
@@ -101,6 +102,8 @@ def write_reports(
     judged: Sequence[JudgedReproduction], pictures: Mapping[str, str], command: str
 ) -> tuple[Path, Path]:
     """Write ``claims.csv`` and ``claims.md`` (with the figures) into the results folder."""
+    texts = explained({one.variant: one.verdicts for one in judged})
+    judged = [replace(one, verdicts=texts[one.variant]) for one in judged]
     folder = judged[0].work.folder
     table, page = folder / "claims.csv", folder / "claims.md"
     with refusing("results folder", folder, "must be a writable folder"):

@@ -1295,7 +1295,7 @@ taco25.explanations = {
     "LI22-1056": "open: the fall depends on the arbiter: {details}",
     "LI25-1056": "experiment: as LI04a: packets of other groups on their first and last hops share the "
     "link, which leaves 1 / (h - m + 1/2) = 0.286",
-    "LI39-1056": "open: no oblivious policy falls in 18 us: {details}; longer windows not run",
+    "LI39-1056": "open: no oblivious policy falls in 18 us: {details}; longer windows were not tried",
     "LI44a-1056": "public simulator: it is pb, whose latency is that of FOGSim's PB (h = 2, 0.3: 583 and "
     "583 ns, MIN 476)",
     "LI44b-1056": "public simulator: it is pb, which accepts what FOGSim's PB accepts (h = 2: 0.750 and "

@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from dragonfly_env.lab.papers.claims import (
-    NOTHING_TRIED,
     Claim,
     Measured,
     excluded,
@@ -47,6 +45,7 @@ class Verdict:
     fitted: bool = False  # whether the model variant was chosen by this claim, which then tests nothing
     setting: str = ""  # difference from the published setting (system, window)
     repeats: str = ""  # the claim that counts for its sentence; empty: the claim itself
+    explanation: str = ""  # why it deviates, as far as that is known (`explanations.explained`)
 
     @property
     def counts_as(self) -> str:
@@ -80,36 +79,6 @@ class Verdict:
             return self.measured.uncertain
         mean, half = self.measured.mean, self.measured.ci95
         return any(abs(bound - mean) < half for bound in self.claim.accepted)
-
-    @property
-    def explanation(self) -> str:
-        """Why it deviates, as far as that is known, with what was measured; of other verdicts nothing."""
-        if self.verdict != DEVIATES or self.measured is None:
-            return ""
-        mean, half = self.measured.mean, self.measured.ci95
-        ends = ("", "") if math.isnan(half) else _interval(mean, half)
-        quoted = _Quoted(
-            mean=mean,
-            details=self.measured.details,
-            deviation=100.0 * self.deviation,
-            ratio=f"{mean:.3g}{ends[0]}",
-            percent=f"{100.0 * mean:+.1f} %{ends[1]}",
-            **self.measured.values,
-        )
-        return (self.claim.explanation or NOTHING_TRIED).format_map(quoted)
-
-
-class _Quoted(dict[str, Any]):
-    """Values that an explanation quotes; NaN for a policy that was not simulated."""
-
-    def __missing__(self, name: str) -> float:
-        return math.nan
-
-
-def _interval(mean: float, half: float) -> tuple[str, str]:
-    """The interval in the form that follows a ratio, and in the form that follows percents."""
-    low, high = mean - half, mean + half
-    return f" [{low:.3g}, {high:.3g}]", f" [{100.0 * low:+.1f}, {100.0 * high:+.1f}]"
 
 
 def judge(claim: Claim, measured: Measured) -> Verdict:

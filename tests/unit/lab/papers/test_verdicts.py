@@ -10,15 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dragonfly_env.lab.papers import PAPERS, Paper, Reproduction, find_paper, judge_all
+from dragonfly_env.lab.papers import PAPERS, Reproduction, find_paper, judge_all
 from dragonfly_env.lab.papers.claims import (
-    EXPLANATIONS,
     Claim,
     Measured,
     excluded,
     gap,
     given,
-    measure_claim,
     pair_ratio,
     ratio,
     reduction,
@@ -40,8 +38,6 @@ from dragonfly_env.lab.papers.verdicts import (
     Verdict,
     judge,
 )
-from dragonfly_env.sweeps.point import Point
-from tests.identity.dump import MadeUpRow
 
 TACO25 = find_paper("taco25")
 QUICK = TACO25.effort("quick")
@@ -159,38 +155,6 @@ def test_an_interval_over_a_bound_is_uncertain() -> None:
 def test_an_interval_has_the_digits_of_its_mean() -> None:
     times = dataclasses.replace(claim("QA01"), unit="x")
     assert _measured(judge(times, Measured(21.318, 0.522))) == "21.32 x ± 0.52"
-
-
-# Runs of made-up numbers for each point: of jobs so many that some are compact and some dispersed.
-_RUNS = {"hpdc21": 1, "taco25": 1, "aries": 16}
-
-
-@pytest.mark.filterwarnings(
-    "ignore:Mean of empty slice"
-)  # made-up series begin at 0: figure 17c has no such bins
-@pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper.name)
-def test_explanations_quote_what_was_measured(paper: Paper) -> None:
-    by_id = {found.id: found for found in paper.claims}
-    assert paper.explanations.keys() <= by_id.keys()
-    assert all(text.startswith(EXPLANATIONS) for text in paper.explanations.values())
-    quick = paper.effort("quick")
-    rows: dict[Point, tuple[MadeUpRow, ...]] = {}
-    for identity, text in paper.explanations.items():
-        found = by_id[identity]
-        if "{" not in text or found.hosts not in (0, quick.hosts):
-            continue
-        (figure,) = paper.choose((found.figure,))
-        points = figure.points(quick)
-        for point in points:
-            if point not in rows:
-                run = point.run(1)
-                rows[point] = tuple(MadeUpRow(run) for _ in range(_RUNS[paper.name]))
-                for number, row in enumerate(rows[point]):
-                    row["run_id"] += f" {number}"
-        measured = measure_claim(found, Findings(points={figure.name: points}, rows=rows, name=""))
-        said = Verdict(found, measured, 0.1, DEVIATES).explanation
-        assert "{" not in said, found.id
-        assert "nan" not in said or found.figure == "fig17c", found.id
 
 
 # ------------------------------------------------------------------------------------------------ what is counted

@@ -1,0 +1,142 @@
+"""Explanations of deviations: every figure is a measurement of the same report."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import math
+import string
+from pathlib import Path
+
+import pytest
+
+from dragonfly_env.lab.papers import PAPERS, Paper, Reproduction, Verdict, find_paper, judge_all
+from dragonfly_env.lab.papers.claims import EXPLANATIONS, NOTHING_TRIED, Measured
+from dragonfly_env.lab.papers.explanations import explained
+from dragonfly_env.lab.papers.findings import Findings
+from dragonfly_env.lab.papers.report import JudgedReproduction, write_reports
+from dragonfly_env.lab.papers.verdicts import DEVIATES, NOT_RUN, judge
+from tests.identity.dump import MadeUpRow
+
+LIA = {claim.id: claim for claim in find_paper("taco25").claims}
+SHORTER = LIA["LI17a"]  # lia takes at least 4 % less time than tpr
+OTHER = LIA["LI18"]
+
+
+def deviating(explanation: str, claim: str = "LI17a", **measured: object) -> Verdict:
+    """The verdict on a saving that is too small."""
+    values = {"lia": 82_029.0, "tpr": 83_031.0, **measured}
+    return judge(
+        dataclasses.replace(LIA[claim], explanation=explanation),
+        Measured(0.0122, math.nan, "holds", "told", values=values),
+    )
+
+
+def quoting(explanation: str, *others: Verdict, **more: tuple[Verdict, ...]) -> str:
+    """The explanation of a claim in a report with other claims, and other model variants."""
+    return explained({"own": (deviating(explanation), *others), **more})["own"][0].explanation
+
+
+def test_an_explanation_quotes_its_own_claim() -> None:
+    assert quoting("{percent}, {mean:.4f}, {tpr:,.0f} ns, {details}") == "+1.2 %, 0.0122, 83,031 ns, told"
+    assert quoting("{deviation:+.2f}, {verdict}") == "-2.78, deviates"
+
+
+def test_an_explanation_quotes_another_claim_of_its_variant() -> None:
+    other = deviating("", "LI18", **{"pb-acor": 88_090.0})
+    assert quoting("{LI18.pb-acor:,.0f} ns, {LI18.percent}", other) == "88,090 ns, +1.2 %"
+
+
+def test_an_explanation_quotes_another_variant() -> None:
+    changed = {"first": (deviating("", tpr=82_702.0),)}
+    assert quoting("{LI17a.tpr:,.0f} and {LI17a@first.tpr:,.0f}", **changed) == "83,031 and 82,702"
+
+
+@pytest.mark.parametrize("name", ["pb:.2f", "LI18.mean:,.0f", "LI17a@first.tpr", "LI17a.pb", "hole:.2f"])
+def test_what_was_not_run_reads_so(name: str) -> None:
+    not_run = Verdict(OTHER, None, math.nan, NOT_RUN)
+    own = deviating(f"{{{name}}} ns", hole=math.nan)
+    assert explained({"own": (own, not_run)})["own"][0].explanation == "not run ns"
+
+
+def test_only_deviations_are_explained() -> None:
+    met = judge(dataclasses.replace(SHORTER, explanation="open: "), Measured(0.05))
+    bare = deviating("")
+    assert [found.explanation for found in explained({"own": (met, bare)})["own"]] == ["", NOTHING_TRIED]
+
+
+def test_both_files_of_a_report_have_the_explanations(tmp_path: Path) -> None:
+    paper = find_paper("taco25")
+    work = Reproduction(
+        paper=paper, figures=paper.choose(("fig19",)), effort=paper.effort("quick"), folder=tmp_path
+    )
+    own = deviating("open: {percent}; transit-first {LI17a@transit-first.percent}")
+    other = dataclasses.replace(work, effort=dataclasses.replace(work.effort, variant="transit-first"))
+    judged = [JudgedReproduction(work, (own,)), JudgedReproduction(other, (own,))]
+    table, page = (path.read_text(encoding="utf-8") for path in write_reports(judged, {}, "command"))
+    for row in csv.DictReader(table.splitlines()):
+        assert row["explanation"] == "open: +1.2 %; transit-first +1.2 %"
+    assert "| open: +1.2 %; transit-first +1.2 % |" in page
+
+
+# ------------------------------------------------------------------------------------------------ of the papers
+
+# Runs of made-up numbers for each point: of jobs so many that some are compact and some dispersed.
+RUNS = {"hpdc21": 1, "taco25": 1, "aries": 16}
+
+
+def judged_on_made_up_rows(paper: Paper, effort_name: str) -> dict[str, tuple[Verdict, ...]]:
+    """Verdicts by model variant on numbers that no simulation gave; every claim deviates."""
+    judged = {}
+    for variant in paper.variants:
+        effort = dataclasses.replace(paper.effort(effort_name), variant=variant.name)
+        points = {figure.name: figure.points(effort) for figure in paper.figures}
+        rows = {}
+        for point in dict.fromkeys(point for some in points.values() for point in some):
+            run = point.run(1)
+            rows[point] = tuple(MadeUpRow(run) for _ in range(RUNS[paper.name]))
+            for number, row in enumerate(rows[point]):
+                row["run_id"] += f" {number}"
+        findings = Findings(points=points, rows=rows, name="made up")
+        judged[variant.name] = tuple(
+            verdict if verdict.measured is None else dataclasses.replace(verdict, verdict=DEVIATES)
+            for verdict in judge_all(paper.claims, findings, decides_all=True, variant=variant.name)
+        )
+    return judged
+
+
+def quoted_claims(explanation: str) -> set[str]:
+    """The ids of other claims, with the model variant if there is one, that an explanation quotes."""
+    fields = [field for _, field, _, _ in string.Formatter().parse(explanation) if field]
+    return {field.partition(".")[0] for field in fields if "." in field}
+
+
+@pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper.name)
+def test_explanations_quote_claims_that_exist(paper: Paper) -> None:
+    claims = {claim.id for claim in paper.claims}
+    variants = {variant.name for variant in paper.variants}
+    assert paper.explanations.keys() <= claims
+    for name, text in paper.explanations.items():
+        assert text.startswith(EXPLANATIONS), name
+        for quoted in quoted_claims(text):
+            claim, _, variant = quoted.partition("@")
+            assert claim in claims, name
+            assert not variant or variant in variants, name
+
+
+@pytest.mark.filterwarnings(
+    "ignore:Mean of empty slice"
+)  # made-up series begin at 0: figure 17c has no such bins
+@pytest.mark.parametrize(
+    ("name", "effort"), [("hpdc21", "quick"), ("taco25", "quick"), ("taco25", "full"), ("aries", "quick")]
+)
+def test_explanations_quote_what_was_measured(name: str, effort: str) -> None:
+    judged = judged_on_made_up_rows(find_paper(name), effort)
+    run = {verdict.claim.id for some in judged.values() for verdict in some if verdict.measured is not None}
+    for some in explained(judged).values():
+        for verdict in some:
+            quoted = {one.partition("@")[0] for one in quoted_claims(verdict.claim.explanation)}
+            if verdict.claim.id not in run or verdict.claim.figure == "fig17c" or not quoted <= run:
+                continue
+            for wrong in ("{", "nan", "not run"):
+                assert wrong not in verdict.explanation, verdict.claim.id
