@@ -63,7 +63,7 @@ _SHOWN = (
 
 
 _TRIED: dict[str, dict[str, Any]] = {
-    "as in the preset": {},
+    "as everywhere": {},
     "level_empty=0": {"modes": {"level_empty": 0}},
     "levels=16": {"modes": {"levels_near": 16, "levels_far": 16}},
     "levels=32": {"modes": {"levels_near": 32, "levels_far": 32}},
@@ -71,10 +71,8 @@ _TRIED: dict[str, dict[str, Any]] = {
     "wire_share=0": {"modes": {"wire_share": 0}},
     "ties=random": {"modes": {"ties": "random"}},
     "levels=32, ties=random": {"modes": {"levels_near": 32, "levels_far": 32, "ties": "random"}},
-    "gateways=any": {"modes": {"gateways": "any"}},
-    "gateways=any, levels=48": {"modes": {"gateways": "any", "levels_near": 48, "levels_far": 48}},
-    "gateways=any, level_empty=2": {"modes": {"gateways": "any", "level_empty": 2}},
-    "gateways=any, ties=random": {"modes": {"gateways": "any", "ties": "random"}},
+    "gateways=nearest": {"modes": {"gateways": "nearest"}},
+    "gateways=nearest, ties=random": {"modes": {"gateways": "nearest", "ties": "random"}},
     "decide=source": {"modes": {"decide": "source"}},
     "in_group=false": {"modes": {"in_group": False}},
     "in_destination_group=true": {"modes": {"in_destination_group": True}},

@@ -16,7 +16,7 @@ from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.jobs import BackgroundMix, Job, Motif
 from dragonfly_env.jobs.program import PAPER_SHARES
 from dragonfly_env.lab.papers.paper import Effort, Routing, Settings
-from dragonfly_env.policy import Policy, make_policy
+from dragonfly_env.policy import make_policy
 from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.sweeps.point import Point
 
@@ -41,11 +41,11 @@ _SCALE_OF = {"nek5000": 25.0, "hacc": 2.5, "qbox": 2.0, "rayleigh": 2.5}
 _MILC_GAPS_NS = {(32, 0.001): 3718.0, (32, 0.02): 24_287.0, (64, 0.02): 18_834.0}
 
 
-# Levels and ties of every mode. AD0 makes "both minimal and non-minimal paths equally available" (section II-D).
-RANDOM_TIES_OF_MODES: Settings = (("levels_far", 32.0), ("levels_near", 32.0), ("ties", "random"))
-_EXCHANGES = "ad1"  # Cray's default for MPI_Alltoall[v]
-RANDOM_TIES = "random-ties"
-"""The name of a model variant."""
+MODE_SETTINGS: Settings = (("gateways", "any"), ("level_empty", 2))
+"""Parameters of every mode where Aries is not public. They were fixed before table II was run, by one public figure:
+latencies of AD0 are 1.2 times those of AD3 at light load (docs/reports/2026-11-28-aries.md).
+"""
+_ALL_TO_ALL = "ad1"  # Cray's default for MPI_Alltoall[v], in every run
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,41 +95,29 @@ def _point(
         "consecutive",
     ),  # of the watched jobs: the next one for each seed, in turn
     mix: BackgroundMix | None = None,  # fills the rest of the machine; the watched jobs start after it
-    all_to_all: str = "",  # policy of the watched jobs' all-to-all operations; empty: as their others
     others: str = "",  # policy of the mix; empty: that of the watched jobs
-    others_all_to_all: str = "",  # policy of the mix's all-to-all operations; empty: as its others
     network: Mapping[str, Any] | None = None,  # differences from the network of the paper
     packet_log: bool = False,  # whether latencies of hosts are noted
 ) -> Point:
     """Jobs on a machine up to the seed, from which placements, phases and the mix follow: two points that differ in
-    ``routing`` alone have pairs of runs with all else equal. In the variant `RANDOM_TIES` all modes have other
-    parameters, and every all-to-all operation AD1.
+    ``routing`` alone have pairs of runs with all else equal. All-to-all operations have AD1 in every run.
     """
     size = sizing or SIZES[effort.name]
-    if effort.variant == RANDOM_TIES:
-        routing = replace(
-            routing, settings=tuple({**dict(RANDOM_TIES_OF_MODES), **dict(routing.settings)}.items())
-        )
-        all_to_all, others_all_to_all = _EXCHANGES, _EXCHANGES if others_all_to_all else ""
-
-    def mode(name: str) -> Policy | None:
-        return make_policy(name, **dict(routing.settings)) if name else None
-
-    own = routing.policy(effort)
+    settings = {**dict(MODE_SETTINGS), **dict(routing.settings)}
+    own = make_policy(routing.label, **settings)
+    exchanges = make_policy(_ALL_TO_ALL, **settings)
     start_ns = 1.2 * size.phase_ns if mix else 0.0
-    placed = {"placement": placements[0], "policy": own, "start_ns": start_ns}
-    if all_to_all:
-        placed["all_to_all_policy"] = mode(all_to_all)
+    placed = {"placement": placements[0], "policy": own, "all_to_all_policy": exchanges, "start_ns": start_ns}
     filling = []
     if mix is not None:
         values = {name: value for name, value in mix.to_dict().items() if name != "program"}
-        filling = [BackgroundMix.from_dict({**values, "all_to_all_policy": mode(others_all_to_all)})]
+        filling = [BackgroundMix.from_dict({**values, "all_to_all_policy": exchanges})]
     return Point(
         config=SimulationConfig(
             topology=Dragonfly.preset(system),
             network=NetworkConfig.preset("aries-256", **(network or {})),
             traffic="none",
-            policy=mode(others) or own,
+            policy=make_policy(others, **settings) if others else own,
             jobs=[*(job.replace(**placed) for job in jobs), *filling],
             seed=1,
             packet_log=packet_log,
@@ -163,9 +151,7 @@ def in_the_mix(
     mix: BackgroundMix | None = None,
     **more: Any,
 ) -> tuple[Point, ...]:
-    """Production runs: the application alone changes its mode, all others have AD0, with AD1 for all-to-all operations
-    (Cray's defaults; section III-A).
-    """
+    """Production runs: the application alone changes its mode, all others have AD0, Cray's default (section III-A)."""
     size = sizing or SIZES[effort.name]
     return tuple(
         _point(
@@ -177,7 +163,6 @@ def in_the_mix(
             **{
                 "mix": mix or mix_of(size),
                 "others": "ad0",
-                "others_all_to_all": "ad1",
                 "placements": ANYWHERE,
                 "packet_log": name == "milc",
                 **more,
@@ -232,7 +217,6 @@ def all_alike(effort: Effort, suffix: str = "", **sizes: Any) -> tuple[Point, ..
         modes=(AD3,),
         label=label,
         others="ad3",
-        others_all_to_all="ad3",
         **sizes,
     )
     return before + after
@@ -263,7 +247,7 @@ def mix_of_cori(effort: Effort) -> tuple[Point, ...]:
     quick = SIZES["quick"]
     size = Sizing(quick.scale, 0.5 * quick.watch_ns, quick.phase_ns)
     points: list[Point] = []
-    for mode, exchanges in ((AD0, "ad1"), (AD3, "ad3")):
+    for mode in BOTH:
         points += in_the_mix(
             effort,
             "milc",
@@ -272,6 +256,5 @@ def mix_of_cori(effort: Effort) -> tuple[Point, ...]:
             sizing=size,
             system="cori-m8",
             others=mode.label,
-            others_all_to_all=exchanges,
         )
     return tuple(points)
