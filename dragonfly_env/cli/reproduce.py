@@ -70,8 +70,7 @@ def reproduce(
         str,
         option(
             "--variant",
-            "Model variant of what the paper leaves open: round-robin or transit-first (taco25), usual or random-ties "
-            "(aries), or all.",
+            "Model variant of what the paper leaves open: round-robin or transit-first (taco25), or all.",
             default="the first",
             metavar="NAME",
             show_default=False,
@@ -115,7 +114,7 @@ def reproduce(
     dragonfly-env reproduce hpdc21 fig5 fig6 --full --out results/hpdc21
     dragonfly-env reproduce taco25 --full --seeds 1 --windows 0.2 --only-claims
     dragonfly-env reproduce taco25 fig14 fig15 --variant all
-    dragonfly-env reproduce aries table2 --full --seeds 20
+    dragonfly-env reproduce aries table2 --seeds 20
 
     [bold]Results folder[/bold]
     claims.md and claims.csv (published and measured values, verdicts), fig5.png and other figures
