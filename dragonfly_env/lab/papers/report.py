@@ -6,6 +6,7 @@ import csv
 import io
 import math
 import platform
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -221,8 +222,35 @@ def as_markdown(judged: Sequence[JudgedReproduction], pictures: Mapping[str, str
         reasons = _grouped(one.verdicts, "reason")
         lines += [f"* {', '.join(ids)}{variant}: {reason}." for reason, ids in reasons.items()]
     for title, file in pictures.items():
-        lines += ["", f"## {title}", "", f"![{title}]({file})"]
-    return "\n".join(lines) + "\n"
+        lines += ["", f"## {_heading(title, file)}", "", f"![{title}]({file})", *_claims_of(judged, file)]
+    return re.sub(r"(?<=\d) us\b", " µs", "\n".join(lines)) + "\n"
+
+
+def _heading(title: str, file: str) -> str:
+    """The title, after the paper's own number of the figure if the file is named after it."""
+    numbered = re.match(r"(fig|table)(\d+[a-z]*)", file)
+    if numbered is None:
+        return title
+    kind, number = numbered.groups()
+    return f"{'Figure' if kind == 'fig' else 'Table'} {number}: {title}"
+
+
+def _claims_of(judged: Sequence[JudgedReproduction], file: str) -> list[str]:
+    """What became of the claims about a figure, in a line; nothing if no claim about it counts."""
+    for one in judged:
+        suffix = "" if one.work.variant is one.work.paper.usual else f"-{one.variant}"
+        own = [verdict for verdict in one.verdicts if f"{verdict.claim.figure}{suffix}.png" == file]
+        met = sum(verdict.counts_as == MET for verdict in own)
+        deviating: dict[str, list[str]] = {}
+        for verdict in own:
+            if verdict.counts_as == DEVIATES:
+                deviating.setdefault(verdict.explanation.partition(":")[0], []).append(verdict.claim.id)
+        counted = met + sum(len(ids) for ids in deviating.values())
+        if counted:
+            text = f"{met} of {counted} claims about this figure are met."
+            others = [f"{', '.join(ids)} ({kind})" for kind, ids in deviating.items()]
+            return ["", text + (f" These deviate: {'; '.join(others)}." if others else "")]
+    return []
 
 
 def summary(rows: Sequence[Mapping[str, str]]) -> list[str]:
@@ -393,7 +421,7 @@ def _verdict(verdict: Verdict) -> str:
 
 def _number(value: float, unit: str) -> str:
     text = f"{value:.{_digits(value, unit)}f}"
-    return text if unit in _WITHOUT_UNIT else f"{text} {unit}".strip()
+    return text if unit in _WITHOUT_UNIT else f"{text} {'µs' if unit == 'us' else unit}".strip()
 
 
 def _digits(value: float, unit: str) -> int:

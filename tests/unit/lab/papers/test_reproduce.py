@@ -128,7 +128,15 @@ def test_a_figure_from_command_to_table(tmp_path: Path) -> None:
     assert rows["QA12"]["verdict"] in (MET, DEVIATES)
     assert "QA12" in done.stdout
     assert "QA42" not in done.stdout  # not selected
-    assert "fig6.png" in (out / "claims.md").read_text()
+    page = (out / "claims.md").read_text(encoding="utf-8")
+    section = page[page.index("## Figure 6: Latency distributions") :]
+    counted = [
+        row["verdict"]
+        for row in rows.values()
+        if row["figure"] == "fig6" and row["counts_as"] in (MET, DEVIATES)
+    ]
+    assert "(fig6.png)" in section
+    assert f"{counted.count(MET)} of {len(counted)} claims about this figure are met." in section
 
 
 @pytest.mark.usefixtures("tiny_papers")
