@@ -236,7 +236,7 @@ def _heading(title: str, file: str) -> str:
 
 
 def _claims_of(judged: Sequence[JudgedReproduction], file: str) -> list[str]:
-    """What became of the claims about a figure, in a line; nothing if no claim about it counts."""
+    """Count the claims about a figure that are met, and name those that deviate; nothing if no claim counts."""
     for one in judged:
         suffix = "" if one.work.variant is one.work.paper.usual else f"-{one.variant}"
         own = [verdict for verdict in one.verdicts if f"{verdict.claim.figure}{suffix}.png" == file]
