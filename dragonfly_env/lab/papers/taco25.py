@@ -1290,7 +1290,8 @@ taco25.explanations = {
     "with the paper's weights",
     "LI48b": "open: {mean:.2f} with h = 6, 0.442 with h = 4; with h = 2 0.509, where FOGSim accepts 0.514 "
     "with the paper's weights",
-    "LI59": "open: Valiant's policies are slower than MIN with both arbiters: {details}",
+    "LI59": "open: Valiant's policies are slower than MIN with both arbiters; over the first two levels "
+    "with `signals=true` vlb-g is faster: {details}",
     "LI60": "open: lia is not the first to complete: {details}",
     "LI22-1056": "open: the fall depends on the arbiter: {details}",
     "LI25-1056": "experiment: as LI04a: packets of other groups on their first and last hops share the "
