@@ -6,6 +6,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
+# Most modules of PyTorch and its kin are never imported: Python compiles a module at its first import.
+INSTALL := $(PIP) install --no-compile
 CONSTRAINTS := .ci/constraints.txt
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 TESTS ?=
@@ -107,21 +109,21 @@ $(VENV)/ready: pyproject.toml $(CONSTRAINTS) .ci/check-system
 	@.ci/check-system $(PYTHON)
 	@test -x $(BIN)/python || { echo "creating $(VENV)"; $(PYTHON) -m venv $(VENV); }
 	@echo "installing build tools"
-	@$(PIP) install -c $(CONSTRAINTS) 'scikit-build-core>=1.1' 'pybind11>=3.1' cmake ninja
+	@$(INSTALL) -c $(CONSTRAINTS) 'scikit-build-core>=1.1' 'pybind11>=3.1' cmake ninja
 	@touch $@
 
 # Python files are used where they stand; only a change in csrc needs a build, and that is incremental.
 $(VENV)/core: $(VENV)/ready $(native_sources)
 	@echo "building the core and installing (in silence; the first time some three minutes of a processor)"
 	@headers=$$(.ci/python-headers $(BIN)/python $(CURDIR)/$(VENV)/include/headers) && \
-		CMAKE_ARGS="$$CMAKE_ARGS $$headers" $(PIP) install -c $(CONSTRAINTS) --no-build-isolation -e '.[analysis]'
+		CMAKE_ARGS="$$CMAKE_ARGS $$headers" $(INSTALL) -c $(CONSTRAINTS) --no-build-isolation -e '.[analysis]'
 	@touch $@
 
 # What learners, tests and linters need beside it: PyTorch is most of that.
 $(VENV)/installed: $(VENV)/core .ci/extra.py
 	@echo "installing what development needs"
 	@mkdir -p build && $(BIN)/python .ci/extra.py dev >build/dev-requirements.txt
-	@$(PIP) install -c $(CONSTRAINTS) -r build/dev-requirements.txt
+	@$(INSTALL) -c $(CONSTRAINTS) -r build/dev-requirements.txt
 	@echo "ready; to have python and dragonfly-env at hand: . $(BIN)/activate"
 	@touch $@
 
