@@ -1,4 +1,4 @@
-"""The table *id, claim, published, measured, verdict, variant, explanation*: for a terminal, as CSV and as Markdown."""
+"""Table *id, figure, claim, published, measured, verdict, variant, explanation*: for a terminal, CSV and Markdown."""
 
 from __future__ import annotations
 
@@ -304,15 +304,15 @@ def _table(judged: Sequence[JudgedReproduction]) -> list[str]:
         "measured | verdict" if len(judged) == 1 else f"`{one.variant}` | verdict" for one in judged
     )
     lines = [
-        f"| id | claim | published | {columns} | variant | explanation |",
-        f"|---|---|---:|{'---:|---|' * len(judged)}---|---|",
+        f"| id | figure | claim | published | {columns} | variant | explanation |",
+        f"|---|---|---|---:|{'---:|---|' * len(judged)}---|---|",
     ]
     for verdicts in zip(*(one.verdicts for one in judged), strict=True):
         claim = verdicts[0].claim
         found = " | ".join(f"{_measured(verdict)} | {_verdict(verdict)}" for verdict in verdicts)
         explanation = next((verdict.explanation for verdict in verdicts if verdict.explanation), "")
         lines.append(
-            f"| {claim.id} | {claim.describe()} | {_published(verdicts[0])} | {found} "
+            f"| {claim.id} | {claim.figure} | {claim.describe()} | {_published(verdicts[0])} | {found} "
             f"| {_variant(judged, verdicts)} | {explanation.replace('|', '/')} |"
         )
     return lines

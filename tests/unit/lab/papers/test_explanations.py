@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import dataclasses
 import math
+import re
 import string
 from pathlib import Path
 
@@ -140,3 +141,57 @@ def test_explanations_quote_what_was_measured(name: str, effort: str) -> None:
                 continue
             for wrong in ("{", "nan", "not run"):
                 assert wrong not in verdict.explanation, verdict.claim.id
+
+
+# ------------------------------------------------------------------------------------------------ typed figures
+
+NOT_FIGURES = re.compile(
+    r"\{[^}]*\}|\b[A-Za-z]\w*\d[\w-]*|\b[hm] = \d|ADV\+\w|report of [\d-]+|1 / \S+|\d/2|dcdd75f"
+)
+"""Quoted values, names of claims, pages and modes, sizes of systems, patterns, dated reports, formulas, a commit."""
+FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
+
+# fmt: off
+# Typed in explanations: loads, windows (us or ms), bands and tolerances (%), packets, hosts.
+SETTINGS = {
+    "QA15": "25 125", "QA20": "25 300 400", "QA27": "50 100", "QA28": "2", "QA35": "100",
+    "QA38": "0.2 0.45 50", "QA39": "5", "QA40": "5 2", "QA41": "5 2 25", "QA52": "100",
+    "QA53": "1.4 1.5 1.9", "QA55": "50 100", "QA59": "0.8 0.88", "QA61": "0.50", "QA68": "100",
+    "QA69": "100", "QA72": "0.5 0.45 1.4 0 300 500", "QA75": "100 25", "QA80": "1.8 1.9",
+    "LI02": "128 32", "LI03a": "128 32", "LI05b": "128 32", "LI04a": "3", "LI08a": "25 5,256",
+    "LI08b": "25 5,256", "LI09": "0.30", "LI11": "60", "LI17a": "5,256", "LI21": "12 30", "LI39": "18",
+    "LI44a": "0.3", "LI57": "3", "AR01-larger": "5", "AR33": "1 2 6 10", "AR44": "99",
+}
+# Loads of the busiest link, and the counter that follows: tests/analytic/test_nonminimal_loads.py.
+ARITHMETIC = {"LI04b": "0.333 0.143", "LI06b": "0.222", "LI13": "0.154 18.5", "LI25": "0.286"}
+# Measurements that are typed and so go stale: the list only becomes shorter.
+STALE = {
+    "AR01": "0.96 0.98", "AR01-larger": "3.6", "AR03": "2.4 11.1 6.4 4 14 26", "AR04-groups": "7.6",
+    "AR05": "1.1 2.3 0.1 4", "AR09": "0.15", "AR15": "1.5 3.2 0.2", "AR17": "0.98", "AR18": "0.97",
+    "AR28": "2.6 6.7", "AR30": "4.7", "AR31": "0.96 0.98 0.87 0.92 12", "AR35": "0.74 0.81 0.83 4",
+    "AR42": "11 3", "AR42-flits": "0.92", "AR42-larger": "30 15", "AR42-flits-larger": "0.87",
+    "AR44": "40",
+}
+# fmt: on
+
+
+def figures_of_fogsim() -> set[str]:
+    """Its latencies in ns and us, and its accepted loads, as an explanation writes them."""
+    data = Path(__file__).parents[3] / "oracle" / "data" / "fogsim.csv"
+    rows = list(csv.DictReader(data.read_text(encoding="utf-8").splitlines()))
+    latencies = [float(row["latency_ns"]) for row in rows]
+    figures = [f"{latency:.0f}" for latency in latencies] + [f"{latency / 1000:.3f}" for latency in latencies]
+    return {*figures, *(f"{float(row['accepted']):.3f}" for row in rows)}
+
+
+@pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper.name)
+def test_figures_of_explanations_are_quoted_or_have_a_source(paper: Paper) -> None:
+    fogsim = figures_of_fogsim()
+    for name, text in paper.explanations.items():
+        figures = set(FIGURE.findall(NOT_FIGURES.sub("", text)))
+        for listed in (SETTINGS, ARITHMETIC, STALE):
+            for known in (name, name.partition("-")[0]):
+                figures -= set(listed.get(known, "").split())
+        if "FOGSim" in text:
+            figures -= fogsim
+        assert not figures, f"{name}: quote them, as {{mean:.2f}} or {{LI11.details}}"
