@@ -427,6 +427,12 @@ def make_policy(name: str, **parameters: Any) -> Policy:
     return Policy(name, parameters)
 
 
+@functools.cache
+def _named(name: str) -> Policy:
+    """The policy with every parameter at its default; thousands of jobs have the same one."""
+    return Policy(name)
+
+
 def parse_policy(policy: object) -> Policy:
     """A policy given by name (``"par"``, ``"par:bias_packets=10"``), as an object, or as a table ``{"name": ...,
     parameters...}``.
@@ -434,7 +440,7 @@ def parse_policy(policy: object) -> Policy:
     if isinstance(policy, Policy):
         return policy
     if isinstance(policy, str):
-        return Policy(policy)
+        return Policy(policy) if ":" in policy else _named(policy)
     if isinstance(policy, Mapping):
         return Policy.from_dict(policy)
     raise config_error("policy", policy, f"must be a policy object or one of {', '.join(policies())}")

@@ -93,7 +93,7 @@ def _frames(records: Records) -> _Frames:
     return _Frames(at[order], rank[order], kinds, (which == 1) | (which == 2))
 
 
-@functools.lru_cache(maxsize=32)
+@functools.lru_cache(maxsize=128)
 def compile_program(program: Program, ranks: int, packet_bytes: int) -> CompiledProgram:
     """The program for so many ranks, checked; the same object for the same program."""
     program.check(ranks)

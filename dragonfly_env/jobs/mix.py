@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import random
 from collections.abc import Iterator
 from typing import Any, ClassVar, Final
@@ -88,8 +89,12 @@ class BackgroundMix(Record):
             settings["stands_for"] = self.stands_for
         return Motif.classes[name].from_dict(settings)
 
-    def jobs(self, topology: Dragonfly, taken: int, seed: int) -> Iterator[Job]:
+    @functools.lru_cache(maxsize=1024)  # noqa: B019  # mixes are values, and runs with one seed share the jobs
+    def jobs(self, topology: Dragonfly, taken: int, seed: int) -> tuple[Job, ...]:
         """Its jobs on a machine of which so many hosts are taken."""
+        return tuple(self._drawn(topology, taken, seed))
+
+    def _drawn(self, topology: Dragonfly, taken: int, seed: int) -> Iterator[Job]:
         draws = random.Random(f"{NAME} {seed}")
         left = int(self.fill * topology.num_hosts) - taken
         sizes = sorted({max(2, 1 << int(topology.num_hosts / part).bit_length() >> 1) for part in _PARTS})

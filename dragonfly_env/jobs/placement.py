@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 from dragonfly_env import _core
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.config.topology import Dragonfly
@@ -35,7 +37,8 @@ class Machine:
         if groups is not None:
             return self._give(job, self._in_groups(job, number, groups, count, seed))
         order = _core.place_tasks(self._core, placement, seed, number)
-        return self._give(job, [host for host in order if host not in self._owner][:count])
+        free = (host for host in order if host not in self._owner)
+        return self._give(job, list(itertools.islice(free, count)))
 
     def _in_groups(self, job: str, number: int, groups: int, count: int, seed: int) -> list[int]:
         """An even share in each of so many groups, which are drawn among those that have room."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -16,6 +17,7 @@ from dragonfly_env.jobs.job import Job
 from dragonfly_env.jobs.mix import NAME, BackgroundMix, parse_mix
 from dragonfly_env.jobs.parse import RegisteredJob
 from dragonfly_env.jobs.placement import Machine
+from dragonfly_env.jobs.program import Program
 from dragonfly_env.metrics.operations import JobInfo
 from dragonfly_env.policy import Policy, parse_policy
 
@@ -129,24 +131,39 @@ def place_jobs(
     jobs: Sequence[Job], topology: Dragonfly, seed: int, packet_bytes: int
 ) -> tuple[PlacedJob, ...]:
     """Every job with its hosts, its program compiled."""
+    seeds = (seed if job.seed is None else job.seed for job in jobs)
+    wanted = tuple(
+        (job.program, job.num_hosts, job.placement, own) for job, own in zip(jobs, seeds, strict=True)
+    )
+    placed = []
+    for index, (job, hosts) in enumerate(zip(jobs, _hosts(wanted, topology), strict=True)):
+        with _named(f"jobs[{index}]"):
+            placed.append(PlacedJob(job, hosts, _operations(job, packet_bytes)))
+    return tuple(placed)
+
+
+@functools.lru_cache(maxsize=128)
+def _hosts(
+    jobs: Sequence[tuple[Program, int, str | tuple[int, ...], int]], topology: Dragonfly
+) -> tuple[tuple[int, ...], ...]:
+    """The hosts of jobs, each with its program, number of hosts, placement and seed. Runs that differ in their policies
+    alone share them.
+    """
     machine = Machine(topology)
     taken: dict[int, list[int]] = {}
-    for index, job in sorted(enumerate(jobs), key=lambda item: not isinstance(item[1].placement, tuple)):
+    for index, (program, count, placement, seed) in sorted(
+        enumerate(jobs), key=lambda item: not isinstance(item[1][2], tuple)
+    ):
         name = f"jobs[{index}]"
-        own_seed = seed if job.seed is None else job.seed
-        if isinstance(job.placement, tuple):
-            taken[index] = machine.take_listed(name, job.placement)
+        if isinstance(placement, tuple):
+            taken[index] = machine.take_listed(name, placement)
             continue
-        places = machine.take(name, index, job.placement, job.num_hosts, own_seed)
+        places = machine.take(name, index, placement, count, seed)
         hosts = [0] * len(places)
-        for rank, host in zip(job.program.rank_order(len(places), own_seed), places, strict=True):
+        for rank, host in zip(program.rank_order(len(places), seed), places, strict=True):
             hosts[rank] = host
         taken[index] = hosts
-    placed = []
-    for index, job in enumerate(jobs):
-        with _named(f"jobs[{index}]"):
-            placed.append(PlacedJob(job, tuple(taken[index]), _operations(job, packet_bytes)))
-    return tuple(placed)
+    return tuple(tuple(taken[index]) for index in range(len(jobs)))
 
 
 def _operations(job: Job, packet_bytes: int) -> tuple[str, ...]:

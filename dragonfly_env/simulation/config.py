@@ -6,6 +6,7 @@ plain dictionaries, JSON and TOML and back. ``RunState`` adds what has changed s
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import functools
 import json
@@ -17,6 +18,7 @@ from dragonfly_env import _core
 from dragonfly_env.checks.files import dump_toml, parse_json, parse_toml, read_toml
 from dragonfly_env.checks.values import (
     MAX_SEED,
+    check_integer,
     check_load,
     check_mapping,
     config_error,
@@ -212,6 +214,7 @@ class SimulationConfig(Record):
         _ = self.offered_steps  # which may be too much for the links of hosts
         self._check_injection(traffic)
         self._check_jobs(traffic)
+        _ = self._job_policies  # which may be too many
         patience_ns = _ROUND_TRIPS * self.network.round_trip_ns
         if self.watchdog_ns < patience_ns:
             raise config_error(
@@ -265,7 +268,7 @@ class SimulationConfig(Record):
         if self.source_queue_full == "lose":
             allowed = "must be 'stall' next to jobs: what a program has sent is never lost"
             raise config_error("source_queue_full", "lose", allowed)
-        _ = self._job_policies  # of jobs that can be placed
+        _ = self._placed_jobs  # which may not fit
         if isinstance(traffic, DemandMatrix) and traffic.placement is not None:
             taken = {host for placed in self._placed_jobs for host in placed.hosts}
             if isinstance(traffic.placement, str) or taken & set(traffic.placement):
@@ -361,7 +364,18 @@ class SimulationConfig(Record):
             was, becomes = self.traffic_object, parse_traffic(changes["traffic"])
             if was.is_closed_loop != becomes.is_closed_loop:
                 changes["injection"] = "auto"
+        if changes.keys() == {
+            "seed"
+        }:  # thousands of runs differ in it alone, and nothing but jobs depends on it
+            return self._with_seed(changes["seed"])
         return Record.replace(self, **changes)
+
+    def _with_seed(self, seed: object) -> SimulationConfig:
+        """A copy that is checked no further: its jobs alone follow from the seed."""
+        changed = copy.copy(self)
+        object.__setattr__(changed, "seed", check_integer("seed", seed, 0, MAX_SEED))
+        changed._check_jobs(self.traffic_object)
+        return changed
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for TOML and JSON; fields that are None are absent. ``from_dict`` is the inverse.

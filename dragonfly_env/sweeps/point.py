@@ -42,7 +42,7 @@ def revisions_of(config: SimulationConfig) -> dict[str, int]:
 
 def _names(config: SimulationConfig) -> Iterator[str]:
     yield config.network.arbitration
-    yield config.to_dict()["policy"]["name"]
+    yield config.policy_object.name
     traffic = config.traffic_object
     if isinstance(traffic, ClosedLoop):
         yield traffic.core_spec()[0]
@@ -72,7 +72,7 @@ _YOUNGER = {
 
 def with_published_names(values: Any, names: Mapping[str, str] = _PUBLISHED_NAMES) -> Any:
     """Settings with fields and values named as in the published results."""
-    if isinstance(values, Mapping):
+    if isinstance(values, dict):
         younger = _YOUNGER.get(values.get("name", ""))
         published = {}
         for name, value in values.items():
@@ -99,7 +99,7 @@ def without_places(values: Any) -> Any:
     """Settings without the places and names of what is known by its SHA-256: traces, programs of jobs, weights of
     networks, agents and classes of your own.
     """
-    if isinstance(values, Mapping):
+    if isinstance(values, dict):
         left = values.keys() - (_PLACES if "sha256" in values else ())
         return {name: without_places(value) for name, value in values.items() if name in left}
     if isinstance(values, (list, tuple)):
@@ -161,11 +161,15 @@ class Point:
         config = self.config
         if self.placements:
             placement = self.placements[(seed - 1) % len(self.placements)]
-            placed = (
-                job.replace(placement=placement) if isinstance(job, Job) else job for job in config.jobs
+            jobs = tuple(
+                job.replace(placement=placement)
+                if isinstance(job, Job) and job.placement != placement
+                else job
+                for job in config.jobs
             )
-            config = config.replace(jobs=tuple(placed), seed=seed)
-        elif config.seed != seed:
+            if jobs != config.jobs:
+                config = config.replace(jobs=jobs, seed=seed)
+        if config.seed != seed:
             config = config.replace(seed=seed)
         of_point = {field.name: getattr(self, field.name) for field in fields(Point)}
         return Run(**{**of_point, "config": config, "placements": ()})
