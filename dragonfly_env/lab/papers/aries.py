@@ -724,76 +724,65 @@ def _(seen: Evidence) -> Measured:
 
 
 aries.explanations = {
-    "AR01": "experiment: milc alone changes its mode among jobs under ad0: {percent} ({runs} placements). "
-    "Neither all-reduces nor waits for the large messages shrink (AR31); with a quarter of its messages in "
-    "a mix of five times larger ones both do (0.96, 0.98) and it gains (AR01-larger)",
-    "AR01-larger": "open: {percent} in run time and 3.6 % in MPI ({runs} placements). What congests the "
-    "machine are the other jobs, which keep ad0; where all change, milc gains (AR43-larger). Tried: "
-    "dispersed placements, injection of 5 GB/s",
-    "AR02": "experiment: as AR01",
-    "AR03": "open: {percent} ({runs} placements), -2.4 % [-11.1, +6.4] (4 others): the spread between "
-    "placements is larger than the published effect. random-ties gives 14 %, what random ties cost the "
-    "small messages to 26 neighbours",
-    "AR04-groups": "experiment: random ties decide it: {percent} for hacc on two groups, -7.6 % with them "
-    "(met); on its own group: AR04",
-    "AR05": "experiment: its all-to-all operations follow its mode in these runs: {percent} ({runs} "
-    "placements); -1.1 % [-2.3, +0.1] where they keep AD1, Cray's default (4 placements). The machine's "
-    "runs either kept AD1 or had room that the model lacks",
-    "AR06": "experiment: as AR05: {percent} ({runs} placements); where all-to-all operations keep AD1 "
-    "nothing that it sends changes",
-    "AR07": "experiment: stalls per flit depend on the placement. Eight jobs on groups of their own x "
-    "{ratio} ({runs} placements), by random routers less (AR07-dispersed), with five times larger messages, "
-    "too (AR07-larger)",
-    "AR08": "experiment: ties decide the middle: without random ties ad0 and ad2 are level and ad3 loses "
-    "(met); with them: {details}",
-    "AR09": "experiment: random ties decide it: with them ad3 is best and has the smallest range (met); "
-    "without them the modes are within 0.15 of each other",
-    "AR11": "experiment: as AR01: {percent} of the time in MPI",
-    "AR12": "experiment: as AR01",
-    "AR13": "open: as AR03",
-    "AR15": "experiment: as AR05: {percent} of the time in MPI, -1.5 % [-3.2, +0.2] where all-to-all "
-    "operations keep AD1",
-    "AR16": "experiment: as AR06: {percent} of the time in MPI",
-    "AR17": "experiment: as AR01: milc has no gain in the usual variant; random-ties has 0.98",
-    "AR18": "experiment: as AR01: milc has no gain in the usual variant; random-ties has 0.97",
-    "AR21": "open: {mean:.2f} with {runs} placements; the spread of qbox comes from where it stands",
-    "AR22": "experiment: the mode of all-to-all operations decides it: they change with the mode here and "
-    "keep AD1 in random-ties, where both runs are identical",
-    "AR23": "open: follows from AR01 and AR02, which lack the gain; where all jobs change milc gains "
-    "(AR43-larger)",
-    "AR28": "experiment: as AR01: random ties decide it: 2.6 to 6.7 % faster with them; without: {details}",
-    "AR30": "experiment: as AR01: random ties decide it: the percentiles are 4.7 % lower with them; "
-    "without: {details}",
-    "AR31": "experiment: with the usual messages all-reduces take {time_in_allreduce} of the time, waits "
-    "{time_in_wait} ({runs} placements); with a quarter of them in a mix of five times larger ones 0.96 and "
-    "0.98; where all change 0.87 and 0.92 (12 placements)",
-    "AR32": "experiment: run time x {run_time} where eight jobs have groups of their own ({runs} "
-    "placements); by random routers they gain (AR32-dispersed)",
-    "AR32-larger": "experiment: as AR32: run time x {run_time} consecutive; by random routers they gain "
-    "(AR32-larger-dispersed)",
-    "AR33": "experiment: rank 1 x {rank_1_stalls}, rank 2 x {rank_2_stalls}, processor tiles x "
-    "{processor_stalls}. Under ad3 packets wait where they enter, as figure 6 has it and figure 10 does not",
-    "AR33-dispersed": "experiment: as AR33: rank 1 x {rank_1_stalls}, rank 2 x {rank_2_stalls}, processor "
+    "AR01": "experiment: the size of messages decides: {percent} ({runs} placements) with the usual ones, "
+    "{AR01-larger.percent} where those of the mix are larger and those of milc smaller. With the usual ones "
+    "all-reduces take {AR31.time_in_allreduce} of the time under ad3, waits {AR31.time_in_wait}",
+    "AR01-larger": "open: as AR01: {percent}",
+    "AR02": "open: as AR01: {percent} ({runs} placements)",
+    "AR03": "open: {percent} ({runs} placements): the spread between placements is larger than the published effect",
+    "AR04": "open: {percent} ({runs} placements)",
+    "AR04-groups": "open: as AR04: {percent} for hacc on two groups",
+    "AR05": "open: {percent} ({runs} placements): all-to-all operations keep AD1, and its other messages take longer "
+    "under ad3",
+    "AR07": "experiment: the placement decides: x {ratio} where each of eight jobs has groups of its own, "
+    "{AR07-dispersed.ratio} by random routers; with larger messages {AR07-larger.ratio} and "
+    "{AR07-larger-dispersed.ratio}",
+    "AR07-larger": "experiment: as AR07: x {ratio} consecutive, {AR07-larger-dispersed.ratio} by random routers",
+    "AR08": "experiment: the placement decides: {details}. With every job on two groups: {AR08-groups.details}",
+    "AR09": "open: {details}",
+    "AR10": "open: x {ratio} ({runs} runs): the tail scatters between runs more than the published effect",
+    "AR11": "open: as AR01: {percent} of the time in MPI",
+    "AR12": "open: as AR01: {percent} of the time in MPI",
+    "AR13": "open: as AR03: {percent} of the time in MPI",
+    "AR15": "open: as AR05: {percent} of the time in MPI",
+    "AR17": "open: x {ratio}, as the gain of milc is small (AR01)",
+    "AR18": "open: x {ratio}, as the gain of milc-reorder is small (AR02)",
+    "AR19": "open: x {ratio} ({runs} placements)",
+    "AR20": "open: x {ratio} ({runs} placements)",
+    "AR21": "open: x {ratio} ({runs} placements): the spread of qbox follows its placement",
+    "AR23": "open: follows from AR01, AR02 and AR05: {details}",
+    "AR28": "open: small gains, as AR01: {details}",
+    "AR30": "open: as AR01: {details}",
+    "AR31": "open: all-reduces take {time_in_allreduce} of the time, waits for the large messages {time_in_wait}: "
+    "ad3 keeps them on fewer links. Where all jobs change and the mix has larger messages, milc gains "
+    "{AR43-larger.percent}",
+    "AR32": "experiment: the placement decides: run time x {run_time} where each of eight jobs has groups of its own, "
+    "{AR32-dispersed.run_time} by random routers",
+    "AR32-larger": "experiment: as AR32: run time x {run_time} consecutive, {AR32-larger-dispersed.run_time} by "
+    "random routers",
+    "AR33": "experiment: the placement decides: rank 1 x {rank_1_stalls}, rank 2 x {rank_2_stalls}, processor tiles x "
+    "{processor_stalls}; by random routers {AR33-dispersed.rank_1_stalls}, {AR33-dispersed.rank_2_stalls}, "
+    "{AR33-dispersed.processor_stalls}. Stalls of processor tiles rise as in figure 6",
+    "AR33-dispersed": "experiment: as AR33: rank 1 x {rank_1_stalls}, rank 2 x {rank_2_stalls}, processor tiles x "
+    "{processor_stalls}",
+    "AR33-larger": "experiment: as AR33: rank 1 x {rank_1_stalls}, rank 2 x {rank_2_stalls}, processor tiles x "
+    "{processor_stalls}",
+    "AR33-larger-dispersed": "experiment: as AR33: rank 1 x {rank_1_stalls}, rank 2 x {rank_2_stalls}, processor "
     "tiles x {processor_stalls}",
-    "AR33-larger": "experiment: as AR33: rank 1 x {rank_1_stalls}, rank 2 x {rank_2_stalls}, processor "
-    "tiles x {processor_stalls}",
-    "AR33-larger-dispersed": "experiment: as AR33: rank 1 x {rank_1_stalls}, rank 2 x {rank_2_stalls}, "
-    "processor tiles x {processor_stalls}",
-    "AR35": "experiment: only the watched job changes, so its routers carry the other jobs' packets as "
-    "before: x {job_rank_1_ratio}, {job_rank_2_ratio}, {job_rank_3_ratio}; with five times larger messages "
-    "of all x 0.74, 0.81, 0.83 (4 placements)",
-    "AR35-larger": "experiment: as AR35: x {job_rank_1_ratio}, {job_rank_2_ratio}, {job_rank_3_ratio} "
-    "({runs} placements)",
-    "AR40": "open: at the lower end instead of in between: {details}",
-    "AR41": "experiment: {details}. Dispersed jobs of milc alone fill this machine with more stalls than "
-    "the mix does; the paper has one dispersed run below production",
-    "AR42": "experiment: random ties decide it: flits fall more than stalls with them; without them stalls "
-    "fall by 11 % and their ratio by 3 % (met)",
-    "AR42-flits": "experiment: as AR42: {mean:.2f} with random ties, 0.92 without (met)",
-    "AR42-larger": "experiment: as AR42: without random ties stalls fall by 30 % and the ratio by 15 % (met)",
-    "AR42-flits-larger": "experiment: as AR42: {mean:.2f} with random ties, 0.87 without (met)",
-    "AR43": "experiment: {percent} ({runs} placements) with the usual messages; with a mix of five times "
-    "larger ones and a quarter of milc's it gains (AR43-larger): the mix must congest the machine",
-    "AR44": "experiment: the 99th percentile alone is not lower with random ties (intervals of 40 %); "
-    "without them all are (met)",
+    "AR35": "open: the watched job alone changes, so its routers carry the other jobs' packets as before: rank 1 x "
+    "{job_rank_1_ratio}, rank 2 x {job_rank_2_ratio}, rank 3 x {job_rank_3_ratio}",
+    "AR35-larger": "open: as AR35: rank 1 x {job_rank_1_ratio}, rank 2 x {job_rank_2_ratio}, rank 3 x "
+    "{job_rank_3_ratio}",
+    "AR39": "open: processor tiles x {processor_stalls}",
+    "AR40": "open: {details}",
+    "AR41": "open: {details}. Dispersed jobs of milc alone stall this machine more than the mix does",
+    "AR42": "open: stalls x {network_stalls}, per flit x {network_ratio}. With the nearest gateway both fall (report "
+    "of 2026-11-28)",
+    "AR42-flits": "open: x {ratio}: under ad0 more packets take non-minimal paths than figure 13 has room for",
+    "AR42-larger": "open: as AR42: stalls x {network_stalls}, per flit x {network_ratio}",
+    "AR42-flits-larger": "open: as AR42-flits: x {ratio}",
+    "AR43": "experiment: as AR01: {percent} ({runs} placements) with the usual messages, {AR43-larger.percent} where "
+    "those of the mix are larger and those of milc smaller: the mix must congest the machine",
+    "AR43-larger": "open: as AR43: {percent}",
+    "AR44": "open: {details}",
 }
