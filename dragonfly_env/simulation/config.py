@@ -364,9 +364,8 @@ class SimulationConfig(Record):
             was, becomes = self.traffic_object, parse_traffic(changes["traffic"])
             if was.is_closed_loop != becomes.is_closed_loop:
                 changes["injection"] = "auto"
-        if changes.keys() == {
-            "seed"
-        }:  # thousands of runs differ in it alone, and nothing but jobs depends on it
+        # Thousands of runs differ in the seed alone, and nothing but jobs depends on it.
+        if changes.keys() == {"seed"}:
             return self._with_seed(changes["seed"])
         return Record.replace(self, **changes)
 
