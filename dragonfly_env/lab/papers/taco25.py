@@ -1229,7 +1229,7 @@ _SHARED_QUEUE = (
     "(h = {})"
 )
 _BY_ARBITER = "{{{0}@round-robin.{1}}} with round-robin and {{{0}@transit-first.{1}}} with transit first"
-"""What a claim measures with both arbiters."""
+"""Quote of what a claim measures with each of the two arbiters."""
 
 
 def _by_arbiter(name: str, what: str) -> str:
