@@ -39,8 +39,7 @@ def benchmark(
     ] = None,
     suite: Annotated[str, option("--suite", "The suite, with its version.", metavar="NAME")] = DEFAULT_SUITE,
     tracks: Annotated[
-        list[str] | None,
-        items("--track", "steady, saturation, transient, applications.", metavar="NAME"),
+        list[str] | None, items("--track", "steady, saturation, transient, applications.", metavar="NAME")
     ] = None,
     splits: Annotated[
         list[str] | None, items("--split", "Only one split: train or test.", metavar="NAME")
@@ -50,36 +49,21 @@ def benchmark(
         items("--hosts", "Only cases of these sizes.", split=options.split_numbers, metavar="N"),
     ] = None,
     allow_test_training: Annotated[
-        bool,
-        option(
-            "--allow-test-training",
-            "Also measure agents trained on the split test.",
-        ),
+        bool, option("--allow-test-training", "Also measure agents trained on the split test.")
     ] = False,
     full: options.Full = False,
     seeds: options.SeedCount = None,
     out: Annotated[
-        Path | None,
-        option("--out -o", "The results folder.", options.MACHINE, default="results/SUITE-MODE"),
+        Path | None, option("--out -o", "The results folder.", options.MACHINE, default="results/SUITE-MODE")
     ] = None,
     workers: options.Workers = None,
     force: options.Force = False,
     dry_run: options.DryRun = False,
     rerun_references: Annotated[
-        bool,
-        option(
-            "--rerun-references",
-            "Simulate the references here, too.",
-            options.MACHINE,
-        ),
+        bool, option("--rerun-references", "Simulate the references here, too.", options.MACHINE)
     ] = False,
     report_only: Annotated[
-        bool,
-        option(
-            "--report-only",
-            "Write the pages from existing results.",
-            options.MACHINE,
-        ),
+        bool, option("--report-only", "Write the pages from existing results.", options.MACHINE)
     ] = False,
 ) -> None:
     """Measure policies on a versioned suite of cases, against the best reference of each.

@@ -103,13 +103,7 @@ def calibrate(
     rows = []
     for program in names or list(Motif.classes):
         row = calibrate_gap(
-            config,
-            program,
-            hosts,
-            scale=scale,
-            share=share,
-            iterations=iterations,
-            stands_for=stands_for,
+            config, program, hosts, scale=scale, share=share, iterations=iterations, stands_for=stands_for
         )
         rows.append(row)
         table.add_row(program, f"{row['gap_ns']:,.0f}", f"{row['mpi_share']:.3f}")

@@ -46,8 +46,7 @@ def evaluate(
     arrays: options.Arrays = None,
     threads: options.Threads = None,
     out: Annotated[
-        Path | None,
-        option("--out -o", "The results folder.", options.MACHINE, default="results/SCENARIO"),
+        Path | None, option("--out -o", "The results folder.", options.MACHINE, default="results/SCENARIO")
     ] = None,
     workers: options.Workers = None,
     force: options.Force = False,

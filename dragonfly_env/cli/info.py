@@ -92,15 +92,7 @@ def _about(name: str, topology: str | None, arrangement: str | None) -> Renderab
     if name == "features":
         parts.append(_features(make_topology(topology or "72", arrangement)))
     if not parts:
-        everything = (
-            *topologies(),
-            *policies(),
-            *patterns,
-            *Motif.classes,
-            *networks(),
-            *AGENTS,
-            "features",
-        )
+        everything = (*topologies(), *policies(), *patterns, *Motif.classes, *networks(), *AGENTS, "features")
         raise unknown_name("name", name, everything, "'dragonfly-env info' without a name")
     return Group(*parts)
 

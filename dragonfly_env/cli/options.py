@@ -108,33 +108,19 @@ def time(flags: str, text: str, panel: str = TIME, **more: Any) -> Any:
 def topology_option(default: str) -> Any:
     """The option ``--topology`` of a command with this default."""
     return option(
-        "--topology -t",
-        "A system, e.g. 72, theta or p=4,a=8,h=4.",
-        SYSTEM,
-        default=default,
-        metavar="NAME",
+        "--topology -t", "A system, e.g. 72, theta or p=4,a=8,h=4.", SYSTEM, default=default, metavar="NAME"
     )
 
 
 Topology = Annotated[str | None, topology_option(DEFAULT_TOPOLOGY)]
 Arrangement = Annotated[
     str | None,
-    option(
-        "--arrangement",
-        "Wiring of the global ports.",
-        SYSTEM,
-        default="palmtree",
-        metavar="NAME",
-    ),
+    option("--arrangement", "Wiring of the global ports.", SYSTEM, default="palmtree", metavar="NAME"),
 ]
 Network = Annotated[
     str | None,
     option(
-        "--network -n",
-        "Preset of links and routers, e.g. lia.",
-        SYSTEM,
-        default="default",
-        metavar="NAME",
+        "--network -n", "Preset of links and routers, e.g. lia.", SYSTEM, default="default", metavar="NAME"
     ),
 ]
 NetworkSettings = Annotated[
@@ -161,55 +147,24 @@ Policies = Annotated[
 # The traffic.
 
 Traffics = Annotated[
-    list[str] | None,
-    items(
-        "--traffic",
-        "Traffic patterns, e.g. uniform,adv+1.",
-        LOAD,
-        metavar="PATTERN",
-    ),
+    list[str] | None, items("--traffic", "Traffic patterns, e.g. uniform,adv+1.", LOAD, metavar="PATTERN")
 ]
 Loads = Annotated[
-    list[str] | None,
-    items(
-        "--load -l",
-        "Load of the host links: 0.3 or 0.1:0.9:0.2.",
-        LOAD,
-        metavar="LOAD",
-    ),
+    list[str] | None, items("--load -l", "Load of the host links: 0.3 or 0.1:0.9:0.2.", LOAD, metavar="LOAD")
 ]
 Jobs = Annotated[
-    list[str] | None,
-    items(
-        "--job",
-        "A job, e.g. milc:hosts=32,scale=0.25.",
-        LOAD,
-        metavar="JOB",
-    ),
+    list[str] | None, items("--job", "A job, e.g. milc:hosts=32,scale=0.25.", LOAD, metavar="JOB")
 ]
 Injection = Annotated[
     str | None,
-    option(
-        "--injection",
-        "periodic, bernoulli or poisson.",
-        LOAD,
-        default="periodic",
-        metavar="NAME",
-    ),
+    option("--injection", "periodic, bernoulli or poisson.", LOAD, default="periodic", metavar="NAME"),
 ]
 SourceQueue = Annotated[
     str | None,
-    option(
-        "--source-queue",
-        "Packets that a source queue holds.",
-        LOAD,
-        default=UNBOUNDED,
-        metavar="N",
-    ),
+    option("--source-queue", "Packets that a source queue holds.", LOAD, default=UNBOUNDED, metavar="N"),
 ]
 MessagePackets = Annotated[
-    int | None,
-    option("--message-packets", "Packets per message.", LOAD, default=1, metavar="N"),
+    int | None, option("--message-packets", "Packets per message.", LOAD, default=1, metavar="N")
 ]
 
 # Measurement.
@@ -225,20 +180,11 @@ Seeds = Annotated[
         metavar="N",
     ),
 ]
-Warmup = Annotated[
-    float | None,
-    time("--warmup", "Simulated time before the measurement.", default="100us"),
-]
+Warmup = Annotated[float | None, time("--warmup", "Simulated time before the measurement.", default="100us")]
 Measure = Annotated[float | None, time("--measure", "Simulated time that is measured.", default="100us")]
 SeriesBin = Annotated[float | None, time("--series-bin", "Bin width of time series.", default="no series")]
 Arrays = Annotated[
-    bool | None,
-    option(
-        "--arrays/--no-arrays",
-        "Results per router and link.",
-        TIME,
-        default="arrays",
-    ),
+    bool | None, option("--arrays/--no-arrays", "Results per router and link.", TIME, default="arrays")
 ]
 AsJson = Annotated[bool, option("--json", "Print one JSON object instead of tables.", MACHINE)]
 
@@ -246,67 +192,25 @@ AsJson = Annotated[bool, option("--json", "Print one JSON object instead of tabl
 
 Threads = Annotated[
     int | None,
-    option(
-        "--threads",
-        "Threads per run; they change no result.",
-        MACHINE,
-        default=1,
-        metavar="N",
-    ),
+    option("--threads", "Threads per run; they change no result.", MACHINE, default=1, metavar="N"),
 ]
 Workers = Annotated[
-    int | None,
-    option(
-        "--workers -j",
-        "Runs at a time.",
-        MACHINE,
-        default="one per processor",
-        metavar="N",
-    ),
+    int | None, option("--workers -j", "Runs at a time.", MACHINE, default="one per processor", metavar="N")
 ]
-DryRun = Annotated[
-    bool,
-    option("--dry-run", "Check and count the runs; simulate none.", MACHINE),
-]
-Force = Annotated[
-    bool,
-    option("--force", "Repeat finished runs; take over another's folder.", MACHINE),
-]
+DryRun = Annotated[bool, option("--dry-run", "Check and count the runs; simulate none.", MACHINE)]
+Force = Annotated[bool, option("--force", "Repeat finished runs; take over another's folder.", MACHINE)]
 Plots = Annotated[bool, option("--plots/--no-plots", "Draw figures, write the page.", MACHINE)]
 Share = Annotated[
     str | None,
-    option(
-        "--share",
-        "Only every N-th run, from the I-th on: job arrays.",
-        MACHINE,
-        metavar="I/N",
-    ),
+    option("--share", "Only every N-th run, from the I-th on: job arrays.", MACHINE, metavar="I/N"),
 ]
-Backend = Annotated[
-    str,
-    option(
-        "--backend",
-        "loky (this machine), ray or dask.",
-        MACHINE,
-        metavar="NAME",
-    ),
-]
+Backend = Annotated[str, option("--backend", "loky (this machine), ray or dask.", MACHINE, metavar="NAME")]
 Address = Annotated[
-    str | None,
-    option(
-        "--address",
-        "HOST:PORT (Ray) or tcp://HOST:8786 (Dask).",
-        MACHINE,
-        metavar="URL",
-    ),
+    str | None, option("--address", "HOST:PORT (Ray) or tcp://HOST:8786 (Dask).", MACHINE, metavar="URL")
 ]
-Full = Annotated[
-    bool,
-    option("--full/--quick", "As published (hours), or small and short.", TIME),
-]
+Full = Annotated[bool, option("--full/--quick", "As published (hours), or small and short.", TIME)]
 SeedCount = Annotated[
-    int | None,
-    option("--seeds", "Seeds per run; from 2 on there are intervals.", TIME, metavar="N"),
+    int | None, option("--seeds", "Seeds per run; from 2 on there are intervals.", TIME, metavar="N")
 ]
 
 # Settings of a scenario.

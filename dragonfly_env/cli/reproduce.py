@@ -49,13 +49,7 @@ def reproduce(
         ),
     ] = None,
     injection: Annotated[
-        str | None,
-        option(
-            "--injection",
-            "periodic or bernoulli.",
-            default="as published",
-            metavar="NAME",
-        ),
+        str | None, option("--injection", "periodic or bernoulli.", default="as published", metavar="NAME")
     ] = None,
     learner: Annotated[
         list[str] | None,
@@ -76,20 +70,10 @@ def reproduce(
             show_default=False,
         ),
     ] = "usual",
-    only_claims: Annotated[
-        bool,
-        option(
-            "--only-claims",
-            "Simulate only what the claims need.",
-        ),
-    ] = False,
+    only_claims: Annotated[bool, option("--only-claims", "Simulate only what the claims need.")] = False,
     windows: Annotated[
         float,
-        option(
-            "--windows",
-            "Shorten warm-ups and windows to this share (not for aries).",
-            metavar="SHARE",
-        ),
+        option("--windows", "Shorten warm-ups and windows to this share (not for aries).", metavar="SHARE"),
     ] = 1.0,
     full: options.Full = False,
     seeds: options.SeedCount = None,

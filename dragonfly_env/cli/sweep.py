@@ -37,10 +37,7 @@ def sweep(
     programs: Annotated[
         list[str] | None,
         items(
-            "--program",
-            "A job of some runs: each --program has its own runs.",
-            options.LOAD,
-            metavar="JOB",
+            "--program", "A job of some runs: each --program has its own runs.", options.LOAD, metavar="JOB"
         ),
     ] = None,
     placements: Annotated[
@@ -62,8 +59,7 @@ def sweep(
     arrays: options.Arrays = None,
     threads: options.Threads = None,
     out: Annotated[
-        Path | None,
-        option("--out -o", "The results folder.", options.MACHINE, default="results/SCENARIO"),
+        Path | None, option("--out -o", "The results folder.", options.MACHINE, default="results/SCENARIO")
     ] = None,
     workers: options.Workers = None,
     force: options.Force = False,

@@ -32,11 +32,7 @@ AGENT, DURATION = "The agent", "How long"
 def train(
     ctx: typer.Context,
     agent: Annotated[
-        str,
-        typer.Argument(
-            metavar="AGENT",
-            help="deep-q, ppo, or your learner: [bold]file.py:Class[/bold].",
-        ),
+        str, typer.Argument(metavar="AGENT", help="deep-q, ppo, or your learner: [bold]file.py:Class[/bold].")
     ] = "deep-q",
     agent_settings: Annotated[
         list[str] | None,
@@ -67,103 +63,48 @@ def train(
     loads: options.Loads = None,
     suite: Annotated[
         str | None,
-        option(
-            "--suite",
-            "All training cases of a suite, e.g. dragonfly-v1.",
-            options.LOAD,
-            metavar="NAME",
-        ),
+        option("--suite", "All training cases of a suite, e.g. dragonfly-v1.", options.LOAD, metavar="NAME"),
     ] = None,
     injection: options.Injection = None,
     source_queue_packets: options.SourceQueue = None,
     message_packets: options.MessagePackets = None,
     episodes: Annotated[
-        int,
-        option(
-            "--episodes",
-            "Episodes of the training, resumed ones included.",
-            DURATION,
-            metavar="N",
-        ),
+        int, option("--episodes", "Episodes of the training, resumed ones included.", DURATION, metavar="N")
     ] = 40,
     stop_after_decisions: Annotated[
         int | None,
-        option(
-            "--decisions",
-            "Stop after so many decisions.",
-            DURATION,
-            default="no limit",
-            metavar="N",
-        ),
+        option("--decisions", "Stop after so many decisions.", DURATION, default="no limit", metavar="N"),
     ] = None,
     minutes: Annotated[
         float | None,
-        option(
-            "--minutes",
-            "Stop after so many minutes.",
-            DURATION,
-            default="no limit",
-            metavar="N",
-        ),
+        option("--minutes", "Stop after so many minutes.", DURATION, default="no limit", metavar="N"),
     ] = None,
     episode_ns: Annotated[
-        float | None,
-        time(
-            "--episode",
-            "Simulated time of an episode.",
-            DURATION,
-            default="50us",
-        ),
+        float | None, time("--episode", "Simulated time of an episode.", DURATION, default="50us")
     ] = None,
     episode_warmup_ns: Annotated[
-        float | None,
-        time(
-            "--warmup",
-            "Time that --warmup-policy routes first.",
-            DURATION,
-            default=0,
-        ),
+        float | None, time("--warmup", "Time that --warmup-policy routes first.", DURATION, default=0)
     ] = None,
     warmup_policy: Annotated[
         str, option("--warmup-policy", "Routing policy of the warm-up.", DURATION, metavar="POLICY")
     ] = "min",
     evaluate_every: Annotated[
-        int,
-        option(
-            "--evaluate-every",
-            "Episodes between evaluations; 0: none.",
-            DURATION,
-            metavar="N",
-        ),
+        int, option("--evaluate-every", "Episodes between evaluations; 0: none.", DURATION, metavar="N")
     ] = 10,
     checkpoint_every: Annotated[
-        int,
-        option("--checkpoint-every", "Episodes between saves.", DURATION, metavar="N"),
+        int, option("--checkpoint-every", "Episodes between saves.", DURATION, metavar="N")
     ] = 10,
     threads: options.Threads = None,
     out: Annotated[
         Path | None,
         option("--out -o", "The folder of this training.", options.MACHINE, default="results/AGENT"),
     ] = None,
-    resume: Annotated[
-        bool,
-        option(
-            "--resume",
-            "Go on from the newest checkpoint.",
-            options.MACHINE,
-        ),
-    ] = False,
+    resume: Annotated[bool, option("--resume", "Go on from the newest checkpoint.", options.MACHINE)] = False,
     restart: Annotated[
-        bool,
-        option("--restart", "Remove the folder's training; begin anew.", options.MACHINE),
+        bool, option("--restart", "Remove the folder's training; begin anew.", options.MACHINE)
     ] = False,
     tensorboard: Annotated[
-        bool,
-        option(
-            "--tensorboard/--no-tensorboard",
-            "Write event files.",
-            options.MACHINE,
-        ),
+        bool, option("--tensorboard/--no-tensorboard", "Write event files.", options.MACHINE)
     ] = True,
 ) -> None:
     """Train an agent that chooses where packets go at every router.

@@ -43,14 +43,12 @@ def view(
         float | None, time("--measure", "Simulated time that the page shows.", default="30us")
     ] = None,
     frames: Annotated[
-        int,
-        option("--frames -f", "Pictures that the measured time is cut into.", options.TIME, metavar="N"),
+        int, option("--frames -f", "Pictures that the measured time is cut into.", options.TIME, metavar="N")
     ] = 60,
     threads: options.Threads = None,
-    out: Annotated[
-        Path,
-        option("--out -o", "The page.", options.MACHINE, metavar="FILE"),
-    ] = Path("results/view.html"),
+    out: Annotated[Path, option("--out -o", "The page.", options.MACHINE, metavar="FILE")] = Path(
+        "results/view.html"
+    ),
 ) -> None:
     """Write a page that plays runs: one file that needs neither a network nor a server.
 
