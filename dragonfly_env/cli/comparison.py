@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import shlex
 import sys
 from collections.abc import Iterator
@@ -11,12 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
-from rich.console import RenderableType
 from rich.text import Text
 
 from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.cli.guard import FAILED, INTERRUPTED, complain
-from dragonfly_env.errors import ConfigError
 
 if TYPE_CHECKING:
     from dragonfly_env.sweeps.runner import Failure, SweepReport
@@ -40,7 +37,7 @@ def compare(
     if dry_run:
         show(Text(_plan_text(plan, folder, workers, force)))
         return
-    with resumable(), Bar(console(error=True), table=functools.partial(_latencies_so_far, folder)) as bar:
+    with resumable(), Bar(console(error=True)) as bar:
         report = run_all(plan, folder, workers=workers, progress=bar, force=force, **where)
     _report(report, folder)
     if report.missing:
@@ -49,17 +46,6 @@ def compare(
         _show_results(folder, plots)
     if report.failures:
         raise typer.Exit(FAILED)
-
-
-def _latencies_so_far(folder: Path) -> RenderableType:
-    """The latencies of the runs in a folder; nothing while all runs that have ended failed."""
-    from dragonfly_env.sweeps.results import load_results
-    from dragonfly_env.sweeps.summary import render_latencies
-
-    try:
-        return render_latencies(load_results(folder))
-    except ConfigError:
-        return ""
 
 
 def _plan_text(plan: Scenario, folder: Path, workers: int | None, force: bool) -> str:
