@@ -78,7 +78,7 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
             return
         number, agent = self._acting[turn], self.agent_selection
         chosen = operator.index(action)  # type: ignore[arg-type]  # None raises TypeError
-        if not (0 <= chosen <= self._idle and self.core._take_action(self._rows[turn], chosen)):
+        if not (0 <= chosen <= self._idle and self.core.take_action(self._rows[turn], chosen)):
             self._count_illegal(chosen, number)
         if self._rewarded:
             self._clear_rewards()

@@ -80,7 +80,7 @@ class BatchedRoutingEnv(CoreOwner):
         self._episode_number = 0
         self._batch: DecisionBatch | None = None
         self._made: tuple[RunState, ...] = tuple(map(RunState, self.configs))
-        self._core = self._new_core(self._made)
+        self._core = self._build(self._made)
         self._check_series(self._core, self.configs, self._core.end_ps)
         self._layout = self._layout_of(self._core, self.config)
         self._rewards = RouterRewards(self._options, self.num_scenarios)
@@ -113,10 +113,6 @@ class BatchedRoutingEnv(CoreOwner):
         several = f"{self.num_scenarios} scenarios, the first " if self.num_scenarios > 1 else ""
         mode = f"scope={self.scope} action={self.action}"
         return f"<BatchedRoutingEnv {mode} at {self.time_ns:g} ns of {several}{self.config!r}>"
-
-    def _new_core(self, made: tuple[RunState, ...]) -> _core.RoutingEnvironment:
-        """The core of an episode that begins."""
-        return self._build(made)
 
     def _build(self, made: tuple[RunState, ...]) -> _core.RoutingEnvironment:
         runs = [self._record(one) for one in made]
@@ -269,7 +265,7 @@ class BatchedRoutingEnv(CoreOwner):
         """
         configs, own = self._scenarios.of_episode(seed, options)
         made = tuple(map(RunState, configs))
-        core = self._new_core(made)
+        core = self._build(made)
         if self._scenarios.are_drawn and self._layout_of(core, configs[0]) != self._layout:
             raise config_error(
                 "config", "a function", "must make scenarios with the columns of its first ones"
@@ -312,7 +308,7 @@ class BatchedRoutingEnv(CoreOwner):
         self._require_running("step")
         with self._marks_broken():
             self._core.take_all(_as_integers(actions))
-        return self._go_on()
+        return self.go_on()
 
     def rollout(self, policy: Policy | CoreNetwork, transitions: int) -> Rollout:
         """Let a neural network decide in the core until so many transitions are completed, or to the end of the
@@ -376,6 +372,25 @@ class BatchedRoutingEnv(CoreOwner):
         """
         self._check_begun("pending")
         return self._batch if self._batch is not None else self._take_batch()
+
+    # A step in parts: views of one packet or router at a time take actions row by row, and then go on.
+
+    def take_action(self, row: int, action: int) -> bool:
+        """Take the action for a row of the batch, or the minimal one in place of an illegal action; whether it was
+        legal. ``go_on`` makes the decisions, when every row has its action.
+        """
+        return self._core.take_action(row, action)
+
+    def take_actions(self, rows: IntArray, actions: IntArray) -> list[int]:
+        """Take actions for some rows of the batch, as ``take_action``; where among them illegal ones are."""
+        return self._core.take_actions(rows, actions)
+
+    def go_on(self) -> DecisionBatch:
+        """Make the decisions of the batch, and run to the next one."""
+        with self._marks_broken():
+            self._batch = None
+            self._core.go_on()
+        return self._take_batch()
 
     # After and next to the episode.
 
@@ -588,23 +603,6 @@ class BatchedRoutingEnv(CoreOwner):
                 "scenario", None, f"must be given, from 0 to {most}: this environment has several"
             )
         return 0 if scenario is None else check_integer("scenario", scenario, 0, most)
-
-    def _take_action(self, row: int, action: int) -> bool:
-        """Take the action for a row of the batch, or the minimal one in place of an illegal action; whether it was
-        legal. ``_go_on`` makes the decisions, when every row has its action.
-        """
-        return self._core.take_action(row, action)
-
-    def _take_actions(self, rows: IntArray, actions: IntArray) -> list[int]:
-        """Take actions for some rows of the batch, as ``_take_action``; where among them illegal ones are."""
-        return self._core.take_actions(rows, actions)
-
-    def _go_on(self) -> DecisionBatch:
-        """Make the decisions of the batch, and run to the next one."""
-        with self._marks_broken():
-            self._batch = None
-            self._core.go_on()
-        return self._take_batch()
 
     def _take_batch(self) -> DecisionBatch:
         obs, mask, agents, ids, packets, time_ns, candidates, scenario = self._core.batch()

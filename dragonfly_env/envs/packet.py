@@ -212,7 +212,7 @@ class PacketRouting(gymnasium.Env[Any, np.int64]):
         decision, decided_ns = batch.decision_ids[0], float(batch.time_ns[0])
         self._waits = False
         while True:
-            batch = self._run(self.core._go_on)
+            batch = self._run(self.core.go_on)
             legs = self.core.transitions()
             (found,) = np.nonzero(legs.decision_ids == decision)
             if len(found) or self.core.done:
@@ -316,7 +316,7 @@ class PacketRouting(gymnasium.Env[Any, np.int64]):
         if chosen.ndim or chosen.dtype.kind not in "iu" or not 0 <= chosen < count:
             allowed = f"must be an integer from 0 to {count - 1}"
             raise IllegalActionError(f"action {shown(action)}: {allowed}; nothing has changed")
-        if self.core._take_action(0, int(chosen)):
+        if self.core.take_action(0, int(chosen)):
             return
         who = f"router {batch.agents[0]}, decision {batch.decision_ids[0]}"
         legal, instead = np.flatnonzero(batch.mask[0]).tolist(), int(batch.minimal_actions()[0])

@@ -108,7 +108,7 @@ class Rounds:
             The routers whose actions were illegal.
         """
         acting = self.acting
-        illegal = self._core._take_actions(self.rows[self.begin : self.end], actions[acting])
+        illegal = self._core.take_actions(self.rows[self.begin : self.end], actions[acting])
         idle = actions == self.masks.shape[1] - 1
         if not illegal and np.count_nonzero(idle) == len(actions) - len(acting):
             return []
@@ -124,7 +124,7 @@ class Rounds:
             self.begin, self.end = self.end, self.ends[self._round]
             return False
         self._is_stepping = True
-        self._core._go_on()
+        self._core.go_on()
         self._is_stepping = False
         self._round = 0
         self.decisions += len(self.rows)

@@ -6,7 +6,6 @@ plain dictionaries, JSON and TOML and back. ``RunState`` adds what has changed s
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 import functools
 import json
@@ -18,7 +17,6 @@ from dragonfly_env import _core
 from dragonfly_env.checks.files import dump_toml, parse_json, parse_toml, read_toml
 from dragonfly_env.checks.values import (
     MAX_SEED,
-    check_integer,
     check_load,
     check_mapping,
     config_error,
@@ -364,17 +362,7 @@ class SimulationConfig(Record):
             was, becomes = self.traffic_object, parse_traffic(changes["traffic"])
             if was.is_closed_loop != becomes.is_closed_loop:
                 changes["injection"] = "auto"
-        # Thousands of runs differ in the seed alone, and nothing but jobs depends on it.
-        if changes.keys() == {"seed"}:
-            return self._with_seed(changes["seed"])
         return Record.replace(self, **changes)
-
-    def _with_seed(self, seed: object) -> SimulationConfig:
-        """A copy that is checked no further: its jobs alone follow from the seed."""
-        changed = copy.copy(self)
-        object.__setattr__(changed, "seed", check_integer("seed", seed, 0, MAX_SEED))
-        changed._check_jobs(self.traffic_object)
-        return changed
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for TOML and JSON; fields that are None are absent. ``from_dict`` is the inverse.

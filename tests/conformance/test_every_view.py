@@ -104,7 +104,7 @@ def test_ctrl_c_inside_the_core_ends_the_episode(name: str, monkeypatch: pytest.
     view, env = VIEWS[name], begun(name)
     calls = 0
     core = env.unwrapped.core if hasattr(env, "unwrapped") else env.core
-    go_on = core._go_on
+    go_on = core.go_on
 
     def interrupted() -> Any:
         nonlocal calls
@@ -114,7 +114,7 @@ def test_ctrl_c_inside_the_core_ends_the_episode(name: str, monkeypatch: pytest.
         return go_on()
 
     with monkeypatch.context() as patch:
-        patch.setattr(core, "_go_on", interrupted)
+        patch.setattr(core, "go_on", interrupted)
         with pytest.raises(KeyboardInterrupt):
             play(view, env)
     with pytest.raises(dfe.StateError, match=r"reset\(\)"):

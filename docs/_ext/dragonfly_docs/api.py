@@ -54,7 +54,11 @@ _INTERNAL = frozenset(
         "warmup_ps",
     }
 )
-_HIDDEN = {"EnvOptions": frozenset({"hops", "spec"}), "Grid": frozenset({"name"})}
+_HIDDEN = {
+    "BatchedRoutingEnv": frozenset({"go_on", "take_action", "take_actions"}),
+    "EnvOptions": frozenset({"hops", "spec"}),
+    "Grid": frozenset({"name"}),
+}
 _SHOWN = {name: frozenset({"of"}) for name in ("Bounds", "Fairness", "RecordedProgram")}
 
 
