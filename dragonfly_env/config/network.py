@@ -384,10 +384,6 @@ class NetworkConfig(Record):
 
         Raises:
             ConfigError: For an unknown name or field (the nearest match is named) or a value out of range.
-
-        Example:
-            >>> dfe.NetworkConfig.preset("lia", local_buffer_packets=32).packet_bytes
-            250
         """
         if not isinstance(name, str) or name not in PRESETS:
             raise unknown_name("network", name, PRESETS)
@@ -398,10 +394,6 @@ class NetworkConfig(Record):
 
         Raises:
             ConfigError: For an unknown field or a value out of range.
-
-        Example:
-            >>> dfe.NetworkConfig().replace(packet_bytes=256).packet_time_ns
-            64.0
         """
         self._check_names(changes)
         if changes.get(_CROSSBAR) is None:
@@ -411,12 +403,7 @@ class NetworkConfig(Record):
         return dataclasses.replace(self, **changes)
 
     def to_dict(self) -> dict[str, Any]:
-        """Every field as a plain value for TOML and JSON; infinity is ``"inf"``, a field that is None is absent.
-
-        Example:
-            >>> dfe.NetworkConfig.preset("q-adaptive").to_dict()["router_clock_ns"]
-            3.2
-        """
+        """Every field as a plain value for TOML and JSON; infinity is ``"inf"``, a field that is None is absent."""
         values: dict[str, Any] = Record.to_dict(self)
         links = dict(values.pop("links"))
         return {**values, "links": links} if links else values
@@ -430,10 +417,6 @@ class NetworkConfig(Record):
 
         Raises:
             ConfigError: For an unknown key or a value out of range.
-
-        Example:
-            >>> dfe.NetworkConfig.from_dict({"preset": "lia", "local_vcs": 5}).local_vcs
-            5
         """
         given = check_mapping("network", values)
         name = given.pop("preset", "default")

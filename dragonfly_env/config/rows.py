@@ -42,13 +42,7 @@ Made = TypeVar("Made", bound="Record")
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class SettingInfo:
-    """Row of a settings class.
-
-    Example:
-        >>> row = dfe.agents.agent_settings("ppo")[0]
-        >>> row.name, row.default
-        ('action', 'path')
-    """
+    """Row of a settings class."""
 
     name: str
     """The name of the field."""

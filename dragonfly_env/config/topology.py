@@ -204,21 +204,12 @@ class Dragonfly(Record):
 
         Raises:
             ConfigError: For an unknown parameter or a value out of range.
-
-        Example:
-            >>> dfe.Dragonfly.preset("72").replace(g=5).num_hosts
-            40
         """
         self._check_names(changes, extra=INSTEAD, meant=WORDS)
         return type(self)(**with_changes({name: getattr(self, name) for name in FIELDS}, changes))
 
     def to_dict(self) -> dict[str, int | str]:
-        """Every parameter as a plain value, for TOML and JSON.
-
-        Example:
-            >>> sorted(dfe.Dragonfly(p=1, a=2, h=1).to_dict())
-            ['a', 'arrangement', 'g', 'group', 'h', 'p', 'trunking']
-        """
+        """Every parameter as a plain value, for TOML and JSON."""
         return {
             name: str(value) if isinstance(value := getattr(self, name), (Grid, NamedShape)) else value
             for name in FIELDS
@@ -233,10 +224,6 @@ class Dragonfly(Record):
 
         Raises:
             ConfigError: For an unknown or missing key or a value out of range.
-
-        Example:
-            >>> dfe.Dragonfly.from_dict({"preset": "72", "g": 5}).num_groups
-            5
         """
         given = check_mapping("topology", values, "must be a table of parameters")
         cls._check_names(given, extra=("preset", *INSTEAD), meant=WORDS)
@@ -280,10 +267,6 @@ class Dragonfly(Record):
 
         Raises:
             ConfigError: If there is no such host.
-
-        Example:
-            >>> dfe.Dragonfly.preset("72").router_of(host=9)
-            4
         """
         return check_integer("host", host, 0, self.num_hosts - 1) // self.p
 
@@ -292,10 +275,6 @@ class Dragonfly(Record):
 
         Raises:
             ConfigError: If there is no such router.
-
-        Example:
-            >>> dfe.Dragonfly.preset("72").group_of(router=9)
-            2
         """
         return self._router("router", router) // self.a
 
@@ -348,12 +327,7 @@ class Dragonfly(Record):
         return self._wiring.diameter
 
     def port_classes(self) -> npt.NDArray[np.int64]:
-        """(radix,) the class of every port as an index into ``link_classes``. A new array.
-
-        Example:
-            >>> dfe.Dragonfly.preset("72").port_classes()
-            array([0, 0, 1, 1, 1, 2, 2])
-        """
+        """(radix,) the class of every port as an index into ``link_classes``. A new array."""
         return np.repeat(
             np.arange(len(self.link_classes)), [ports for _, ports, _ in self._wiring.link_classes]
         )
@@ -379,10 +353,6 @@ class Dragonfly(Record):
 
         Raises:
             ConfigError: If there is no such router.
-
-        Example:
-            >>> dfe.Dragonfly.preset("72").minimal_hops(router=0, dst_router=35)
-            1
         """
         return self._wiring.minimal_hops(
             self._router("router", router), self._router("dst_router", dst_router)
@@ -396,10 +366,6 @@ class Dragonfly(Record):
 
         Raises:
             ConfigError: If there is no such router or both are the same.
-
-        Example:
-            >>> dfe.Dragonfly.preset("72").minimal_port(router=0, dst_router=3)
-            4
         """
         return self._wiring.minimal_port(
             self._router("router", router), self._router("dst_router", dst_router)
@@ -425,10 +391,6 @@ class Dragonfly(Record):
 
         Returns:
             (L, 4) router, port, router at the other end, its port; sorted by the first two. A new array.
-
-        Example:
-            >>> dfe.Dragonfly.preset("72").links().shape
-            (180, 4)
         """
         return self._wiring.links()
 

@@ -209,14 +209,7 @@ class BatchedRoutingEnv(CoreOwner):
         return np.cumsum([0, *routers[:-1]], dtype=np.int64)
 
     def slots(self, batch: DecisionBatch) -> npt.NDArray[np.int64]:
-        """(N,) the routers of a batch, numbered on from one scenario to the next, as in ``rewards_by_router()``.
-
-        Example:
-            >>> small = dfe.SimulationConfig(topology="72")
-            >>> env = dfe.BatchedRoutingEnv([small, small])
-            >>> env.first_agents, int(env.slots(env.reset(seed=1)).max()) < env.num_agents
-            (array([ 0, 36]), True)
-        """
+        """(N,) the routers of a batch, numbered on from one scenario to the next, as in ``rewards_by_router()``."""
         agents = batch.agents.astype(np.int64)
         return agents if self.num_scenarios == 1 else agents + self.first_agents[batch.scenario]
 
@@ -297,13 +290,6 @@ class BatchedRoutingEnv(CoreOwner):
                 message names router, decision and what is legal. Nothing has changed; choose again.
             DeadlockError: If nothing moved for ``watchdog_ns``.
             StateError: Before ``reset``, or when ``done``.
-
-        Example:
-            >>> env = dfe.BatchedRoutingEnv(dfe.SimulationConfig(topology="72"))
-            >>> batch = env.reset(seed=1)
-            >>> batch = env.step(batch.minimal_actions())
-            >>> len(batch) > 0, env.done
-            (True, False)
         """
         self._require_running("step")
         with self._marks_broken():
@@ -401,16 +387,6 @@ class BatchedRoutingEnv(CoreOwner):
             ConfigError: If the duration is not above 0, leads beyond the end of the clock, or is too long for a
                 time series with so narrow bins.
             StateError: If the episode is not ``done``, or was drained.
-
-        Example:
-            >>> config = dfe.SimulationConfig(topology="72")
-            >>> env = dfe.BatchedRoutingEnv(config, duration_ns=1_000)
-            >>> batch = env.reset(seed=1)
-            >>> while not env.done:
-            ...     batch = env.step(batch.minimal_actions())
-            >>> batch = env.extend(1_000)
-            >>> env.done
-            False
         """
         duration_ps = EnvOptions.duration_in_ps("duration_ns", duration_ns)
         self._require_done("extend")
@@ -431,16 +407,6 @@ class BatchedRoutingEnv(CoreOwner):
         Raises:
             ConfigError: If it comes to a time that is too long for a time series with so narrow bins.
             StateError: If the episode is not ``done``.
-
-        Example:
-            >>> config = dfe.SimulationConfig(topology="72")
-            >>> env = dfe.BatchedRoutingEnv(config, duration_ns=1_000)
-            >>> batch = env.reset(seed=1)
-            >>> while not env.done:
-            ...     batch = env.step(batch.minimal_actions())
-            >>> env.drain()
-            >>> env.metrics().packets_in_flight
-            0
         """
         self._require_done("drain")
         self._drained = True
@@ -480,14 +446,6 @@ class BatchedRoutingEnv(CoreOwner):
         Raises:
             StateError: Before ``reset``; if the environment was made with ``transitions=False``; or if too much
                 piled up since the last call.
-
-        Example:
-            >>> env = dfe.BatchedRoutingEnv(dfe.SimulationConfig(topology="72"))
-            >>> batch = env.reset(seed=1)
-            >>> for _ in range(20):
-            ...     batch = env.step(batch.minimal_actions())
-            >>> len(env.transitions()) > 0
-            True
         """
         self._check_begun("transitions()")
         self._require_transitions("transitions()")
@@ -501,15 +459,6 @@ class BatchedRoutingEnv(CoreOwner):
         Raises:
             StateError: Before ``reset``; if the environment was not made with ``feedback=True``; or if too much
                 piled up since the last call.
-
-        Example:
-            >>> config = dfe.SimulationConfig(topology="72")
-            >>> env = dfe.BatchedRoutingEnv(config, feedback=True)
-            >>> batch = env.reset(seed=1)
-            >>> for _ in range(20):
-            ...     batch = env.step(batch.minimal_actions())
-            >>> len(env.feedback()) > 0
-            True
         """
         self._check_begun("feedback()")
         if not self._options.feedback:
@@ -677,13 +626,6 @@ class BatchedRoutingEnv(CoreOwner):
 
         Raises:
             ConfigError: If the snapshot is of a simulation.
-
-        Example:
-            >>> env = dfe.BatchedRoutingEnv(dfe.SimulationConfig(topology="72"))
-            >>> batch = env.reset(seed=1)
-            >>> again = dfe.BatchedRoutingEnv.restore(env.snapshot())
-            >>> again.time_ns == env.time_ns
-            True
         """
         about, state = snapshot.require(_KIND)
         made = tuple(map(made_of, about["made"]))

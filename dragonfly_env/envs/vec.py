@@ -127,13 +127,6 @@ class RouterVecEnv(VecEnv):
 
         Raises:
             ConfigError: For an option that is unknown or impossible.
-
-        Example:
-            >>> env = dfe.RouterVecEnv()
-            >>> env.set_options({"load": 0.2})
-            >>> seen = env.reset()
-            >>> env.core.config.load
-            0.2
         """
         self.core.check_changes(options)
         self._changes = options

@@ -20,14 +20,6 @@ __all__ = ["JobInfo", "JobMetrics", "OperationMetrics"]
 class OperationMetrics(OperationTotals):
     """Kind of operation of a job, such as ``"allreduce"`` or ``"wait"``: those that were completed in the
     window, of all ranks.
-
-    Example:
-        >>> jobs = [dfe.Job("milc:scale=0.01", hosts=8)]
-        >>> config = dfe.SimulationConfig(topology="72", jobs=jobs)
-        >>> job = dfe.Simulation(config).run_to_completion().jobs[0]
-        >>> allreduce = job.operations["allreduce"]
-        >>> allreduce.count, allreduce.max_ns >= allreduce.mean_ns
-        (16, True)
     """
 
     max_ps: int

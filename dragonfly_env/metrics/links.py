@@ -25,13 +25,6 @@ class LinkClassTotals:
 
     ``stalls`` are those of an operator's counters: the time in which a port had a packet but no credit for it, in times
     of a flit on that port.
-
-    Example:
-        >>> config = dfe.SimulationConfig(topology="72", traffic="adv+1", load=0.3)
-        >>> metrics = dfe.simulate(config, measure_ns=20_000)
-        >>> links = metrics.link_classes["global"]
-        >>> links.links, links.utilisation_max > links.utilisation_mean
-        (72, True)
     """
 
     links: int

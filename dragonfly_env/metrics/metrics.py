@@ -54,11 +54,6 @@ class Fairness:
 
     ``jain`` is (sum x)^2 / (n * sum x^2): 1 if all are equal, 1/n if one gets everything; NaN if none gets
     anything. Source: Jain, Chiu, Hawe, DEC-TR-301, 1984.
-
-    Example:
-        >>> fairness = dfe.metrics.metrics.Fairness.of(np.array([0.2, 0.3, 0.4]))
-        >>> round(fairness.mean, 3), round(fairness.jain, 3)
-        (0.3, 0.931)
     """
 
     min: float
@@ -380,12 +375,6 @@ class Metrics:
 
         Raises:
             ConfigError: If ``q`` is out of range.
-
-        Example:
-            >>> config = dfe.SimulationConfig(topology="72", traffic="all-to-all")
-            >>> metrics = dfe.Simulation(config).run_to_completion()
-            >>> metrics.message_latency_percentile_ns(99) >= metrics.message_latency_mean_ns
-            True
         """
         percent = check_real("q", q, 0.0, 100.0, unit="percent")
         return self.messages.latency_percentile_ns(percent) if self.messages is not None else math.nan
@@ -480,14 +469,7 @@ class Metrics:
         return np.asarray(self.group_latency_sum_ps / (packets * PS_PER_NS), np.float64)
 
     def to_dict(self) -> dict[str, int | float | None]:
-        """Every figure that is one number, or yes or no, for JSON or a table; None where there is no value.
-
-        Example:
-            >>> config = dfe.SimulationConfig(topology="72", load=0.2)
-            >>> row = dfe.simulate(config, measure_ns=5_000).to_dict()
-            >>> row["duration_ns"], row["makespan_ns"]
-            (5000.0, None)
-        """
+        """Every figure that is one number, or yes or no, for JSON or a table; None where there is no value."""
         row: dict[str, int | float | None] = {name: getattr(self, name) for name in _FIGURES}
         row |= {f"latency_p{q:g}_ns".replace(".", "_"): self.latency_percentile_ns(q) for q in _PERCENTILES}
         row |= {name: getattr(self, name) for name in _MORE_FIGURES}

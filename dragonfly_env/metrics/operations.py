@@ -18,14 +18,7 @@ ANY_OPERATION = ""
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class JobInfo:
-    """Description of the measured job.
-
-    Example:
-        >>> config = dfe.SimulationConfig(topology="72", jobs=["milc:hosts=4"])
-        >>> info = config.placed_jobs()[0].info
-        >>> info.program, info.hosts
-        ('milc', (0, 1, 2, 3))
-    """
+    """Description of the measured job."""
 
     name: str
     """The name of the job."""
@@ -45,14 +38,6 @@ class JobInfo:
 class OperationTotals:
     """Kind of operation of a job, such as ``"allreduce"`` or ``"wait"``: those that were completed in the
     window, of all ranks.
-
-    Example:
-        >>> from dragonfly_env.metrics.operations import OperationTotals
-        >>> waits = OperationTotals(count=4, total_ps=8_000)
-        >>> waits.mean_ns, waits.total_ns
-        (2.0, 8.0)
-        >>> waits.since(OperationTotals(count=1, total_ps=2_000)).count
-        3
     """
 
     count: int

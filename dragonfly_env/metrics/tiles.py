@@ -34,14 +34,7 @@ _SUMS = ("links", "flits", "stalls", "output_stalls")
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class TileTotals:
-    """The tiles of one class together; ``TileTable`` says what is counted.
-
-    Example:
-        >>> config = dfe.SimulationConfig(topology="72", load=0.2)
-        >>> tiles = dfe.simulate(config, measure_ns=5_000).tiles
-        >>> tiles.kinds["global"].tiles, tiles.kinds["host-out"].stalls_to_flits
-        (72, 0.0)
-    """
+    """The tiles of one class together; ``TileTable`` says what is counted."""
 
     tiles: int
     """How many tiles there are."""

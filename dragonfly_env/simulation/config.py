@@ -351,10 +351,6 @@ class SimulationConfig(Record):
 
         Raises:
             ConfigError: For an unknown field or a value out of range.
-
-        Example:
-            >>> dfe.SimulationConfig(topology="72").replace(load=0.2).load
-            0.2
         """
         if changes.get("traffic", "") is None and changes.get("jobs", self.jobs):
             changes["traffic"] = "none"
@@ -365,12 +361,7 @@ class SimulationConfig(Record):
         return Record.replace(self, **changes)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for TOML and JSON; fields that are None are absent. ``from_dict`` is the inverse.
-
-        Example:
-            >>> dfe.SimulationConfig(topology="72").to_dict()["traffic"]
-            'uniform'
-        """
+        """Plain values for TOML and JSON; fields that are None are absent. ``from_dict`` is the inverse."""
         values: dict[str, Any] = Record.to_dict(self)
         if not self.jobs:
             del values["jobs"]
@@ -386,10 +377,6 @@ class SimulationConfig(Record):
 
         Raises:
             ConfigError: For an unknown key or a value out of range.
-
-        Example:
-            >>> dfe.SimulationConfig.from_dict({"topology": "72", "load": 0.2}).load
-            0.2
         """
         given = check_mapping("settings", values)
         cls._check_names(given)
@@ -400,12 +387,7 @@ class SimulationConfig(Record):
         return cls(**given)
 
     def to_toml(self) -> str:
-        """Return the configuration as a TOML document.
-
-        Example:
-            >>> print(dfe.SimulationConfig(topology="72").to_toml().splitlines()[0])
-            traffic = "uniform"
-        """
+        """Return the configuration as a TOML document."""
         return dump_toml(self.to_dict())
 
     @classmethod
@@ -426,13 +408,7 @@ class SimulationConfig(Record):
         return cls.from_dict(read_toml(source) if isinstance(source, Path) else parse_toml(source))
 
     def to_json(self) -> str:
-        """Return the configuration as one line of JSON with sorted keys: equal configurations give equal lines.
-
-        Example:
-            >>> text = dfe.SimulationConfig(topology="72").to_json()
-            >>> dfe.SimulationConfig.from_json(text).topology.num_hosts
-            72
-        """
+        """Return the configuration as one line of JSON with sorted keys: equal configurations give equal lines."""
         return json.dumps(self.to_dict(), sort_keys=True, allow_nan=False)
 
     @classmethod
@@ -441,10 +417,6 @@ class SimulationConfig(Record):
 
         Raises:
             ConfigError: If ``text`` is no JSON object, or describes what cannot be simulated.
-
-        Example:
-            >>> dfe.SimulationConfig.from_json('{"topology": "72"}').traffic
-            'uniform'
         """
         values = parse_json(text)
         if not isinstance(values, dict):

@@ -122,12 +122,6 @@ class Simulation(CoreOwner):
 
         Raises:
             ConfigError: If the snapshot is of an environment.
-
-        Example:
-            >>> sim = dfe.Simulation(dfe.SimulationConfig(topology="72"))
-            >>> sim.run(1_000)
-            >>> dfe.Simulation.restore(sim.snapshot()).time_ns
-            1000.0
         """
         return cls._loaded(*snapshot.require(_KIND))
 
@@ -225,12 +219,6 @@ class Simulation(CoreOwner):
                 time series with so narrow bins.
             DeadlockError: If nothing moved for ``watchdog_ns``.
             StateError: After a ``DeadlockError``.
-
-        Example:
-            >>> sim = dfe.Simulation(dfe.SimulationConfig(topology="72"))
-            >>> sim.run(1_000)
-            >>> sim.time_ns
-            1000.0
         """
         duration_ps = duration_ps_of("duration_ns", duration_ns)
         if self._core.time_ps + duration_ps > MAX_TIME_PS:
@@ -293,13 +281,6 @@ class Simulation(CoreOwner):
 
         Raises:
             StateError: If the traffic has no end.
-
-        Example:
-            >>> config = dfe.SimulationConfig(topology="72", traffic="all-to-all")
-            >>> sim = dfe.Simulation(config)
-            >>> sim.run(1_000)
-            >>> 0 < sim.progress() < 1
-            True
         """
         self._require_end("progress")
         return self._core.progress
@@ -326,12 +307,6 @@ class Simulation(CoreOwner):
                 too long for a time series with so narrow bins.
             DeadlockError: If nothing moved for ``watchdog_ns``.
             StateError: After a ``DeadlockError``.
-
-        Example:
-            >>> sim = dfe.Simulation(dfe.SimulationConfig(topology="72"))
-            >>> sim.run(1_000)
-            >>> sim.drain(), sim.metrics().packets_in_flight
-            (True, 0)
         """
         limit_ps = MAX_TIME_PS if max_ns is None else duration_ps_of("max_ns", max_ns)
         limit_ps = min(limit_ps, MAX_TIME_PS - self._core.time_ps)
@@ -422,11 +397,6 @@ class Simulation(CoreOwner):
 
         Raises:
             StateError: If the policy has no tables.
-
-        Example:
-            >>> config = dfe.SimulationConfig(topology="72", policy="q-adaptive")
-            >>> dfe.Simulation(config).q_table().shape
-            (36, 16, 5)
         """
         table = self._core.q_table()
         if table is None:
@@ -471,14 +441,7 @@ class Simulation(CoreOwner):
         self._window_ps = self._core.time_ps
 
     def metrics(self) -> Metrics:
-        """Measurements since the last ``reset_statistics``: a snapshot that later runs do not change.
-
-        Example:
-            >>> sim = dfe.Simulation(dfe.SimulationConfig(topology="72", load=0.2))
-            >>> sim.run(2_000)
-            >>> sim.metrics().packets_delivered > 0
-            True
-        """
+        """Measurements since the last ``reset_statistics``: a snapshot that later runs do not change."""
         middle = self._marks.middle(self._window_ps, self._core.time_ps)
         return self._as_metrics(self._core.statistics(), middle)
 
@@ -556,16 +519,7 @@ class Simulation(CoreOwner):
         return CounterWindows(readings, about)
 
     def trace_hash(self) -> int:
-        """A 64-bit hash over every delivery since time 0; equal hashes mean equal histories.
-
-        Example:
-            >>> config = dfe.SimulationConfig(topology="72")
-            >>> first, second = dfe.Simulation(config), dfe.Simulation(config)
-            >>> first.run(1_000)
-            >>> second.run(1_000)
-            >>> first.trace_hash() == second.trace_hash()
-            True
-        """
+        """A 64-bit hash over every delivery since time 0; equal hashes mean equal histories."""
         return self._core.trace_hash()
 
     def packet_log(self) -> dict[str, npt.NDArray[Any]]:

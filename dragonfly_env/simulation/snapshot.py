@@ -80,12 +80,6 @@ class Snapshot:
         Raises:
             ConfigError: If the configuration holds code, such as a function that makes configurations.
             OSError: If the file cannot be written.
-
-        Example:
-            >>> sim = dfe.Simulation(dfe.SimulationConfig(topology="72"))
-            >>> sim.snapshot().save("start.snapshot")
-            >>> dfe.Simulation.restore(dfe.Snapshot.load("start.snapshot")).time_ns
-            0.0
         """
         header = {**_versions(), "kind": self._kind, "time_ns": self._time_ns, "about": self._about}
         line = json.dumps(header, default=_plain).encode() + b"\n"

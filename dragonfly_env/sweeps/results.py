@@ -186,20 +186,6 @@ class Results:
         policies: Labels in the order of the scenario.
         traffic: Labels in the same sense.
         expected: Runs that the scenario has, finished or not.
-
-    Example:
-        >>> from pathlib import Path
-        >>> from dragonfly_env.sweeps import Scenario, load_results, run_all
-        >>> scenario = Scenario.from_dict(
-        ...     {"topology": "72", "policies": ["min", "val-n"], "traffic": ["uniform"],
-        ...      "loads": [0.2], "warmup_ns": 0, "measure_ns": 1_000}
-        ... )
-        >>> report = run_all(scenario, Path("results"), workers=1)
-        >>> results = load_results(Path("results"))
-        >>> results.policies, len(results.select(policies=["min"]).table)
-        (('min', 'val-n'), 1)
-        >>> results.relabelled(str.upper).policies
-        ('MIN', 'VAL-N')
     """
 
     name: str
@@ -259,17 +245,6 @@ def load_results(path: Path) -> Results:
 
     Raises:
         ConfigError: If there are no results, or none of them can be read.
-
-    Example:
-        >>> from pathlib import Path
-        >>> from dragonfly_env.sweeps import Scenario, load_results, run_all
-        >>> scenario = Scenario.from_dict(
-        ...     {"topology": "72", "policies": ["min"], "traffic": ["uniform"],
-        ...      "loads": [0.2], "warmup_ns": 0, "measure_ns": 1_000}
-        ... )
-        >>> report = run_all(scenario, Path("results"), workers=1)
-        >>> load_results(Path("results")).expected
-        1
     """
     ids, name, table = {}, path.stem, pa.table({})
     if path.is_dir():
@@ -319,18 +294,6 @@ def aggregate(results: Results, columns: Sequence[str]) -> pd.DataFrame:
         sent more than its link takes (`Metrics.destination_load_max`); never where programs say when to send, as
         closed-loop traffic and jobs offer no load; and ``stationary``: whether no run is known to be otherwise
         (`Metrics.stationary`).
-
-    Example:
-        >>> from pathlib import Path
-        >>> from dragonfly_env.sweeps import Scenario, aggregate, load_results, run_all
-        >>> scenario = Scenario.from_dict(
-        ...     {"topology": "72", "policies": ["min"], "traffic": ["uniform"],
-        ...      "loads": [0.2], "seeds": [1, 2], "warmup_ns": 0, "measure_ns": 1_000}
-        ... )
-        >>> report = run_all(scenario, Path("results"), workers=1)
-        >>> table = aggregate(load_results(Path("results")), ["latency_mean_ns"])
-        >>> int(table["seeds"].iloc[0])
-        2
     """
     present = [column for column in columns if column in results.table.columns]
     return means_of(results, results.table, KEYS, present, _state)

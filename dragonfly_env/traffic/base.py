@@ -14,16 +14,7 @@ from dragonfly_env.config.topology import Dragonfly
 
 
 class Traffic(ABC):
-    """A pattern, a schedule of patterns, a trace or a closed-loop program: frozen, comparable, picklable.
-
-    Example:
-        >>> traffic = dfe.traffic.parse_traffic("adv+1")
-        >>> traffic.spec, traffic.is_trace, traffic.is_closed_loop
-        ('adv+1', False, False)
-        >>> traffic.to_dict()
-        {'pattern': 'adv', 'offset': 1}
-        >>> traffic.check(dfe.Dragonfly.preset("72"))
-    """
+    """A pattern, a schedule of patterns, a trace or a closed-loop program: frozen, comparable, picklable."""
 
     __slots__ = ()
 
@@ -60,12 +51,7 @@ class Traffic(ABC):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class NoTraffic(Traffic):
-    """No host sends anything: what hosts without a job do where ``SimulationConfig.jobs`` is all there is.
-
-    Example:
-        >>> dfe.traffic.NoTraffic().spec
-        'none'
-    """
+    """No host sends anything: what hosts without a job do where ``SimulationConfig.jobs`` is all there is."""
 
     @property
     def spec(self) -> str:
@@ -139,11 +125,6 @@ class ClosedLoop(NamedTraffic):
     """A program on every host: what a host sends follows from what it received.
 
     ``Simulation.run_to_completion`` runs it to its end.
-
-    Example:
-        >>> traffic = dfe.traffic.parse_traffic("graph500")
-        >>> isinstance(traffic, dfe.traffic.ClosedLoop), traffic.is_closed_loop
-        (True, True)
     """
 
     __slots__ = ()

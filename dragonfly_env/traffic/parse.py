@@ -172,10 +172,6 @@ def traffic_from_dict(values: object) -> str | Traffic:
 
     Raises:
         ConfigError: If ``values`` describes no traffic.
-
-    Example:
-        >>> dfe.traffic.traffic_from_dict({"pattern": "adv", "offset": 2})
-        Adversarial(offset=2)
     """
     traffic = parse_traffic(values)
     return values if isinstance(values, str) else traffic

@@ -56,19 +56,6 @@ class Recording:
         delivered: (T, g, g) packets delivered, by the groups of source and destination.
         latency_mean_ns: (T, g, g) their mean latency; NaN where there is none.
         figures: Of the whole network (`FIGURES`), (T,) each.
-
-    Example:
-        >>> from dragonfly_env.sweeps import Scenario
-        >>> from dragonfly_env.view import record
-        >>> scenario = Scenario.from_dict(
-        ...     {"topology": "72", "policies": ["min"], "traffic": ["adv+1"],
-        ...      "loads": [0.3], "warmup_ns": 0, "measure_ns": 2_000}
-        ... )
-        >>> recording = record(scenario.runs()[0], frames=4)
-        >>> recording.num_frames, recording.frame_ns
-        (4, 500.0)
-        >>> recording.utilisation.shape == recording.packets.shape
-        True
     """
 
     run: Run
