@@ -90,7 +90,7 @@ def benchmark(
 
     chosen = find_suite(suite).narrowed(splits or (), hosts or ())
     effort: Effort = "full" if full else "quick"
-    folder = suite_folder(out, f"{chosen.name}-{effort}", seeds, workers)
+    folder = suite_folder(out, f"{chosen.name}-{effort}", seeds)
     chosen.choose(tuple(tracks or ()))
     work = Benchmark(
         suite=chosen,

@@ -10,7 +10,7 @@ import typer
 from dragonfly_env.checks.files import check_folder
 from dragonfly_env.cli import options
 from dragonfly_env.cli.comparison import compare
-from dragonfly_env.cli.options import option, scenario_settings, trained_with
+from dragonfly_env.cli.options import scenario_settings, trained_with
 from dragonfly_env.sweeps.scenario import Scenario
 
 
@@ -45,9 +45,7 @@ def evaluate(
     series_bin_ns: options.SeriesBin = None,
     arrays: options.Arrays = None,
     threads: options.Threads = None,
-    out: Annotated[
-        Path | None, option("--out -o", "The results folder.", options.MACHINE, default="results/SCENARIO")
-    ] = None,
+    out: options.ResultsFolder = None,
     workers: options.Workers = None,
     force: options.Force = False,
     dry_run: options.DryRun = False,

@@ -194,6 +194,9 @@ Threads = Annotated[
     int | None,
     option("--threads", "Threads per run; they change no result.", MACHINE, default=1, metavar="N"),
 ]
+ResultsFolder = Annotated[
+    Path | None, option("--out -o", "The results folder.", MACHINE, default="results/SCENARIO")
+]
 Workers = Annotated[
     int | None, option("--workers -j", "Runs at a time.", MACHINE, default="one per processor", metavar="N")
 ]
@@ -299,12 +302,10 @@ def where(share: str | None, backend: str, address: str | None) -> dict[str, Any
     return {"share": (int(number), int(count)), "backend": backend, "address": address}
 
 
-def suite_folder(out: Path | None, name: str, seeds: int | None, workers: int | None) -> Path:
-    """The results folder of a paper or a suite, whose runs are laid down; checks what else was typed."""
+def suite_folder(out: Path | None, name: str, seeds: int | None) -> Path:
+    """The results folder of a paper or a suite, whose runs are laid down; checks the number of seeds."""
     if seeds is not None:
         check_integer("seeds", seeds, 1, 1000)
-    if workers is not None:
-        check_integer("workers", workers, 1, 4096)
     return check_folder("--out", out or Path("results") / name)
 
 

@@ -109,7 +109,7 @@ def reproduce(
     effort = chosen.effort("full" if full else "quick").shortened(windows, "--windows")
     read = chosen.variants if variant == _EVERY else (chosen.variant(variant, "--variant", also=_EVERY),)
     suffix = [_EVERY] if variant == _EVERY else [one.name for one in read if one is not chosen.usual]
-    folder = suite_folder(out, "-".join([chosen.name, effort.name, *suffix]), seeds, workers)
+    folder = suite_folder(out, "-".join([chosen.name, effort.name, *suffix]), seeds)
     wanted = chosen.choose(tuple(figures or ()))
     usual_injection = injection or chosen.setup.injection
     effort = replace(

@@ -5,9 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -30,7 +28,6 @@ from dragonfly_env.sweeps.scenario import DEFAULT_LOAD, LONGEST_NS, Scenario
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from dragonfly_env.metrics import Metrics
     from dragonfly_env.sweeps.measure import Runnable
     from dragonfly_env.sweeps.point import Run
 
@@ -121,6 +118,8 @@ def simulate(
     dragonfly-env simulate -t 342 --traffic all-to-all:message_bytes=4096 --to-completion
     dragonfly-env simulate -t 342 --job milc:hosts=64,scale=0.01 --job nek5000:hosts=64 --to-completion
     """
+    from dragonfly_env.sweeps.measure import simulate_run
+
     if to_completion and measure_ns is not None:
         raise config_error("--to-completion", True, "cannot be combined with --measure: leave one out")
     usual = {"policies": ["min"], "traffic": ["none" if jobs else "uniform"], "loads": [DEFAULT_LOAD]}
@@ -139,12 +138,26 @@ def simulate(
         run = dataclasses.replace(run, config=run.config.replace(packet_log=True))
     if out is not None:
         check_file("--out", out)
-    simulation, metrics, provenance = _simulated(run, to_completion)
-    text = _as_json(metrics, provenance)
+    errors = console(error=True)
+    columns = (TextColumn("simulating"), BarColumn(bar_width=None), TextColumn("{task.percentage:>3.0f} %"))
+    times = (TimeElapsedColumn(), TimeRemainingColumn())
+    with Progress(*columns, *times, console=errors, transient=True, disable=not errors.is_terminal) as bar:
+        task = bar.add_task("", total=1.0)
+        simulation, metrics, provenance = simulate_run(
+            run, to_completion=to_completion, progress=lambda done: bar.update(task, completed=done)
+        )
+    jobs = {"jobs": [one.to_dict() for one in metrics.jobs]} if metrics.jobs else {}
+    text = json.dumps({"results": metrics.to_dict(), **jobs, **provenance}, indent=2, allow_nan=False)
     if as_json:
         show(text)
     else:
-        _show(run, metrics, provenance)
+        show(_table(run, metrics.to_dict()))
+        if metrics.jobs:
+            show(_job_table(metrics.jobs))
+        if (speed := provenance["packet_hops_per_cpu_s"]) is not None:
+            seconds = provenance["measured_cpu_seconds"]
+            speed_text = f"{speed / 1e6:.2f} million packet-hops per CPU-second ({seconds:.2f} s measured)"
+            note(Text(speed_text, style="dim"))
     if out is not None:
         write_text(f"{text}\n", out)
         note(Text(f"results: {out}"))
@@ -176,56 +189,6 @@ def _check_end(run: Run) -> None:
     if not jobs and not run.closed_loop and not run.config.traffic_object.is_trace:
         allowed = f"{run.traffic_label} never ends; a trace, closed-loop traffic such as all-to-all, or a --job does"
         raise config_error("--to-completion", True, allowed)
-
-
-def _simulated(run: Run, to_completion: bool) -> tuple[Runnable, Metrics, dict[str, Any]]:
-    from dragonfly_env.sweeps.measure import simulate_run
-
-    with _progress_bar() as progress:
-        simulation, metrics, provenance = simulate_run(run, to_completion=to_completion, progress=progress)
-    cpu = provenance["measured_cpu_seconds"]
-    return (
-        simulation,
-        metrics,
-        {**provenance, "packet_hops_per_cpu_s": metrics.packet_hops / cpu if cpu > 0 else None},
-    )
-
-
-def _as_json(metrics: Metrics, provenance: Mapping[str, Any]) -> str:
-    jobs = {"jobs": [one.to_dict() for one in metrics.jobs]} if metrics.jobs else {}
-    return json.dumps({"results": metrics.to_dict(), **jobs, **provenance}, indent=2, allow_nan=False)
-
-
-def _show(run: Run, metrics: Metrics, provenance: Mapping[str, Any]) -> None:
-    show(_table(run, metrics.to_dict()))
-    if metrics.jobs:
-        show(_job_table(metrics.jobs))
-    if (speed := provenance["packet_hops_per_cpu_s"]) is not None:
-        seconds = provenance["measured_cpu_seconds"]
-        text = f"{speed / 1e6:.2f} million packet-hops per CPU-second ({seconds:.2f} s measured)"
-        note(Text(text, style="dim"))
-
-
-@contextmanager
-def _progress_bar() -> Iterator[Callable[[float], None]]:
-    """A bar on the error stream from the second second on, if that is a terminal."""
-    errors = console(error=True)
-    columns = (BarColumn(bar_width=None), TextColumn("{task.percentage:>3.0f} %"))
-    times = (TimeElapsedColumn(), TimeRemainingColumn())
-    bar = Progress(TextColumn("simulating"), *columns, *times, console=errors, transient=True)
-    task = bar.add_task("", total=1.0)
-    begin = time.monotonic()
-
-    def advance(fraction: float) -> None:
-        bar.update(task, completed=fraction)
-        if errors.is_terminal and not bar.live.is_started and time.monotonic() - begin > 1.0:
-            bar.start()
-
-    try:
-        yield advance
-    finally:
-        if bar.live.is_started:
-            bar.stop()
 
 
 def _write_log(log: pa.Table, path: Path) -> None:

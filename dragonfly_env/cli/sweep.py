@@ -12,7 +12,7 @@ import typer
 from dragonfly_env.checks.files import check_folder, read_toml
 from dragonfly_env.cli import options
 from dragonfly_env.cli.comparison import compare
-from dragonfly_env.cli.options import items, option, scenario_settings
+from dragonfly_env.cli.options import items, scenario_settings
 from dragonfly_env.sweeps.scenario import Scenario
 
 
@@ -58,9 +58,7 @@ def sweep(
     series_bin_ns: options.SeriesBin = None,
     arrays: options.Arrays = None,
     threads: options.Threads = None,
-    out: Annotated[
-        Path | None, option("--out -o", "The results folder.", options.MACHINE, default="results/SCENARIO")
-    ] = None,
+    out: options.ResultsFolder = None,
     workers: options.Workers = None,
     force: options.Force = False,
     dry_run: options.DryRun = False,

@@ -349,7 +349,8 @@ class Dragonfly(Record):
         return None if far[0] < 0 else far
 
     def minimal_hops(self, router: int, dst_router: int) -> int:
-        """Links between routers on a shortest path that uses at most one global link: 0 to ``diameter``.
+        """Links from ``router`` to ``dst_router`` on a shortest path that uses at most one global link: 0 to
+        ``diameter``.
 
         Raises:
             ConfigError: If there is no such router.

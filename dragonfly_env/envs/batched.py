@@ -381,7 +381,7 @@ class BatchedRoutingEnv(CoreOwner):
     # After and next to the episode.
 
     def extend(self, duration_ns: float) -> DecisionBatch:
-        """Go on after the end, for so much longer.
+        """Go on after the end, for ``duration_ns`` longer.
 
         Raises:
             ConfigError: If the duration is not above 0, leads beyond the end of the clock, or is too long for a

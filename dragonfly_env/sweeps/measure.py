@@ -157,12 +157,13 @@ def simulate_run(
     _advance(simulation, 0, warmup_ps, whole_ps, progress)
     if warmup_ps > 0:  # what is there at time 0 belongs to a run that is measured from there
         simulation.reset_statistics()
-    measured_cpu = time.process_time()
+    begin_measured_cpu = time.process_time()
     if (run.closed_loop or to_completion) and isinstance(simulation, dfe.Simulation):
         _complete(simulation, whole_ps - warmup_ps, progress)
     else:
         _advance(simulation, warmup_ps, whole_ps, whole_ps, progress)
     end_cpu = time.process_time()
+    measured_cpu = end_cpu - begin_measured_cpu
     metrics = simulation.metrics()
     provenance = {
         "run_id": run.id,
@@ -177,7 +178,8 @@ def simulate_run(
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "wall_seconds": time.perf_counter() - begin_wall,
         "cpu_seconds": end_cpu - begin_cpu,
-        "measured_cpu_seconds": end_cpu - measured_cpu,
+        "measured_cpu_seconds": measured_cpu,
+        "packet_hops_per_cpu_s": metrics.packet_hops / measured_cpu if measured_cpu > 0 else None,
     }
     if run.agent is not None:
         provenance |= {"agent": run.agent.spec, "agent_sha256": run.agent.sha256}
@@ -246,7 +248,6 @@ def row_of(run: Run, metrics: Metrics, provenance: Mapping[str, Any]) -> dict[st
     the speed in packet-hops (between routers, plus the delivery to the host) per CPU-second of the measured part.
     """
     topology = run.config.topology
-    cpu = provenance["measured_cpu_seconds"]
     return {
         "run_id": run.id,
         "policy": run.policy_label,
@@ -265,7 +266,6 @@ def row_of(run: Run, metrics: Metrics, provenance: Mapping[str, Any]) -> dict[st
         **(arrays_of(metrics) if run.arrays else {}),
         **jobs_columns(metrics, run.config.jobs),
         **{key: value for key, value in provenance.items() if key not in ("run_id", "seed", "configuration")},
-        "packet_hops_per_cpu_s": metrics.packet_hops / cpu if cpu > 0 else None,
         "configuration": json.dumps(run.configuration, sort_keys=True, ensure_ascii=False),
     }
 
