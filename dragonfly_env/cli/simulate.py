@@ -146,8 +146,8 @@ def simulate(
         simulation, metrics, provenance = simulate_run(
             run, to_completion=to_completion, progress=lambda done: bar.update(task, completed=done)
         )
-    jobs = {"jobs": [one.to_dict() for one in metrics.jobs]} if metrics.jobs else {}
-    text = json.dumps({"results": metrics.to_dict(), **jobs, **provenance}, indent=2, allow_nan=False)
+    of_jobs = {"jobs": [one.to_dict() for one in metrics.jobs]} if metrics.jobs else {}
+    text = json.dumps({"results": metrics.to_dict(), **of_jobs, **provenance}, indent=2, allow_nan=False)
     if as_json:
         show(text)
     else:
