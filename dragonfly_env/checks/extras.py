@@ -8,7 +8,18 @@ import sys
 from contextlib import suppress
 
 # The modules of [analysis], by the names under which they are imported.
-_ANALYSIS = ("joblib", "matplotlib", "networkx", "pandas", "PIL", "plotly", "psutil", "pyarrow", "rich", "typer")
+_ANALYSIS = (
+    "joblib",
+    "matplotlib",
+    "networkx",
+    "pandas",
+    "PIL",
+    "plotly",
+    "psutil",
+    "pyarrow",
+    "rich",
+    "typer",
+)
 
 
 def how_to_install(extra: str) -> str:
