@@ -33,7 +33,7 @@ EVERY_SHAPE: dict[str, Shape] = {
 }
 
 
-def run_and_drain(config: dfe.SimulationConfig, duration_ns: float = 1200) -> dfe.Metrics:
+def run_and_drain(config: dfe.SimulationConfig, duration_ns: float = 600) -> dfe.Metrics:
     """Saturate, check the invariants at two times, drain; the metrics of the whole run."""
     simulation = dfe.Simulation(config)
     simulation.run(duration_ns / 2)
