@@ -37,6 +37,7 @@ POLICIES = (
     *(f"{name} own_group={value}" for name in VALIANT for value in ("local", "global")),
 )
 
+
 def policy_of(name: str) -> dfe.Policy:
     """A policy of the list: of the registry, or with parameters that open further paths."""
     if " " not in name:

@@ -94,7 +94,8 @@ def config_of(**settings: Any) -> dfe.SimulationConfig | None:
 def test_every_policy_carries_every_pattern_at_full_load_and_drains(
     preset: str, policy: str, traffic: str
 ) -> None:
-    config = config_of(network=dfe.NetworkConfig.preset(preset), policy=ready(policy), traffic=traffic)
+    network = dfe.NetworkConfig.preset(preset)
+    config = config_of(network=network, policy=ready(policy), traffic=traffic, watchdog_ns=4_000)
     assert config is not None, "72 hosts are enough for every pattern"
     m = run_and_drain(config)
     check_sane(m)

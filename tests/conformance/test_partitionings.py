@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import dragonfly_env as dfe
 from tests.partitions import cut_into
+from tests.products import in_turn
 from tests.ready import NETWORKS, ready, weights_file
 
 CUTS = (1, 20, 1_000)
@@ -36,8 +37,7 @@ def config_of(**changes: Any) -> dfe.SimulationConfig:
     )
 
 
-@pytest.mark.parametrize("preset", NETWORKS)
-@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize(("policy", "preset"), in_turn([*POLICIES], NETWORKS))
 def test_a_run_of_the_core_does_not_depend_on_partitions(policy: str, preset: str) -> None:
     config = config_of(network=preset, policy=POLICIES[policy])
     partitions, runs = [], []
@@ -101,9 +101,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("decide_at", ["arrival", "head"])
-@pytest.mark.parametrize("routing_delay_ns", [0.0, 100.0, 400.0])
-@pytest.mark.parametrize("options", OPTIONS)
+@pytest.mark.product(options=[*OPTIONS], routing_delay_ns=(0.0, 100.0, 400.0), decide_at=("arrival", "head"))
 def test_rows_and_transitions_depend_neither_on_partitions_nor_on_threads(
     options: str, routing_delay_ns: float, decide_at: str
 ) -> None:

@@ -66,7 +66,7 @@ def test_parallel_api_checker(variant: str) -> None:
     parallel_api_test(dragonfly_v0.parallel_env(**VARIANTS[variant]), num_cycles=100)
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", ["default", "paths", "forced hops too", "warm-up"])
 def test_seed_checkers(variant: str) -> None:
     seed_test(lambda: dragonfly_v0.env(**VARIANTS[variant]), num_cycles=20)
     parallel_seed_test(lambda: dragonfly_v0.parallel_env(**VARIANTS[variant]))

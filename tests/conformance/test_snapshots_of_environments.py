@@ -15,6 +15,7 @@ import pytest
 import dragonfly_env as dfe
 from dragonfly_env import dragonfly_v0
 from dragonfly_env.envs.packet import PacketRouting
+from tests.products import in_turn
 
 CONFIG = dfe.SimulationConfig(topology="72", traffic="adv+1", load=0.35, injection="poisson", seed=11)
 SHORT: dict[str, Any] = {"duration_ns": 3_000.0, "warmup_ns": 500.0}
@@ -188,9 +189,12 @@ WAYS_OF_BATCHES = {
 @pytest.mark.parametrize(
     ("kind", "way"),
     [
-        (kind, way)
-        for kind, (driver, _) in KINDS.items()
-        for way in (WAYS_OF_BATCHES if isinstance(driver, Batches) else WAYS)
+        *in_turn(
+            [kind for kind, (driver, _) in KINDS.items() if isinstance(driver, Batches)],
+            [*WAYS_OF_BATCHES],
+            2,
+        ),
+        *in_turn([kind for kind, (driver, _) in KINDS.items() if not isinstance(driver, Batches)], [*WAYS]),
     ],
 )
 def test_a_copy_goes_on_as_the_original_does(kind: str, way: str, tmp_path: Path) -> None:

@@ -1,4 +1,6 @@
-"""The watchdog: it reports packets that wait for each other in a circle, and it is silent while the network works."""
+"""The watchdog reports packets that wait for each other in a circle. It is silent while the network works:
+``test_every_policy_and_pattern.py``.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,6 @@ import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env import _core
-from tests.ready import NETWORKS, ready
 
 SMALL = dfe.Dragonfly.preset("72")
 WATCHDOG_NS = 20_000.0
@@ -78,18 +79,3 @@ def test_draining_a_deadlocked_network_raises_instead_of_hanging() -> None:
     core.run(int(WATCHDOG_NS * 1000))
     with pytest.raises(dfe.DeadlockError):
         core.drain(10**12)
-
-
-@pytest.mark.product(
-    policy=dfe.policies(), preset=NETWORKS, traffic=("adv+1", "hotspot:hosts=1,fraction=1", "uniform")
-)
-def test_the_watchdog_is_silent_in_a_saturated_network(policy: str, preset: str, traffic: str) -> None:
-    config = dfe.SimulationConfig(
-        topology=SMALL,
-        network=dfe.NetworkConfig.preset(preset),
-        policy=ready(policy),
-        traffic=traffic,
-        load=1.0,
-        watchdog_ns=4_000,
-    )
-    dfe.Simulation(config).run(10_000)

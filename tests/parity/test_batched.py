@@ -61,7 +61,7 @@ def test_every_policy_runs_the_same_history_from_python(
 ) -> None:
     network = dfe.NetworkConfig.preset(preset, decide_at=decide_at, routing_delay_ns=routing_delay_ns)
     saturated = {"injection": "poisson", "source_queue_packets": 20} if load == 1.0 else {}
-    check_equal(config_of(network=network, traffic=traffic, load=load, **saturated), ready(name), 1500.0)
+    check_equal(config_of(network=network, traffic=traffic, load=load, **saturated), ready(name), 1000.0)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -225,16 +225,21 @@ def test_what_routers_tell_each_other_does_not_depend_on_threads(threads: int) -
         {"later_nonminimal": "any", "in_destination_group": True},
     ),
     name=("ad0", "ad1", "ad2", "ad3"),
-    topology=("theta-m8", "2 x 3 grid"),
+    topology=("2 x 3 grid", "3 x 2 grid, few links"),
     traffic=("uniform", "adv+1"),
 )
-def test_the_modes_of_aries_run_the_same_history_on_its_machine(
+def test_the_modes_of_aries_run_the_same_history_on_grids(
     parameters: dict[str, Any], name: str, topology: str, traffic: str
 ) -> None:
-    machine = topology_of(SHAPES[topology]) if topology in SHAPES else dfe.Dragonfly.preset(topology)
-    config = config_of(topology=machine, network="aries", traffic=traffic, load=0.7)
-    # Long enough for a non-minimal path under uniform traffic and the strongest bias.
-    env = check_equal(config, dfe.make_policy(name, **parameters), 1600.0)
+    grid = topology_of(SHAPES[topology])
+    config = config_of(topology=grid, network="aries", traffic=traffic, load=0.7)
+    check_equal(config, dfe.make_policy(name, **parameters), 1600.0)
+
+
+@pytest.mark.parametrize("name", ["ad0", "ad3"])
+def test_the_modes_of_aries_run_the_same_history_on_its_machine(name: str) -> None:
+    config = config_of(topology=dfe.Dragonfly.preset("theta-m8"), network="aries", load=0.7)
+    env = check_equal(config, dfe.make_policy(name), 1200.0)
     assert 0 < env.metrics().minimal_fraction < 1
 
 

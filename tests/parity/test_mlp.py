@@ -105,7 +105,7 @@ def test_a_network_sees_every_feature_and_every_kind_of_nonminimal_path(action: 
         check_equal(config, policy, 1000.0)
 
 
-@pytest.mark.parametrize(("scope", "network"), in_turn(("source", "every", "progressive"), PRESETS, each=3))
+@pytest.mark.parametrize(("scope", "network"), in_turn(("source", "every", "progressive"), PRESETS))
 def test_a_second_stage_is_the_same_whether_all_is_drawn_before_or_not(scope: str, network: str) -> None:
     """The environment shows all non-minimal paths at once, the core draws the further ones where it needs them."""
     fields: dict[str, Any] = {

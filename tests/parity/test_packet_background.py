@@ -17,6 +17,7 @@ import dragonfly_env as dfe
 from dragonfly_env.envs.options import EnvOptions
 from dragonfly_env.envs.packet import PacketRouting
 from tests.parity.rules import act
+from tests.products import in_turn
 from tests.ready import ready, weights_file
 
 POLICIES = [name for name in dfe.policies() if not ready(name).learns]
@@ -134,18 +135,20 @@ def test_minimal_routing_is_the_same_everywhere(settings: dict[str, Any]) -> Non
     compare(ready("min"), 12, **settings)
 
 
+OBSERVATIONS: tuple[dict[str, Any], ...] = (
+    {},
+    {"minimal_candidates": 2, "nonminimal_candidates": 3},
+    {"avoid_destination_group": False},
+    {"nonminimal_kinds": ("g",)},  # which alone would need fewer virtual channels
+    {"features": ("is_minimal",)},
+)
+
+
 @pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        {"minimal_candidates": 2, "nonminimal_candidates": 3},
-        {"avoid_destination_group": False},
-        {"nonminimal_kinds": ("g",)},  # which alone would need fewer virtual channels
-        {"features": ("is_minimal",)},
-    ],
+    ("background", "options"),
+    in_turn(["min", "val-n", "ugal-n", "par", "lia", "ad0", "neural-v1"], OBSERVATIONS, each=2),
     ids=str,
 )
-@pytest.mark.parametrize("background", ["min", "val-n", "ugal-n", "par", "lia", "ad0", "neural-v1"])
 def test_the_background_has_candidates_of_its_own(background: str, options: dict[str, Any]) -> None:
     """Packets of the background go as in a simulation of its policy, with any observation of the agent."""
     settings = {"topology": "342", "traffic": "adv+1", "load": 0.3, "policy": background, "seed": 5}
@@ -164,9 +167,11 @@ def test_the_background_has_candidates_of_its_own(background: str, options: dict
     played(env, 12)
 
 
-@pytest.mark.parametrize("warms_up", ["min", "val-n", "par", "ad0", "q-adaptive", "neural-v1"])
-@pytest.mark.parametrize("background", ["min", "ugal-n", "par", "ad0"])
-def test_any_policy_may_route_the_warm_up(background: str, warms_up: str) -> None:
+@pytest.mark.parametrize(
+    ("warms_up", "background"),
+    in_turn(["min", "val-n", "par", "ad0", "q-adaptive", "neural-v1"], ["par", "min", "ad0", "ugal-n"]),
+)
+def test_any_policy_may_route_the_warm_up(warms_up: str, background: str) -> None:
     env = PacketRouting(background=background, policy=warms_up, **BUSY)
     assert played(env, 12) == played(PacketRouting(background=background, policy=warms_up, **BUSY), 12)
 

@@ -24,6 +24,7 @@ from tests.ready import ready
 # Reference implementations of policies that learn need the environment's feedback as well:
 # tests/parity/test_learners.py.
 REFERENCES = [name for name in dfe.policies() if not ready(name).learns]
+OF_EVERY_KIND = ["min", "val-n", "ugal-n", "par", "pb", "lia", "ad0", "neural-v2"]
 
 
 def choose(policy: dfe.Policy, layout: Layout, observations: list[dict[str, np.ndarray]]) -> list[int]:
@@ -76,7 +77,7 @@ DECIDE_AT = ("arrival", "head")
 def check_history(view: str, name: str, preset: str, decide_at: str) -> None:
     config = config_of(network=dfe.NetworkConfig.preset(preset, decide_at=decide_at))
     policy = ready(name)
-    assert VIEWS[view](config, policy, 800.0) == native(config, policy, 800.0).trace_hash()
+    assert VIEWS[view](config, policy, 1_300.0) == native(config, policy, 1_300.0).trace_hash()
 
 
 @pytest.mark.product(name=REFERENCES, preset=PRESETS, decide_at=DECIDE_AT)
@@ -86,12 +87,14 @@ def test_every_policy_runs_its_history_from_observations_alone(
     check_history("parallel", name, preset, decide_at)
 
 
-@pytest.mark.parametrize(("name", "network"), in_turn(REFERENCES, [*itertools.product(PRESETS, DECIDE_AT)]))
+@pytest.mark.parametrize(
+    ("name", "network"), in_turn(OF_EVERY_KIND, [*itertools.product(PRESETS, DECIDE_AT)])
+)
 def test_so_it_does_turn_by_turn(name: str, network: tuple[str, str]) -> None:
     check_history("aec", name, *network)
 
 
-@pytest.mark.parametrize(("name", "view"), in_turn(REFERENCES, tuple(VIEWS)))
+@pytest.mark.parametrize(("name", "view"), in_turn(OF_EVERY_KIND, tuple(VIEWS)))
 def test_neither_partitions_nor_threads_matter(name: str, view: str) -> None:
     config, policy = config_of(traffic="uniform", load=0.7, threads=2), ready(name)
     in_one = native(config, policy, 1_000.0)

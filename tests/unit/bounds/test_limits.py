@@ -13,6 +13,7 @@ import dragonfly_env as dfe
 from dragonfly_env.bounds import Bounds, fluid
 from dragonfly_env.bounds.times import least_times
 from dragonfly_env.traffic import DemandMatrix, Hotspot
+from tests.products import in_turn
 from tests.ready import ready
 
 pytest.importorskip("scipy", reason="needs the extra [bounds]")
@@ -126,12 +127,13 @@ def test_a_hot_host_limits_the_load_by_its_own_link() -> None:
     assert not Bounds(SMALL, "adv+1").limited_by_hosts
 
 
-@pytest.mark.parametrize("traffic", ["adv+1", "advc", "uniform", "tornado"])
 @pytest.mark.parametrize(
-    "topology", [SMALL, dfe.Dragonfly(p=1, a=4, h=2, g=5, trunking=2)], ids=["72", "trunked"]
+    ("traffic", "topology"),
+    in_turn(["adv+1", "advc", "uniform", "tornado"], [SMALL, dfe.Dragonfly(p=1, a=4, h=2, g=5, trunking=2)]),
+    ids=str,
 )
 def test_the_rotation_changes_no_value(
-    topology: dfe.Dragonfly, traffic: str, monkeypatch: pytest.MonkeyPatch
+    traffic: str, topology: dfe.Dragonfly, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     network = dfe.NetworkConfig()
     by_rotation = Bounds(topology, traffic, network=network)
@@ -222,7 +224,7 @@ def test_no_policy_passes_a_bound(network: str, traffic: str, load: float) -> No
     bounds = Bounds.of(config)
     floor, most = bounds.latency_floor_ns(load), bounds.most_accepted(load)
     for policy in ("min", "val-n", "ugal-n", "par", "lia", "neural-v1", "neural-v2"):
-        metrics = dfe.simulate(config.replace(policy=ready(policy)), warmup_ns=10_000, measure_ns=10_000)
+        metrics = dfe.simulate(config.replace(policy=ready(policy)), warmup_ns=5_000, measure_ns=8_000)
         assert metrics.accepted_load < most * 1.01, policy
         if load < bounds.most_load:
             assert metrics.latency_mean_ns > floor, policy

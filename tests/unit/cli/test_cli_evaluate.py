@@ -53,7 +53,6 @@ def rows(folder: str = "") -> pd.DataFrame:
     return pd.read_parquet(found / "results.parquet")
 
 
-@pytest.mark.drawn
 def test_any_mixture_gives_the_rows_and_figures_of_a_sweep() -> None:
     agent = saved_agent("made/agent.zip", network="default")
     mixture = [
@@ -70,8 +69,7 @@ def test_any_mixture_gives_the_rows_and_figures_of_a_sweep() -> None:
     assert table["policy"].drop_duplicates().tolist() == labels
     assert len(table) == 10
     assert "What each policy carries" in done.stdout
-    (picture,) = Path("results").glob("evaluate-*/loads.png")
-    assert picture.stat().st_size > 1000
+    assert len([*Path("results").glob("evaluate-*/loads.png")]) == 1
     of_agent = table[table["policy"] == "made"].iloc[0]
     assert json.loads(of_agent["configuration"])["policy"] == {
         "agent": "made",

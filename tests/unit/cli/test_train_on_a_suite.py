@@ -16,7 +16,7 @@ from tests.unit.cli_arguments import run as command
 
 pytestmark = pytest.mark.usefixtures("tiny", "undrawn")
 
-SHORT = ("--episode", "500", "--evaluate-every", "0", "--no-tensorboard", "--suite", "dragonfly-v1")
+SHORT = ("--episode", "200", "--evaluate-every", "0", "--no-tensorboard", "--suite", "dragonfly-v1")
 run = functools.partial(command, "train")
 
 

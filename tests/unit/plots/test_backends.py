@@ -7,14 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
-SWEEP = """
+DRAW = """
 from dragonfly_env.cli import app
 command = "sweep -t 72 -p min --traffic uniform -l 0.2 --warmup 500 --measure 1000 -j 1 -o out"
 app(command.split(), standalone_mode=False)
-"""
-IMPORTS_AND_RENDER = """
 from dragonfly_env.lab.papers import PAPERS
 from dragonfly_env.lab.benchmark import report
 import dragonfly_env as dfe
@@ -25,11 +21,10 @@ Renderer(simulation.config, "rgb_array").render(simulation.metrics())
 """
 
 
-@pytest.mark.parametrize("script", [SWEEP, IMPORTS_AND_RENDER])
-def test_figures_need_no_backend(script: str, tmp_path: Path) -> None:
+def test_figures_need_no_backend(tmp_path: Path) -> None:
     environment = {**os.environ, "MPLBACKEND": "module://matplotlib_inline.backend_inline"}
     done = subprocess.run(
-        [sys.executable, "-c", script],
+        [sys.executable, "-c", DRAW],
         capture_output=True,
         text=True,
         timeout=120,
@@ -38,7 +33,7 @@ def test_figures_need_no_backend(script: str, tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert (tmp_path / "out/loads.png").exists() == (script is SWEEP)
+    assert (tmp_path / "out/loads.png").exists()
 
 
 def test_a_backend_that_is_there_stays_that_of_pyplot() -> None:

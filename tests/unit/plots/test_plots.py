@@ -50,15 +50,16 @@ def results(folder: Path) -> Results:
 
 
 def test_everything_is_drawn_and_nothing_is_blank(results: Results, tmp_path: Path) -> None:
-    drawn = draw(results, tmp_path)
+    drawn = draw(results, tmp_path, formats=["png"])
     assert drawn.skipped == {}
     for kind in FIGURES.keys() - {"jobs"}:
         picture = matplotlib.image.imread(tmp_path / f"{kind}.png")
         assert min(picture.shape[:2]) > 300
         assert np.ptp(picture[..., :3], axis=(0, 1)).min() > 0.5
-        assert ET.parse(tmp_path / f"{kind}.svg").getroot().tag.endswith("svg")
     assert drawn.files[-1] == tmp_path / "index.html"
     assert all(file.exists() for file in drawn.files)
+    draw(results, tmp_path, kinds=["fairness"], formats=["svg"], page=False)
+    assert ET.parse(tmp_path / "fairness.svg").getroot().tag.endswith("svg")
 
 
 def test_the_load_figure_has_a_row_per_traffic_and_a_line_per_policy(results: Results) -> None:
