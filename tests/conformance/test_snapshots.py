@@ -51,7 +51,7 @@ def state_of(snapshot: dfe.Snapshot) -> bytes:
 
 @pytest.mark.parametrize(
     ("policy", "network"),
-    in_turn(dfe.policies(), tuple(NETWORKS), each=2),
+    in_turn(dfe.policies(), tuple(NETWORKS)),
 )
 def test_a_restored_run_goes_on_as_if_it_had_never_stopped(policy: str, network: str, tmp_path: Path) -> None:
     config = config_of(policy, network, packet_log=True, series_bin_ns=100.0, host_latency=True)

@@ -24,7 +24,7 @@ def played(config: dfe.SimulationConfig, learner: Any, duration_ns: float) -> tu
     return env, reference
 
 
-def check_equal(config: dfe.SimulationConfig, learner: Any, duration_ns: float = 3000.0) -> None:
+def check_equal(config: dfe.SimulationConfig, learner: Any, duration_ns: float = 2200.0) -> None:
     """Run both ways; compare histories and tables, the first ones too."""
     alone = dfe.Simulation(config.replace(policy=learner))
     before = alone.q_table().copy()

@@ -10,6 +10,7 @@ import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env.envs.render import Renderer, draw_text
+from tests.products import in_turn
 
 SHAPES = [
     dfe.Dragonfly(p=1, a=1, h=0),
@@ -98,8 +99,7 @@ def test_a_picture_depends_on_its_frame_alone() -> None:
     )
 
 
-@pytest.mark.parametrize("topology", SHAPES, ids=repr)
-@pytest.mark.parametrize("run_ns", [0, 1_500])
+@pytest.mark.parametrize(("topology", "run_ns"), in_turn(SHAPES, [0, 1_500]), ids=repr)
 def test_every_network_can_be_shown_at_any_time(topology: dfe.Dragonfly, run_ns: float) -> None:
     simulation = dfe.Simulation(config(topology, load=0.3))
     simulation.run(run_ns)
