@@ -14,7 +14,6 @@ from typing import Any, TypeAlias
 import typer
 from rich.text import Text
 
-from dragonfly_env.checks.values import did_you_mean
 from dragonfly_env.cli.console import note
 from dragonfly_env.errors import ConfigError, DeadlockError
 
@@ -116,24 +115,10 @@ def _spell(option: str, text: str) -> str:
 
 
 def _wrong_usage(error: Any, typed: Typed, command: str) -> str:
-    """The sentence for what typer's own parser refuses."""
-    kind, message, more = type(error).__name__, error.message, f"'{command} --help' says more"
-    if kind == "NoSuchOption":
-        known = [option for option, _ in typed.values() if option.startswith("--")]
-        hint = did_you_mean(error.option_name, known) or ";"
-        return f"{error.option_name}: no such option{hint} {more}"
-    if kind == "BadOptionUsage":  # Option '--load' requires an argument.
-        return f"{error.option_name}: {message.rstrip('.').partition(f'{error.option_name!r} ')[2]}"
-    if unknown := re.match(r"No such command '(.*?)'\.(.*)", message):
-        hint = (unknown[2].strip() or "the commands:").replace("Did", "did")
-        return f"{unknown[1]}: no such command; {hint} {more}"
-    if extra := re.match(r"Got unexpected extra argument\S* \((.*)\)", message):
-        return f"{extra[1]}: an argument too many; {more}"
+    """The sentence for what typer's own parser refuses: its own, but for the value of an option."""
     parameter = getattr(error, "param", None)
-    if parameter is None:
-        return f"{message.rstrip('.')}; {more}"
+    if parameter is None or type(error).__name__ == "MissingParameter":
+        return f"{error.format_message().rstrip('.')}; '{command} --help' says more"
     option, text = typed.get(str(parameter.name), (parameter.opts[0], ""))
-    if kind == "MissingParameter":
-        return f"{option}: must be given; {more}"
-    own, _, rest = message.partition("Input ")  # Input should be a valid integer, unable to parse it
+    own, _, rest = error.message.partition("Input ")  # Input should be a valid integer, unable to parse it
     return f"{_spell(option, text)}: {own or rest.partition(',')[0]}"
