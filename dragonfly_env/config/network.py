@@ -17,13 +17,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from dragonfly_env import _core
-from dragonfly_env.checks.values import (
-    PS_PER_NS,
-    check_mapping,
-    config_error,
-    ns_to_ps,
-    unknown_name,
-)
+from dragonfly_env.checks.values import PS_PER_NS, check_mapping, config_error, ns_to_ps, unknown_name
 from dragonfly_env.config.links import (
     MAX_LATENCY_NS,
     LinkConfig,
@@ -121,10 +115,7 @@ class NetworkConfig(Record):
         "output_latency_ps", 10.0, "ns", "Delay from the link arbiter onto the wire."
     )
     crossbar_latency_ns: float = of_core(
-        "crossbar_latency_ps",
-        0.0,
-        "ns",
-        "Pipeline delay from the grant of the crossbar to the output queue.",
+        "crossbar_latency_ps", 0.0, "ns", "Pipeline delay from the grant of the crossbar to the output queue."
     )
     crossbar_bandwidth_gbytes_per_s: float = bandwidth(
         "crossbar_packet_ps",
@@ -143,19 +134,13 @@ class NetworkConfig(Record):
         "local_buffer_packets", 20, "packets", "Input buffer of a local port, per VC."
     )
     global_buffer_packets: int = of_core(
-        "global_buffer_packets",
-        20,
-        "packets",
-        "Input buffer of a global port, per VC.",
+        "global_buffer_packets", 20, "packets", "Input buffer of a global port, per VC."
     )
     output_buffer_packets: int = of_core(
         "output_buffer_packets", 20, "packets", "Output queue, per VC or per port (see output_queue)."
     )
     output_queue: Literal["per-vc", "shared"] = of_core(
-        "output_queue",
-        "per-vc",
-        "",
-        "One output queue per VC, or one per port that all its VCs share.",
+        "output_queue", "per-vc", "", "One output queue per VC, or one per port that all its VCs share."
     )
     link_start: Literal["timer", "immediate"] = of_core(
         "link_start",

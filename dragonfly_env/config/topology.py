@@ -38,13 +38,7 @@ import numpy.typing as npt
 
 from dragonfly_env import _core
 from dragonfly_env.checks.extras import require_analysis
-from dragonfly_env.checks.values import (
-    check_choice,
-    check_integer,
-    check_mapping,
-    config_error,
-    unknown_name,
-)
+from dragonfly_env.checks.values import check_choice, check_integer, check_mapping, config_error, unknown_name
 from dragonfly_env.config.groups import ALL_TO_ALL, Grid, GroupShape, NamedShape, parse_group
 from dragonfly_env.config.rows import Record, show_changes
 from dragonfly_env.config.systems import (

@@ -17,12 +17,7 @@ import numpy.typing as npt
 
 from dragonfly_env import _core
 from dragonfly_env.batch_policy import CoreNetwork
-from dragonfly_env.checks.values import (
-    MAX_RUN_NS,
-    MAX_TIME_PS,
-    check_integer,
-    config_error,
-)
+from dragonfly_env.checks.values import MAX_RUN_NS, MAX_TIME_PS, check_integer, config_error
 from dragonfly_env.decisions.batch import DecisionBatch, IntArray, Rollout, Transitions
 from dragonfly_env.decisions.feedback import HopFeedback
 from dragonfly_env.decisions.layout import OCCUPANCY_FEATURES, Layout

@@ -65,9 +65,7 @@ def _instance(table: Any) -> DataclassInstance:
 
 
 def write_table(
-    columns: Mapping[str, npt.NDArray[Any]],
-    path: str | Path,
-    about: Mapping[str, str] | None = None,
+    columns: Mapping[str, npt.NDArray[Any]], path: str | Path, about: Mapping[str, str] | None = None
 ) -> None:
     """Write columns as a Parquet file."""
     require_analysis("a Parquet file")

@@ -182,10 +182,7 @@ class CounterWindows:
         if not parts:
             return {"time_ns": np.empty(0), "duration_ns": np.empty(0)}
         rows = [len(next(iter(part.values()))) for part in parts]
-        times = {
-            "time_ns": np.repeat(self.time_ns, rows),
-            "duration_ns": np.repeat(self.duration_ns, rows),
-        }
+        times = {"time_ns": np.repeat(self.time_ns, rows), "duration_ns": np.repeat(self.duration_ns, rows)}
         return times | {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 

@@ -20,15 +20,7 @@ from matplotlib.lines import Line2D
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.colors import NOTE, REFERENCE, SeriesStyle, looks
 from dragonfly_env.errors import ConfigError
-from dragonfly_env.plots.style import (
-    INTERVAL,
-    LABEL_POINTS,
-    fitting_legend,
-    grid,
-    lines_of,
-    plain,
-    wrapped,
-)
+from dragonfly_env.plots.style import INTERVAL, LABEL_POINTS, fitting_legend, grid, lines_of, plain, wrapped
 from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.sweeps.results import Results, aggregate
 from dragonfly_env.sweeps.summary import loaded_part

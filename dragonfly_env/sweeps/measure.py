@@ -201,11 +201,7 @@ def measure(run: Run, *, progress: Callable[[float], None] | None = None) -> dic
 
 
 def _advance(
-    simulation: Runnable,
-    begin_ps: int,
-    end_ps: int,
-    whole_ps: int,
-    progress: Callable[[float], None] | None,
+    simulation: Runnable, begin_ps: int, end_ps: int, whole_ps: int, progress: Callable[[float], None] | None
 ) -> None:
     """Go on from one time to another: at once, or part by part if progress is to be shown.
 

@@ -26,12 +26,7 @@ from __future__ import annotations
 from dragonfly_env.traffic.base import ClosedLoop, NoTraffic, Pattern, Traffic
 from dragonfly_env.traffic.demand import DemandMatrix
 from dragonfly_env.traffic.mixtures import HostMixture, WeightedMixture
-from dragonfly_env.traffic.parse import (
-    Schedule,
-    parse_traffic,
-    traffic_from_dict,
-    traffic_patterns,
-)
+from dragonfly_env.traffic.parse import Schedule, parse_traffic, traffic_from_dict, traffic_patterns
 from dragonfly_env.traffic.patterns import (
     Adversarial,
     AdversarialConsecutive,

@@ -127,11 +127,7 @@ class DemandMatrix(Pattern):
     def check_size(self, topology: Dragonfly) -> None:
         if self.placement is not None:
             return  # the core checks it with the placement
-        sizes = {
-            "host": topology.num_hosts,
-            "router": topology.num_routers,
-            "group": topology.num_groups,
-        }
+        sizes = {"host": topology.num_hosts, "router": topology.num_routers, "group": topology.num_groups}
         if self.size not in sizes.values():
             per = [f"{kind} ({size})" for kind, size in sizes.items()]
             raise config_error(
