@@ -30,8 +30,9 @@ Settings, the same for all three:
 
 * ``config``: a ``SimulationConfig``, or a mapping of its fields; None: 72 hosts, ``adv+1`` at a load of 0.35. Its
   policy routes the packets of a warm-up. Any of its fields may be given or changed here: ``topology="1056"``,
-  ``traffic="uniform"``, ``load=0.4``, ``network="q-adaptive"``, ``policy="ugal-n"``, ``seed=7``, ... A list: networks
-  next to each other, whose routers are numbered on from one to the next. If neither a mapping nor a setting has a
+  ``traffic="uniform"``, ``load=0.4``, ``network="q-adaptive"``, ``policy="ugal-n"``, ``seed=7``, ... A list, or a
+  function that makes one (see ``BatchedRoutingEnv``): networks next to each other, whose routers are numbered on from
+  one to the next. If neither a mapping nor a setting has a
   seed, the seed is drawn from the operating system: ``env.unwrapped.core.seed``. A ``SimulationConfig`` always has a
   seed, by default 1.
 * those of ``BatchedRoutingEnv``: ``scope``, ``action``, ``reward``, ``duration_ns`` (default 50,000), ``warmup_ns``
@@ -40,7 +41,8 @@ Settings, the same for all three:
 * ``illegal_action``: ``"remap"`` (default) sends the packet minimally and counts in ``info["illegal_actions"]``, per
   agent and episode; each environment warns of the first one (``dragonfly_env.errors.IllegalActionWarning``).
   ``"raise"`` raises ``IllegalActionError`` and changes nothing.
-* ``max_cycles``: rounds after which the episode is truncated; None: only time ends it.
+* ``max_cycles``: rounds after which the episode is truncated; None: only time ends it. Packets that are open then are
+  not charged, as they are at the end of ``duration_ns``, which is what training should use.
 * ``render_mode``: ``"rgb_array"``, ``"ansi"``, ``"human"`` (prints the text) or None.
 
 Wrappers of SuperSuit and of the frameworks make other forms of observations. ``pettingzoo.make("parallel",

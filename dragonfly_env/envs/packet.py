@@ -19,7 +19,6 @@ Version history: v0, the first one.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
@@ -33,10 +32,10 @@ from dragonfly_env.decisions.batch import DecisionBatch
 from dragonfly_env.envs._scenarios import check_changes
 from dragonfly_env.envs.batched import BatchedRoutingEnv
 from dragonfly_env.envs.defaults import view_config, with_seed
-from dragonfly_env.envs.options import EnvOptions, IllegalAction, needed_options
+from dragonfly_env.envs.options import IllegalAction, needed_options
 from dragonfly_env.envs.render import RENDER_MODES, Renderer
 from dragonfly_env.envs.rounds import IllegalActions
-from dragonfly_env.envs.views import check_settings
+from dragonfly_env.envs.views import ENV_OPTIONS, split_settings
 from dragonfly_env.errors import IllegalActionError, StateError
 from dragonfly_env.policy import Policy, parse_policy
 from dragonfly_env.simulation.config import RunState, SimulationConfig
@@ -49,9 +48,7 @@ BoolArray = npt.NDArray[np.bool_]
 
 # Options of BatchedRoutingEnv that this view sets itself: it has its own rewards, and collects the tagged packet's
 # transitions.
-_OWN = {"reward", "transitions", "feedback", "max_uncollected_bytes"}
-_OPTIONS = {field.name for field in dataclasses.fields(EnvOptions)} - _OWN
-_FIELDS = {field.name for field in dataclasses.fields(SimulationConfig)}
+_OPTIONS = ENV_OPTIONS - {"reward", "transitions", "feedback", "max_uncollected_bytes"}
 
 
 class PacketRouting(gymnasium.Env[Any, np.int64]):
@@ -107,12 +104,9 @@ class PacketRouting(gymnasium.Env[Any, np.int64]):
         render_mode: str | None = None,
         **settings: Any,
     ) -> None:
-        check_settings(settings, _OPTIONS | _FIELDS)
-        run = view_config(config)
-        settings = with_seed(config, settings)
-        run = run.replace(**{name: value for name, value in settings.items() if name in _FIELDS})
+        fields, options = split_settings(settings, _OPTIONS)
+        run = view_config(config).replace(**with_seed(config, fields))
         policy = _background_policy(background)
-        options = {name: value for name, value in settings.items() if name in _OPTIONS}
         if policy.name != "min":
             needed = needed_options(policy, run.topology)
             for name in ("scope", "action"):

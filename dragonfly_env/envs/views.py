@@ -24,15 +24,19 @@ Observation: TypeAlias = dict[str, npt.NDArray[Any]]
 Info: TypeAlias = dict[str, Any]
 
 _CONFIG_FIELDS = frozenset(field.name for field in dataclasses.fields(SimulationConfig))
-_ENV_OPTIONS = frozenset(field.name for field in dataclasses.fields(EnvOptions))
+ENV_OPTIONS = frozenset(field.name for field in dataclasses.fields(EnvOptions))
 
 
-def check_settings(given: Mapping[str, Any], known: Collection[str]) -> None:
-    """Check the names of settings; an error names the setting that was probably meant."""
-    for name, value in given.items():
-        if name not in known:
-            hint = did_you_mean(name, sorted(known))
+def split_settings(
+    settings: Mapping[str, Any], options: Collection[str] = ENV_OPTIONS
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Fields of ``SimulationConfig``, and options of ``BatchedRoutingEnv`` that a view takes, apart."""
+    for name, value in settings.items():
+        if name not in _CONFIG_FIELDS and name not in options:
+            hint = did_you_mean(name, sorted({*_CONFIG_FIELDS, *options}))
             raise config_error(name, value, f"is no setting of this environment{hint}")
+    fields = {name: value for name, value in settings.items() if name in _CONFIG_FIELDS}
+    return fields, {name: value for name, value in settings.items() if name not in _CONFIG_FIELDS}
 
 
 def make_core(config: GivenConfig, settings: Mapping[str, Any], for_policy: Any = None) -> BatchedRoutingEnv:
@@ -43,11 +47,9 @@ def make_core(config: GivenConfig, settings: Mapping[str, Any], for_policy: Any 
         settings: Fields of ``SimulationConfig`` and options of ``BatchedRoutingEnv``.
         for_policy: A policy or its name: the environment shows what it needs.
     """
-    check_settings(settings, _CONFIG_FIELDS | _ENV_OPTIONS)
-    configs = view_configs(config, {name: settings[name] for name in settings if name in _CONFIG_FIELDS})
-    # Transitions and feedback are not kept: views hand out the rewards of steps.
-    options: dict[str, Any] = {"transitions": False}
-    options |= {name: settings[name] for name in settings if name in _ENV_OPTIONS}
+    fields, chosen = split_settings(settings)
+    configs = view_configs(config, fields)
+    options = {"transitions": False, **chosen}  # not kept: views hand out the rewards of steps
     if options.get("reward") == "delivery":
         raise config_error(
             "reward",
@@ -77,21 +79,8 @@ class _Masks(dict[bytes, npt.NDArray[np.int8]]):
 
 
 class RouterView:
-    """An agent per router, ``router_0`` and so on: the base of the two PettingZoo views.
-
-    Args:
-        config: A ``SimulationConfig`` or a mapping of its fields; None: 72 hosts, ``adv+1`` at a load of 0.35. Several
-            in a list, or a function that makes them: see ``BatchedRoutingEnv``; routers are numbered on from one
-            scenario to the next. If neither a mapping nor the settings have a seed, the seed is drawn from the
-            operating system: ``core.seed``. A ``SimulationConfig`` always has a seed, by default 1.
-        for_policy: Take scope, action mode and candidates from this policy, or the policy of this name.
-        illegal_action: ``"remap"``: an action that the mask forbids becomes the minimal one (``idle`` for a router
-            without a pending packet) and is counted; the first one is warned about (``IllegalActionWarning``).
-            ``"raise"``: ``IllegalActionError``, and nothing has changed.
-        render_mode: ``"ansi"``, ``"rgb_array"``, ``"human"`` (prints the text) or None.
-        max_cycles: Rounds after which the episode is truncated, or None. Packets that are open then are not charged,
-            as they are at the end of ``duration_ns``, which is what training should use.
-        **settings: Fields of ``SimulationConfig`` and options of ``BatchedRoutingEnv``.
+    """An agent per router, ``router_0`` and so on: the base of the two PettingZoo views. ``dragonfly_env.dragonfly_v0``
+    lists the settings.
 
     Attributes:
         core: The batched environment underneath, for metrics, layout, ``seed`` and ``trace_hash()``. Stepping it breaks

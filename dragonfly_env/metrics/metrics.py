@@ -34,6 +34,11 @@ if TYPE_CHECKING:
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
+_PACKETS = ("generated", "lost", "injected", "delivered", "in_network", "in_source_queues")
+_SUMS = (
+    *("start_ps", "packet_hops", "packet_time_ps", "latency_sum_ps", "network_latency_sum_ps"),
+    *("latency_min_ps", "latency_max_ps", "hops_sum", "minimal_delivered"),
+)
 _GROUP_ARRAYS = ("group_latency_sum_ps", "group_delivered")
 _EXPECTED = ("demanded_load", "destination_load_max")
 _FIGURES = (
@@ -201,30 +206,12 @@ class Metrics:
             middle: What was counted up to about the middle of the window, if that is known.
             jobs: Who they were, in their order.
         """
-        scalars = {
-            "start_ps": "start_ps",
-            "end_ps": "now_ps",
-            "packets_generated": "generated",
-            "packets_lost": "lost",
-            "packets_injected": "injected",
-            "packets_delivered": "delivered",
-            "packets_in_network": "in_network",
-            "packets_in_source_queues": "in_source_queues",
-        }
-        sums = (
-            "packet_hops",
-            "packet_time_ps",
-            "latency_sum_ps",
-            "network_latency_sum_ps",
-            "hops_sum",
-            "minimal_delivered",
-        )
-        for name in (*sums, "latency_min_ps", "latency_max_ps"):
-            scalars[name] = name
         arrays = ("latency_histogram", "hop_histogram", "router_injected", "router_delivered", *COUNTERS)
         series = statistics.get("series")
         busy = statistics["link_busy_ps_per_packet"]
-        fields: dict[str, Any] = {field: int(statistics[key]) for field, key in scalars.items()}
+        fields: dict[str, Any] = {name: int(statistics[name]) for name in _SUMS}
+        fields |= {f"packets_{name}": int(statistics[name]) for name in _PACKETS}
+        fields["end_ps"] = int(statistics["now_ps"])
         fields |= {name: read_only(statistics[name]) for name in arrays}
         fields |= {name: read_only(statistics[name]) for name in _GROUP_ARRAYS if name in statistics}
         fields |= {name: float(statistics.get(name, math.nan)) for name in _EXPECTED}

@@ -69,11 +69,6 @@ class AdversarialConsecutive(Pattern):
     """ADVc: every host of group G sends to uniformly drawn hosts of the groups G+1 .. G+h.
 
     Source: Benito et al. (LIA), TACO 2025, section 2.3.
-
-    Example:
-        >>> traffic = dfe.traffic.AdversarialConsecutive()
-        >>> dfe.SimulationConfig(topology="72", traffic=traffic).traffic.spec
-        'advc'
     """
 
     name: ClassVar[str] = "advc"
@@ -84,11 +79,6 @@ class Permutation(Pattern):
     """Each host always sends to the same other host; a random permutation fixed by the run's seed.
 
     Source: Dally and Towles, Principles and Practices of Interconnection Networks, 2004, section 3.2.
-
-    Example:
-        >>> traffic = dfe.traffic.Permutation()
-        >>> dfe.SimulationConfig(topology="72", traffic=traffic).traffic.spec
-        'permutation'
     """
 
     name: ClassVar[str] = "permutation"
@@ -142,11 +132,6 @@ class Tornado(Pattern):
 
     Source: Dally and Towles, Principles and Practices of Interconnection Networks, 2004, section 3.2, with
     groups as the nodes of the ring.
-
-    Example:
-        >>> traffic = dfe.traffic.Tornado()
-        >>> dfe.SimulationConfig(topology="72", traffic=traffic).traffic.spec
-        'tornado'
     """
 
     name: ClassVar[str] = "tornado"
@@ -158,11 +143,6 @@ class LiaC1(Pattern):
 
     Source: Benito et al. (LIA), TACO 2025, section 6.4 (C1). The paper does not say which hosts form an area;
     that they are consecutive, and that group offsets count an area's own groups, is our assumption.
-
-    Example:
-        >>> traffic = dfe.traffic.LiaC1()
-        >>> dfe.SimulationConfig(topology="72", traffic=traffic).traffic.spec
-        'lia-c1'
     """
 
     name: ClassVar[str] = "lia-c1"
@@ -173,11 +153,6 @@ class LiaC2(Pattern):
     """Two interleaved areas that keep to themselves: odd hosts adv+1, even hosts adv+h.
 
     Source: Benito et al. (LIA), TACO 2025, section 6.4 (C2).
-
-    Example:
-        >>> traffic = dfe.traffic.LiaC2()
-        >>> dfe.SimulationConfig(topology="72", traffic=traffic).traffic.spec
-        'lia-c2'
     """
 
     name: ClassVar[str] = "lia-c2"

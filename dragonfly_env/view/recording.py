@@ -163,7 +163,7 @@ def _of(run: Run, frames: list[Metrics], frame_ns: float) -> Recording:
     place = first.router * topology.radix + first.port
     latencies = [frame.group_latency_mean_ns for frame in frames]
     delivered = [frame.group_delivered for frame in frames]
-    recording = Recording(
+    return Recording(
         run=run,
         start_ns=frames[0].start_ps / PS_PER_NS,
         frame_ns=frame_ns,
@@ -179,11 +179,3 @@ def _of(run: Run, frames: list[Metrics], frame_ns: float) -> Recording:
             name: np.array([getattr(frame, name) for frame in frames], dtype=np.float64) for name in FIGURES
         },
     )
-    for array in (*_arrays(recording), *recording.figures.values()):
-        array.setflags(write=False)
-    return recording
-
-
-def _arrays(recording: Recording) -> list[npt.NDArray[np.generic]]:
-    values = (getattr(recording, field.name) for field in dataclasses.fields(recording))
-    return [value for value in values if isinstance(value, np.ndarray)]
