@@ -81,7 +81,8 @@ def _about(name: str, topology: str | None, arrangement: str | None) -> Renderab
         parts.append(_policy(name, make_topology(topology, arrangement)))
     patterns = {info["name"]: info for info in _core.patterns()}
     for pattern in patterns.values():
-        if name in (pattern["name"], pattern["example"]) or _is_spec_of(name, pattern["name"]):
+        rest = name.removeprefix(pattern["name"])  # adv+4 is adv with an offset
+        if name in (pattern["name"], pattern["example"]) or (rest != name and rest[:1] in ("+", "-", ":")):
             parts.append(_pattern(pattern))
     if name in Motif.classes:
         parts.append(_program(name))
@@ -95,12 +96,6 @@ def _about(name: str, topology: str | None, arrangement: str | None) -> Renderab
         everything = (*topologies(), *policies(), *patterns, *Motif.classes, *networks(), *AGENTS, "features")
         raise unknown_name("name", name, everything, "'dragonfly-env info' without a name")
     return Group(*parts)
-
-
-def _is_spec_of(text: str, pattern: str) -> bool:
-    """Whether ``text`` is a specification of the pattern, such as ``adv+4`` of ``adv``."""
-    rest = text.removeprefix(pattern)
-    return rest != text and rest[:1] in ("+", "-", ":")
 
 
 FEATURE_COLUMNS = ("feature", "one column per", "shown", "tracker", "value of x", "meaning of x")
@@ -198,11 +193,6 @@ def _links_of(made: Dragonfly) -> str:
     return "; ".join(parts)
 
 
-def _bundle(made: Dragonfly) -> str:
-    links = made.links_between_groups // made.trunking
-    return f", {links} links in one" if links > 1 else ""
-
-
 def _topology(made: Dragonfly) -> RenderableType:
     pairs = made.num_groups * (made.num_groups - 1) // 2
     cables = made.trunking * pairs
@@ -211,10 +201,11 @@ def _topology(made: Dragonfly) -> RenderableType:
     diameter = int(made.num_groups > 1) + (1 if made.num_groups == 1 else 2) * way * int(made.a > 1)
     ports, dark = made.num_groups * made.a * made.h, dark_ports(made)
     fewest, most = links_per_pair(made)
-    shape = "all-to-all" if made.group == "all-to-all" else f"{made.group}"
+    each = made.links_between_groups // made.trunking
+    bundle = f", {each} links in one" if each > 1 else ""
     facts: list[tuple[str, str, str]] = [
         ("hosts", f"{made.num_hosts:,}", f"{made.p} per router (p)"),
-        ("routers", f"{made.num_routers:,}", f"{made.a} per group (a), {shape}"),
+        ("routers", f"{made.num_routers:,}", f"{made.a} per group (a), {made.group}"),
         ("groups", f"{made.num_groups:,}", f"of at most {made.a * made.h // made.trunking + 1:,} (g)"),
         (
             "ports per router",
@@ -225,7 +216,7 @@ def _topology(made: Dragonfly) -> RenderableType:
         (
             "global links",
             f"{cables:,}",
-            f"{made.trunking} per pair of groups, {made.arrangement} arrangement{_bundle(made)}",
+            f"{made.trunking} per pair of groups, {made.arrangement} arrangement{bundle}",
         ),
         ("longest minimal path", f"{diameter}", "hops between routers"),
         (
