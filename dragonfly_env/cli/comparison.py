@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,36 +14,32 @@ from rich.text import Text
 
 from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.cli.guard import FAILED, INTERRUPTED, complain
+from dragonfly_env.cli.options import where
 
 if TYPE_CHECKING:
     from dragonfly_env.sweeps.runner import Failure, SweepReport
     from dragonfly_env.sweeps.scenario import Scenario
 
 
-def compare(
-    plan: Scenario,
-    folder: Path,
-    *,
-    workers: int | None,
-    force: bool,
-    plots: bool,
-    dry_run: bool,
-    where: dict[str, Any],
-) -> None:
-    """Do what the folder lacks of a scenario, then print tables and draw figures."""
+def compare(plan: Scenario, folder: Path, options: Mapping[str, Any]) -> None:
+    """Do what the folder lacks of a scenario, then print tables and draw figures; ``options`` are those typed."""
     from dragonfly_env.sweeps.progress import Bar
     from dragonfly_env.sweeps.runner import run_all
 
-    if dry_run:
+    workers, force = options["workers"], options["force"]
+    place = where(options["share"], options["backend"], options["address"])
+    if options["dry_run"]:
         show(Text(_plan_text(plan, folder, workers, force)))
         return
     with resumable(), Bar(console(error=True)) as bar:
-        report = run_all(plan, folder, workers=workers, progress=bar, force=force, **where)
-    _report(report, folder)
+        report = run_all(plan, folder, workers=workers, progress=bar, force=force, **place)
+    reused = f", {report.reused} were there already" if report.reused else ""
+    note(Text(f"{report.finished} runs done{reused}; results in {folder}"))
+    note_failures(report)
     if report.missing:
         note_missing(report)
     elif len(report.failures) < report.total:
-        _show_results(folder, plots)
+        _show_results(folder, options["plots"])
     if report.failures:
         raise typer.Exit(FAILED)
 
@@ -107,14 +103,6 @@ def note_missing(report: SweepReport) -> None:
 def this_command(*without: str) -> str:
     """Return the user's command, fit to be typed again, without the flags ``without``."""
     return shlex.join(["dragonfly-env", *(word for word in sys.argv[1:] if word not in without)])
-
-
-def _report(report: SweepReport, folder: Path) -> None:
-    done = f"{report.finished} runs done"
-    if report.reused:
-        done += f", {report.reused} were there already"
-    note(Text(f"{done}; results in {folder}"))
-    note_failures(report)
 
 
 def _show_results(folder: Path, plots: bool) -> None:

@@ -72,12 +72,4 @@ def evaluate(
     specs = [*(policies or ()), *(more_policies or ())]
     settings = {**scenario_settings(trained_with(specs), ctx.params), "policies": specs}
     plan = Scenario.from_dict(settings, name=(out or Path("evaluate")).resolve().name)
-    compare(
-        plan,
-        check_folder("--out", out or default_folder("evaluate", plan)),
-        workers=workers,
-        force=force,
-        plots=plots,
-        dry_run=dry_run,
-        where=options.where(share, backend, address),
-    )
+    compare(plan, check_folder("--out", out or default_folder("evaluate", plan)), ctx.params)

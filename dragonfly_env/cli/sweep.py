@@ -92,12 +92,4 @@ def sweep(
         system = f"{plan.common['topology'].num_hosts:,} hosts"
         plan = dataclasses.replace(plan, name=f"{', '.join(titles + traffics)} on {system}")
     usual = Path("results", name) if scenario else default_folder(plan.name, plan)
-    compare(
-        plan,
-        check_folder("--out", out or usual),
-        workers=workers,
-        force=force,
-        plots=plots,
-        dry_run=dry_run,
-        where=options.where(share, backend, address),
-    )
+    compare(plan, check_folder("--out", out or usual), ctx.params)

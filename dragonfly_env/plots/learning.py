@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from dragonfly_env.colors import DASHES, SeriesStyle, looks
-from dragonfly_env.plots.style import grid, plain
+from dragonfly_env.plots.style import fitting_legend, grid, plain
 
 _PANELS = (
     ("latency_mean_ns", "mean latency (µs)", 1e-3),
@@ -18,7 +18,6 @@ _PANELS = (
     ("minimal_fraction", "minimal paths (fraction)", 1.0),
 )
 _MOST_HEADROOM = 1.6  # a line further above the curves would flatten them
-_LEGEND_ENTRY_IN = 2.2  # the width of the widest
 _EXPLORING, _GREEDY = "#9a9a9a", "#d55e00"  # no heuristic has them
 
 
@@ -52,12 +51,11 @@ def learning_figure(
             elif np.isfinite(height):
                 off_scale.add(other)
         panel.set_ylim(0.0, top or 1.0)
-    handles, labels = axes[0][0].get_legend_handles_labels()
+    handles, _ = axes[0][0].get_legend_handles_labels()
     for other in lines:
-        handles.append(Line2D([], [], **_line(look[other])))
-        labels.append(plain(other) + (" (off the scale)" if other in off_scale else ""))
-    columns = max(1, min(len(labels), int(figure.get_figwidth() / _LEGEND_ENTRY_IN)))
-    figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False)
+        label = plain(other) + (" (off the scale)" if other in off_scale else "")
+        handles.append(Line2D([], [], **_line(look[other]), label=label))
+    fitting_legend(figure, handles)
     if title:
         figure.suptitle(plain(title), fontsize=10)
     return figure

@@ -10,7 +10,7 @@ import html
 import json
 import math
 import re
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -20,14 +20,7 @@ import pandas as pd
 from dragonfly_env.checks.files import refusing, write_text
 from dragonfly_env.plots.style import conditions
 from dragonfly_env.sweeps.results import Results
-from dragonfly_env.sweeps.summary import (
-    SUMMARY,
-    has_jobs,
-    is_workload,
-    jobs_frame,
-    operations_text,
-    summary_table,
-)
+from dragonfly_env.sweeps.summary import has_jobs, is_workload, jobs_frame, operations_text, summary_table
 
 _HEADINGS = {
     "traffic": "traffic",
@@ -84,7 +77,9 @@ def write_page(results: Results, path: Path, pictures: Mapping[str, Path]) -> Pa
             _jobs(results, traffic) for traffic in results.traffic if has_jobs(results, traffic)
         ),
         "FIGURES": "\n".join(_picture(caption, picture) for caption, picture in pictures.items()),
-        "TABLE": _table(table),
+        "TABLE": _table(
+            table.to_dict("records"), {name: _HEADINGS[name] for name in _HEADINGS if name in table}
+        ),
         "PROVENANCE": _provenance(results.table),
     }
     page = re.sub(r"\{\{([A-Z]+)\}\}", lambda match: parts[match[1]], template)
@@ -117,24 +112,21 @@ def _jobs(results: Results, traffic: str) -> str:
     frame = jobs_frame(results, traffic)
     if traffic == "none":
         frame["load"] = math.nan
-    head = "".join(f"<th>{html.escape(text)}</th>" for text in _JOB_HEADINGS.values())
-    rows = []
-    for row in frame.to_dict("records"):
+    rows = frame.to_dict("records")
+    for row in rows:
         row["operations"] = operations_text(row)
         row["mpi_share"], row["mpi_share_ci95"] = 100 * row["mpi_share"], 100 * row["mpi_share_ci95"]
-        rows.append("<tr>" + "".join(_cell(row, name) for name in _JOB_HEADINGS) + "</tr>")
     title = "Jobs" if traffic == "none" else f"Jobs next to {traffic} traffic"
-    body = f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody>"
-    return f'<h2>{html.escape(title)}</h2>\n<div class="scroll"><table>{body}</table></div>'
+    return f'<h2>{html.escape(title)}</h2>\n<div class="scroll"><table>{_table(rows, _JOB_HEADINGS)}</table></div>'
 
 
-def _table(table: pd.DataFrame) -> str:
-    columns = [name for name in ("traffic", "policy", "load", "seeds", *SUMMARY) if name in table.columns]
-    head = "".join(f"<th>{html.escape(_HEADINGS[name])}</th>" for name in columns)
+def _table(rows: Sequence[Mapping[Hashable, Any]], headings: Mapping[str, str]) -> str:
+    """The columns with a heading, of all rows."""
+    head = "".join(f"<th>{html.escape(text)}</th>" for text in headings.values())
     body = []
-    for row in table.to_dict("records"):
-        kind = ' class="saturated"' if row["saturated"] else ""
-        body.append(f"<tr{kind}>" + "".join(_cell(row, str(name)) for name in columns) + "</tr>")
+    for row in rows:
+        kind = ' class="saturated"' if row.get("saturated") else ""
+        body.append(f"<tr{kind}>" + "".join(_cell(row, name) for name in headings) + "</tr>")
     return f"<thead><tr>{head}</tr></thead>\n<tbody>\n" + "\n".join(body) + "\n</tbody>"
 
 
