@@ -300,7 +300,7 @@ class NetworkConfig(Record):
     def _flit_ps(self, gbytes_per_s: float) -> float:
         return self.flit_bytes * PS_PER_NS / gbytes_per_s
 
-    def _packet_ps(self, gbytes_per_s: float) -> int:
+    def _packet_ps(self, gbytes_per_s: float | None) -> int:
         return round(self._exact_packet_ps(gbytes_per_s))
 
     @property
@@ -331,7 +331,7 @@ class NetworkConfig(Record):
     @property
     def injection_packet_time_ns(self) -> float:
         """Time of a packet on the link from host to router, to the nearest ps; 0: whole at once."""
-        return round(self._exact_packet_ps(self.injection_bandwidth_gbytes_per_s)) / PS_PER_NS
+        return self._packet_ps(self.injection_bandwidth_gbytes_per_s) / PS_PER_NS
 
     @property
     def crossbar_packet_time_ns(self) -> float:
@@ -447,7 +447,7 @@ class NetworkConfig(Record):
 
     def _exact(self, topology: Dragonfly | None, watchdog_ns: float = 1_000_000.0) -> dict[str, Any]:
         """The parameters for the core, before times of packets are rounded."""
-        apart = topology is not None and self._tells_links_apart(topology)
+        apart = topology is not None and (self.links or len(topology.link_classes) > len(_USUAL_CLASSES))
         return {
             **core_values(self, {"GB/s": self._exact_packet_ps}),
             "watchdog_ps": ns_to_ps("watchdog_ns", watchdog_ns),
@@ -458,9 +458,6 @@ class NetworkConfig(Record):
         """Time per packet; None: as on the link from router to host."""
         rate = self.host_bandwidth_gbytes_per_s if gbytes_per_s is None else gbytes_per_s
         return self.packet_bytes * PS_PER_NS / rate
-
-    def _tells_links_apart(self, topology: Dragonfly) -> bool:
-        return bool(self.links) or len(topology.link_classes) > len(_USUAL_CLASSES)
 
 
 _CROSSBAR = "crossbar_bandwidth_gbytes_per_s"

@@ -100,13 +100,10 @@ def _times_that_are_set(params: Times) -> Iterator[tuple[str, int]]:
 
 def _too_fine(exact: Times, horizon_ps: int) -> ConfigError:
     """The error for the first delay that is finer than the queues of events can resolve."""
-    least = next(step for step in range(1, PS_PER_NS + 1) if _fits(step, horizon_ps))
+    steps = (step for step in range(1, PS_PER_NS + 1) if PS_PER_NS % step == 0)
+    least = next(step for step in steps if horizon_ps <= step * _core.longest_horizon)
     name, time = next((name, time) for name, time in _times_that_are_set(exact) if time % least)
     allowed = (
         f"must be a multiple of {least / PS_PER_NS:g} ns next to delays of {horizon_ps / PS_PER_NS:,.0f} ns"
     )
     return config_error(f"network.{name}", time / PS_PER_NS, allowed)
-
-
-def _fits(step_ps: int, horizon_ps: int) -> bool:
-    return PS_PER_NS % step_ps == 0 and horizon_ps <= step_ps * _core.longest_horizon

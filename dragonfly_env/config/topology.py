@@ -165,7 +165,7 @@ class Dragonfly(Record):
         return show_changes(self, **implied)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _from_fields, (type(self), {name: getattr(self, name) for name in FIELDS})
+        return type(self), tuple(getattr(self, name) for name in FIELDS)  # the first parameters, in order
 
     @classmethod
     def preset(cls, name: str | int, **overrides: Any) -> Dragonfly:
@@ -434,10 +434,6 @@ class Dragonfly(Record):
 
     def _port(self, value: int) -> int:
         return check_integer("port", value, 0, self.radix - 1)
-
-
-def _from_fields(cls: type[Dragonfly], fields: dict[str, Any]) -> Dragonfly:
-    return cls(**fields)
 
 
 def topologies() -> tuple[str, ...]:

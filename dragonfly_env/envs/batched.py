@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from dragonfly_env import _core
 from dragonfly_env.batch_policy import CoreNetwork
-from dragonfly_env.checks.values import MAX_RUN_NS, MAX_TIME_PS, check_integer, config_error
+from dragonfly_env.checks.values import MAX_RUN_NS, MAX_TIME_PS, check_integer, config_error, duration_ps_of
 from dragonfly_env.decisions.batch import DecisionBatch, IntArray, Rollout, Transitions
 from dragonfly_env.decisions.feedback import HopFeedback
 from dragonfly_env.decisions.layout import OCCUPANCY_FEATURES, Layout
@@ -383,7 +383,7 @@ class BatchedRoutingEnv(CoreOwner):
                 time series with so narrow bins.
             StateError: If the episode is not ``done``, or was drained.
         """
-        duration_ps = EnvOptions.duration_in_ps("duration_ns", duration_ns)
+        duration_ps = duration_ps_of("duration_ns", duration_ns, above_0=True)
         self._require_done("extend")
         if self._core.end_ps + duration_ps > MAX_TIME_PS:
             raise config_error("duration_ns", duration_ns, f"the clock ends at {MAX_RUN_NS:g} ns")

@@ -227,11 +227,6 @@ class EnvOptions(Record):
         if self.warmup_ns + self.duration_ns > MAX_RUN_NS:
             raise config_error("duration_ns", self.duration_ns, f"the clock ends at {MAX_RUN_NS:g} ns")
 
-    @staticmethod
-    def duration_in_ps(field: str, value: object) -> int:
-        """A duration above 0 in picoseconds."""
-        return ns_to_ps(field, check_real(field, value, 0.0, MAX_RUN_NS, unit="ns", open_low=True))
-
     @property
     def warmup_ps(self) -> int:
         """The warm-up in picoseconds."""

@@ -16,7 +16,6 @@ from dragonfly_env.checks.files import replacing
 
 if TYPE_CHECKING:
     import pandas as pd
-    from _typeshed import DataclassInstance
 
 _Self = TypeVar("_Self", bound="Table")
 
@@ -37,7 +36,8 @@ class Table:
 
     def to_dict(self) -> dict[str, npt.NDArray[Any]]:
         """The columns by name, as ``pandas.DataFrame`` and ``pyarrow.table`` take them."""
-        return {field.name: getattr(self, field.name) for field in dataclasses.fields(_instance(self))}
+        fields = dataclasses.fields(self)  # type: ignore[arg-type]  # subclasses are dataclasses
+        return {field.name: getattr(self, field.name) for field in fields}
 
     def to_frame(self) -> pd.DataFrame:
         """The table as a data frame."""
@@ -57,11 +57,6 @@ def read_only(values: Any, kind: type[np.generic] = np.int64) -> npt.NDArray[Any
     array = np.array(values, kind)
     array.setflags(write=False)
     return array
-
-
-def _instance(table: Any) -> DataclassInstance:
-    instance: DataclassInstance = table
-    return instance
 
 
 def write_table(

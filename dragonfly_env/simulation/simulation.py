@@ -228,12 +228,8 @@ class Simulation(CoreOwner):
         with self._marks_broken():
             for piece_ps in self._marks.pieces(self._window_ps, self._core.time_ps, duration_ps):
                 self._core.run(piece_ps)
-                self._note()
-
-    def _note(self) -> None:
-        """Remember what was counted so far, for the halves of the window."""
-        if not self._closed_loop and self._marks.is_due(self._window_ps, self._core.time_ps):
-            self._marks.note(Mark.of(self._core.totals()))
+                if not self._closed_loop and self._marks.is_due(self._window_ps, self._core.time_ps):
+                    self._marks.note(Mark.of(self._core.totals()))  # for the halves of the window
 
     def run_to_completion(self, limit_ns: float | None = None) -> Metrics:
         """Run closed-loop traffic or jobs until every task has done its work and every message has arrived, or a trace
@@ -442,17 +438,9 @@ class Simulation(CoreOwner):
 
     def metrics(self) -> Metrics:
         """Measurements since the last ``reset_statistics``: a snapshot that later runs do not change."""
-        middle = self._marks.middle(self._window_ps, self._core.time_ps)
-        return self._as_metrics(self._core.statistics(), middle)
-
-    def _as_metrics(self, statistics: Mapping[str, Any], middle: Mark | None = None) -> Metrics:
-        config = self._config
-        return Metrics.from_statistics(statistics, config.topology, config.network, middle, self._jobs)
-
-    def _begin_episode(self) -> None:
-        """Reset the statistics, like ``reset_statistics``; packets generated in the warm-up are not counted later."""
-        self.reset_statistics()
-        self._core.reset_statistics(ends_warmup=True)
+        config, middle = self._config, self._marks.middle(self._window_ps, self._core.time_ps)
+        counted = self._core.statistics()
+        return Metrics.from_statistics(counted, config.topology, config.network, middle, self._jobs)
 
     def counters(self) -> Counters:
         """Counters of ports, hosts and jobs since the last ``reset_statistics``: a small part of ``metrics()``, to be

@@ -43,7 +43,6 @@ _INTERNAL = frozenset(
         "check_invariants",
         "classes",
         "core_spec",
-        "duration_in_ps",
         "duration_ps",
         "end_mark",
         "from_statistics",
