@@ -56,6 +56,7 @@ from dragonfly_env.traffic import (
     parse_traffic,
     traffic_from_dict,
 )
+from dragonfly_env.traffic.base import check_programs
 from dragonfly_env.traffic.demand import UNITS
 
 FIRST_MESSAGE_NS = 1.0
@@ -254,7 +255,7 @@ class SimulationConfig(Record):
         if self.source_queue_full == "lose":
             allowed = "must be 'stall' if the traffic is closed loop: what a program has sent is never lost"
             raise config_error("source_queue_full", "lose", allowed)
-        traffic.build(self.topology.to_core(), 0, packet_bytes=self.network.message_bytes_of_packet)
+        check_programs(traffic, self.topology, packet_bytes=self.network.message_bytes_of_packet)
 
     def _check_jobs(self, traffic: Traffic) -> None:
         if not self.jobs:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -143,7 +144,13 @@ class ClosedLoop(NamedTraffic):
         return _core.workload(topology, seed, *self.core_spec(), packet_bytes, packet_flits)
 
     def check(self, topology: Dragonfly) -> None:
-        self.build(topology.to_core(), 0, packet_bytes=2**31 - 1)
+        check_programs(self, topology, packet_bytes=2**31 - 1)
+
+
+@functools.lru_cache(maxsize=128)
+def check_programs(traffic: ClosedLoop, topology: Dragonfly, *, packet_bytes: int) -> None:
+    """Build the programs once for all runs of a sweep: on thousands of hosts that takes tens of milliseconds."""
+    traffic.build(topology.to_core(), 0, packet_bytes=packet_bytes)
 
 
 class _ByName:
