@@ -61,7 +61,7 @@ def test_every_policy_runs_the_same_history_from_python(
 ) -> None:
     network = dfe.NetworkConfig.preset(preset, decide_at=decide_at, routing_delay_ns=routing_delay_ns)
     saturated = {"injection": "poisson", "source_queue_packets": 20} if load == 1.0 else {}
-    check_equal(config_of(network=network, traffic=traffic, load=load, **saturated), ready(name), 1000.0)
+    check_equal(config_of(network=network, traffic=traffic, load=load, **saturated), ready(name), 1200.0)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
