@@ -17,7 +17,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, get_args
 
 from dragonfly_env.checks.values import (
@@ -269,15 +269,14 @@ def reject_unknown(
     owner: str,
     *,
     extra: Iterable[str] = (),
-    fixed: Collection[str] = (),
     meant: Mapping[str, str] | None = None,
     where: str = "",
 ) -> None:
     """Raise ``ConfigError`` for keys of ``given`` that are no field of the class."""
-    names = [field.name for field in dataclasses.fields(settings) if field.init and field.name not in fixed]
+    names = [field.name for field in dataclasses.fields(settings) if field.init]
     names += list(extra)
     for name, value in given.items():
-        if name not in names and name not in fixed:
+        if name not in names:
             listed = where or f"help({settings.__name__})"
             raise config_error(str(name), value, no_such_setting(owner, name, names, meant, listed))
 

@@ -29,7 +29,6 @@ from dragonfly_env.decisions.layout import (
     check_nonminimal_kinds,
     select_features,
 )
-from dragonfly_env.envs import defaults
 from dragonfly_env.policy import Policy, check_gateways, highest, parse_policy
 from dragonfly_env.simulation.config import SimulationConfig
 
@@ -101,7 +100,7 @@ class EnvOptions(Record):
         core="latency_credit_ps",
     )
     duration_ns: float = real(
-        defaults.DURATION_NS,
+        50_000.0,  # several generations of packets, so that what an action costs is given in the same episode
         0.0,
         MAX_RUN_NS,
         open_low=True,
@@ -109,7 +108,7 @@ class EnvOptions(Record):
         doc="Length of an episode after the warm-up.",
     )
     warmup_ns: float = real(
-        defaults.WARMUP_NS,
+        0.0,  # an episode begins with an empty network: a user who wants another beginning says so
         0.0,
         MAX_RUN_NS,
         unit="ns",

@@ -15,7 +15,7 @@ from PIL import Image, ImageColor, ImageDraw, ImageFont
 
 from dragonfly_env.colors import HEAT
 from dragonfly_env.config.topology import Dragonfly
-from dragonfly_env.envs.frame import HOT, Frame
+from dragonfly_env.envs.render import HOT, Frame
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import secrets
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar, TypeAlias
 
@@ -11,8 +12,9 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from dragonfly_env.checks.values import check_integer, config_error, did_you_mean
+from dragonfly_env.config.topology import Dragonfly
+from dragonfly_env.envs._scenarios import DrawnForViews
 from dragonfly_env.envs.batched import BatchedRoutingEnv
-from dragonfly_env.envs.defaults import view_configs
 from dragonfly_env.envs.options import EnvOptions, IllegalAction, Several
 from dragonfly_env.envs.render import RENDER_MODES, Renderer
 from dragonfly_env.envs.rounds import IllegalActions, Rounds
@@ -37,6 +39,40 @@ def split_settings(
             raise config_error(name, value, f"is no setting of this environment{hint}")
     fields = {name: value for name, value in settings.items() if name in _CONFIG_FIELDS}
     return fields, {name: value for name, value in settings.items() if name not in _CONFIG_FIELDS}
+
+
+def view_config(config: SimulationConfig | Mapping[str, Any] | None = None) -> SimulationConfig:
+    """The configuration of a view. The default one is the same for every view, and small enough to learn on in minutes:
+    every group sends to the next, so that minimal paths are congested and a non-minimal path helps.
+    """
+    if config is None:
+        return SimulationConfig(topology=Dragonfly.preset("72"), traffic="adv+1", load=0.35)
+    if isinstance(config, SimulationConfig):
+        return config
+    if isinstance(config, Mapping):
+        return SimulationConfig.from_dict(config)
+    raise config_error("config", config, "must be a SimulationConfig, a mapping of its fields, or None")
+
+
+def view_configs(config: Any, fields: Mapping[str, Any]) -> SimulationConfig | Several:
+    """The configurations of a view that takes several: one, a list of them, or a function that makes them.
+
+    Args:
+        config: As ``view_config`` takes it, a list of such, or a function as ``BatchedRoutingEnv`` takes it.
+        fields: Fields that replace those of each configuration. If neither these fields nor a mapping have a seed, the
+            seed is drawn from the operating system. With a function it is the seed of the first episode.
+    """
+    if isinstance(config, (list, tuple)):
+        return [view_config(one).replace(**with_seed(one, fields)) for one in config]
+    if callable(config):
+        return DrawnForViews(config, with_seed(config, fields))
+    return view_config(config).replace(**with_seed(config, fields))
+
+
+def with_seed(config: object, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings, with a seed from the operating system if neither the settings nor the configuration has one."""
+    has_seed = isinstance(config, SimulationConfig) or (isinstance(config, Mapping) and "seed" in config)
+    return dict(settings) if has_seed else {"seed": secrets.randbits(48), **settings}
 
 
 def make_core(config: GivenConfig, settings: Mapping[str, Any], for_policy: Any = None) -> BatchedRoutingEnv:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import dragonfly_env as dfe
 from dragonfly_env import dragonfly_v0
 from dragonfly_env.agents import RandomPolicy
-from dragonfly_env.envs.defaults import view_config
+from dragonfly_env.envs.views import view_config
 
 PATHS = RandomPolicy("path", "source")
 EPISODE: dict[str, Any] = {"scope": "source", "action": "path", "duration_ns": 3_000.0}
