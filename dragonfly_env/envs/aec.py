@@ -158,12 +158,7 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
                 f"{self.agent_selection}: action {action} must be from 0 to {self._idle}, which is idle; "
                 "nothing has changed"
             )
-        batch = self.selected_batch
-        (instead,) = batch.minimal_actions().tolist()
-        legal = batch.mask[0].nonzero()[0].tolist()
-        self._illegal_actions.found(
-            self.agent_selection, action, legal, instead, f" (decision {batch.decision_ids[0]})"
-        )
+        self._illegal_actions.found(self.agent_selection, action, self.selected_batch)
         self._base_infos[number]["illegal_actions"] += 1
 
     def _remove_truncated(self, action: int | None) -> None:

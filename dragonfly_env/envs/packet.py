@@ -311,9 +311,7 @@ class PacketRouting(gymnasium.Env[Any, np.int64]):
             raise IllegalActionError(f"action {shown(action)}: {allowed}; nothing has changed")
         if self.core.take_action(0, int(chosen)):
             return
-        who = f"router {batch.agents[0]}, decision {batch.decision_ids[0]}"
-        legal, instead = np.flatnonzero(batch.mask[0]).tolist(), int(batch.minimal_actions()[0])
-        self._illegal_actions.found(who, int(chosen), legal, instead)
+        self._illegal_actions.found(f"router {batch.agents[0]}", int(chosen), batch)
         self._illegal += 1
 
 

@@ -172,8 +172,14 @@ class IllegalActions:
         self._raises = check_choice("illegal_action", choice, ("remap", "raise")) == "raise"
         self._warned = False
 
-    def found(self, who: str, action: int, legal: list[int], instead: int, why: str = "") -> None:
-        """Warn of the first illegal action, or raise; ``instead`` is the action that is taken."""
+    def found(self, who: str, action: int, batch: DecisionBatch, idle: int = 0) -> None:
+        """Warn of the first illegal action, or raise. ``batch`` has the decision; if it is empty, only ``idle`` is
+        legal.
+        """
+        legal, instead, why = [idle], idle, " (no pending packet)"
+        if len(batch):
+            legal, instead = np.flatnonzero(batch.mask[0]).tolist(), int(batch.minimal_actions()[0])
+            why = f" (decision {batch.decision_ids[0]})"
         if self._raises:
             raise IllegalActionError(
                 f"{who}: action {action} is illegal{why}: must be one of {legal}; nothing has changed"
@@ -181,7 +187,7 @@ class IllegalActions:
         if not self._warned:
             self._warned = True
             warnings.warn(
-                f"{who}: action {action} is illegal: the mask allows {legal}; action {instead} is taken instead. "
+                f"{who}: action {action} is illegal{why}: the mask allows {legal}; action {instead} is taken instead. "
                 'info["illegal_actions"] counts such actions, and no further one of this environment is warned about; '
                 'illegal_action="raise" makes each an error',
                 IllegalActionWarning,
@@ -209,11 +215,5 @@ class IllegalActions:
         if illegal:
             first = illegal[0]
             batch = rounds.batch.rows((rounds.acting == first).nonzero()[0])
-            self.found(
-                f"router_{first}",
-                int(actions[first]),
-                rounds.masks_of_all()[first].nonzero()[0].tolist(),
-                int(batch.minimal_actions()[0]) if len(batch) else idle,
-                f" (decision {batch.decision_ids[0]})" if len(batch) else " (no pending packet)",
-            )
+            self.found(f"router_{first}", int(actions[first]), batch, idle)
         return illegal

@@ -26,9 +26,8 @@ VIEWS: dict[str, Callable[..., Any]] = {
 
 def expected(agent: str, action: int, mask: np.ndarray, instead: int) -> str:
     legal = np.flatnonzero(mask).tolist()
-    return re.escape(
-        f"{agent}: action {action} is illegal: the mask allows {legal}; action {instead} is taken instead"
-    )
+    allowed = re.escape(f"the mask allows {legal}; action {instead} is taken instead")
+    return rf"{agent}: action {action} is illegal \(decision \d+\): {allowed}"
 
 
 def check_warned_once(message: str, act: Callable[[], Any], again: Callable[[], Any]) -> None:
@@ -66,7 +65,10 @@ def test_an_idle_router_that_acts_is_warned_about_too() -> None:
         env.step(dict(zip(env.acting, env.round_batch.minimal_actions(), strict=True)))
     good = dict(zip(env.acting, env.round_batch.minimal_actions(), strict=True))
     idle = next(name for name in env.agents if name not in good)
-    with pytest.warns(IllegalActionWarning, match=f"{idle}: action 0 is illegal: the mask allows .{IDLE}.;"):
+    with pytest.warns(
+        IllegalActionWarning,
+        match=f"{idle}: action 0 is illegal .no pending packet.: the mask allows .{IDLE}.;",
+    ):
         env.step({**good, idle: 0})
 
 
@@ -75,7 +77,9 @@ def test_the_vector_of_routers_names_the_router() -> None:
     env.reset()
     mask = env.action_masks()
     wrong = mask.argmin(axis=1)
-    with pytest.warns(IllegalActionWarning, match=r"router_0: action \d is illegal: the mask allows"):
+    with pytest.warns(
+        IllegalActionWarning, match=r"router_0: action \d is illegal \(decision \d+\): the mask allows"
+    ):
         env.step(wrong)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -89,7 +93,7 @@ def test_packet_routing_names_router_and_decision() -> None:
         if not env.action_masks().all():
             break
     illegal = int(env.action_masks().argmin())
-    message = rf"router \d+, decision \d+: action {illegal} is illegal: the mask allows"
+    message = rf"router \d+: action {illegal} is illegal \(decision \d+\): the mask allows"
     with pytest.warns(IllegalActionWarning, match=message):
         info = env.step(illegal)[-1]
     assert info["illegal_actions"] == 1

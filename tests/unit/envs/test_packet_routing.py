@@ -149,7 +149,7 @@ def test_an_illegal_action_is_counted_or_refused() -> None:
             break
     illegal = int(np.flatnonzero(~remap.action_masks())[0])
     with pytest.raises(
-        dfe.IllegalActionError, match=rf"^router \d+, decision \d+: action {illegal} is illegal"
+        dfe.IllegalActionError, match=rf"^router \d+: action {illegal} is illegal \(decision \d+\)"
     ):
         refuse.step(illegal)
     best = int(minimal.decision.minimal_actions()[0])
