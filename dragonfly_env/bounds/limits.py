@@ -21,6 +21,7 @@ import numpy as np
 from dragonfly_env.bounds.demands import Demand, demand_of, offered_by
 from dragonfly_env.bounds.fluid import MOST_FLOWS, Arcs, Floats, Flow, FluidModel, TooManyFlowsError
 from dragonfly_env.bounds.times import least_times, packet_times
+from dragonfly_env.config.links import bundled_links
 from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.simulation.config import SimulationConfig
@@ -189,15 +190,9 @@ class Bounds:
 def _rates(network: NetworkConfig, topology: Dragonfly) -> Floats:
     """(classes,) bandwidth of a single link of each class in the simulation, in that of a host's link as it is set."""
     times = packet_times(network, topology)
-    links = [topology.port_links(_port_of(topology, kind)) for kind in range(len(times.packet_ps))]
-    rates: Floats = times.load_ps / (np.array(times.packet_ps) * np.array(links))
+    links = np.array([1, *bundled_links(topology)])
+    rates: Floats = times.load_ps / (np.array(times.packet_ps) * links)
     return rates
-
-
-def _port_of(topology: Dragonfly, kind: int) -> int:
-    """Some port of a class; port 0 where there is none."""
-    ports = np.flatnonzero(topology.port_classes() == kind)
-    return int(ports[0]) if ports.size else 0
 
 
 def most_load(

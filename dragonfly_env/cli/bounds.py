@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 from typing import TYPE_CHECKING, Any
@@ -72,10 +73,7 @@ def _plain(config: SimulationConfig, found: Bounds, floors: list[tuple[float, fl
             {"load": load, "latency_floor_ns": floor if math.isfinite(floor) else None}
             for load, floor in floors
         ],
-        "link_classes": [
-            {"name": use.name, "mean": use.mean, "highest": use.highest, "full": use.full}
-            for use in found.classes_at_most_load()
-        ],
+        "link_classes": [dataclasses.asdict(use) for use in found.classes_at_most_load()],
         "topology": config.topology.to_dict(),
         "network": config.network.to_dict(),
         "traffic": config.traffic_object.to_dict(),

@@ -106,15 +106,9 @@ class LinkTable(Table):
             duration_ps: Length of the window.
             flits_per_packet: For ``flits``.
         """
-        between = topology.links()[:, :2].astype(np.int64)
-        to_hosts = np.stack(
-            [
-                np.repeat(np.arange(topology.num_routers), topology.p),
-                np.tile(np.arange(topology.p), topology.num_routers),
-            ],
-            axis=1,
-        )
-        index = np.sort(np.concatenate([to_hosts, between]) @ np.array([topology.radix, 1]))
+        hosts, between = np.arange(topology.num_hosts), topology.links().astype(np.int64)
+        to_hosts = hosts // topology.p * topology.radix + hosts % topology.p
+        index = np.sort(np.concatenate([to_hosts, between[:, 0] * topology.radix + between[:, 1]]))
         router, port = np.divmod(index, topology.radix)
         kind = topology.port_classes()[port]
         sent = packets[index]

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timezone
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,7 @@ import numpy.typing as npt
 import dragonfly_env as dfe
 from dragonfly_env.agents.evaluation import join
 from dragonfly_env.batch_policy import BatchPolicy
-from dragonfly_env.checks.values import PS_PER_NS, config_error, ns_to_ps
+from dragonfly_env.checks.values import PS_PER_NS, ns_to_ps
 from dragonfly_env.jobs import BackgroundMix, Job
 from dragonfly_env.metrics import Metrics
 from dragonfly_env.metrics.stationarity import Marks
@@ -30,9 +30,6 @@ from dragonfly_env.metrics.tiles import TileTable
 from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.simulation.path_kinds import PATH_KINDS
 from dragonfly_env.sweeps.point import Run
-
-if TYPE_CHECKING:
-    from dragonfly_env.envs.batched import BatchedRoutingEnv
 
 PERCENTILES = (1, 5, 25, 75, 90)
 """Percentiles of latency that a row has next to those of `Metrics.to_dict`: enough for a box plot."""
@@ -55,22 +52,10 @@ class AgentSimulation:
         self.watch: Callable[[float], None] | None = None
         self._config = config
         self._policy = policy
-        self._acting: BatchPolicy = policy
-        self._env = self._make(1.0)
+        self._env, self._acting = join(config, policy, duration_ns=1.0)
         self._started = False
         self._marks = Marks()
         self._window_ps = 0  # when the window began
-
-    def _make(self, duration_ns: float) -> BatchedRoutingEnv:
-        try:
-            env, self._acting = join(self._config, self._policy, duration_ns=duration_ns)
-        except TypeError as error:  # unknown keywords among its env_options
-            raise config_error(
-                "policy",
-                getattr(self._policy, "name", self._policy),
-                f"needs an impossible environment ({error})",
-            ) from error
-        return env
 
     @property
     def time_ns(self) -> float:
@@ -85,22 +70,18 @@ class AgentSimulation:
             return
         now_ps = ns_to_ps("time_ns", self.time_ns) if self._started else 0
         for piece_ps in self._marks.pieces(self._window_ps, now_ps, ns_to_ps("duration_ns", duration_ns)):
-            if self._complete:
+            if self._config.ends and not math.isnan(self._env.metrics().makespan_ns):
                 return
             self._run(piece_ps / PS_PER_NS)
             now_ps += piece_ps
             if self._marks.is_due(self._window_ps, now_ps):
                 self._marks.note(self._env.metrics().end_mark)
 
-    @property
-    def _complete(self) -> bool:
-        return self._config.ends and not math.isnan(self._env.metrics().makespan_ns)
-
     def _run(self, duration_ns: float) -> None:
         if self._started:
             batch = self._env.extend(duration_ns)
         else:
-            self._env = self._make(duration_ns)
+            self._env, self._acting = join(self._config, self._policy, duration_ns=duration_ns)
             batch = self._env.reset(seed=self._config.seed)
             self._started = True
         while not self._env.done:
