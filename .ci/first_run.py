@@ -14,8 +14,8 @@ from dragonfly_env.sweeps.measure import measure
 
 if __name__ == "__main__":
     first = Scenario.from_toml(Path(sys.argv[1])).runs()[0]
-    row, provenance = measure(first)
+    row = measure(first)
     print(
         f"dragonfly-env {dfe.__version__}, {first.describe()}: {row['packets_delivered']} packets delivered, "
-        f"{provenance['trace_hash']}"
+        f"{row['trace_hash']}"
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import runpy
 import subprocess
 import sys
 import tarfile
@@ -113,6 +114,19 @@ def test_a_source_archive_holds_all_that_the_package_is_made_of_and_each_once(tm
     assert [
         name for name in names if name.startswith(("dragonfly_env/agents", ".ci", "build", "results"))
     ] == []
+
+
+def test_the_run_that_tries_a_wheel_prints_what_the_core_gives(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scenario = tmp_path / "small.toml"
+    settings = ['topology = "72"', 'policies = ["min"]', 'traffic = ["uniform"]', "loads = [0.2]"]
+    scenario.write_text("\n".join([*settings, "warmup_ns = 500", "measure_ns = 500"]))
+    monkeypatch.setattr(sys, "argv", ["first_run.py", str(scenario)])
+    runpy.run_path(str(ROOT / ".ci" / "first_run.py"), run_name="__main__")
+    assert re.fullmatch(
+        r"dragonfly-env \S+, min under .*: \d+ packets delivered, [0-9a-f]{16}\n", capsys.readouterr().out
+    )
 
 
 def test_a_simulation_and_the_environments_need_three_packages() -> None:
