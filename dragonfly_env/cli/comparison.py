@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import shlex
 import sys
 from collections.abc import Iterator, Mapping
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
+from rich.console import RenderableType
 from rich.text import Text
 
 from dragonfly_env.cli.console import console, note, show
@@ -31,7 +33,7 @@ def compare(plan: Scenario, folder: Path, options: Mapping[str, Any]) -> None:
     if options["dry_run"]:
         show(Text(_plan_text(plan, folder, workers, force)))
         return
-    with resumable(), Bar(console(error=True)) as bar:
+    with resumable(), Bar(console(error=True), table=functools.partial(_latencies_so_far, folder)) as bar:
         report = run_all(plan, folder, workers=workers, progress=bar, force=force, **place)
     reused = f", {report.reused} were there already" if report.reused else ""
     note(Text(f"{report.finished} runs done{reused}; results in {folder}"))
@@ -42,6 +44,16 @@ def compare(plan: Scenario, folder: Path, options: Mapping[str, Any]) -> None:
         _show_results(folder, options["plots"])
     if report.failures:
         raise typer.Exit(FAILED)
+
+
+def _latencies_so_far(folder: Path) -> RenderableType:
+    """The latencies of the runs in a folder; nothing while all runs that have ended failed."""
+    from dragonfly_env.sweeps.results import load_results
+    from dragonfly_env.sweeps.summary import render_latencies
+
+    if not any((folder / "runs").glob("*.parquet")):
+        return ""
+    return render_latencies(load_results(folder))
 
 
 def _plan_text(plan: Scenario, folder: Path, workers: int | None, force: bool) -> str:

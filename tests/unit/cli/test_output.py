@@ -13,6 +13,7 @@ import typer
 
 import dragonfly_env as dfe
 from dragonfly_env.cli import COMMANDS
+from dragonfly_env.cli.comparison import _latencies_so_far
 from dragonfly_env.cli.options import parse_time, split_items, split_policies, split_settings
 from tests.unit.cli_arguments import SWEEP, run
 
@@ -168,3 +169,7 @@ def test_a_shell_completes_commands_and_options(words: str, completed: str) -> N
         [sys.executable, "-c", script], capture_output=True, text=True, env={**os.environ, **environment}
     )
     assert completed in done.stdout.split(), done.stderr
+
+
+def test_the_table_so_far_is_empty_until_a_run_is_finished(tmp_path: Path) -> None:
+    assert _latencies_so_far(tmp_path) == ""
