@@ -203,37 +203,24 @@ def _topology(made: Dragonfly) -> RenderableType:
     fewest, most = links_per_pair(made)
     each = made.links_between_groups // made.trunking
     bundle = f", {each} links in one" if each > 1 else ""
-    facts: list[tuple[str, str, str]] = [
+    per_pair = f"{fewest}" if fewest == most else f"{fewest} to {most}"
+    unconnected = (
+        f"{dark / ports:.1%} of {ports:,}: nothing is connected to them" if ports else "there are none"
+    )
+    kinds = f"{made.p} hosts + {made.num_local_ports} local + {made.h} global (h)"
+    wiring = f"{made.trunking} per pair of groups, {made.arrangement} arrangement{bundle}"
+    rule = "a = 2p = 2h, all-to-all groups, no dark ports (Kim et al., ISCA 2008)"
+    facts = [
         ("hosts", f"{made.num_hosts:,}", f"{made.p} per router (p)"),
         ("routers", f"{made.num_routers:,}", f"{made.a} per group (a), {made.group}"),
         ("groups", f"{made.num_groups:,}", f"of at most {made.a * made.h // made.trunking + 1:,} (g)"),
-        (
-            "ports per router",
-            f"{made.radix}",
-            f"{made.p} hosts + {made.num_local_ports} local + {made.h} global (h)",
-        ),
+        ("ports per router", f"{made.radix}", kinds),
         ("local links", f"{local:,}", _links_of(made)),
-        (
-            "global links",
-            f"{cables:,}",
-            f"{made.trunking} per pair of groups, {made.arrangement} arrangement{bundle}",
-        ),
+        ("global links", f"{cables:,}", wiring),
         ("longest minimal path", f"{diameter}", "hops between routers"),
-        (
-            "dark global ports",
-            f"{dark:,}",
-            f"{dark / ports:.1%} of {ports:,}: nothing is connected to them" if ports else "there are none",
-        ),
-        (
-            "links per pair of groups",
-            f"{fewest}" if fewest == most else f"{fewest} to {most}",
-            "a pair of groups has at least, at most",
-        ),
-        (
-            "balanced",
-            "yes" if is_balanced(made) else "no",
-            "a = 2p = 2h, all-to-all groups, no dark ports (Kim et al., ISCA 2008)",
-        ),
+        ("dark global ports", f"{dark:,}", unconnected),
+        ("links per pair of groups", per_pair, "a pair of groups has at least, at most"),
+        ("balanced", "yes" if is_balanced(made) else "no", rule),
     ]
     if made.num_groups > 1 and made.h > 0:
         facts += _bounds(made)

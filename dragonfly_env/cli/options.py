@@ -219,18 +219,9 @@ SeedCount = Annotated[
 # Settings of a scenario.
 
 _FIELDS = (
-    *(
-        "policies",
-        "policy",
-        "traffic",
-        "loads",
-        "jobs",
-        "programs",
-        "placements",
-        "injection",
-        "message_packets",
-    ),
-    *("seeds", "seed", "warmup_ns", "measure_ns", "series_bin_ns", "arrays", "threads"),
+    *("policies", "policy", "traffic", "loads", "jobs", "programs", "placements"),
+    *("injection", "message_packets", "seeds", "seed"),
+    *("warmup_ns", "measure_ns", "series_bin_ns", "arrays", "threads"),
 )
 """Parameters of commands that are fields of a scenario as they are."""
 _OF_TRAINING = ("injection", "source_queue_packets", "source_queue_full", "message_packets")

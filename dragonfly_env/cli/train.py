@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from dragonfly_env.training.run import TrainingPlan
 
 AGENT, DURATION = "The agent", "How long"
+_HEURISTICS = ("min", "val-g", "ugal-n", "par", "neural-v1")
+"""The strongest under uniform and under adversarial traffic, and the best that is learned."""
 
 
 def train(
@@ -224,8 +227,17 @@ def _draw(plan: TrainingPlan, rows: Sequence[Mapping[str, Any]], folder: Path) -
     if len(plan.configs) > 1:
         traffic = f"{len(plan.configs)} scenarios"
     title = f"{plan.learner.spec}, seed {plan.seed}: {traffic} on {config.topology.num_hosts:,} hosts"
+    heuristics: dict[str, Evaluation] = {}
     with console(error=True).status("measuring heuristics for the figure"):
-        heuristics = heuristics_on(plan.configs)
+        for name in _HEURISTICS:
+            with suppress(ConfigError, DeadlockError):  # too few VCs for it, for example
+                heuristics[name] = evaluate_over_seeds(
+                    name,
+                    plan.configs,
+                    EVALUATION_SEEDS,
+                    warmup_ns=EVALUATION_WARMUP_NS,
+                    measure_ns=EVALUATION_NS,
+                )
     picture, _ = save(learning_figure(rows, title, heuristics), folder, "learning")
     note(Text(f"figure: {picture}"))
 
@@ -240,16 +252,12 @@ def _summary(plan: TrainingPlan, rows: Sequence[Mapping[str, Any]]) -> Text:
     if evaluated is not None:
         text += (
             f"\nevaluation after episode {evaluated['episode']}, not exploring, other seeds, "
-            f"{_us(EVALUATION_NS)} after {_us(EVALUATION_WARMUP_NS)} of warm-up: "
+            f"{EVALUATION_NS / 1e3:g} µs after {EVALUATION_WARMUP_NS / 1e3:g} µs of warm-up: "
             f"mean latency {evaluated['evaluation/latency_mean_ns']:,.0f} ns, "
             f"accepted load {evaluated['evaluation/accepted_load']:.3f}, "
             f"{100 * evaluated['evaluation/minimal_fraction']:.1f} % minimal paths"
         )
     return Text(text)
-
-
-def _us(time_ns: float) -> str:
-    return f"{time_ns / 1e3:g} µs"
 
 
 def _describe(row: Mapping[str, Any]) -> str:
@@ -258,20 +266,3 @@ def _describe(row: Mapping[str, Any]) -> str:
         if f"statistics/{name}" in row:
             text += f", {name} {row[f'statistics/{name}']:.3g}"
     return text
-
-
-HEURISTICS = ("min", "val-g", "ugal-n", "par", "neural-v1")
-"""The strongest under uniform and under adversarial traffic, and the best that is learned."""
-
-
-def heuristics_on(configs: Sequence[SimulationConfig]) -> dict[str, Evaluation]:
-    """Each heuristic, measured as a training's evaluations are; those that cannot run on the network are left out."""
-    measured = {}
-    for name in HEURISTICS:
-        try:
-            measured[name] = evaluate_over_seeds(
-                name, configs, EVALUATION_SEEDS, warmup_ns=EVALUATION_WARMUP_NS, measure_ns=EVALUATION_NS
-            )
-        except (ConfigError, DeadlockError):  # too few VCs for it, for example
-            continue
-    return measured
