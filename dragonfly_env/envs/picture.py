@@ -15,10 +15,8 @@ from PIL import Image, ImageColor, ImageDraw, ImageFont
 
 from dragonfly_env.colors import HEAT
 from dragonfly_env.config.topology import Dragonfly
-from dragonfly_env.envs.render import HOT, Frame
+from dragonfly_env.envs.frame import HOT, FloatArray, Frame, IntArray
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 ImageArray = npt.NDArray[np.uint8]
 
 WIDTH, HEIGHT, _SCALE = 1100, 800, 2

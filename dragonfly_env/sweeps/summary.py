@@ -52,17 +52,17 @@ def verdict_table(results: Results) -> pd.DataFrame:
     for (traffic, policy), part in table.groupby(["traffic", "policy"], sort=False):
         line = part.sort_values("load")
         carried = line[~line["saturated"].cummax()]
-        last = carried.iloc[-1] if len(carried) else None
+        last = carried.iloc[-1] if len(carried) else pd.Series(math.nan, line.columns)
         rows.append(
             {
                 "traffic": traffic,
                 "policy": policy,
-                "carries": math.nan if last is None else float(last["load"]),
+                "carries": float(last["load"]),
                 "accepted_max": float(line["accepted_load"].max()),
                 "latency_low_ns": float(line["latency_mean_ns"].iloc[0]),
-                "latency_ns": math.nan if last is None else float(last["latency_mean_ns"]),
-                "p99_ns": math.nan if last is None else float(last["latency_p99_ns"]),
-                "hops": math.nan if last is None else float(last["hops_mean"]),
+                "latency_ns": float(last["latency_mean_ns"]),
+                "p99_ns": float(last["latency_p99_ns"]),
+                "hops": float(last["hops_mean"]),
             }
         )
     return pd.DataFrame(rows)

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.envs.render import Renderer, draw_text
+from dragonfly_env.envs.frame import draw_text
+from dragonfly_env.envs.render import Renderer
 from tests.products import in_turn
 
 SHAPES = [
