@@ -130,8 +130,8 @@ def draw(
         add_title(figure, f"{shown.name}: {caption[:1].lower()}{caption[1:]}\n{conditions(shown)}")
         paths = save(figure, folder, kind, formats)
         written.extend(paths)
-        if embedded := [path for path in paths if path.suffix in (".png", ".svg")]:
-            pictures[caption] = embedded[0]
+        if kind != "loads" and "png" in formats:
+            pictures[caption] = paths[list(formats).index("png")]
     if page:
         written.append(write_page(results, folder / "index.html", pictures))
     return DrawnFigures(tuple(written), skipped)

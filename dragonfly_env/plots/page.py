@@ -16,12 +16,36 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import plotly.graph_objects as go
+from plotly.offline import get_plotlyjs
+from plotly.subplots import make_subplots
 
 from dragonfly_env.checks.files import refusing, write_text
-from dragonfly_env.plots.style import conditions
+from dragonfly_env.colors import looks
+from dragonfly_env.plots.loads import latency_limit_ns, load_limits
+from dragonfly_env.plots.style import LABEL_POINTS, conditions, wrapped
 from dragonfly_env.sweeps.results import Results
-from dragonfly_env.sweeps.summary import has_jobs, is_workload, jobs_frame, operations_text, summary_table
+from dragonfly_env.sweeps.summary import (
+    SUMMARY,
+    has_jobs,
+    is_workload,
+    jobs_frame,
+    loaded_part,
+    operations_text,
+    summary_table,
+)
 
+_SYMBOLS = {
+    "o": "circle", "s": "square", "D": "diamond", "d": "diamond-tall", "^": "triangle-up", "v":
+    "triangle-down", "<": "triangle-left", ">": "triangle-right", "*": "star", "P": "cross", "X": "x", "p":
+    "pentagon", "h": "hexagon", "8": "octagon",
+}  # fmt: skip
+_LABEL_IN = 1.6  # of the height of a panel, in the size of the other figures
+_PANELS = (
+    ("latency_mean_ns", "mean latency (µs)", 1e-3),
+    ("accepted_load", "accepted load", 1.0),
+    ("hops_mean", "mean hops", 1.0),
+)
 _HEADINGS = {
     "traffic": "traffic",
     "policy": "policy",
@@ -50,6 +74,7 @@ _JOB_HEADINGS = {
     "message_mean_ns": "message latency (µs)",
     "operations": "operations: mean (µs)",
 }
+_NO_LOADS = "<p>Jobs and closed-loop traffic offer no load.</p>"
 _DIGITS = {"load": 3, "accepted_load": 4, "hops_mean": 3, "minimal_fraction": 3, "router_fairness_jain": 4}
 
 
@@ -59,7 +84,7 @@ def write_page(results: Results, path: Path, pictures: Mapping[str, Path]) -> Pa
     Args:
         results: Runs.
         path: The file to write.
-        pictures: PNG or SVG files of figures by caption; they are embedded.
+        pictures: PNG files of further figures by caption; they are embedded.
 
     Returns:
         ``path``.
@@ -70,9 +95,12 @@ def write_page(results: Results, path: Path, pictures: Mapping[str, Path]) -> Pa
     template = files("dragonfly_env.plots").joinpath("page.html").read_text(encoding="utf-8")
     table = summary_table(results)
     table.loc[[is_workload(results, traffic) for traffic in table["traffic"]], "load"] = math.nan
+    loaded = loaded_part(results)
     parts = {
         "TITLE": html.escape(results.name),
         "SUBTITLE": html.escape(_subtitle(results)),
+        "PLOTLY": get_plotlyjs(),
+        "CHART": _NO_LOADS if loaded is None else _interactive(loaded, table),
         "WORKLOADS": "\n".join(
             _jobs(results, traffic) for traffic in results.traffic if has_jobs(results, traffic)
         ),
@@ -101,10 +129,74 @@ def _subtitle(results: Results) -> str:
     )
 
 
+def _interactive(results: Results, table: pd.DataFrame) -> str:
+    """The load figure as a chart with values under the pointer."""
+    look = looks(results.policies)
+    rows = len(results.traffic)
+    figure = make_subplots(rows=rows, cols=3, horizontal_spacing=0.06, vertical_spacing=0.26 / rows)
+    for index, traffic in enumerate(results.traffic, start=1):
+        part = table[table["traffic"] == traffic]
+        for policy in results.policies:
+            line = part[part["policy"] == policy].sort_values("load")
+            for column, (name, label, scale) in enumerate(_PANELS, start=1):
+                figure.add_trace(
+                    go.Scatter(
+                        x=line["load"].tolist(),
+                        y=(line[name] * scale).tolist(),
+                        mode="lines+markers",
+                        name=policy,
+                        legendgroup=policy,
+                        showlegend=index == 1 and column == 1,
+                        line={"color": look[policy].color, "dash": look[policy].dash, "width": 2},
+                        marker={"symbol": _SYMBOLS[look[policy].marker], "size": 7},
+                        error_y={
+                            "array": (line[f"{name}_ci95"] * scale).tolist(),
+                            "thickness": 1,
+                            "width": 3,
+                        },
+                        hovertemplate=f"{html.escape(policy)}<br>load %{{x}}<br>{label} %{{y:.4g}}<extra></extra>",
+                    ),
+                    row=index,
+                    col=column,
+                )
+                ends = list(load_limits(part["load"]))
+                figure.update_xaxes(title_text="offered load", range=ends, row=index, col=column)
+                named = html.escape(wrapped(traffic, _LABEL_IN, LABEL_POINTS)).replace("\n", "<br>")
+                title = f"<b>{named}</b><br>{label}" if column == 1 else label
+                figure.update_yaxes(
+                    title_text=title, rangemode="tozero", automargin=True, row=index, col=column
+                )
+        figure.update_yaxes(range=[0, latency_limit_ns(part) / 1000], row=index, col=1)
+        if beyond := _off_scale(part):
+            where = {"x": 0.02, "y": 0.98, "xref": "x domain", "yref": "y domain", "align": "left"}
+            figure.add_annotation(text=beyond, showarrow=False, font_size=11, **where, row=index, col=1)
+    figure.update_layout(
+        template="plotly_white",
+        height=60 + 330 * rows,
+        margin={"l": 70, "r": 20, "t": 60, "b": 50},
+        legend={"orientation": "h", "yanchor": "bottom", "y": 1.0 + 0.06 / rows, "x": 0.0},
+        hovermode="closest",
+    )
+    chart = figure.to_html(
+        full_html=False, include_plotlyjs=False, div_id="loads", config={"displaylogo": False}
+    )
+    return str(chart)
+
+
+def _off_scale(part: pd.DataFrame) -> str:
+    """The policies of a panel of which no latency is low enough to be seen; the axis may be dragged to them."""
+    limit_ns = latency_limit_ns(part)
+    least = part.groupby("policy", sort=False)["latency_mean_ns"].min()
+    hidden = [
+        f"{html.escape(str(name))}: {ns / 1000:.3g} µs or more" for name, ns in least.items() if ns > limit_ns
+    ]
+    return "<br>".join(["above the panel:", *hidden]) if hidden else ""
+
+
 def _picture(caption: str, picture: Path) -> str:
     data = base64.b64encode(picture.read_bytes()).decode()
-    text, kind = html.escape(caption), "svg+xml" if picture.suffix == ".svg" else "png"
-    return f'<figure><img alt="{text}" src="data:image/{kind};base64,{data}"><figcaption>{text}</figcaption></figure>'
+    text = html.escape(caption)
+    return f'<figure><img alt="{text}" src="data:image/png;base64,{data}"><figcaption>{text}</figcaption></figure>'
 
 
 def _jobs(results: Results, traffic: str) -> str:
