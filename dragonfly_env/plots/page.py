@@ -26,7 +26,6 @@ from dragonfly_env.plots.loads import latency_limit_ns, load_limits
 from dragonfly_env.plots.style import LABEL_POINTS, conditions, wrapped
 from dragonfly_env.sweeps.results import Results
 from dragonfly_env.sweeps.summary import (
-    SUMMARY,
     has_jobs,
     is_workload,
     jobs_frame,
