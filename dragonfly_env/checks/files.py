@@ -7,6 +7,7 @@ import io
 import json
 import math
 import os
+import re
 import secrets
 import sys
 import zipfile
@@ -62,6 +63,14 @@ def refusing(field: str, path: Path, allowed: str) -> Iterator[None]:
         yield
     except OSError as error:
         raise config_error(field, str(path), f"{allowed} ({error.strerror or error})") from error
+
+
+def fill_page(template: str, parts: Mapping[str, str], path: Path) -> None:
+    """Write an HTML page: each ``{{NAME}}`` of the template becomes the part of this name."""
+    page = re.sub(r"\{\{([A-Z]+)\}\}", lambda match: parts[match[1]], template)
+    with refusing("page", path, "must be writable"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_text(page, path)
 
 
 def make_folders(*folders: Path) -> None:

@@ -9,7 +9,6 @@ import base64
 import html
 import json
 import math
-import re
 from collections.abc import Hashable, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -20,7 +19,7 @@ import plotly.graph_objects as go
 from plotly.offline import get_plotlyjs
 from plotly.subplots import make_subplots
 
-from dragonfly_env.checks.files import refusing, write_text
+from dragonfly_env.checks.files import fill_page
 from dragonfly_env.colors import looks
 from dragonfly_env.plots.loads import latency_limit_ns, load_limits
 from dragonfly_env.plots.style import LABEL_POINTS, conditions, wrapped
@@ -109,10 +108,7 @@ def write_page(results: Results, path: Path, pictures: Mapping[str, Path]) -> Pa
         ),
         "PROVENANCE": _provenance(results.table),
     }
-    page = re.sub(r"\{\{([A-Z]+)\}\}", lambda match: parts[match[1]], template)
-    with refusing("page", path, "must be writable"):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_text(page, path)
+    fill_page(template, parts, path)
     return path
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import base64
 import html
 import json
-import re
 import zlib
 from collections.abc import Sequence
 from importlib.resources import files
@@ -19,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 import dragonfly_env as dfe
-from dragonfly_env.checks.files import refusing, write_text
+from dragonfly_env.checks.files import fill_page
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.colors import HEAT, SeriesStyle, looks
 from dragonfly_env.config.groups import Grid
@@ -73,10 +72,7 @@ def write_view(recordings: Sequence[Recording], path: Path) -> Path:
         ).replace("</script", "<\\/script"),
     }
     template = page.joinpath("view.html").read_text(encoding="utf-8")
-    text = re.sub(r"\{\{([A-Z]+)\}\}", lambda match: parts[match[1]], template)
-    with refusing("page", path, "must be writable"):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_text(text, path)
+    fill_page(template, parts, path)
     return path
 
 
