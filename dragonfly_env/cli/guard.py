@@ -118,7 +118,8 @@ def _wrong_usage(error: Any, typed: Typed, command: str) -> str:
     """The sentence for what typer's own parser refuses: its own, but for the value of an option."""
     parameter = getattr(error, "param", None)
     if parameter is None or type(error).__name__ == "MissingParameter":
-        return f"{error.format_message().rstrip('.')}; '{command} --help' says more"
+        message = error.format_message().rstrip(".")
+        return f"{message}{'' if message.endswith('?') else ';'} '{command} --help' says more"
     option, text = typed.get(str(parameter.name), (parameter.opts[0], ""))
     own, _, rest = error.message.partition("Input ")  # Input should be a valid integer, unable to parse it
     return f"{_spell(option, text)}: {own or rest.partition(',')[0]}"
