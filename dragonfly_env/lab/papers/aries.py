@@ -659,26 +659,13 @@ aries.claim(
 )
 
 at = Place("IV.A; fig 6", "larger", f"milc in the mix{WITH_LARGER}")
+aries.claim("AR35-larger", at, lower(_OF_JOB, "ad3", "ad0"), note=_LARGER)
 aries.claim(
-    "AR35-larger",
-    at,
-    lower(_OF_JOB, "ad3", "ad0"),
-    note=_LARGER,
-)
-aries.claim(
-    "AR36-larger",
-    at,
-    higher(tile_metric("processor", "stalls", of_job=True), "ad3", "ad0"),
-    note=_LARGER,
+    "AR36-larger", at, higher(tile_metric("processor", "stalls", of_job=True), "ad3", "ad0"), note=_LARGER
 )
 
 at = Place("V.C; fig 13", "larger", f"milc in the mix, all alike{WITH_LARGER}")
-aries.claim(
-    "AR42-larger",
-    at,
-    lower(_OF_MACHINE, "ad3", "ad0"),
-    note=_LARGER,
-)
+aries.claim("AR42-larger", at, lower(_OF_MACHINE, "ad3", "ad0"), note=_LARGER)
 aries.claim(
     "AR42-flits-larger",
     at,

@@ -211,14 +211,7 @@ def all_alike(effort: Effort, suffix: str = "", **sizes: Any) -> tuple[Point, ..
     """Before and after the default was changed: the whole mix has the mode of milc (section V-C)."""
     label = f"milc in the mix, all alike{suffix}"
     before = in_the_mix(effort, "milc", modes=(AD0,), label=label, **sizes)
-    after = in_the_mix(
-        effort,
-        "milc",
-        modes=(AD3,),
-        label=label,
-        others="ad3",
-        **sizes,
-    )
+    after = in_the_mix(effort, "milc", modes=(AD3,), label=label, others="ad3", **sizes)
     return before + after
 
 

@@ -145,12 +145,7 @@ def _distributions(effort: Effort) -> Iterator[Point]:
 def _from_empty(effort: Effort) -> Iterator[Point]:
     cases = {"uniform": (0.4, 0.8), "adv+1": (0.2, 0.45), "adv+4": (0.2, 0.45)}
     return hpdc21.points(
-        effort,
-        cases,
-        [_Q_ADAPTIVE_1056],
-        warmup_ns=0.0,
-        measure_ns=effort.transient_ns,
-        series_bin_ns=10_000,
+        effort, cases, [_Q_ADAPTIVE_1056], warmup_ns=0.0, measure_ns=effort.transient_ns, series_bin_ns=10_000
     )
 
 

@@ -201,9 +201,7 @@ def _knees(effort: Effort) -> Iterator[Point]:
 
 
 @taco25.figure(
-    "fig10bc",
-    "Remote counters where non-minimal paths -G- saturate under two destinations",
-    mixture_counters,
+    "fig10bc", "Remote counters where non-minimal paths -G- saturate under two destinations", mixture_counters
 )
 def _two_destinations(effort: Effort) -> Iterator[Point]:
     """Two destination groups, half of the packets each; for h = 6 +2 and +4, +3 and +9, +9 and +11, else the offsets
@@ -232,9 +230,7 @@ def _oblivious(effort: Effort) -> Iterator[Point]:
 
 
 @taco25.figure(
-    "fig13",
-    "Accepted load of the routers of a group under ADVc at 0.5: oblivious policies",
-    switch_loads,
+    "fig13", "Accepted load of the routers of a group under ADVc at 0.5: oblivious policies", switch_loads
 )
 def _routers_of_oblivious(effort: Effort) -> Iterator[Point]:
     return _by_router(effort, 0.5, (*_OBLIVIOUS, "lia"))
@@ -943,14 +939,7 @@ def peak_throughput(seen: Evidence) -> Measured:
 
 for name, traffic in (("LI45a", "adv+1"), ("LI45b", _ADV_H), ("LI45c", "advc")):
     peak = shows(peak_throughput, "tpr", relation=value)
-    _claim(
-        name,
-        Place("6.2.2", "fig14", traffic),
-        peak,
-        unit="fraction",
-        note="a peak close to 50 %",
-        **half,
-    )
+    _claim(name, Place("6.2.2", "fig14", traffic), peak, unit="fraction", note="a peak close to 50 %", **half)
 
 at = Place("6.2.2", "fig14", "any", 1.0)
 

@@ -6,13 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from dragonfly_env.lab.papers.claims import (
-    Claim,
-    Measured,
-    excluded,
-    given,
-    measure_claim,
-)
+from dragonfly_env.lab.papers.claims import Claim, Measured, excluded, given, measure_claim
 from dragonfly_env.lab.papers.findings import Findings, NotFoundYetError, steps_of
 from dragonfly_env.lab.papers.paper import PUBLISHED, USUAL, PublishedSetting
 from dragonfly_env.sweeps.point import Point

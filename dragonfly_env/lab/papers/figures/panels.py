@@ -18,16 +18,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from dragonfly_env.colors import NOTE
-from dragonfly_env.lab.papers.claims import (
-    Claim,
-    Metric,
-    at_most,
-    gap,
-    ratio,
-    relative_gap,
-    saving,
-    value,
-)
+from dragonfly_env.lab.papers.claims import Claim, Metric, at_most, gap, ratio, relative_gap, saving, value
 from dragonfly_env.lab.papers.findings import Findings, FloatArray
 from dragonfly_env.sweeps.point import Point
 from dragonfly_env.sweeps.results import mean_and_ci95
@@ -77,10 +68,7 @@ def published_of(findings: Findings, figure: str, metric: Metric) -> list[Publis
 
 
 def mark(
-    panel: Axes,
-    stated: Iterable[Published],
-    place: Callable[[Point], float],
-    colors: dict[str, str],
+    panel: Axes, stated: Iterable[Published], place: Callable[[Point], float], colors: dict[str, str]
 ) -> None:
     """Draw what is published at the points' places on the horizontal axis."""
     for one in stated:

@@ -14,12 +14,7 @@ from dragonfly_env.colors import REFERENCE, SERIES, SPAN, looks
 from dragonfly_env.lab.papers.claims import at_most
 from dragonfly_env.lab.papers.figures.panels import letter, say_missing
 from dragonfly_env.lab.papers.findings import Findings, steps_of
-from dragonfly_env.lab.papers.quantities import (
-    AFTER_NS,
-    SETTLING_LATENCY,
-    SETTLING_THROUGHPUT,
-    around_change,
-)
+from dragonfly_env.lab.papers.quantities import AFTER_NS, SETTLING_LATENCY, SETTLING_THROUGHPUT, around_change
 from dragonfly_env.plots.style import curve, grid, policy_legend
 from dragonfly_env.sweeps.point import Point
 
