@@ -21,24 +21,26 @@ FAMILIES = {
 }
 
 
-def measure(effort: Effort, families: list[str]) -> tuple[list[Result], dict[str, Any]]:
-    """Measure the families; the figures, and the content of the result file."""
+def measure(effort: Effort, families: list[str]) -> tuple[dict[str, list[Result]], dict[str, Any]]:
+    """Measure the families; their figures, and the content of the result file."""
     content: dict[str, Any] = {
         "started": machine.now(),
         "machine": machine.describe_machine(),
         "build": machine.describe_build(),
         "effort": dataclasses.asdict(effort),
     }
-    results: list[Result] = []
+    results: dict[str, list[Result]] = {}
     with console(error=True).status("") as status:
         for family in families:
 
             def report(text: str, family: str = family) -> None:
                 status.update(f"{family}: {text}")
 
-            results += FAMILIES[family](effort, report)
+            results[family] = FAMILIES[family](effort, report)
     content["load_average_at_end"] = machine.describe_machine()["load_average"]
-    content["results"] = [result.to_dict() for result in results]
+    content["results"] = [
+        {"family": family, **result.to_dict()} for family, some in results.items() for result in some
+    ]
     return results, content
 
 
@@ -54,7 +56,9 @@ def main() -> None:
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
     try:
-        results, content = measure(SMOKE if given.smoke else FULL, given.only or list(FAMILIES))
+        results, content = measure(
+            SMOKE if given.smoke else FULL, list(dict.fromkeys(given.only or FAMILIES))
+        )
     except RuntimeError as error:
         parser.exit(1, f"error: {error}\n")
     file = given.out / f"{content['started'][:19].replace(':', '')}.json"

@@ -53,13 +53,7 @@ def median_interval(samples: Sequence[float]) -> tuple[float, float, float]:
 
 
 def measure(
-    old: Path,
-    new: Path,
-    names: Sequence[str],
-    *,
-    rounds: int,
-    topology: str = TOPOLOGY,
-    length: float = 1.0,
+    old: Path, new: Path, names: Sequence[str], *, rounds: int, topology: str = TOPOLOGY, length: float = 1.0
 ) -> list[dict[str, Any]]:
     """Let the two interpreters take turns; per case the ratios new/old, one per round, and all slices.
 

@@ -28,7 +28,6 @@ def measure(effort: Effort, report: Report) -> list[Result]:
     workloads, measured = _measured(cases, effort, report)
     return [
         Result(
-            family="core",
             name=name,
             unit="M packet-hops / CPU-s",
             samples=[s.rate for s in slices],
@@ -44,7 +43,6 @@ def measure_networks(effort: Effort, report: Report) -> list[Result]:
     workloads, measured = _measured({policy: (policy, {"load": 0.3}) for policy in policies}, effort, report)
     return [
         Result(
-            family="networks",
             name=f"{policy} uniform 0.3",
             unit=f"x the rate of {_REFERENCE}",
             samples=[s.rate / r.rate for s, r in zip(measured[policy], measured[_REFERENCE], strict=True)],

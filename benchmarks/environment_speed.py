@@ -148,7 +148,6 @@ def measure(effort: Effort, report: Report) -> list[Result]:
     parameters = {"config": config.to_dict(), "warmup_ns": warmup_ns, "duration_ns": bench.duration_ns}
     speeds = [
         Result(
-            family="environment",
             name=name,
             unit=_UNITS.get(name, "k agent-steps / CPU-s"),
             samples=[e.work / e.cpu_s / (1e6 if name in _UNITS else 1e3) for e in episodes[name]],
@@ -159,7 +158,6 @@ def measure(effort: Effort, report: Report) -> list[Result]:
     costs = {name: [1e9 * e.cpu_s / e.decisions for e in each] for name, each in episodes.items()}
     layers = [
         Result(
-            family="environment",
             name=f"cost of the {layer}",
             unit="CPU-ns / decision",
             samples=[

@@ -170,15 +170,9 @@ def _measure(peer: Peer, executable: str, ours: Workload, rounds: int, report: R
     parameters = {"command": [Path(executable).name, *peer.arguments], "lengths": list(peer.lengths)}
     ratios = [a / b for a, b in zip(core, theirs, strict=True)]
     return [
-        Result(
-            family="peers",
-            name=f"{peer.name}, {peer.case}",
-            unit=unit,
-            samples=theirs,
-            parameters=parameters,
-        ),
-        Result(family="peers", name=name, unit=unit, samples=core, parameters=ours.parameters()),
-        Result(family="peers", name=f"dragonfly-env / {peer.name}", unit="times", samples=ratios),
+        Result(name=f"{peer.name}, {peer.case}", unit=unit, samples=theirs, parameters=parameters),
+        Result(name=name, unit=unit, samples=core, parameters=ours.parameters()),
+        Result(name=f"dragonfly-env / {peer.name}", unit="times", samples=ratios),
     ]
 
 

@@ -30,11 +30,7 @@ def run_process(
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
         try:
             process = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=errors,
-                cwd=folder,
+                command, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, cwd=folder
             )
         except OSError as error:
             raise RuntimeError(f"cannot run {command[0]}: {error}") from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import statistics
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -80,7 +80,6 @@ class Result:
         parameters: The configuration that was run.
     """
 
-    family: str
     name: str
     unit: str
     samples: Sequence[float]
@@ -107,19 +106,16 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:#.4g}".rstrip(".")
 
 
-def table(results: Sequence[Result]) -> Table:
-    """Every figure: median, lowest, highest, and their distance as a share of the median."""
+def table(results: Mapping[str, Sequence[Result]]) -> Table:
+    """Every figure, by family: median, lowest, highest, and their distance as a share of the median."""
     shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in ("family", "what", "median", "lowest", "highest", "spread", "unit"):
         right = heading in ("median", "lowest", "highest", "spread")
         shown.add_column(heading, justify="right" if right else "left", no_wrap=heading != "unit")
-    for result in results:
-        low, high = min(result.samples), max(result.samples)
-        shown.add_row(
-            result.family,
-            result.name,
-            *map(number, (result.median, low, high)),
-            f"{(high - low) / result.median:.1%}" if len(result.samples) > 1 else "",
-            result.unit,
-        )
+    for family, some in results.items():
+        for result in some:
+            low, high = min(result.samples), max(result.samples)
+            spread = f"{(high - low) / result.median:.1%}" if len(result.samples) > 1 else ""
+            figures = map(number, (result.median, low, high))
+            shown.add_row(family, result.name, *figures, spread, result.unit)
     return shown

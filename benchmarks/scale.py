@@ -30,7 +30,6 @@ def _ratios(effort: Effort, report: Report) -> list[Result]:
         parameters = workloads[topology].parameters()
         results.append(
             Result(
-                family="scale",
                 name=f"min {topology} hosts",
                 unit="M packet-hops / CPU-s",
                 samples=[s.rate for s in slices],
@@ -40,7 +39,6 @@ def _ratios(effort: Effort, report: Report) -> list[Result]:
         if topology != effort.core_topology:
             results.append(
                 Result(
-                    family="scale",
                     name=f"min {topology} hosts, ratio",
                     unit=f"x the rate of {effort.core_topology} hosts",
                     samples=[s.rate / r.rate for s, r in zip(slices, reference, strict=True)],
@@ -64,12 +62,6 @@ def _largest(effort: Effort, report: Report) -> list[Result]:
         ("min", "M packet-hops / CPU-s", run["packet_hops"] / run["cpu_s"] / 1e6),
     )
     return [
-        Result(
-            family="scale",
-            name=f"{name}, {what}",
-            unit=unit,
-            samples=[value],
-            parameters=run["parameters"],
-        )
+        Result(name=f"{name}, {what}", unit=unit, samples=[value], parameters=run["parameters"])
         for what, unit, value in figures
     ]

@@ -231,13 +231,6 @@ def merge(folder: Path) -> None:
     table = table.sort_values(list(POINTS[:4]), kind="stable")
     table.to_csv(CURVES_FILE, index=False, lineterminator="\n")
     figure(table).savefig(CURVES_FIGURE, dpi=110)
-    finals = table.dropna(subset="score").groupby(["task", "algorithm"])
-    for (task, algorithm), some in finals:
-        mean, low, high = interquartile_mean(some["score"].to_numpy(float))
-        cpu = some["cpu_s"].median()
-        print(
-            f"| `{task}` | `{algorithm}` | {mean:.0f} ({low:.0f} to {high:.0f}) | {len(some)} | {cpu:.0f} |"
-        )
 
 
 def figure(table: pd.DataFrame) -> Figure:

@@ -40,14 +40,12 @@ def _measure_one(topology: str, effort: Effort, report: Report) -> list[Result]:
     parameters = workloads["1"].parameters()
     return [
         Result(
-            family="threads",
             name=f"min {topology} hosts, speed-up",
             unit="wall-clock time of 1 thread / 2 threads",
             samples=[one.wall_s / two.wall_s for one, two in pairs],
             parameters=parameters,
         ),
         Result(
-            family="threads",
             name=f"min {topology} hosts, CPU",
             unit="CPU time of 2 threads / 1 thread",
             samples=[two.cpu_s / one.cpu_s for one, two in pairs],

@@ -16,11 +16,7 @@ from dragonfly_env import agents, baselines, bounds, envs, jobs, plots, sweeps, 
 FOLDER = "api"
 
 # Classes that need an extra are named, so that nothing here has to import them.
-NEED_EXTRAS = {
-    "RouterVecEnv": "object, VecEnv",
-    "DeepQAgent": "object",
-    "PpoAgent": "object",
-}
+NEED_EXTRAS = {"RouterVecEnv": "object, VecEnv", "DeepQAgent": "object", "PpoAgent": "object"}
 
 # Plain values and types have no docstring of their own.
 _VALUES = {
@@ -254,9 +250,7 @@ def _entries(page: Page) -> list[str]:
             entries.append("   :members:")
             if not _is_protocol(module, name):  # protocols have no members of classes
                 entries.append(f"   :inherited-members: {_documented_bases(module, name)}")
-            entries += [
-                f"   :exclude-members: {', '.join(sorted(hidden_in(name)))}",
-            ]
+            entries += [f"   :exclude-members: {', '.join(sorted(hidden_in(name)))}"]
         if directive == "py:data":
             entries += ["", f"   {_VALUES[name]}"]
         entries.append("")

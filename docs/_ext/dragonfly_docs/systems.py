@@ -99,6 +99,4 @@ def _features() -> str:
 
 def system_pages() -> dict[str, str]:
     """The tables by their path below ``docs/``; other pages include them."""
-    return {
-        "environments/features.md": _features(),
-    }
+    return {"environments/features.md": _features()}

@@ -60,10 +60,7 @@ RETIRED = (
 """Words, what is better, and where they are refused."""
 FIRST_WORDS = re.compile(r"(Of|What|Who|Whose|Those|As|The same|One|Here)\b")
 """A comment or docstring begins with a verb or with the noun that it defines."""
-PUBLIC = {
-    "dragonfly_env/policy.py": {"detour"},
-    "tests/unit/baselines/test_policies_of_rules.py": {"detour"},
-}
+PUBLIC = {"dragonfly_env/policy.py": {"detour"}, "tests/unit/baselines/test_policies_of_rules.py": {"detour"}}
 """Public names with a retired word, by file: ``Ugal(detour="lg")`` stays, as scripts of users have it."""
 _CPP = re.compile(r'//[^\n]*|"(?:\\.|[^"\\\n])*"|#include[^\n]*|[A-Za-z_]\w*')
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
