@@ -58,12 +58,9 @@ def measured_of(track: Track, case: BenchmarkCase, row: Mapping[str, object]) ->
 
 
 def _value(track: Track, case: BenchmarkCase, row: Mapping[str, object]) -> float:
-    if track.quantity == "latency":
-        return _number(row, "latency_mean_ns")
-    if track.quantity == "accepted-load":
-        return _number(row, "accepted_load")
-    if track.quantity == "makespan":
-        return _number(row, "makespan_ns")
+    columns = {"latency": "latency_mean_ns", "accepted-load": "accepted_load", "makespan": "makespan_ns"}
+    if column := columns.get(track.quantity):
+        return _number(row, column)
     steps = getattr(case.traffic.traffic, "steps", ())
     changes = [float(step[0]) for step in steps if float(step[0]) > 0.0]
     starts = np.asarray(row["series_time_ns"], np.float64)

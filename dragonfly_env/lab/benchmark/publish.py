@@ -72,7 +72,13 @@ def publish(folder: Path, suite: Suite, known: Mapping[Key, ReferenceResult]) ->
             if run_id not in rows:
                 continue
             measured = measured_of(track, case, rows[run_id])
-            _check_same(published, measured)
+            if published is not None and not published.same_as(measured):
+                raise config_error(
+                    f"run {run_id}",
+                    measured,
+                    f"must be {Measured.__repr__(published)}, which is published for {published.describe()}; if the "
+                    "core gives other results now, do all runs again and publish them with --replace",
+                )
             read.add(key)
             if published is None or not published.link_class:
                 joined[key] = ReferenceResult(
@@ -96,16 +102,6 @@ def publish(folder: Path, suite: Suite, known: Mapping[Key, ReferenceResult]) ->
         confirmed=len(read & known.keys()),
         dropped=len(known.keys() - joined.keys()),
     )
-
-
-def _check_same(published: ReferenceResult | None, measured: Measured) -> None:
-    if published is not None and not published.same_as(measured):
-        raise config_error(
-            f"run {published.run_id}",
-            measured,
-            f"must be {Measured.__repr__(published)}, which is published for {published.describe()}; if the core gives "
-            "other results now, do all runs again and publish them with --replace",
-        )
 
 
 def main(

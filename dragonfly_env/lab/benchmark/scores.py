@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import astuple, dataclass, field, fields
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
@@ -168,7 +168,7 @@ class Scores:
                         "policy": policy,
                         "kind": own["kind"].iloc[0],
                         **dict(zip(_OVER, self._over_bound(own, track), strict=True)),
-                        "geometric_mean": _geometric_mean(ratios),
+                        "geometric_mean": float(np.exp(np.log(own["ratio"]).mean())),
                         "worst": float(worst["ratio"]),
                         "worst_case": str(worst["case"]),
                         "reason": str(worst["reason"]),
@@ -304,7 +304,7 @@ def score(
                     "best_reference": "" if best is None else best.policy,
                     **{f"ratio_{kind}": _ratio(outcome, other) for kind, other in best_of.items()},
                     "p99_ratio": outcome.p99_ns / p99,
-                    **_training(trained.get(outcome.policy, TrainingCost())),
+                    **dict(zip(TRAINING, astuple(trained.get(outcome.policy, TrainingCost())), strict=True)),
                 }
             )
     pairs = [
@@ -314,10 +314,6 @@ def score(
     ]
     highest = frozenset(track.name for track in tracks if track.more_is_better)
     return Scores(pd.DataFrame(rows, columns=list(COLUMNS)), policies, tuple(pairs), highest, trainings)
-
-
-def _training(cost: TrainingCost) -> dict[str, float]:
-    return dict(zip(TRAINING, (cost.decisions, cost.wall_s, cost.cpu_s), strict=True))
 
 
 def _best(outcomes: Sequence[Outcome]) -> Outcome | None:
@@ -338,8 +334,3 @@ def _over(value: float, best: float, more_is_better: bool) -> float:
     if more_is_better:
         return best / value if value > 0 else math.inf
     return value / best
-
-
-def _geometric_mean(ratios: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
-    known = ratios[~np.isnan(ratios)]
-    return float(np.exp(np.log(known).mean())) if known.size else math.nan

@@ -270,22 +270,11 @@ for name, application, share in (
 ):
     at = Place("III.C table I", "table1", f"{application} alone")
     aries.claim(name, at, given(MPI_SHARE, "ad0"), share, note="calibrates the computing time")
-aries.claim(
-    "AR51",
-    Place("II.F; fig 1", "table1"),
-    Measure(given),
-    0.40,
-    unit="fraction",
-    note="core-hours of jobs of 128 to 512 nodes: sizes of the mix",
-)
-aries.claim(
-    "AR52",
-    Place("II.F", "table1"),
-    Measure(given),
-    0.70,
-    unit="fraction",
-    note="of these on 5 or more groups: half of the mix is dispersed",
-)
+for name, section, share, note in (
+    ("AR51", "II.F; fig 1", 0.40, "core-hours of jobs of 128 to 512 nodes: sizes of the mix"),
+    ("AR52", "II.F", 0.70, "of these on 5 or more groups: half of the mix is dispersed"),
+):
+    aries.claim(name, Place(section, "table1"), Measure(given), share, unit="fraction", note=note)
 
 
 # table2
@@ -353,14 +342,9 @@ def _(seen: Evidence) -> Measured:
     return stated(holds, listed(found), all(left.low > right.high for left, right in pairs))
 
 
-aries.claim(
-    "AR27",
-    Place("IV.B", "table2"),
-    Measure(excluded),
-    0.34,
-    unit="relative",
-    note="MPI time up to 34 % better on Cori: table II says NA for Cori and -34 for hacc on Theta",
-)
+at = Place("IV.B", "table2")
+note = "MPI time up to 34 % better on Cori: table II says NA for Cori and -34 for hacc on Theta"
+aries.claim("AR27", at, Measure(excluded), 0.34, unit="relative", note=note)
 
 
 @aries.states(
@@ -414,21 +398,24 @@ def _(seen: Evidence) -> Measured:
     return replace(found_all, details=found_all.details.replace("+", ""))
 
 
-# fig3
+# fig3 and fig4
 
-at = Place("IV.A; fig 3", "fig3")
-aries.claim(
-    "AR26",
-    at,
-    Measure(excluded),
-    -0.03,
-    unit="relative",
-    note="milc of 512 nodes loses 3 % in production (opposite to AR32): depends on a mix of jobs that is "
-    "not known",
+for name, section, figure, gain, what in (
+    ("AR24", "IV.B table II", "fig4", 0.118, "milc of 256 nodes on Cori gains 11.8 %"),
+    ("AR25", "IV.A; fig 4", "fig4", 0.06, "milc of 512 nodes on Cori gains 6 %"),
+    ("AR26", "IV.A; fig 3", "fig3", -0.03, "milc of 512 nodes loses 3 % in production (opposite to AR32)"),
+):
+    note = f"{what}: depends on a mix of jobs that is not known"
+    aries.claim(name, Place(section, figure), Measure(excluded), gain, unit="relative", note=note)
+
+
+@aries.states(
+    "AR28",
+    Place("IV.A; fig 3", "fig3"),
+    "milc on 128 and 256 nodes is faster with every number of groups",
+    "ad3",
+    "ad0",
 )
-
-
-@aries.states("AR28", at, "milc on 128 and 256 nodes is faster with every number of groups", "ad3", "ad0")
 def _(seen: Evidence) -> Measured:
     found: dict[str, Comparison] = {}
     for label in ("milc in the mix", "milc of 16 in the mix"):
@@ -437,55 +424,30 @@ def _(seen: Evidence) -> Measured:
     return _all(found)
 
 
-# fig4
-aries.claim(
-    "AR24",
-    Place("IV.B table II", "fig4"),
-    Measure(excluded),
-    0.118,
-    unit="relative",
-    note="milc of 256 nodes on Cori gains 11.8 %: depends on a mix of jobs that is not known",
-)
-aries.claim(
-    "AR25",
-    Place("IV.A; fig 4", "fig4"),
-    Measure(excluded),
-    0.06,
-    unit="relative",
-    note="milc of 512 nodes on Cori gains 6 %: depends on a mix of jobs that is not known",
-)
-
-
 # fig5
-aries.claim(
-    "AR31",
-    Place("IV.A; fig 5", "fig5", "milc in the mix"),
-    lower((TIME_IN_ALLREDUCE, TIME_IN_WAIT), "ad3", "ad0"),
-    note="Allreduce and Wait and Isend each shrink; a send takes no time of its own here",
-)
+
+at = Place("IV.A; fig 5", "fig5", "milc in the mix")
+note = "Allreduce and Wait and Isend each shrink; a send takes no time of its own here"
+aries.claim("AR31", at, lower((TIME_IN_ALLREDUCE, TIME_IN_WAIT), "ad3", "ad0"), note=note)
 
 
 # fig6
 
-at = Place("IV.A; fig 6", "fig6", "milc in the mix")
-aries.claim("AR35", at, lower(_OF_JOB, "ad3", "ad0"), note="routers of the job")
-aries.claim(
-    "AR36",
-    at,
-    higher(tile_metric("processor", "stalls", of_job=True), "ad3", "ad0"),
-    note="congestion moves to the end points",
-)
+moved = higher(tile_metric("processor", "stalls", of_job=True), "ad3", "ad0")
+for suffix, figure, mix, notes in (
+    ("", "fig6", "", ("routers of the job", "congestion moves to the end points")),
+    ("-larger", "larger", WITH_LARGER, (_LARGER, _LARGER)),
+):
+    at = Place("IV.A; fig 6", figure, f"milc in the mix{mix}")
+    aries.claim(f"AR35{suffix}", at, lower(_OF_JOB, "ad3", "ad0"), note=notes[0])
+    aries.claim(f"AR36{suffix}", at, moved, note=notes[1])
 
 
 # fig8
-aries.claim(
-    "AR04-groups",
-    Place("IV.B table II; IV.C", "fig8", "hacc on two groups in the mix"),
-    _FASTER,
-    -0.027,
-    met=(-0.10, -0.005),
-    note="the same with all its traffic between two groups",
-)
+
+at = Place("IV.B table II; IV.C", "fig8", "hacc on two groups in the mix")
+note = "the same with all its traffic between two groups"
+aries.claim("AR04-groups", at, _FASTER, -0.027, met=(-0.10, -0.005), note=note)
 
 
 # fig9
@@ -587,67 +549,27 @@ def rises_with_bias(seen: Evidence) -> Measured:
 
 
 at = Place("V.B; IV.C; fig 12", "fig12", "16 hacc, consecutive")
-aries.claim(
-    "AR08", at, shows(rises_with_bias), note="the time of hacc rises with the bias towards minimal paths"
-)
-aries.claim(
-    "AR38",
-    at,
-    higher(RANK_3_PEAK, "ad3", "ad0"),
-    note="stalls peak on few links between groups: the highest over the mean",
-)
-aries.claim(
-    "AR08-groups",
-    Place("V.B; IV.C; fig 12", "fig12", "16 hacc, groups=2"),
-    shows(rises_with_bias),
-    note="the same with every job on two groups",
-)
+note = "the time of hacc rises with the bias towards minimal paths"
+aries.claim("AR08", at, shows(rises_with_bias), note=note)
+note = "stalls peak on few links between groups: the highest over the mean"
+aries.claim("AR38", at, higher(RANK_3_PEAK, "ad3", "ad0"), note=note)
+
+at = Place("V.B; IV.C; fig 12", "fig12", "16 hacc, groups=2")
+aries.claim("AR08-groups", at, shows(rises_with_bias), note="the same with every job on two groups")
+
+at = Place("V.B; fig 12", "fig12", "16 hacc, consecutive")
+aries.claim("AR39", at, higher(tile_metric("processor", "stalls"), "ad3", "ad0"))
 aries.claim(
     "AR37",
-    Place("V.B; fig 12", "fig12"),
+    at._replace(traffic=""),
     Measure(excluded),
     note="flits of hacc rise on all tiles under ad3: the same work over fewer hops cannot be more flits in "
     "a lossless network",
 )
-aries.claim(
-    "AR39",
-    Place("V.B; fig 12", "fig12", "16 hacc, consecutive"),
-    higher(tile_metric("processor", "stalls"), "ad3", "ad0"),
-)
 
 
-# fig13
+# fig13, and the same with larger messages
 
-_CHOSEN_BY_FIGURE_13 = "the defaults of the modes were chosen by the counters of figure 13"
-
-at = Place("V.C; fig 13", "fig13", "milc in the mix, all alike")
-aries.claim(
-    "AR42",
-    at,
-    lower(_OF_MACHINE, "ad3", "ad0"),
-    struck=_CHOSEN_BY_FIGURE_13,
-    note="stalls and stalls per flit of the whole machine; a week of the real mix cannot be had",
-)
-aries.claim(
-    "AR42-flits",
-    at,
-    pair_ratio(NETWORK_FLIT_RATE, "ad3", "ad0"),
-    1,
-    met=(0.85, 1.15),
-    fitted=("usual",),
-    note="flits of the whole machine in a time are roughly in line",
-)
-aries.claim(
-    "AR43",
-    Place("V.C", "fig13", "milc in the mix, all alike"),
-    _FASTER,
-    0.118,
-    met=(0.05, 0.20),
-    note="all jobs changed",
-)
-
-
-# larger
 aries.claim(
     "AR01-larger",
     Place("IV.A; IV.B table II; fig 2", "larger", f"milc in the mix{WITH_LARGER}"),
@@ -658,43 +580,32 @@ aries.claim(
     note=_LARGER,
 )
 
-at = Place("IV.A; fig 6", "larger", f"milc in the mix{WITH_LARGER}")
-aries.claim("AR35-larger", at, lower(_OF_JOB, "ad3", "ad0"), note=_LARGER)
+all_flits = pair_ratio(NETWORK_FLIT_RATE, "ad3", "ad0")
+in_line = "flits of the whole machine in a time are roughly in line"
+at = Place("V.C; fig 13", "fig13", "milc in the mix, all alike")
 aries.claim(
-    "AR36-larger", at, higher(tile_metric("processor", "stalls", of_job=True), "ad3", "ad0"), note=_LARGER
+    "AR42",
+    at,
+    lower(_OF_MACHINE, "ad3", "ad0"),
+    struck="the defaults of the modes were chosen by the counters of figure 13",
+    note="stalls and stalls per flit of the whole machine; a week of the real mix cannot be had",
 )
+aries.claim("AR42-flits", at, all_flits, 1, met=(0.85, 1.15), fitted=("usual",), note=in_line)
+at = at._replace(section="V.C")
+aries.claim("AR43", at, _FASTER, 0.118, met=(0.05, 0.20), note="all jobs changed")
 
 at = Place("V.C; fig 13", "larger", f"milc in the mix, all alike{WITH_LARGER}")
 aries.claim("AR42-larger", at, lower(_OF_MACHINE, "ad3", "ad0"), note=_LARGER)
-aries.claim(
-    "AR42-flits-larger",
-    at,
-    pair_ratio(NETWORK_FLIT_RATE, "ad3", "ad0"),
-    1,
-    met=(0.85, 1.15),
-    note=f"flits of the whole machine in a time are roughly in line; {_LARGER}",
-)
-aries.claim(
-    "AR43-larger",
-    Place("V.C", "larger", f"milc in the mix, all alike{WITH_LARGER}"),
-    _FASTER,
-    0.118,
-    met=(0.05, 0.20),
-    note=_LARGER,
-)
+aries.claim("AR42-flits-larger", at, all_flits, 1, met=(0.85, 1.15), note=f"{in_line}; {_LARGER}")
+at = at._replace(section="V.C")
+aries.claim("AR43-larger", at, _FASTER, 0.118, met=(0.05, 0.20), note=_LARGER)
 
 
 # fig14
 
 at = Place("V.D; fig 14", "fig14", "mix of Cori")
-aries.claim(
-    "AR10",
-    at,
-    pair_ratio(latency_percentile(99.99), "ad3", "ad0"),
-    0.722,
-    met=(0.6, 0.9),
-    note="918 us to 663 us",
-)
+tail = pair_ratio(latency_percentile(99.99), "ad3", "ad0")
+aries.claim("AR10", at, tail, 0.722, met=(0.6, 0.9), note="918 us to 663 us")
 
 
 @aries.states(

@@ -91,9 +91,8 @@ def _point(
     sizing: Sizing | None = None,  # None: that of the effort
     *,
     system: str = "theta-m8",
-    placements: tuple[str, ...] = (
-        "consecutive",
-    ),  # of the watched jobs: the next one for each seed, in turn
+    # of the watched jobs: the next one for each seed, in turn
+    placements: tuple[str, ...] = ("consecutive",),
     mix: BackgroundMix | None = None,  # fills the rest of the machine; the watched jobs start after it
     others: str = "",  # policy of the mix; empty: that of the watched jobs
     network: Mapping[str, Any] | None = None,  # differences from the network of the paper

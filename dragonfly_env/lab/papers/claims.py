@@ -7,6 +7,7 @@ function of its own (`Paper.states`).
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -53,9 +54,8 @@ class Relation:
 
     name: str
     text: str  # the claim in a line for people
-    compare: Callable[[FloatArray, FloatArray], FloatArray] | None = (
-        None  # policy and reference, seed by seed
-    )
+    # policy and reference, seed by seed
+    compare: Callable[[FloatArray, FloatArray], FloatArray] | None = None
     # the same of pairs of runs that differ in the policy alone
     pairs: Callable[[FloatArray, FloatArray], Comparison] | None = None
     neutral: float | None = None  # the value if policy and reference are alike; None: nothing is compared
@@ -76,57 +76,25 @@ class Measure(NamedTuple):
     metrics: tuple[Metric, ...] = ()  # the quantity; of several all must be so
     policy: str = ""  # the policy that the claim is about
     reference: str = ""  # the policy that it is compared with
-    statement: Callable[[Evidence], Measured] | None = (
-        None  # measures what no comparison of two policies does
-    )
+    # measures what no comparison of two policies does
+    statement: Callable[[Evidence], Measured] | None = None
 
+
+_times = functools.partial(Relation, neutral=1.0, unit="x")
+_points = functools.partial(Relation, neutral=0.0, in_points=True, unit="relative")
 
 value = Relation("value", "{metric}: {policy}")
 at_most = Relation("at-most", "{metric}: {policy}", at_most=True)
-ratio = Relation(
-    "ratio", "{metric}: {policy} / {reference}", lambda own, other: own / other, neutral=1.0, unit="x"
+ratio = _times("ratio", "{metric}: {policy} / {reference}", lambda own, other: own / other)
+gap = _points("gap", "{metric}: {reference} - {policy}", lambda own, other: other - own, unit="load")
+relative_gap = _points(
+    "relative-gap", "{metric}: {reference} / {policy} - 1", lambda own, other: other / own - 1.0
 )
-gap = Relation(
-    "gap",
-    "{metric}: {reference} - {policy}",
-    lambda own, other: other - own,
-    neutral=0.0,
-    in_points=True,
-    unit="load",
-)
-relative_gap = Relation(
-    "relative-gap",
-    "{metric}: {reference} / {policy} - 1",
-    lambda own, other: other / own - 1.0,
-    neutral=0.0,
-    in_points=True,
-    unit="relative",
-)
-saving = Relation(
-    "saving",
-    "{metric}: 1 - {policy} / {reference}",
-    lambda own, other: 1.0 - own / other,
-    neutral=0.0,
-    in_points=True,
-    unit="relative",
-)
-reduction = Relation(
-    "reduction",
-    "{metric}: 1 - {policy} / {reference}",
-    pairs=reduction_of,
-    neutral=0.0,
-    in_points=True,
-    unit="relative",
-)
-pair_ratio = Relation(
-    "paired-ratio", "{metric}: {policy} / {reference}", pairs=paired_ratio, neutral=1.0, unit="x"
-)
-spread_ratio = Relation(
-    "spread-ratio",
-    "standard deviation of {metric}: {policy} / {reference}",
-    pairs=spread_ratio_of,
-    neutral=1.0,
-    unit="x",
+saving = _points("saving", "{metric}: 1 - {policy} / {reference}", lambda own, other: 1.0 - own / other)
+reduction = _points("reduction", "{metric}: 1 - {policy} / {reference}", pairs=reduction_of)
+pair_ratio = _times("paired-ratio", "{metric}: {policy} / {reference}", pairs=paired_ratio)
+spread_ratio = _times(
+    "spread-ratio", "standard deviation of {metric}: {policy} / {reference}", pairs=spread_ratio_of
 )
 lower = Relation("lower", "{metric}: {policy} lower than {reference}", pairs=paired_ratio, is_ordering=True)
 higher = Relation(
@@ -278,9 +246,8 @@ class Measured:
     ordering: str = ""  # ``holds`` or ``reversed``, if the claim says who is better; else empty
     details: str = ""  # more, for the report
     uncertain: bool = False  # whether the interval reaches over a bound: more runs might turn the verdict
-    values: Mapping[str, Any] = field(
-        default_factory=dict
-    )  # more numbers that an explanation may quote, by name
+    # more numbers that an explanation may quote, by name
+    values: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -189,9 +189,8 @@ class Paper:
     setup: Setup
     efforts: tuple[Effort, ...]  # ways to reproduce it: quick and full
     figures: tuple[PaperFigure, ...] = ()  # in the paper's order
-    stated: list[Claim] = field(
-        default_factory=list
-    )  # what its text states in numbers, by `claim` and `states`
+    # what its text states in numbers, by `claim` and `states`
+    stated: list[Claim] = field(default_factory=list)
     order: Callable[[Claim], Any] = _by_sentence  # of claims in the report
     # by the id of a claim: why it deviates. ``experiment: ...`` (what was run and what came of it), ``public simulator:
     # ...`` (its figure, which deviates as ours does) or ``open: ...`` (what was tried). Names in braces stand for what
@@ -240,9 +239,8 @@ class Paper:
         *,
         hosts: int = 0,  # 0: that of the effort
         network: Mapping[str, Any] | None = None,  # differences from the network of the paper
-        steps: Iterable[
-            tuple[float, str, float]
-        ] = (),  # of traffic that changes: times in ns, patterns, loads
+        # of traffic that changes: times in ns, patterns, loads
+        steps: Iterable[tuple[float, str, float]] = (),
         warmup_ns: float | None = None,  # None: that of the effort
         measure_ns: float | None = None,
         **fields: Any,  # of the configuration

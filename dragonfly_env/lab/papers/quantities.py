@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 import dragonfly_env as dfe
 from dragonfly_env.lab.papers.claims import LATENCY_TOLERANCE, Metric
@@ -60,12 +61,8 @@ _LEVEL_FROM = 0.75  # of the time after the start: the rest gives the level that
 
 def smooth(values: FloatArray) -> FloatArray:
     """The centred running mean over `SMOOTHING_BINS` bins, of fewer at the ends; NaNs do not count."""
-    known = np.where(np.isnan(values), 0.0, values)
-    kernel, middle = np.ones(SMOOTHING_BINS), slice(SMOOTHING_BINS // 2, SMOOTHING_BINS // 2 + len(values))
-    total = np.convolve(known, kernel)[middle]
-    count = np.convolve(~np.isnan(values), kernel)[middle]
-    result: FloatArray = np.divide(total, count, out=np.full(len(values), np.nan), where=count > 0)
-    return result
+    means = pd.Series(values).rolling(SMOOTHING_BINS, center=True, min_periods=1).mean()
+    return means.to_numpy(np.float64)
 
 
 def settled_level(ends_us: FloatArray, values: FloatArray, begin_us: float) -> float:

@@ -151,17 +151,10 @@ def _four_patterns(effort: Effort) -> dict[str, tuple[float, ...]]:
 
 @taco25.figure("fig5", "TPR under ADVc with three arbiters", load_curves)
 def _arbiters(effort: Effort) -> Iterator[Point]:
-    for label, arbitration in (
-        ("round-robin", "round-robin"),
-        ("lrs", "least-recently-served"),
-        ("age", "age"),
-    ):
-        yield from taco25.points(
-            effort,
-            {"advc": _usual_loads(effort)},
-            [Routing(f"tpr:{label}", "tpr")],
-            network={"arbitration": arbitration},
-        )
+    cases = {"advc": _usual_loads(effort)}
+    for label, name in (("round-robin", "round-robin"), ("lrs", "least-recently-served"), ("age", "age")):
+        policy, network = Routing(f"tpr:{label}", "tpr"), {"arbitration": name}
+        yield from taco25.points(effort, cases, [policy], network=network)
 
 
 def _by_router(effort: Effort, load: float, policies: tuple[str | Routing, ...]) -> Iterator[Point]:
@@ -215,7 +208,7 @@ def _two_destinations(effort: Effort) -> Iterator[Point]:
 @taco25.figure("fig11", "Sensitivity of LIA to its parameters under ADVc", load_curves)
 def _sensitivity(effort: Effort) -> Iterator[Point]:
     tried = {
-        "saturated_groups": (1, 2, 3, 4),
+        "saturated_groups": range(1, 5),
         "saturated_packets": (1, 5, 9),
         "remote_packets": (11, 17, 20, 23),
     }
@@ -500,13 +493,9 @@ def all_fall_past_saturation(seen: Evidence) -> Measured:
     return _falls(seen, {**falling, claim.reference: False} if claim.reference else falling)
 
 
-_claim(
-    "LI22",
-    Place("3.1", "fig5", "advc"),
-    shows(all_fall_past_saturation, "tpr:round-robin"),
-    rivals=("tpr:lrs", "tpr:age"),
-    note="the throughput of tpr falls past saturation with each of the three arbiters",
-)
+fall = shows(all_fall_past_saturation, "tpr:round-robin")
+note = "the throughput of tpr falls past saturation with each of the three arbiters"
+_claim("LI22", Place("3.1", "fig5", "advc"), fall, rivals=("tpr:lrs", "tpr:age"), note=note)
 
 
 # fig6
@@ -590,13 +579,9 @@ def _(seen: Evidence) -> Measured:
     return stated(all(points[m] > points[h + m] for m in places), described)
 
 
-_claim(
-    "LI25",
-    Place("3.2.2", "fig7", sized("adv+8", "adv+5"), 0.5),
-    value(THROUGHPUT, "vlb-g"),
-    sized(0.25, 0.3333),
-    note="for h = 4 the same formula: 1 / (h - m)",
-)
+at = Place("3.2.2", "fig7", sized("adv+8", "adv+5"), 0.5)
+note = "for h = 4 the same formula: 1 / (h - m)"
+_claim("LI25", at, value(THROUGHPUT, "vlb-g"), sized(0.25, 0.3333), note=note)
 
 
 @_states(
@@ -630,13 +615,9 @@ def falls_past_saturation(seen: Evidence) -> Measured:
     return _falls(seen, {seen.claim.policy: True, seen.claim.reference: False}, adversarial=True)
 
 
-_claim(
-    "LI21",
-    Place("6.1.1", "fig9", "any"),
-    shows(falls_past_saturation, "tpr:injected", "tpr:w=0.1"),
-    of_named=True,
-    note="past saturation plain counters let throughput fall and extended ones with w = 0.1 do not",
-)
+falls = shows(falls_past_saturation, "tpr:injected", "tpr:w=0.1")
+note = "past saturation plain counters let throughput fall and extended ones with w = 0.1 do not"
+_claim("LI21", Place("6.1.1", "fig9", "any"), falls, of_named=True, note=note)
 
 
 def congested(seen: Evidence) -> Measured:
@@ -652,14 +633,9 @@ at = Place("6.1.1", "fig9", "uniform")
 for name, w in (("LI28a", 0.2), ("LI28b", 0.5), ("LI28c", 1.0)):
     note = f"with w = {w:g} congestion appears under uniform traffic"
     _claim(name, at, shows(congested, f"tpr:w={w:g}", "tpr:w=0.1"), note=note)
-_claim(
-    "LI29",
-    Place("6.1.1", "fig9", "uniform", 1.0),
-    ratio(THROUGHPUT, "tpr:w=0.1", "tpr:injected"),
-    1.0,
-    unit="relative",
-    note="with w = 0.1 uniform throughput is similar to that of plain counters",
-)
+both = ratio(THROUGHPUT, "tpr:w=0.1", "tpr:injected")
+note = "with w = 0.1 uniform throughput is similar to that of plain counters"
+_claim("LI29", at._replace(load=1.0), both, 1.0, unit="relative", note=note)
 
 
 # fig10
@@ -712,15 +688,9 @@ for name, mixture in (
         struck="its tolerance was widened after the first verdict",
         note="two destinations: the turning point is the same",
     )
-_claim(
-    "LI32",
-    Place("6.1.2", "fig10bc", "weighted:adv+9=0.5,adv+11=0.5", 0.5),
-    value(THROUGHPUT, "vlb-g"),
-    0.22,
-    full_only=True,
-    met=(0.21, 0.23),
-    note="R+2 crosses the threshold at around 22 %",
-)
+at = Place("6.1.2", "fig10bc", "weighted:adv+9=0.5,adv+11=0.5", 0.5)
+note = "R+2 crosses the threshold at around 22 %"
+_claim("LI32", at, value(THROUGHPUT, "vlb-g"), 0.22, full_only=True, met=(0.21, 0.23), note=note)
 
 
 # fig11
@@ -737,20 +707,13 @@ def negligible(seen: Evidence) -> Measured:
 
 
 at = Place("6.1.3", "fig11", "advc")
-_claim(
-    "LI33a",
-    at,
-    shows(negligible, "lia:saturated_groups=2"),
-    rivals=("lia:saturated_groups=3", "lia:saturated_groups=4"),
-    note="the impact of the saturated global counters is negligible",
-)
-_claim(
-    "LI33b",
-    at,
-    shows(negligible, "lia:saturated_packets=5"),
-    rivals=("lia:saturated_packets=9",),
-    note="the impact of the saturation threshold is negligible",
-)
+for name, parameter, value_, rivals, what in (
+    ("LI33a", "saturated_groups", 2, (3, 4), "saturated global counters"),
+    ("LI33b", "saturated_packets", 5, (9,), "saturation threshold"),
+):
+    others = tuple(f"lia:{parameter}={rival}" for rival in rivals)
+    note = f"the impact of the {what} is negligible"
+    _claim(name, at, shows(negligible, f"lia:{parameter}={value_}"), rivals=others, note=note)
 
 
 def lowest_latency(seen: Evidence) -> Measured:
@@ -760,12 +723,9 @@ def lowest_latency(seen: Evidence) -> Measured:
     return stated(holds, listed(latencies, ".3f", "us"))
 
 
-_claim(
-    "LI34",
-    Place("6.1.3", "fig11", "advc", sized(0.4, 0.3)),
-    shows(lowest_latency, "lia:remote_packets=23"),
-    note="latency is optimal with a remote threshold of 23",
-)
+at = Place("6.1.3", "fig11", "advc", sized(0.4, 0.3))
+note = "latency is optimal with a remote threshold of 23"
+_claim("LI34", at, shows(lowest_latency, "lia:remote_packets=23"), note=note)
 
 
 # fig12
@@ -793,14 +753,9 @@ _claim("LI06a", at, value(THROUGHPUT, "vlb-g"), 0.25, full_only=True)
 _claim("LI06b", at, value(THROUGHPUT, "vlb-lg"), 0.25, full_only=True)
 _claim("LI41a", at, value(THROUGHPUT, "vlb-gl"), note="50 % with the second local hop", **half)
 _claim("LI41b", at, value(THROUGHPUT, "vlb-lgl"), note="50 % with the second local hop", **half)
-_claim(
-    "LI10a",
-    Place("6.2.1", "fig12", "uniform", 0.45),
-    ratio(LATENCY_MEAN, "lia", "min"),
-    1.0,
-    unit="relative",
-    note="the same latency",
-)
+
+at = Place("6.2.1", "fig12", "uniform", 0.45)
+_claim("LI10a", at, ratio(LATENCY_MEAN, "lia", "min"), 1.0, unit="relative", note="the same latency")
 
 at = Place("6.2.1", "fig12", "uniform", 1.0)
 _claim("LI10b", at, ratio(THROUGHPUT, "min", "lia"), 1.0, unit="relative", note="the same throughput")
@@ -821,12 +776,9 @@ def _(seen: Evidence) -> Measured:
     return stated(holds, listed(latencies, ".3f", "us"))
 
 
-_claim(
-    "LI37",
-    Place("6.2.1", "fig12", "advc", sized(0.05, 0.1)),
-    shows(lowest_latency, "min"),
-    note="before its low saturation point the optimal latency is that of min",
-)
+at = Place("6.2.1", "fig12", "advc", sized(0.05, 0.1))
+note = "before its low saturation point the optimal latency is that of min"
+_claim("LI37", at, shows(lowest_latency, "min"), note=note)
 
 
 def lowest_over_loads(seen: Evidence) -> Measured:
@@ -906,14 +858,9 @@ def _(seen: Evidence) -> Measured:
 
 
 _claim("LI09", Place("6.2.2", "fig14", "adv+1", 0.3), saving(LATENCY_MEAN, "lia", "pb-acor"), 0.30)
-_claim(
-    "LI11",
-    Place("6.2.2", "fig14", "any"),
-    shows(falls_past_saturation, "tpr", "lia"),
-    of_named=True,
-    note="past saturation the throughput of tpr falls under every adversarial pattern and that of lia does "
-    "not",
-)
+note = "past saturation the throughput of tpr falls under every adversarial pattern and that of lia does not"
+falls = shows(falls_past_saturation, "tpr", "lia")
+_claim("LI11", Place("6.2.2", "fig14", "any"), falls, of_named=True, note=note)
 
 
 def competitive(seen: Evidence) -> Measured:

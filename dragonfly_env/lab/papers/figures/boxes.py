@@ -80,7 +80,8 @@ def latency_boxes(findings: Findings, figure: str) -> Figure:
         above.set_xticklabels([])
         if _say_fractions(below, findings, figure, (traffic, load)):
             below.set_ylim(0.0, top * 1.4)
-        _connect(above, below)
+        # The lower panel shades what the upper one shows.
+        below.axhspan(*above.get_ylim(), color=SPAN, alpha=0.45, zorder=0, linewidth=0.0)
     axes[0][0].set_ylabel("latency (µs), zoomed in")
     axes[1][0].set_ylabel("packet latency (µs)")
     handles = [
@@ -162,8 +163,3 @@ def _say_fractions(axes: Axes, findings: Findings, figure: str, place: tuple[str
         text = "\n".join(["below 2 µs (published):", *lines])
         axes.text(0.02, 0.97, text, transform=axes.transAxes, va="top", fontsize=7.5)
     return bool(lines)
-
-
-def _connect(above: Axes, below: Axes) -> None:
-    """Shade in the lower panel what the upper one shows."""
-    below.axhspan(*above.get_ylim(), color=SPAN, alpha=0.45, zorder=0, linewidth=0.0)
