@@ -5,8 +5,7 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import inspect
-from collections.abc import Iterable, Iterator
-from types import ModuleType
+from collections.abc import Iterator
 from typing import Any
 
 import dragonfly_env as dfe
@@ -31,24 +30,10 @@ _VALUES = {
 }
 
 # Members of public classes that are not in the reference: how the layers of the package talk to each other.
-_INTERNAL = frozenset(
-    {
-        "build",
-        "build_source",
-        "called",
-        "check_invariants",
-        "classes",
-        "core_spec",
-        "duration_ps",
-        "end_mark",
-        "from_statistics",
-        "listed",
-        "of",
-        "sealed",
-        "to_core",
-        "warmup_ps",
-    }
-)
+_INTERNAL = frozenset((
+    "build", "build_source", "called", "check_invariants", "classes", "core_spec", "duration_ps", "end_mark",
+    "from_statistics", "listed", "of", "sealed", "to_core", "warmup_ps",
+))  # fmt: skip
 _HIDDEN = {
     "BatchedRoutingEnv": frozenset({"go_on", "take_action", "take_actions"}),
     "EnvOptions": frozenset({"hops", "spec"}),
@@ -110,16 +95,9 @@ PAGES = {
         (
             (
                 "dragonfly_env",
-                (
-                    "BatchedRoutingEnv",
-                    "DecisionBatch",
-                    "HopFeedback",
-                    "Rollout",
-                    "Transitions",
-                    "RouterVecEnv",
-                ),
+                ("BatchedRoutingEnv", "DecisionBatch", "HopFeedback", "Rollout", "Transitions"),
             ),
-            ("dragonfly_env", ("make_task", "task", "tasks")),
+            ("dragonfly_env", ("RouterVecEnv", "make_task", "task", "tasks")),
             ("dragonfly_env.named_tasks", ("Task", "TaskScore")),
             ("dragonfly_env.decisions.layout", ("Layout", "FeatureBlock")),
             ("dragonfly_env.envs.options", ("EnvOptions",)),
@@ -175,19 +153,10 @@ PAGES = {
 _HOMES = (agents, baselines, bounds, envs, jobs, plots, sweeps, traffic, view)
 
 
-def _exported(module: ModuleType, elsewhere: Iterable[str]) -> list[str]:
-    """The names that a module exports, but modules and what the page of another one has."""
-    names = []
-    for name in module.__all__:
-        full = f"{module.__name__}.{name}"
-        thing = None if name in NEED_EXTRAS else getattr(module, name)
-        if full not in elsewhere and not inspect.ismodule(thing):
-            names.append(name)
-    return names
-
-
 def names_of(page: Page) -> Iterator[tuple[str, str]]:
-    """(module, name) of everything that a page has."""
+    """(module, name) of everything that a page has; of a module all that it exports, but modules and what the page of
+    another module has.
+    """
     given = {
         f"{module}.{name}" for each in PAGES.values() for module, names in each.names for name in names or ()
     }
@@ -197,8 +166,11 @@ def names_of(page: Page) -> Iterator[tuple[str, str]]:
             continue
         module = importlib.import_module(module_name)
         homes = _HOMES if module is dfe else ()
-        twice = {f"{module_name}.{name}" for home in homes for name in home.__all__}
-        yield from ((module_name, name) for name in _exported(module, given | twice))
+        elsewhere = given | {f"{module_name}.{name}" for home in homes for name in home.__all__}
+        for name in module.__all__:
+            thing = None if name in NEED_EXTRAS else getattr(module, name)
+            if f"{module_name}.{name}" not in elsewhere and not inspect.ismodule(thing):
+                yield module_name, name
 
 
 def _directive(module: str, name: str) -> str:
@@ -216,24 +188,21 @@ def is_value(module: str, name: str) -> bool:
 
 
 def _documented_bases(module: str, name: str) -> str:
-    """The bases whose members are in the reference already, or are those of other projects. What private bases have is
-    shown with each class.
+    """The bases whose members are in the reference already, or are those of other projects; empty for a protocol. What
+    private bases have is shown with each class.
     """
     if name in NEED_EXTRAS:
         return NEED_EXTRAS[name]
-    known = {other for page in PAGES.values() for _, other in names_of(page)}
-    bases = getattr(importlib.import_module(module), name).__mro__[1:]
-    return ", ".join(
-        base.__name__
-        for base in bases
-        if base.__name__ in known or not base.__module__.startswith("dragonfly_env")
-    )
+    kind = getattr(importlib.import_module(module), name)
+    if getattr(kind, "_is_protocol", False):
+        return ""
+    return ", ".join(base.__name__ for base in kind.__mro__[1:] if _is_documented(base))
 
 
-def _is_protocol(module: str, name: str) -> bool:
-    return name not in NEED_EXTRAS and getattr(
-        getattr(importlib.import_module(module), name), "_is_protocol", False
-    )
+def _is_documented(base: type) -> bool:
+    """Whether the reference, or that of another project, has a class."""
+    known = {name for page in PAGES.values() for _, name in names_of(page)}
+    return base.__name__ in known or not base.__module__.startswith("dragonfly_env")
 
 
 def hidden_in(name: str) -> frozenset[str]:
@@ -248,9 +217,9 @@ def _entries(page: Page) -> list[str]:
         entries += [f".. {directive}:: {module}.{name}"]
         if directive == "autoclass":
             entries.append("   :members:")
-            if not _is_protocol(module, name):  # protocols have no members of classes
-                entries.append(f"   :inherited-members: {_documented_bases(module, name)}")
-            entries += [f"   :exclude-members: {', '.join(sorted(hidden_in(name)))}"]
+            if bases := _documented_bases(module, name):
+                entries.append(f"   :inherited-members: {bases}")
+            entries.append(f"   :exclude-members: {', '.join(sorted(hidden_in(name)))}")
         if directive == "py:data":
             entries += ["", f"   {_VALUES[name]}"]
         entries.append("")
@@ -272,10 +241,9 @@ def api_pages() -> dict[str, str]:
 
 def members_of(name: str, thing: type[Any]) -> Iterator[tuple[str, Any]]:
     """(name, function) of the public methods that the reference shows with a class."""
-    known = {other for page in PAGES.values() for _, other in names_of(page)}
     seen: set[str] = set()
     for base in thing.__mro__:
-        if base is not thing and (base.__name__ in known or not base.__module__.startswith("dragonfly_env")):
+        if base is not thing and _is_documented(base):
             break
         for member, value in vars(base).items():
             if member.startswith("_") or member in hidden_in(name) or member in seen:

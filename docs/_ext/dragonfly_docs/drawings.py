@@ -96,15 +96,8 @@ class _Map:
         return parts
 
     def path(self, routers: list[int], kind: str) -> list[str]:
-        return [
-            _line(
-                self._before(self.router(b), self.router(a)),
-                self._before(self.router(a), self.router(b)),
-                kind,
-                f"tip-{kind}",
-            )
-            for a, b in pairwise(routers)
-        ]
+        hops = pairwise(map(self.router, routers))
+        return [_line(self._before(b, a), self._before(a, b), kind, f"tip-{kind}") for a, b in hops]
 
     @staticmethod
     def _before(end: Point, start: Point) -> Point:
@@ -121,11 +114,6 @@ def minimal_way(topology: dfe.Dragonfly, source: int, destination: int) -> list[
         assert end is not None  # minimal ports lead somewhere
         way.append(end[0])
     return way
-
-
-def _network_drawing() -> str:
-    drawn = _Map(dfe.Dragonfly.preset("72"))
-    return _svg(_SIZE, _SIZE, drawn.network())
 
 
 def _example(topology: dfe.Dragonfly) -> tuple[list[int], list[int]]:
@@ -159,16 +147,19 @@ def _paths_drawing() -> str:
         _circle(drawn.router(destination), 6, "fill-minimal"),
         _circle(drawn.router(intermediate), 6, "fill-intermediate"),
     ]
-    return _svg(
-        _SIZE,
-        _SIZE,
-        [*drawn.network(), *drawn.path(long, "detour"), *drawn.path(minimal, "minimal"), *ends, *legend],
-    )
+    paths = [*drawn.path(long, "detour"), *drawn.path(minimal, "minimal")]
+    return _svg(_SIZE, _SIZE, [*drawn.network(), *paths, *ends, *legend])
 
 
 def _box(x: int, y: int, width: int, height: int, text: str = "") -> str:
     label = _text(x + width / 2, y + height / 2 + 4, text) if text else ""
     return f'<rect x="{x}" y="{y}" width="{width}" height="{height}" rx="4" class="box"/>{label}'
+
+
+def _queue(x: int, y: int, height: int, packets: int) -> list[str]:
+    """Packets in a buffer, the first one at x."""
+    form = f'y="{y}" width="11" height="{height}" class="packet"'
+    return [f'<rect x="{x - 14 * k}" {form}/>' for k in range(packets)]
 
 
 def _router_drawing() -> str:
@@ -177,21 +168,12 @@ def _router_drawing() -> str:
         y = 50 + 64 * row
         parts += [_text(40, y + 26, port, anchor="start"), _line((88, y + 22), (126, y + 22), "line", "tip")]
         for vc in range(1 if port == "host" else 3):
-            parts.append(_box(130, y + 15 * vc, 110, 13))
-            parts += [
-                f'<rect x="{226 - 14 * k}" y="{y + 15 * vc + 2}" width="11" height="9" class="packet"/>'
-                for k in range(3 - vc)
-            ]
+            parts += [_box(130, y + 15 * vc, 110, 13), *_queue(226, y + 15 * vc + 2, 9, 3 - vc)]
         parts += [
             _line((244, y + 22), (296, y + 22), "line", "tip"),
             _line((392, y + 22), (436, y + 22), "line", "tip"),
             _box(440, y + 8, 84, 28),
-        ]
-        parts += [
-            f'<rect x="{508 - 14 * k}" y="{y + 15}" width="11" height="14" class="packet"/>'
-            for k in range(row + 1)
-        ]
-        parts += [
+            *_queue(508, y + 15, 14, row + 1),
             _line((526, y + 22), (572, y + 22), "line", "tip"),
             _text(580, y + 26, port, anchor="start"),
         ]
@@ -238,34 +220,22 @@ def _credit_drawing() -> str:
     ):
         parts += [_circle((x, 112), 6, "packet"), _line((x, 104), (x, 76), "local")]
         parts += [_text(x, 66, above), _text(x, 136, below, "small")]
-    for x, hops in ((220, "queue, link"), (475, "queue, links")):
-        parts.append(_text(x, 102, hops, "small"))
+    parts += [_text(220, 102, "queue, link", "small"), _text(475, 102, "queue, links", "small")]
     parts += _span(90, 176, 350, 'A: reward "hop"', "minimal")
     parts += _span(350, 176, 600, 'B: reward "hop"', "minimal")
     parts += _span(90, 216, 600, 'A: reward "delivery"', "detour")
     parts += _span(350, 254, 600, 'B: reward "delivery"', "detour")
-    parts += [
-        _text(
-            40,
-            28,
-            "One packet, two decisions: which time each reward of transitions() covers.",
-            anchor="start",
-        ),
-        _text(
-            40,
-            290,
-            'With "delivery" a transition ends at the delivery and has no next decision.',
-            "small",
-            "start",
-        ),
-    ]
-    return _svg(720, 306, parts)
+    above = "One packet, two decisions: which time each reward of transitions() covers."
+    below = 'With "delivery" a transition ends at the delivery and has no next decision.'
+    return _svg(
+        720, 306, [*parts, _text(40, 28, above, "", "start"), _text(40, 290, below, "small", "start")]
+    )
 
 
 def drawings() -> dict[str, str]:
     """The drawings by their path below ``docs/``; what is not in ``images/drawn`` is committed."""
     return {
-        "images/drawn/network.svg": _network_drawing(),
+        "images/drawn/network.svg": _svg(_SIZE, _SIZE, _Map(dfe.Dragonfly.preset("72")).network()),
         "images/drawn/paths.svg": _paths_drawing(),
         "images/drawn/router.svg": _router_drawing(),
         "images/decision.svg": _decision_drawing(),

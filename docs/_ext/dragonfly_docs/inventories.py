@@ -8,6 +8,7 @@ from __future__ import annotations
 import zlib
 from pathlib import Path
 
+_SCALARS = ("bool_", "float32", "float64", "generic", "int32", "int64", "uint8", "uint32", "uint64")
 PROJECTS = {
     "numpy": (
         "https://numpy.org/doc/stable",
@@ -16,20 +17,7 @@ PROJECTS = {
                 f"numpy.{name}": ("class", f"reference/generated/numpy.{name}.html")
                 for name in ("dtype", "ndarray", "random.Generator")
             },
-            **{
-                f"numpy.{name}": ("class", "reference/arrays.scalars.html")
-                for name in (
-                    "bool_",
-                    "float32",
-                    "float64",
-                    "generic",
-                    "int32",
-                    "int64",
-                    "uint8",
-                    "uint32",
-                    "uint64",
-                )
-            },
+            **{f"numpy.{name}": ("class", "reference/arrays.scalars.html") for name in _SCALARS},
             "numpy.typing.ArrayLike": ("data", "reference/typing.html"),
             "numpy.typing.NDArray": ("data", "reference/typing.html"),
         },

@@ -103,18 +103,14 @@ def _function(name: str) -> Callable[..., object]:
 
 def _reference_use(name: str) -> str:
     if name in RULES:
-        file = Path(inspect.getfile(_function(name))).name
-        return (
-            f"[baselines/{file}](../../../baselines/{file}) is the same policy in NumPy: `act(batch)` makes the same "
-            "decisions, with the same `trace_hash()`.\n"
-        )
-    if name in _LEARNERS:
-        file = Path(inspect.getfile(_LEARNERS[name])).name
-        return (
-            f"[agents/{file}](../../../agents/{file}) is the same policy in NumPy: `reference(env)` learns the same "
-            "tables, bit for bit ([Learning to route](../../learning.md)).\n"
-        )
-    return "This policy has no implementation in Python: the core decides.\n"
+        file = f"baselines/{Path(inspect.getfile(_function(name))).name}"
+        use = "`act(batch)` makes the same decisions, with the same `trace_hash()`"
+    elif name in _LEARNERS:
+        file = f"agents/{Path(inspect.getfile(_LEARNERS[name])).name}"
+        use = "`reference(env)` learns the same tables, bit for bit ([Learning to route](../../learning.md))"
+    else:
+        return "This policy has no implementation in Python: the core decides.\n"
+    return f"[{file}](../../../{file}) is the same policy in NumPy: {use}.\n"
 
 
 def _page(info: _core.PolicyInfo) -> str:

@@ -88,15 +88,8 @@ destination_demand slice(10, 11, None) 1 means 0
 """
 
 
-def _features() -> str:
-    rows = feature_rows(dfe.Dragonfly.preset("72"))
-    return (
-        GENERATED
-        + _FEATURES
-        + table(FEATURE_COLUMNS, ((code(row[0]), *row[1:3], code(row[3]), *row[4:]) for row in rows))
-    )
-
-
 def system_pages() -> dict[str, str]:
-    """The tables by their path below ``docs/``; other pages include them."""
-    return {"environments/features.md": _features()}
+    """The page of features by its path below ``docs/``."""
+    rows = feature_rows(dfe.Dragonfly.preset("72"))
+    features = table(FEATURE_COLUMNS, ((code(row[0]), *row[1:3], code(row[3]), *row[4:]) for row in rows))
+    return {"environments/features.md": GENERATED + _FEATURES + features}

@@ -41,11 +41,8 @@ print(f"mean latency of a message {{metrics.message_latency_mean_ns:.0f}} ns")
 
 def _class_of(name: str) -> type | None:
     """The class in ``dragonfly_env.traffic`` that a name makes."""
-    for exported in traffic.__all__:
-        kind = getattr(traffic, exported)
-        if isinstance(kind, type) and vars(kind).get("name") == name:
-            return kind
-    return None
+    kinds = (getattr(traffic, exported) for exported in traffic.__all__)
+    return next((kind for kind in kinds if isinstance(kind, type) and vars(kind).get("name") == name), None)
 
 
 def _page(info: _core.PatternInfo) -> str:

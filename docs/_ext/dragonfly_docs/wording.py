@@ -204,16 +204,8 @@ def files(root: Path) -> Iterator[Path]:
 
 def code_files(root: Path) -> Iterator[Path]:
     """C++ and Python whose comments and identifiers are checked."""
-    for folder in (
-        "csrc",
-        "dragonfly_env",
-        "agents",
-        "baselines",
-        "examples",
-        "benchmarks",
-        "tests",
-        "docs/_ext",
-    ):
+    folders = ("csrc", "dragonfly_env", "agents", "baselines", "examples", "benchmarks", "tests", "docs/_ext")
+    for folder in folders:
         for path in sorted((root / folder).rglob("*")):
             # The words are in the checker itself, and in its tests.
             if path.suffix in (".cpp", ".hpp", ".py") and "wording" not in path.name:
@@ -222,19 +214,11 @@ def code_files(root: Path) -> Iterator[Path]:
 
 def main() -> int:
     """Print what is wrong; the exit code says whether something is."""
-    wrong = 0
-    for path in files(ROOT):
-        name = path.relative_to(ROOT).as_posix()
-        found = check(path)
-        for fault in found:
-            print(f"{name}:{fault}")
-        wrong += len(found)
-    for path in code_files(ROOT):
-        found = check_code(path)
-        for fault in found:
-            print(f"{path.relative_to(ROOT).as_posix()}:{fault}")
-        wrong += len(found)
-    return 1 if wrong else 0
+    found = [(path, fault) for path in files(ROOT) for fault in check(path)]
+    found += [(path, fault) for path in code_files(ROOT) for fault in check_code(path)]
+    for path, fault in found:
+        print(f"{path.relative_to(ROOT).as_posix()}:{fault}")
+    return 1 if found else 0
 
 
 if __name__ == "__main__":
