@@ -52,7 +52,8 @@ class Benchmark(Work):
         self._choices.update(map(parse_policy_choice, self.suite.reference_specs))
         for number, (name, policy) in enumerate(choices):
             label = name
-            if labels.count(name) > 1 and _is_trained(policy):
+            can_be_trained = isinstance(policy, AgentSource) or policy.name == "mlp"
+            if labels.count(name) > 1 and can_be_trained:
                 label = f"{name}#{labels[: number + 1].count(name)}"
                 self._trainings[label] = name
             if self._choices.setdefault(label, policy) != policy:
@@ -205,7 +206,11 @@ class Benchmark(Work):
         """Why a policy cannot act in a case, or an empty string: what it depends on is tried once."""
         where = (label, case.hosts, case.network)
         if where not in self._refused:
-            self._refused[where] = _why_not(next(iter(self._runs_of(case, label).values())))
+            try:
+                check_run(next(iter(self._runs_of(case, label).values())))
+                self._refused[where] = ""
+            except ConfigError as reason:
+                self._refused[where] = str(reason)
         return self._refused[where]
 
     def _wanted(self, *, shown: bool = False) -> Iterator[tuple[Track, BenchmarkCase, str]]:
@@ -219,17 +224,3 @@ class Benchmark(Work):
 def _by_label(specs: Mapping[str, str]) -> dict[str, str]:
     """The kinds of policies by their labels."""
     return {parse_policy_choice(spec)[0]: kind for spec, kind in specs.items()}
-
-
-def _is_trained(policy: AnyPolicy) -> bool:
-    """Whether several of them may be trainings of one policy."""
-    return isinstance(policy, AgentSource) or policy.name == "mlp"
-
-
-def _why_not(run: Run) -> str:
-    """Why a policy cannot act in a run, or an empty string."""
-    try:
-        check_run(run)
-    except ConfigError as reason:
-        return str(reason)
-    return ""

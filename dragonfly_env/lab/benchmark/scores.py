@@ -202,18 +202,12 @@ class Scores:
         if (mine.track, mine.split) != (other.track, other.split):
             return NOTHING
         here = self.table[(self.table["track"] == mine.track) & (self.table["split"] == mine.split)]
-        values: list[dict[str, Floats]] = [
-            {
-                str(row.case): np.array(row.values, np.float64)
-                for row in here[here["policy"] == policy][["case", "values"]].itertuples(
-                    index=False, name="Row"
-                )
-            }
-            for policy in (mine.policy, other.policy)
-        ]
-        both = [case for case, some in values[0].items() if len(some) and len(values[1].get(case, ()))]
-        first, second = ([some[case] for case in both] for some in values)
-        return improvement(first, second, more_is_better=mine.track in self.more_is_better)
+        first, second = (
+            here[here["policy"] == row.policy].set_index("case")["values"] for row in (mine, other)
+        )
+        both = [case for case in first.index if len(first[case]) and len(second.get(case, ()))]
+        own, others = ([np.array(some[case], np.float64) for case in both] for some in (first, second))
+        return improvement(own, others, more_is_better=mine.track in self.more_is_better)
 
     def trained(self) -> pd.DataFrame:
         """By track, split and policy: interquartile mean over its trainings of the geometric mean over the bound."""

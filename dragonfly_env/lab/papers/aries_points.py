@@ -206,11 +206,11 @@ def ensemble(
     )
 
 
-def all_alike(effort: Effort, suffix: str = "", **sizes: Any) -> tuple[Point, ...]:
+def all_alike(effort: Effort, label: str = "milc in the mix, all alike", **sizes: Any) -> tuple[Point, ...]:
     """Before and after the default was changed: the whole mix has the mode of milc (section V-C)."""
-    label = f"milc in the mix, all alike{suffix}"
-    before = in_the_mix(effort, "milc", modes=(AD0,), label=label, **sizes)
-    after = in_the_mix(effort, "milc", modes=(AD3,), label=label, others="ad3", **sizes)
+    before, after = (
+        in_the_mix(effort, "milc", modes=(mode,), label=label, others=mode.label, **sizes) for mode in BOTH
+    )
     return before + after
 
 
@@ -225,7 +225,8 @@ def with_larger_messages(effort: Effort) -> tuple[Point, ...]:
     points = in_the_mix(
         effort, "milc", label=f"milc in the mix{WITH_LARGER}", sizing=small, mix=mix_of(large)
     )
-    points += all_alike(effort, sizing=small, mix=mix_of(large), suffix=WITH_LARGER)
+    alike = f"milc in the mix, all alike{WITH_LARGER}"
+    points += all_alike(effort, alike, sizing=small, mix=mix_of(large))
     for placement in ("consecutive", "random-routers"):
         label = f"8 milc of 64, {placement}{WITH_LARGER}"
         points += ensemble(
@@ -238,15 +239,4 @@ def mix_of_cori(effort: Effort) -> tuple[Point, ...]:
     """Latencies of all hosts of an eighth of Cori, before and after (section V-D)."""
     quick = SIZES["quick"]
     size = Sizing(quick.scale, 0.5 * quick.watch_ns, quick.phase_ns)
-    points: list[Point] = []
-    for mode in BOTH:
-        points += in_the_mix(
-            effort,
-            "milc",
-            modes=(mode,),
-            label="mix of Cori",
-            sizing=size,
-            system="cori-m8",
-            others=mode.label,
-        )
-    return tuple(points)
+    return all_alike(effort, "mix of Cori", sizing=size, system="cori-m8")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
@@ -140,6 +141,10 @@ class PaperFigure:
     draw: Callable[[Findings], Figure]
 
 
+PointsOf: TypeAlias = Callable[[Effort], Iterable[Point]]
+"""The simulations of a figure, for an effort."""
+
+
 @functools.cache
 def runs_of(point: Point, seeds: int) -> tuple[Run, ...]:
     """A point with seeds from 1 on."""
@@ -174,10 +179,6 @@ PUBLISHED = PublishedSetting()
 """Settings of a paper that states none."""
 
 
-def _by_sentence(claim: Claim) -> str:
-    return claim.sentence
-
-
 @dataclass(slots=True, kw_only=True, eq=False)
 class Paper:
     """A publication that one command reproduces. Its module adds figures by `figure`, and claims by `claim` and
@@ -191,7 +192,7 @@ class Paper:
     figures: tuple[PaperFigure, ...] = ()  # in the paper's order
     # what its text states in numbers, by `claim` and `states`
     stated: list[Claim] = field(default_factory=list)
-    order: Callable[[Claim], Any] = _by_sentence  # of claims in the report
+    order: Callable[[Claim], Any] = operator.attrgetter("sentence")  # of claims in the report
     # by the id of a claim: why it deviates. ``experiment: ...`` (what was run and what came of it), ``public simulator:
     # ...`` (its figure, which deviates as ours does) or ``open: ...`` (what was tried). Names in braces stand for what
     # the same report measured: ``{mean}``, ``{percent}``, ``{details}``, a policy, ... (`explanations`)
@@ -212,12 +213,12 @@ class Paper:
 
     def figure(
         self, name: str, title: str, draw: Callable[..., Figure], **options: Any
-    ) -> Callable[[Callable[[Effort], Iterable[Point]]], Callable[[Effort], Iterable[Point]]]:
+    ) -> Callable[[PointsOf], PointsOf]:
         """Make a function from an effort to points a figure of the paper, which ``draw(findings, name, **options)``
         draws.
         """
 
-        def add(points: Callable[[Effort], Iterable[Point]]) -> Callable[[Effort], Iterable[Point]]:
+        def add(points: PointsOf) -> PointsOf:
             self.figures += (
                 PaperFigure(
                     name=name,

@@ -1164,36 +1164,34 @@ _SHARED_QUEUE = (
     "experiment: all VCs of a port share its output queue: with 128 packets in it instead of 32 the claim is met "
     "(h = {})"
 )
-_BY_ARBITER = "{{{0}@round-robin.{1}}} with round-robin and {{{0}@transit-first.{1}}} with transit first"
-"""Quote of what a claim measures with each of the two arbiters."""
+_AS_FOGSIM = (
+    "open: {{mean:.3f}}; with h = 2 FOGSim accepts {} with the paper's weights and this simulator as much (page "
+    "fogsim)"
+)
 
 
 def _by_arbiter(name: str, what: str) -> str:
-    return _BY_ARBITER.format(name, what)
+    """Quote what a claim measures with each of the two arbiters."""
+    return f"{{{name}@round-robin.{what}}} with round-robin and {{{name}@transit-first.{what}}} with transit first"
 
 
-def _of_both_sizes(text: Callable[[str], str], *names: str) -> dict[str, str]:
-    return {f"{name}{size}": text(f"{name}{size}") for name in names for size in ("", "-1056")}
+def _of_both_sizes(text: str, *names: str) -> dict[str, str]:
+    return {f"{name}{size}": text for name in names for size in ("", "-1056")}
 
 
 taco25.explanations = {
-    **_of_both_sizes(lambda _: _SHARED_QUEUE.format(4), "LI02", "LI03a"),
-    **_of_both_sizes(lambda _: _SHARED_QUEUE.format(2), "LI05b"),
+    **_of_both_sizes(_SHARED_QUEUE.format(4), "LI02", "LI03a"),
+    **_of_both_sizes(_SHARED_QUEUE.format(2), "LI05b"),
+    **{
+        name: "experiment: arbiters decide it: highest over lowest router under pb "
+        + _by_arbiter(name, "pb:.3f")
+        for name in ("LI12", "LI12-1056")
+    },
     **_of_both_sizes(
-        lambda name: (
-            "experiment: arbiters decide it: highest over lowest router under pb "
-            + _by_arbiter(name, "pb:.3f")
-        ),
-        "LI12",
-    ),
-    **_of_both_sizes(
-        lambda _: (
-            "experiment: it follows from LI04a: the busiest link allows 0.154 (h = 6), which is a counter of "
-            "18.5 packets"
-        ),
+        "experiment: it follows from LI04a: the busiest link allows 0.154 (h = 6), which is a counter of 18.5 packets",
         "LI13",
     ),
-    **_of_both_sizes(lambda _: "open: {details}; both arbiters and 12 to 30 us tried", "LI21"),
+    **_of_both_sizes("open: {details}; both arbiters and 12 to 30 us tried", "LI21"),
     "LI04a": "public simulator: FOGSim (commit dcdd75f; h = 2; ADV+2) accepts 0.396; the busiest link "
     "allows 1 / (h + 1/2) and not 1 / h",
     "LI04b": "public simulator: FOGSim (commit dcdd75f; h = 2; ADV+2) accepts 0.306; the busiest link "
@@ -1237,24 +1235,12 @@ taco25.explanations = {
     "LI46": "open: tpr stays above pb under ADV+1 and ADV+h and falls below it under ADVc: {details}",
     "LI47": "public simulator: pb and pb-acor are the lowest under ADV+1 and ADV+h; under ADVc pb accepts "
     "more than tpr, as FOGSim's PB does (h = 3: 0.518): {details}",
-    **_of_both_sizes(
-        lambda _: (
-            "open: {mean:.3f}; with h = 2 FOGSim accepts 0.506 with the paper's weights and this simulator as "
-            "much (page fogsim)"
-        ),
-        "LI48a",
-    ),
-    **_of_both_sizes(
-        lambda _: (
-            "open: {mean:.3f}; with h = 2 FOGSim accepts 0.514 with the paper's weights and this simulator as "
-            "much (page fogsim)"
-        ),
-        "LI48b",
-    ),
+    **_of_both_sizes(_AS_FOGSIM.format(0.506), "LI48a"),
+    **_of_both_sizes(_AS_FOGSIM.format(0.514), "LI48b"),
     "LI59": "open: Valiant's policies are slower than MIN with both arbiters; over the first two levels "
     "with `signals=true` vlb-g is faster (report of 2026-11-28): {details}",
     "LI59-1056": "open: Valiant's policies are slower than MIN with both arbiters: {details}",
-    **_of_both_sizes(lambda _: "open: lia is not the first to complete: {details}", "LI60"),
+    **_of_both_sizes("open: lia is not the first to complete: {details}", "LI60"),
     "LI22-1056": "open: the fall depends on the arbiter: {details}",
     "LI25-1056": "experiment: as LI04a: packets of other groups on their first and last hops share the "
     "link, which leaves 1 / (h - m + 1/2) = 0.286",
