@@ -9,7 +9,7 @@ bool is_plain(const PartitionState& s) noexcept {
   const Blueprint& plan = s.plan;
   const bool one = s.external ? s.pending->selects_all() && !plan.background && plan.learner == nullptr &&
                                     !s.pending->reports().keeps()
-                              : plan.one_decides(false) && plan.deciders.front().seen == nullptr;
+                              : plan.one_decides(false);
   return one && s.programs == nullptr && !s.store.with_paths && plan.source.longest_route() == 0;
 }
 
@@ -21,7 +21,8 @@ GoOn loop_of(const PartitionState& s) noexcept {
   const Routers routers = s.plan.shared_output ? Routers::kShared : queued;
   if (routers == queued && (!s.plan.single_cycle_crossbar || s.store.with_through)) return go_on_general();
   const bool arrival = s.plan.decide_on_arrival;
-  if (s.trackers.any()) {
+  const bool sees = !s.external && s.plan.deciders.front().seen != nullptr;
+  if (s.trackers.any() || sees) {
     return s.external || s.plan.learner != nullptr ? go_on_general() : go_on_tracking(routers, arrival);
   }
   if (s.external) return go_on_external(routers, arrival);

@@ -27,7 +27,7 @@ enum class DecisionSource : std::uint8_t {
   kMinimal,  // they go minimally
   kPolicy,   // one policy that needs nothing but RouteContext
   kLearner,
-  kTracking,  // one policy, with trackers
+  kTracking,  // one policy, with trackers or rows of features
   kExternal,  // an outside policy, for all packets
   kGeneral,   // any mixture: prescribed routes, programs, several of these
 };

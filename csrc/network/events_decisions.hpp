@@ -151,7 +151,7 @@ inline void EventLoop<mode>::decide_by_policy(State& s, std::uint32_t decider, T
   s.view.now = now;
   if (learns(s)) {
     call_policy<PolicyKind::kLearner, false>(s, decider, now);  // it never shares
-  } else if (mode.any() && who.seen != nullptr) {
+  } else if (mode.tracks() && who.seen != nullptr) {
     call_policy<PolicyKind::kSeeing, kShared>(s, decider, now);
   } else {
     call_policy<PolicyKind::kPlain, kShared>(s, decider, now);

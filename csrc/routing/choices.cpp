@@ -4,6 +4,7 @@
 #include <bit>
 #include <span>
 
+#include "core/fixed_list.hpp"
 #include "routing/gateways.hpp"
 #include "routing/path_hops.hpp"
 
@@ -137,10 +138,20 @@ std::uint32_t path_choices(const ObservationPlan& plan, const RouteContext& cont
   }
   while (at < spec.minimal_candidates) put({});
   const std::uint32_t places = spec.most_shown_nonminimal();
+  FixedList<RandomStream, kMostNonMinimalKinds> streams;  // [kind that may be taken], begun together
+  if (!forced) {
+    for (const NonMinimalKind kind : spec.nonminimal_kinds) {
+      if (may_take(kind, packet, context.group(), own_group_of(spec.scope))) {
+        streams.add_made([&] { return context.nonminimal_stream(kind); });
+      }
+    }
+    begin_together(streams.all());
+  }
+  std::size_t next_stream = 0;
   for (const NonMinimalKind kind : spec.nonminimal_kinds) {
     const std::uint32_t next_kind = at + places;
-    if (!forced) {
-      RandomStream draws = context.nonminimal_stream(kind);
+    if (!forced && may_take(kind, packet, context.group(), own_group_of(spec.scope))) {
+      RandomStream& draws = streams.all()[next_stream++];
       for (std::uint32_t i = 0; i < shown.end; ++i) {
         const NonMinimalPath nonminimal =
             draw_nonminimal(context, draws, kind, spec.avoid_destination_group, own_group_of(spec.scope));

@@ -3,6 +3,7 @@
 #include <cassert>
 #include <optional>
 
+#include "core/fixed_list.hpp"
 #include "core/parameters.hpp"
 #include "routing/choices.hpp"
 #include "routing/neural/choice.hpp"
@@ -87,13 +88,15 @@ class Mlp final : public RoutingPolicy {
   // shown at once.
   void second_stage(const DecisionContext& decision, const Found& found, float* scratch,
                     RouteChoice& choice) const {
-    std::array<Candidate, kMostPaths> candidates;
+    FixedList<Candidate, kMostPaths> room;  // an array would initialize all places at each call
+    while (room.size() < plan_->num_candidates) room.add();
+    Candidate* const candidates = room.all().data();
     std::array<std::uint8_t, kMostPaths> mask;
     const ShownPaths further{spec_.shown_nonminimal(), spec_.nonminimal_candidates};
-    if (path_choices(*plan_, decision, false, {}, further, mask.data(), candidates.data()) == 0) return;
+    if (path_choices(*plan_, decision, false, {}, further, mask.data(), candidates) == 0) return;
     float* const row = scratch + scorer_->scratch_floats();
     std::copy_n(decision.row(), plan_->layout.num_features(), row);
-    plan_->layout.fill_paths(row, decision, candidates.data());
+    plan_->layout.fill_paths(row, decision, candidates);
     scorer_->score_some(
         1, scratch, [&](std::size_t) { return neural::DecisionRow{row, mask.data()}; },
         [&](std::size_t, const float* scores) {
@@ -102,7 +105,7 @@ class Mlp final : public RoutingPolicy {
           if (score < found.score || (score == found.score && kind_of(action) >= kind_of(found.action))) {
             return;
           }
-          choice = choice_of_action(candidates.data(), action);
+          choice = choice_of_action(candidates, action);
         });
   }
 

@@ -131,6 +131,38 @@ TEST(rows_that_start_with_the_same_sums_need_them_once) {
   CHECK_EQ(out[layer.stride() + 1], 14.0F);
 }
 
+TEST(leaving_out_zeros_changes_no_sum) {
+  constexpr std::uint32_t kInputs = 22;
+  constexpr std::uint32_t kOutputs = 19;
+  constexpr std::size_t kRows = 9;
+  RandomStream random = draws(8);
+  std::vector<float> weights(kInputs * std::size_t{kOutputs});
+  for (std::uint32_t i = 0; i < kInputs; ++i) {
+    for (std::uint32_t j = 0; j < kOutputs; ++j) {
+      weights[i * kOutputs + j] = (i < 16) == (j < 16) && i != 3 ? number(random) : 0.0F;
+    }
+  }
+  std::vector<float> in(kRows * kInputs);
+  for (float& x : in) x = number(random);
+  const DenseLayer all{kInputs, kOutputs, weights, std::vector<float>(kOutputs, 1)};
+  DenseLayer few = all;
+  few.leave_out_zeros();
+  std::vector<float> one(kRows * all.stride());
+  std::vector<float> other(one.size());
+  for (const std::uint32_t begin : {0U, 5U, 16U, 20U}) {  // 20: the first 16 outputs add nothing
+    const InputsOf shown{{in.data() + begin, kInputs}};
+    all.add(shown, begin, kInputs, all.bias(), one.data(), kRows, Activation::kRelu);
+    few.add(shown, begin, kInputs, few.bias(), other.data(), kRows, Activation::kRelu);
+    for (std::size_t i = 0; i < one.size(); ++i) CHECK_EQ(one[i], other[i]);
+  }
+}
+
+TEST(the_largest_result_bounds_all_results) {
+  const DenseLayer layer{2, 2, std::vector<float>{1, -2, 3, 4}, std::vector<float>{-10, 1}};
+  CHECK_EQ(layer.largest_result(5), 31.0);
+  CHECK_EQ(layer.largest_result(100), 601.0);
+}
+
 TEST(kernels_for_all_processors_give_the_same_bits) {
   const AddRows wide = rows_of_eights() != nullptr ? rows_of_eights() : add_rows_of_fours;
   for (const std::uint32_t stride : {8U, 16U, 24U, 32U, 40U, 72U, 104U}) {
@@ -139,6 +171,7 @@ TEST(kernels_for_all_processors_give_the_same_bits) {
         RandomStream random = draws(stride * 1000 + inputs * 50 + static_cast<std::uint32_t>(rows));
         std::vector<float> in(rows * (inputs + 3) + 1);
         std::vector<float> weights(std::size_t{inputs} * stride);
+        const std::vector<InputRange> used(stride / kRangeLanes, {0, inputs});
         std::vector<float> start(rows * stride);
         for (float& x : in) x = number(random);
         for (float& w : weights) w = number(random);
@@ -147,7 +180,8 @@ TEST(kernels_for_all_processors_give_the_same_bits) {
         std::vector<float> wide_out(rows * stride);
         RowSums sums{.in = {in.data(), inputs + 3},
                      .input_step = 1,
-                     .inputs = inputs,
+                     .inputs = {0, inputs},
+                     .used = used.data(),
                      .weights = weights.data(),
                      .start = {start.data(), stride},
                      .out = narrow_out.data(),

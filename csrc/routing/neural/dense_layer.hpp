@@ -11,7 +11,7 @@
 namespace dragonfly::neural {
 
 // Rows of results are whole vectors of the widest kernel, so that all kernels share one layout.
-inline constexpr std::uint32_t kRowLanes = 8;
+inline constexpr std::uint32_t kRowLanes = kRangeLanes;
 
 enum class Activation : std::uint8_t { kNone, kRelu, kTanh };
 
@@ -36,6 +36,15 @@ class DenseLayer {
   // The start of every row's sums.
   [[nodiscard]] RowsOf bias() const noexcept { return {bias_.data(), 0}; }
 
+  // Leaves out inputs whose weight is 0, where they come before or behind all others of eight outputs. This
+  // changes no bit of a result. The product of such a weight and a finite input is 0 or -0. Adding either to
+  // a sum changes the sum only if the sum is -0. A sum of two floats is -0 only if both are -0 (IEEE 754,
+  // section 6.3), so a sum that starts at another number never is -0; a layer with a bias of -0 keeps all
+  // inputs. Preconditions: all inputs are finite; sums start with bias(), or with the sums of earlier inputs.
+  void leave_out_zeros();
+  // The largest absolute result, if no input is larger than `input`.
+  [[nodiscard]] double largest_result(double input) const noexcept;
+
   // Writes `start` plus the part of the inputs [begin, end) to the results of `rows` rows. `in`: input
   // `begin` of the first row. `then` is for whole sums.
   void add(const InputsOf& in, std::uint32_t begin, std::uint32_t end, RowsOf start, float* out,
@@ -45,8 +54,9 @@ class DenseLayer {
   std::uint32_t inputs_;
   std::uint32_t outputs_;
   std::uint32_t stride_;
-  std::vector<float> weights_;  // [input * stride + output]
-  std::vector<float> bias_;     // [stride]
+  std::vector<float> weights_;    // [input * stride + output]
+  std::vector<float> bias_;       // [stride]
+  std::vector<InputRange> used_;  // [stride / kRangeLanes]
 };
 
 }  // namespace dragonfly::neural

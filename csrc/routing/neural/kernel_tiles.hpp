@@ -21,6 +21,18 @@ struct Kernel {
   }
   static void store(const Lanes& from, float* to) noexcept { __builtin_memcpy(to, &from, sizeof(Lanes)); }
 
+  // The inputs that any of `outputs` outputs from `at` on needs.
+  static InputRange inputs_of(const RowSums& given, std::uint32_t at, std::uint32_t outputs) noexcept {
+    InputRange needed = given.used[at / kRangeLanes];
+    for (std::uint32_t i = at / kRangeLanes + 1; i * kRangeLanes < at + outputs; ++i) {
+      needed.begin = given.used[i].begin < needed.begin ? given.used[i].begin : needed.begin;
+      needed.end = given.used[i].end > needed.end ? given.used[i].end : needed.end;
+    }
+    const std::uint32_t end = needed.end < given.inputs.end ? needed.end : given.inputs.end;
+    const std::uint32_t begin = needed.begin > given.inputs.begin ? needed.begin : given.inputs.begin;
+    return begin < end ? InputRange{begin, end} : InputRange{given.inputs.begin, given.inputs.begin};
+  }
+
   // `kRows` rows from `row` on, `kVectors` vectors of outputs from `at` on. They stay in registers while the
   // inputs pass: that is why nothing is left to the compiler to unroll.
   template <std::uint32_t kRows, std::uint32_t kVectors>
@@ -28,7 +40,8 @@ struct Kernel {
     const std::size_t stride = given.stride;
     const std::size_t in_step = given.in.step;
     const std::size_t start_step = given.start.step;
-    const float* in = given.in.first + row * in_step;
+    const InputRange inputs = inputs_of(given, at, kVectors * kLanes);
+    const float* in = given.in.first + row * in_step + (inputs.begin - given.inputs.begin) * given.input_step;
     const float* const start = given.start.first + row * start_step + at;
     float* const out = given.out + row * stride + at;
     Lanes sums[kRows][kVectors];
@@ -37,8 +50,8 @@ struct Kernel {
 #pragma GCC unroll 8
       for (std::uint32_t v = 0; v < kVectors; ++v) sums[r][v] = load(start + r * start_step + v * kLanes);
     }
-    const float* weights = given.weights + at;
-    for (std::uint32_t i = 0; i < given.inputs; ++i, weights += stride, in += given.input_step) {
+    const float* weights = given.weights + inputs.begin * stride + at;
+    for (std::uint32_t i = inputs.begin; i < inputs.end; ++i, weights += stride, in += given.input_step) {
 #pragma GCC unroll 8
       for (std::uint32_t v = 0; v < kVectors; ++v) {
         const Lanes w = load(weights + v * kLanes);

@@ -13,12 +13,22 @@ struct RowsOf {
   std::size_t step;
 };
 
-// out[row][j] = start[row][j] + in[row][0] * weights[0][j] + in[row][1] * weights[1][j] + ...
+// Inputs [begin, end).
+struct InputRange {
+  std::uint32_t begin;
+  std::uint32_t end;
+};
+
+inline constexpr std::uint32_t kRangeLanes = 8;  // outputs with one range
+
+// out[row][j] = start[row][j] + in[row][b] * weights[b][j] + in[row][b + 1] * weights[b + 1][j] + ..., where
+// b is inputs.begin, up to inputs.end.
 struct RowSums {
-  RowsOf in;
+  RowsOf in;               // from input b on
   std::size_t input_step;  // floats from one input of a row to the next
-  std::uint32_t inputs;
-  const float* weights;
+  InputRange inputs;
+  const InputRange* used;  // [output / kRangeLanes]: all other inputs may be left out
+  const float* weights;    // of input 0
   RowsOf start;
   float* out;
   std::uint32_t stride;  // floats from one row of weights, and of `out`, to the next: whole vectors

@@ -45,8 +45,9 @@ std::size_t RowScorer::inputs_of_actions(const DecisionRow& row, float* in) cons
       for (std::uint32_t k = 0; k < num_actions_; ++k) *in++ = shown[k] * factor;
       continue;
     }
-    for (std::uint32_t k = 0; k < num_actions_; ++k) {
-      if (row.mask[k] != 0) *in++ = shown[k] * factor;
+    for (std::uint32_t k = 0; k < num_actions_; ++k) {  // the next legal action overwrites an illegal one
+      *in = shown[k] * factor;
+      in += row.mask[k];
     }
   }
   return legal;

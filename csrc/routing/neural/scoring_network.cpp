@@ -1,6 +1,7 @@
 #include "routing/neural/scoring_network.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "core/error.hpp"
@@ -9,6 +10,9 @@
 namespace dragonfly::neural {
 
 namespace {
+
+// No feature shows more packets, nanoseconds or hops.
+constexpr double kMostQuantity = kMostNs;
 
 [[noreturn]] void refuse(const std::string& field, const std::string& value, const std::string& allowed) {
   throw ConfigError{"weights: " + field, value, allowed};
@@ -63,6 +67,15 @@ ScoringNetwork make_scoring_network(NetworkDescription given) {
   for (std::size_t i = 0; i < given.weights.size(); ++i) {
     const Matrix& w = given.weights[i];
     made.layers.emplace_back(w.rows, w.columns, w.values, given.biases[i].values);
+  }
+  // No sum reaches infinity, so zeros may be left out.
+  double largest = kMostQuantity;
+  for (const float scale : given.scales) {
+    if (scale > 0) largest = std::max(largest, kMostQuantity / scale);
+  }
+  for (const DenseLayer& layer : made.layers) largest = std::max(largest, layer.largest_result(largest));
+  if (largest < std::numeric_limits<float>::max() / 2) {
+    std::ranges::for_each(made.layers, &DenseLayer::leave_out_zeros);
   }
   return made;
 }

@@ -10,7 +10,13 @@ namespace {
 class LinkOccupancy final : public TrackerOfMany<LinkOccupancy> {
  public:
   explicit LinkOccupancy(const TrackerSite& site)
-      : topology_{site.topology}, first_router_{site.first_router} {}
+      : topology_{site.topology}, first_router_{site.first_router} {
+    for (std::uint32_t router = 0; router < topology_.a(); ++router) {
+      for (std::uint32_t j = 0; j < topology_.h(); ++j) {
+        places_.push_back({router, topology_.first_global_port() + j});
+      }
+    }
+  }
 
   void archive(Archive& /*archive*/) override {}
 
@@ -28,16 +34,22 @@ class LinkOccupancy final : public TrackerOfMany<LinkOccupancy> {
   }
 
  private:
+  struct Place {
+    std::uint32_t router;  // within its group
+    std::uint32_t port;
+  };
+
   // The port of the global link at position q of the reader's group.
   [[nodiscard]] const OutputPort& port_at(std::uint32_t reader, std::uint32_t q) const noexcept {
-    const std::uint32_t h = topology_.h();
-    const std::uint32_t router = reader - topology_.local_index_of(reader) + q / h - first_router_;
-    return all_.ports->port(router, topology_.first_global_port() + q % h);
+    const Place place = places_[q];
+    return all_.ports->port(reader - topology_.local_index_of(reader) - first_router_ + place.router,
+                            place.port);
   }
 
   const Dragonfly& topology_;
   std::uint32_t first_router_;
   PartitionPorts all_;
+  std::vector<Place> places_;  // [position of a global link]: instead of two divisions per read
 };
 
 std::unique_ptr<RouterTracker> make_link_occupancy(const TrackerInfo& /*info*/, const Parameters& /*given*/,

@@ -71,25 +71,24 @@ class OfferedTraffic final : public RouterTracker {
     move_to(now);
     const std::uint32_t own = reader - first_router_;
     const std::uint32_t own_group = topology_.group_of(reader);
-    const Count& ahead = of(own, (own_group + 1 + column) % groups_);
-    const Count& there = column == own_group ? none_ : of(own, column % groups_);
+    const auto there = [&] { return offered(column == own_group ? none_ : of(own, column)); };
     switch (static_cast<Offered>(field)) {
       case Offered::kOffered:
-        return offered(ahead);
+        return offered(of(own, (own_group + 1 + column) % groups_));
       case Offered::kOfferedThere:
-        return offered(there);
+        return there();
       case Offered::kSaturatedLinks:
         return saturated_links(own);
       case Offered::kOwnLinks:
         return own_end_[own] - own_begin(own);
       case Offered::kDemandThere:
-        return static_cast<float>(offered(there) * per_packet_ * topology_.a());
+        return static_cast<float>(there() * per_packet_ * topology_.a());
       case Offered::kLevelThere:
-        return static_cast<double>(thresholds_.level_of(offered(there)));
+        return static_cast<double>(thresholds_.level_of(there()));
       case Offered::kGroupDemandThere:
         break;
     }
-    return group_demand(own, column % groups_);
+    return group_demand(own, column);
   }
 
   // The share of a packet in the capacity of the links from one group to another in a window.

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/fast_divisor.hpp"
 #include "routing/remote_hops.hpp"
 #include "routing/router_tracker.hpp"
 #include "routing/trackers/sliding_window.hpp"
@@ -30,6 +31,7 @@ class SentCrossings final : public TrackerOfMany<SentCrossings> {
         first_group_{site.topology.group_of(site.first_router)},
         groups_{site.topology.num_groups()},
         types_{site.topology.a()},
+        by_types_{types_},
         per_crossing_{site.links[1].packet_ps / (static_cast<double>(window_ps) * types_)},
         per_minimal_{site.links[index_of(site.topology.global_class())].packet_ps /
                      (static_cast<double>(window_ps) * topology_.trunking())},
@@ -85,9 +87,11 @@ class SentCrossings final : public TrackerOfMany<SentCrossings> {
     std::uint32_t packets = 0;
     double per_packet = per_crossing_;
     switch (field) {
-      case kBetween:
-        packets = std::max(counter(group, column / types_), counter(group, column % types_));
+      case kBetween: {
+        const std::uint32_t first = by_types_.divide(column);
+        packets = std::max(counter(group, first), counter(group, column - first * types_));
         break;
+      }
       case kLast:
         packets = counter(group, column);
         break;
@@ -136,6 +140,7 @@ class SentCrossings final : public TrackerOfMany<SentCrossings> {
   std::uint32_t first_group_;
   std::uint32_t groups_;
   std::uint32_t types_;
+  FastDivisor by_types_;
   double per_crossing_;  // as a share of the capacity of the links of a type in a group in a window
   double per_minimal_;   // as a share of the capacity of the links to a group
   SlidingWindow window_;
