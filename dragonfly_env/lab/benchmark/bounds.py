@@ -45,7 +45,7 @@ class CaseBounds:
 
     def of(self, track: Track, case: BenchmarkCase, seeds: int) -> float:
         """The bound of a case, the mean over seeds; NaN if it is not known."""
-        return self.by_key.get(key_of(track, case, seeds), math.nan)
+        return self.by_key.get(key_of(track.quantity, case, seeds), math.nan)
 
     @classmethod
     def read(cls, suite_name: str) -> CaseBounds:
@@ -62,13 +62,9 @@ def table_of(suite_name: str) -> Path:
     return reference_results.FOLDER / f"{suite_name}-bounds.csv"
 
 
-def key_of(track: Track, case: BenchmarkCase, seeds: int) -> str:
-    """Sixteen hexadecimal digits of all that a bound depends on."""
-    return _key_of(track.quantity, case, seeds)
-
-
 @functools.cache
-def _key_of(quantity: str, case: BenchmarkCase, seeds: int) -> str:
+def key_of(quantity: str, case: BenchmarkCase, seeds: int) -> str:
+    """Sixteen hexadecimal digits of all that a bound depends on."""
     config = _config(case)
     network = with_published_names({"network": config.network.to_dict()})["network"]
     parts = [quantity, config.topology.to_dict(), network, config.traffic_object.to_dict()]
@@ -127,7 +123,7 @@ def main(suite: Annotated[str, typer.Option(help="Whose cases they are.")] = "dr
         rows = []
         for track, effort, case in cases_of(chosen):
             seeds = chosen.seeds[effort]
-            key = key_of(track, case, seeds)
+            key = key_of(track.quantity, case, seeds)
             known[key] = known[key] if key in known else bound_of(track, case, seeds)
             if not math.isfinite(known[key]) and not math.isnan(known[key]):
                 raise config_error("load", case.load, f"must be one that some routing carries in {case.name}")

@@ -192,13 +192,8 @@ def as_markdown(judged: Sequence[JudgedReproduction], pictures: Mapping[str, str
         settings = ", ".join(f"{name} = {value}" for name, value in effort.learner_settings)
         lines += [f"Learners differ from the paper: {settings}.", ""]
     several = len(judged) > 1
-    lines += [
-        *summary(list(csv.DictReader(as_csv(judged).splitlines()))),
-        "",
-        "## Claims",
-        "",
-        *_table(judged),
-    ]
+    rows = list(csv.DictReader(as_csv(judged).splitlines()))
+    lines += [*summary(rows), "", "## Claims", "", *_table(judged)]
     if several:
         lines += ["", *_which_needs_which(judged)]
     lines += ["", "## How to read it", ""]
@@ -269,7 +264,10 @@ def summary(rows: Sequence[Mapping[str, str]]) -> list[str]:
         own = [row for row in rows if row["variant"] == variant]
         counts = Counter(row["counts_as"] for row in own)
         unsure = sum(row["counts_as"] == MET and bool(row["uncertain"]) for row in own)
-        deviating = {kind: [row["id"] for row in own if _deviates(row, kind)] for kind in kinds}
+        deviates = [row for row in own if row["counts_as"] == DEVIATES]
+        deviating = {
+            kind: [row["id"] for row in deviates if row["explanation"].startswith(kind)] for kind in kinds
+        }
         orderings = [
             row["ordering"] for row in own if row["ordering"] and row["counts_as"] in (MET, DEVIATES)
         ]
@@ -292,11 +290,6 @@ def summary(rows: Sequence[Mapping[str, str]]) -> list[str]:
         lines += ["", "Claims that deviate, by what explains them (each claim in the table below):", ""]
         lines += ["| variant | explanation | claims |", "|---|---|---|", *listed]
     return lines
-
-
-def _deviates(row: Mapping[str, str], kind: str) -> bool:
-    """Whether a row deviates, counts, and is explained by this kind of explanation."""
-    return row["counts_as"] == DEVIATES and row["explanation"].startswith(kind)
 
 
 def _table(judged: Sequence[JudgedReproduction]) -> list[str]:

@@ -4,6 +4,7 @@ of Chunduri et al., IPDPS 2021.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -82,23 +83,18 @@ def run_time_boxes(findings: Findings, figure: str) -> Figure:
     for panel in panels[len(groups) :]:
         panel.set_axis_off()
     for index, (panel, (traffic, points)) in enumerate(zip(panels, groups.items(), strict=False)):
-        times = [
-            np.array([time for row in findings.rows[point] for time in run_times_us(row)]) for point in points
-        ]
-        base = next(
-            (runs.mean() for point, runs in zip(points, times, strict=True) if point.policy_label == _BASE),
-            1.0,
-        )
-        _boxes(panel, [point.policy_label for point in points], [runs / base for runs in times])
+        times = {
+            point.policy_label: np.array([time for row in findings.rows[point] for time in run_times_us(row)])
+            for point in points
+        }
+        policies, base = list(times), times[_BASE].mean() if _BASE in times else 1.0
+        _boxes(panel, policies, [runs / base for runs in times.values()])
         panel.axhline(1.0, color=REFERENCE, linestyle="--", linewidth=1.0)
         for claim in findings.claims:
             known = (claim.metrics, claim.relation, claim.traffic, claim.reference)
-            if known == ((RUN_TIME,), reduction, traffic, _BASE):
-                policies = [point.policy_label for point in points]
-                if claim.policy in policies:
-                    stated = panel.plot(
-                        [policies.index(claim.policy) + 1.25], [1.0 - claim.published], **_PUBLISHED
-                    )
+            if known == ((RUN_TIME,), reduction, traffic, _BASE) and claim.policy in policies:
+                place = policies.index(claim.policy) + 1.25
+                stated = panel.plot([place], [1.0 - claim.published], **_PUBLISHED)
         panel.set_title(f"({letter(index)}) {traffic}", fontsize=9)
     axes[0][0].set_ylabel("run time over the mean of AD0")
     handles, _ = panels[0].get_legend_handles_labels()
@@ -207,7 +203,7 @@ def z_scores(findings: Findings, figure: str) -> Figure:
     return drawn
 
 
-def _bars(panel: Axes, findings: Findings, points: tuple[Point, ...], metrics: dict[Metric, str]) -> None:
+def _bars(panel: Axes, findings: Findings, points: Sequence[Point], metrics: dict[Metric, str]) -> None:
     """Means over runs with 95 % intervals: a group of bars per metric, a bar per point."""
     look = looks([point.policy_label for point in points])
     width = 0.8 / len(points)
@@ -245,26 +241,23 @@ def _bars(panel: Axes, findings: Findings, points: tuple[Point, ...], metrics: d
 
 def tile_bars(findings: Findings, figure: str, *, of_job: bool = False) -> Figure:
     """Stalls, flits and their ratio by rank, a row per kind of runs: of the machine or of the watched jobs' routers."""
-    points = findings.simulated(figure)
-    kinds = tuple(dict.fromkeys(point.traffic_label for point in points))
-    processors = tile_metric("processor", "stalls", of_job)
-    drawn, axes = grid(2.9, 2.5, len(kinds), 4)
-    for row, traffic in enumerate(kinds):
-        own = tuple(point for point in points if point.traffic_label == traffic)
-        for column, (what, label) in enumerate(_WHAT):
+    groups = _by_traffic(findings, figure)
+    columns = []
+    for what, label in _WHAT:
+        metrics = {tile_metric(name, what, of_job): name for name in NETWORK_CLASSES}
+        if what == "ratio" or (what, of_job) == ("flits", False):
+            metrics[tile_metric("network", what, of_job)] = "all"
+        columns.append((what, label, metrics))
+    columns.append((*_WHAT[0], {tile_metric("processor", "stalls", of_job): "processor tiles"}))
+    drawn, axes = grid(2.9, 2.5, len(groups), len(columns))
+    for row, (traffic, own) in enumerate(groups.items()):
+        for column, (what, label, metrics) in enumerate(columns):
             panel = axes[row][column]
-            names = {tile_metric(name, what, of_job): name for name in NETWORK_CLASSES}
-            if what == "ratio" or (what, of_job) == ("flits", False):
-                names[tile_metric("network", what, of_job)] = "all"
-            _bars(panel, findings, own, names)
+            _bars(panel, findings, own, metrics)
             panel.set_ylabel(label)
             if what != "ratio":
                 panel.yaxis.set_major_formatter(EngFormatter())
-            panel.set_title(f"({letter(4 * row + column)}) {traffic}", fontsize=9)
-        _bars(axes[row][3], findings, own, {processors: "processor tiles"})
-        axes[row][3].set_ylabel("stalls (times of a flit)")
-        axes[row][3].yaxis.set_major_formatter(EngFormatter())
-        axes[row][3].set_title(f"({letter(4 * row + 3)}) {traffic}", fontsize=9)
+            panel.set_title(f"({letter(len(columns) * row + column)}) {traffic}", fontsize=9)
     legend_of_all(drawn, (panel for row in axes for panel in row), 5)
     return drawn
 
