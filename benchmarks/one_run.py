@@ -30,21 +30,14 @@ def main() -> None:
     parser.add_argument("--warmup-ns", type=float, default=20_000)
     parser.add_argument("--measure-ns", type=float, default=100_000)
     parser.add_argument("--threads", type=int, default=1)
-    given = parser.parse_args()
-    config = configuration(
-        given.topology,
-        given.policy,
-        traffic=given.traffic,
-        load=given.load,
-        network=given.network,
-        threads=given.threads,
-    )
-    workload = Workload(config, warmup_ns=0, sample_ns=given.measure_ns)
+    settings = vars(parser.parse_args())
+    warmup_ns, measure_ns = settings.pop("warmup_ns"), settings.pop("measure_ns")
+    workload = Workload(configuration(**settings), warmup_ns=0, sample_ns=measure_ns)
     ready_s, ready_bytes = _since_start_s(), peak_memory_bytes()
-    workload.simulation.run(given.warmup_ns)
+    workload.simulation.run(warmup_ns)
     measured = workload.slice()
     content = {
-        "parameters": {**workload.parameters(), "warmup_ns": given.warmup_ns},
+        "parameters": {**workload.parameters(), "warmup_ns": warmup_ns},
         "ready_s": ready_s,
         "ready_bytes": ready_bytes,
         "end_bytes": peak_memory_bytes(),

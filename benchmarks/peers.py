@@ -9,13 +9,12 @@ is in each.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import shutil
 import string
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,13 +36,13 @@ class Peer:
     """Another simulator.
 
     Attributes:
-        packet_hops: Reads packet-hops from its output, the folder in which it ran, and the length of the run.
+        packet_hops: Reads packet-hops from its output and the folder in which it ran.
         template: Its input, in ``peer_inputs``; None where the arguments say everything.
         arguments: After the executable; ``$input`` is the input's file, ``$length`` the length of the run.
     """
 
     name: str
-    packet_hops: Callable[[str, Path, int], float]
+    packet_hops: Callable[[str, Path], float]
     case: str = "minimal, uniform 0.8"
     template: str | None = None
     arguments: tuple[str, ...] = ("$input",)
@@ -63,13 +62,13 @@ def _number(pattern: str, text: str) -> float:
     return float(found[-1])
 
 
-def _booksim2(output: str, _folder: Path, _cycles: int) -> float:
+def _booksim2(output: str, _folder: Path) -> float:
     """Its hops are routers passed, the last one's delivery included; rates are per host and cycle."""
     rate = _number("Accepted packet rate average =", output)
     return rate * HOSTS * _number("Time taken is", output) * _number("Hops average =", output)
 
 
-def _fogsim(_output: str, folder: Path, _cycles: int) -> float:
+def _fogsim(_output: str, folder: Path) -> float:
     """Counts are those after its warm-up, which is as long as the measured part and takes time, too."""
     text = (folder / "result").read_text(encoding="utf-8", errors="replace")
     counted = sum(
@@ -79,7 +78,7 @@ def _fogsim(_output: str, folder: Path, _cycles: int) -> float:
     return counted * cycles / (cycles - warmup)
 
 
-def _htsim(output: str, _folder: Path, _length: int) -> float:
+def _htsim(output: str, _folder: Path) -> float:
     """Data packets of each flow times the links of its minimal path; acknowledgements and pulls are not counted.
 
     The flows are named after their two hosts. The wiring is the one that is called ``absolute`` here.
@@ -177,15 +176,7 @@ def _measure(peer: Peer, executable: str, ours: Workload, rounds: int, report: R
 
 
 def _run(peer: Peer, executable: str, length: int) -> tuple[float, float]:
-    """Packet-hops and CPU-seconds of one run."""
-    with _prepared(peer, executable, length) as (command, folder):
-        cost = run_process(command, folder=folder, exit_statuses=peer.exit_statuses)
-        return peer.packet_hops(cost.output, folder, length), cost.cpu_s
-
-
-@contextlib.contextmanager
-def _prepared(peer: Peer, executable: str, length: int) -> Iterator[tuple[list[str], Path]]:
-    """The command of one run, and the folder of its own that has the input; errors name the peer."""
+    """Packet-hops and CPU-seconds of one run, in a folder of its own that has the input; errors name the peer."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         words = {"length": str(length)}
@@ -196,6 +187,7 @@ def _prepared(peer: Peer, executable: str, length: int) -> Iterator[tuple[list[s
             words["input"] = file.name
         arguments = [string.Template(argument).substitute(words) for argument in peer.arguments]
         try:
-            yield [executable, *arguments], folder
+            cost = run_process([executable, *arguments], folder=folder, exit_statuses=peer.exit_statuses)
+            return peer.packet_hops(cost.output, folder), cost.cpu_s
         except (RuntimeError, OSError, KeyError) as error:
             raise RuntimeError(f"{peer.name}: {error}") from error

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import argparse
 import csv
-import importlib.util
 import math
+import runpy
 import time
 from collections.abc import Callable
 from functools import partial
@@ -126,12 +126,8 @@ def write_random(workers: int) -> None:
 
 def of_example(name: str, task: str, seed: int, decisions: int, report: Report, **settings: Any) -> TaskScore:
     """Train with the function ``train`` of an example, and evaluate the policy."""
-    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    policy = module.train(task, seed=seed, decisions=decisions, report=report, **settings)
+    train = runpy.run_path(str(EXAMPLES / f"{name}.py"))["train"]
+    policy = train(task, seed=seed, decisions=decisions, report=report, **settings)
     return dfe.task(task).evaluate(policy)
 
 

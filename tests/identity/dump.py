@@ -30,11 +30,10 @@ from dragonfly_env.lab.benchmark.suite import EFFORTS
 from dragonfly_env.lab.papers import PAPERS, Paper, Reproduction, judge_all
 from dragonfly_env.lab.papers.findings import Findings
 from dragonfly_env.lab.papers.job_metrics import NETWORK_CLASSES
-from dragonfly_env.lab.papers.paper import Effort
 from dragonfly_env.metrics.tiles import HOST_IN
 from dragonfly_env.simulation.path_kinds import PATH_KINDS
 from dragonfly_env.sweeps import Scenario
-from dragonfly_env.sweeps.point import Point, Run
+from dragonfly_env.sweeps.point import Run
 
 FILE = Path(__file__).with_name("dump.txt")
 TOP = Path(__file__).parents[2]
@@ -123,17 +122,13 @@ def _paper(paper: Paper) -> Iterator[str]:
 
 
 def _verdicts(name: str, work: Reproduction) -> Iterator[str]:
-    points = {figure.name: figure.points(work.effort) for figure in work.paper.figures}
+    paper, effort = work.paper, work.effort
+    points = {figure.name: figure.points(effort) for figure in paper.figures}
     every = dict.fromkeys(point for some in points.values() for point in some)
-    rows = {point: _made_up_rows(work.paper, point, work.effort) for point in every}
-    claims = work.paper.claims
-    findings = Findings(points=points, rows=rows, name=name, claims=claims)
+    rows = {point: tuple(map(MadeUpRow, paper.runs(point, effort))) for point in every}
+    findings = Findings(points=points, rows=rows, name=name, claims=paper.claims)
     for verdict in judge_all(
-        claims,
-        findings,
-        decides_all=work.effort.decides,
-        variant=work.effort.variant,
-        published=work.paper.published,
+        paper.claims, findings, decides_all=effort.decides, variant=effort.variant, published=paper.published
     ):
         measured = verdict.measured
         number = "" if measured is None else f" {measured.mean:.9g} +-{measured.ci95:.6g} {measured.ordering}"
@@ -212,10 +207,6 @@ class MadeUpRow(dict[str, Any]):
     def _number(self, text: str) -> float:
         digest = hashlib.sha256(f"{self['run_id']} {text}".encode()).digest()
         return 0.1 + int.from_bytes(digest[:6], "big") / 2**48
-
-
-def _made_up_rows(paper: Paper, point: Point, effort: Effort) -> tuple[MadeUpRow, ...]:
-    return tuple(MadeUpRow(run) for run in paper.runs(point, effort))
 
 
 def _identifiers(name: str, runs: Iterable[Run]) -> str:

@@ -39,9 +39,9 @@ def test_every_family_gives_figures_with_their_samples(tmp_path: Path) -> None:
     assert content["build"]["compiler"]
 
 
-def packet_hops(peer: str, output: str, folder: Path, length: int = 600) -> float:
+def packet_hops(peer: str, output: str, folder: Path) -> float:
     (read,) = (each.packet_hops for each in PEERS if each.name == peer)
-    return read(output, folder, length)
+    return read(output, folder)
 
 
 def test_packet_hops_of_booksim2_are_those_of_the_last_block(tmp_path: Path) -> None:

@@ -162,10 +162,10 @@ def test_links_of_the_readme_lead_to_files() -> None:
 def test_a_snippet_shows_what_it_prints_and_passes_its_names_on(docs: Any) -> None:
     run_block = importlib.import_module("dragonfly_docs.running").run_block
     names: dict[str, Any] = {}
-    assert run_block("hosts = 36 * 2", names, "first") == ""
-    assert run_block("print(hosts)", names, "second") == "72\n"
+    assert run_block("hosts = 36 * 2", names) == ""
+    assert run_block("print(hosts)", names) == "72\n"
     with pytest.raises(ZeroDivisionError):
-        run_block("hosts / 0", names, "third")
+        run_block("hosts / 0", names)
 
 
 @pytest.mark.parametrize("made", [dfe.NetworkConfig, dfe.SimulationConfig, dfe.Grid, dfe.BatchedRoutingEnv])

@@ -54,7 +54,7 @@ def _lines(text: str) -> list[str]:
     return [line for line in text.replace("\\\n", " ").splitlines() if line.strip()]
 
 
-def run_block(text: str, namespace: dict[str, Any], where: str) -> str:
+def run_block(text: str, namespace: dict[str, Any]) -> str:
     """Run a block of Python in a namespace that it may change; what it printed.
 
     A block that is a file is written into the current folder instead.
@@ -68,7 +68,7 @@ def run_block(text: str, namespace: dict[str, Any], where: str) -> str:
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # those of other libraries are not the reader's concern
-        exec(compile(text, where, "exec"), namespace)
+        exec(compile(text, "snippet", "exec"), namespace)
     return printed.getvalue()
 
 

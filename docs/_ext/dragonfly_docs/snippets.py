@@ -54,10 +54,8 @@ def _run_page(app: Sphinx, doctree: nodes.document) -> None:
     with working_folder():
         for block in blocks:
             try:
-                if block["language"] == "python":
-                    printed = run_block(block.astext(), namespace, "snippet")
-                else:
-                    printed = run_commands(block.astext())
+                is_python = block["language"] == "python"
+                printed = run_block(block.astext(), namespace) if is_python else run_commands(block.astext())
             except Exception:
                 _LOGGER.warning(
                     "a snippet failed: %s", traceback.format_exc(), location=block, type="snippet"
@@ -68,7 +66,7 @@ def _run_page(app: Sphinx, doctree: nodes.document) -> None:
                 _LOGGER.warning(
                     "a snippet prints something else than its page says: %s", printed, location=block
                 )
-            elif recorded is None and printed and block["language"] == "python":
+            elif recorded is None and printed and is_python:
                 output = nodes.literal_block(printed, printed, language="text", classes=["printed"])
                 block.parent.insert(block.parent.index(block) + 1, output)
 

@@ -80,10 +80,8 @@ def run_snippets(snippets: Sequence[Snippet]) -> Iterator[str]:
     """
     namespace: dict[str, Any] = {"__name__": "__main__"}
     for snippet in snippets:
-        if snippet.language == "python":
-            yield run_block(snippet.text, namespace, "snippet")
-        else:
-            yield run_commands(snippet.text)
+        is_python = snippet.language == "python"
+        yield run_block(snippet.text, namespace) if is_python else run_commands(snippet.text)
 
 
 def _cell(kind: str, source: str, number: int) -> dict[str, Any]:
