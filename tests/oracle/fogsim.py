@@ -89,9 +89,7 @@ def measure(line: Line, seed: int = 1, own_group: str | None = None) -> tuple[fl
 def main() -> None:
     """Measure and print."""
     lines = read_figures()
-    ours: list[tuple[float, float]] = joblib.Parallel(n_jobs=2)(
-        joblib.delayed(measure)(line) for line in lines
-    )
+    ours = joblib.Parallel(n_jobs=2)(map(joblib.delayed(measure), lines))
     print(
         "| h | routing | own group | weights | traffic | load "
         "| FOGSim: ns | accepted | ours: ns | accepted | difference |"

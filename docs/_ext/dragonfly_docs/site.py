@@ -56,11 +56,8 @@ def _on_docstring(app: Sphinx, what: str, name: str, thing: Any, options: Any, l
             indent = lines[index + 1][: len(lines[index + 1]) - len(lines[index + 1].lstrip())]
             lines.insert(index + 1, f"{indent}\\ ")
     if what in ("attribute", "data", "property") and any(lines):
-        lines[:] = [
-            "..",
-            "",
-            *GoogleDocstring(lines, app.config, app, "method", name, thing, options).lines(),
-        ]
+        described = GoogleDocstring(lines, app.config, app, "method", name, thing, options).lines()
+        lines[:] = ["..", "", *described]
 
 
 def _on_fields(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:

@@ -74,6 +74,7 @@ def _retired(places: int) -> list[tuple[re.Pattern[str], str]]:
 
 _IN_PAGES, _IN_LIBRARY = _retired(PAGES), _retired(PAGES | LIBRARY)
 _IN_COMMENTS, _IN_NAMES = _retired(COMMENTS), _retired(NAMES)
+_DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 _MESSAGES = frozenset({"ConfigError", "IllegalActionError", "StateError", "config_error", "warn"})
 _ORDINAL = re.compile(r"\|\s*\d{1,2}\.:?\s")
 _MISSED = re.compile(r"\*\*[^*\n]*\bmissed\b[^*\n]*\*\*", re.IGNORECASE)
@@ -106,7 +107,7 @@ def faults(text: str, retired: Iterable[tuple[re.Pattern[str], str]] = _IN_PAGES
 def texts_of(source: str) -> Iterator[tuple[int, str]]:
     """(line, text) of the docstrings, help texts and error messages of a module."""
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+        if isinstance(node, _DOCUMENTED):
             if (text := ast.get_docstring(node)) is not None:
                 yield getattr(node, "lineno", 1), text
         elif (
@@ -158,9 +159,7 @@ def code_of_python(source: str) -> Iterator[tuple[int, str, bool]]:
                 yield token.start[0], text, True
             last = token.start[0]
     for node in ast.walk(ast.parse(source)):
-        if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            continue
-        if documentation := ast.get_docstring(node):
+        if isinstance(node, _DOCUMENTED) and (documentation := ast.get_docstring(node)):
             yield getattr(node, "lineno", 1), documentation, True
 
 
