@@ -673,21 +673,15 @@ def mixture_knee(seen: Evidence) -> Measured:
     return Measured(max(counters.values()), details=f"{details}; accepted load {accepted:.3f}")
 
 
+note = "two destinations: the turning point is the same"
+why = "its tolerance was widened after the first verdict"
 for name, mixture in (
     ("LI31a", sized("weighted:adv+2=0.5,adv+4=0.5", "weighted:adv+1=0.5,adv+3=0.5")),
     ("LI31b", sized("weighted:adv+3=0.5,adv+9=0.5", "weighted:adv+2=0.5,adv+6=0.5")),
     ("LI31c", sized("weighted:adv+9=0.5,adv+11=0.5", "weighted:adv+6=0.5,adv+7=0.5")),
 ):
-    _claim(
-        name,
-        Place("6.1.2", "fig10bc", mixture, 0.5),
-        shows(mixture_knee, "vlb-g", relation=value),
-        17.0,
-        tolerance=LATENCY_TOLERANCE,
-        unit="packets",
-        struck="its tolerance was widened after the first verdict",
-        note="two destinations: the turning point is the same",
-    )
+    at, turns = Place("6.1.2", "fig10bc", mixture, 0.5), shows(mixture_knee, "vlb-g", relation=value)
+    _claim(name, at, turns, 17.0, tolerance=LATENCY_TOLERANCE, unit="packets", struck=why, note=note)
 at = Place("6.1.2", "fig10bc", "weighted:adv+9=0.5,adv+11=0.5", 0.5)
 note = "R+2 crosses the threshold at around 22 %"
 _claim("LI32", at, value(THROUGHPUT, "vlb-g"), 0.22, full_only=True, met=(0.21, 0.23), note=note)
@@ -736,14 +730,9 @@ for name, traffic, highest in (
     ("LI07b", _ADV_H, (0.525, 0.5259)),
     ("LI07c", "advc", (0.5525, 0.5737)),
 ):
-    _claim(
-        name,
-        Place("6.2.1", "fig12", traffic, 1.0),
-        value(THROUGHPUT, "lia"),
-        0.5,
-        met=sized((_HALF[0], highest[0]), (_HALF[0], highest[1])),
-        note="very close to 50 %; LIA also uses the minimal links: up to (1 + share of MIN) / 2 and 2 %",
-    )
+    at, met = Place("6.2.1", "fig12", traffic, 1.0), sized((_HALF[0], highest[0]), (_HALF[0], highest[1]))
+    note = "very close to 50 %; LIA also uses the minimal links: up to (1 + share of MIN) / 2 and 2 %"
+    _claim(name, at, value(THROUGHPUT, "lia"), 0.5, met=met, note=note)
 _claim("LI01", Place("6.2.1", "fig12", "adv+1", 1.0), value(THROUGHPUT, "min"), sized(0.0139, 0.0312))
 _claim("LI01b", Place("6.2.1", "fig12", _ADV_H, 1.0), value(THROUGHPUT, "min"), sized(0.0139, 0.0312))
 
