@@ -16,7 +16,7 @@ _STYLE = """\
   .group { fill: #f2f5fa; stroke: #c9d3e3 } .router { fill: #fff; stroke: #345 } .host { fill: #9aa9bd }
   .local { stroke: #9fb3d1 } .global { stroke: #d9d9d9 } .box { fill: #f2f5fa; stroke: #7d90ad }
   .line { stroke: #345; fill: none } .minimal { stroke: #1a7f37; stroke-width: 3; fill: none }
-  .detour { stroke: #c2410c; stroke-width: 3; fill: none }
+  .nonminimal { stroke: #c2410c; stroke-width: 3; fill: none }
   .fill-minimal { fill: #1a7f37 } .fill-intermediate { fill: #c2410c }
   .packet { fill: #4f7cc4 }
 </style>
@@ -32,7 +32,7 @@ def _svg(width: int, height: int, parts: Iterable[str]) -> str:
         for name, color, size in (
             ("tip", "#345", 7),
             ("tip-minimal", "#1a7f37", 4),
-            ("tip-detour", "#c2410c", 4),
+            ("tip-nonminimal", "#c2410c", 4),
         )
     )
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">'
@@ -139,7 +139,7 @@ def _paths_drawing() -> str:
     legend = [
         _line((14, 20), (44, 20), "minimal", "tip-minimal"),
         _text(52, 24, f"minimal: {len(minimal) - 1} hops", anchor="start"),
-        _line((14, 42), (44, 42), "detour", "tip-detour"),
+        _line((14, 42), (44, 42), "nonminimal", "tip-nonminimal"),
         _text(52, 46, f"non-minimal (lgl): {len(long) - 1} hops", anchor="start"),
     ]
     ends = [
@@ -147,7 +147,7 @@ def _paths_drawing() -> str:
         _circle(drawn.router(destination), 6, "fill-minimal"),
         _circle(drawn.router(intermediate), 6, "fill-intermediate"),
     ]
-    paths = [*drawn.path(long, "detour"), *drawn.path(minimal, "minimal")]
+    paths = [*drawn.path(long, "nonminimal"), *drawn.path(minimal, "minimal")]
     return _svg(_SIZE, _SIZE, [*drawn.network(), *paths, *ends, *legend])
 
 
@@ -195,7 +195,7 @@ def _decision_drawing() -> str:
     parts = [_line((40, 110), (600, 110), "line", "tip"), _text(606, 130, "time", "small", "end")]
     for k, x in enumerate((90, 130, 190, 230)):
         parts += [_circle((x, 110), 5, "packet"), _line((x, 104), (x, 66 - 12 * (k % 2)), "local")]
-        parts.append(_line((x, 116), (x + 250, 160), "detour", "tip-detour"))
+        parts.append(_line((x, 116), (x + 250, 160), "nonminimal", "tip-nonminimal"))
     parts += [
         _text(160, 40, "routers decide"),
         _text(410, 182, "actions take effect, each one routing delay later"),
@@ -223,8 +223,8 @@ def _credit_drawing() -> str:
     parts += [_text(220, 102, "queue, link", "small"), _text(475, 102, "queue, links", "small")]
     parts += _span(90, 176, 350, 'A: reward "hop"', "minimal")
     parts += _span(350, 176, 600, 'B: reward "hop"', "minimal")
-    parts += _span(90, 216, 600, 'A: reward "delivery"', "detour")
-    parts += _span(350, 254, 600, 'B: reward "delivery"', "detour")
+    parts += _span(90, 216, 600, 'A: reward "delivery"', "nonminimal")
+    parts += _span(350, 254, 600, 'B: reward "delivery"', "nonminimal")
     above = "One packet, two decisions: which time each reward of transitions() covers."
     below = 'With "delivery" a transition ends at the delivery and has no next decision.'
     return _svg(
