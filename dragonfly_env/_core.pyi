@@ -319,6 +319,7 @@ class RoutingEnvironment:
         NDArray[np.bool_],
         NDArray[np.int32],
         NDArray[np.bool_],
+        NDArray[np.float64],
     ]: ...
     # returns how many decisions were made; ConfigError if the network does not fit
     def rollout(self, policy: ScoringNetwork, transitions: int) -> int: ...

@@ -82,6 +82,7 @@ py::tuple transitions(RoutingEnvironment& self) {
   py::array_t<double> reward(n);
   py::array_t<double> latency(n);
   py::array_t<double> times(n);
+  py::array_t<double> decision_times(n);
   py::array_t<bool> done(n);
   py::array_t<bool> truncated(n);
   py::array_t<float> rows({n, features});
@@ -96,6 +97,7 @@ py::tuple transitions(RoutingEnvironment& self) {
                                   .reward = reward.mutable_data(),
                                   .latency_ns = latency.mutable_data(),
                                   .times_ns = times.mutable_data(),
+                                  .decision_times_ns = decision_times.mutable_data(),
                                   .done = done.mutable_data(),
                                   .truncated = truncated.mutable_data(),
                                   .observations = rows.mutable_data(),
@@ -110,7 +112,7 @@ py::tuple transitions(RoutingEnvironment& self) {
     self.each_network(take);
   }
   return py::make_tuple(ids, agents, rows, taken, reward, next_rows, next_mask, done, next_agents, latency,
-                        times, next_ids, mask, owners(counts), truncated);
+                        times, next_ids, mask, owners(counts), truncated, decision_times);
 }
 
 py::tuple reports(RoutingEnvironment& self) {

@@ -179,6 +179,7 @@ void Outcomes::take_transitions(const TransitionColumns& to) {
     to.reward[at] = reward_of(head);
     to.latency_ns[at] = plan_.to_ns(head.leg);
     to.times_ns[at] = plan_.to_ns(head.feedback);
+    to.decision_times_ns[at] = plan_.to_ns(head.time);
     to.done[at] = head.next_agent < 0 && head.truncated == 0;
     to.truncated[at] = head.truncated != 0;
     plan_.rows.unpack(log.row(i), to.observations + at * features, to.mask + at * actions);

@@ -23,6 +23,7 @@ struct TransitionColumns {
   double* reward;
   double* latency_ns;
   double* times_ns;
+  double* decision_times_ns;
   bool* done;
   bool* truncated;
   float* observations;
@@ -42,6 +43,7 @@ struct TransitionColumns {
             .reward = reward + rows,
             .latency_ns = latency_ns + rows,
             .times_ns = times_ns + rows,
+            .decision_times_ns = decision_times_ns + rows,
             .done = done + rows,
             .truncated = truncated + rows,
             .observations = observations + features,

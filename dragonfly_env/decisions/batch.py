@@ -274,6 +274,7 @@ class Transitions:
         scenario: (M,) int32, whose decision it was; where an environment has several scenarios, those of one come
             after the other.
         truncated: (M,) bool, whether the episode ended first: then the reward is for the time up to there.
+        decision_time_ns: (M,) float64, ns, when the decision was made.
 
     Example:
         >>> config = dfe.SimulationConfig(topology="72", traffic="adv+1")
@@ -303,6 +304,7 @@ class Transitions:
     mask: npt.NDArray[np.bool_]
     scenario: npt.NDArray[np.int32]
     truncated: npt.NDArray[np.bool_]
+    decision_time_ns: npt.NDArray[np.float64]
 
     def __len__(self) -> int:
         return len(self.decision_ids)

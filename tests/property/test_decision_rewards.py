@@ -113,7 +113,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("network", "scope", "action", "reward"), CASES)
-def test_every_decision_is_in_exactly_one_transition(
+def test_every_decision_is_in_exactly_one_transition_with_its_time(
     played: dict[tuple[str, ...], Played], network: str, scope: str, action: str, reward: str
 ) -> None:
     episode = play(played, network, scope, action, reward)
@@ -121,6 +121,9 @@ def test_every_decision_is_in_exactly_one_transition(
     assert len(raised) > 100
     assert len(set(raised.tolist())) == len(raised)
     assert Counter(raised.tolist()) == Counter(episode.column("decision_ids").tolist())
+    when = dict(zip(raised.tolist(), episode.raised("time_ns").tolist(), strict=True))
+    decided = [when[i] for i in episode.column("decision_ids").tolist()]
+    assert episode.column("decision_time_ns").tolist() == decided
 
 
 @pytest.mark.parametrize(("network", "scope", "action", "reward"), CASES)
