@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from dragonfly_env.batch_policy import BatchPolicy
 from dragonfly_env.checks.extras import how_to_install
-from dragonfly_env.checks.files import refusing, replacing
+from dragonfly_env.checks.files import open_output, refusing
 from dragonfly_env.checks.values import config_error, differences, unknown_name
 from dragonfly_env.config.rows import SettingInfo, describe, reject_unknown
 from dragonfly_env.errors import ConfigError
@@ -185,7 +185,7 @@ def write_agent(path: str | Path, contents: Mapping[str, Any]) -> None:
     torch, target = import_torch(), Path(path)
     with refusing("agent", target, "must be writable"):
         target.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(target) as temporary, temporary.open("wb") as file:
+        with open_output(target) as file:
             torch.save({"format": _FORMAT, **contents}, file)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
 import json
@@ -9,12 +10,14 @@ import math
 import os
 import re
 import secrets
+import shutil
+import stat
 import sys
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -38,22 +41,58 @@ _FILE = "must be a file that can be written"
 
 
 @contextmanager
-def replacing(target: Path) -> Iterator[Path]:
-    """The path of a temporary file in the folder of ``target`` that takes its place if the block ends well."""
-    temporary = target.with_name(f"{os.getpid()}-{secrets.token_hex(4)}.tmp")  # machines share folders
+def open_output(target: Path) -> Iterator[BinaryIO]:
+    """Open an output file for bytes, which appear together when the block ends, or not at all.
+
+    A regular file, or a new name, is renamed into place; a symbolic link is followed. A pipe or a character device is
+    written to, and so is a file that is this program's standard output or standard error. Anything else is refused.
+    """
+    content: BinaryIO
     try:
-        yield temporary
-        temporary.replace(target)
+        if stream := _stream(target):
+            content = io.BytesIO()  # writers of Parquet and of figures need a position, and a pipe has none
+            yield content
+            with stream() as file:
+                file.write(content.getbuffer())
+            return
+        place = target.resolve()
+        temporary = place.with_name(f"{os.getpid()}-{secrets.token_hex(4)}.tmp")  # machines share folders
+        try:
+            with temporary.open("wb") as content:
+                yield content
+            if place.exists():
+                shutil.copymode(place, temporary)
+            temporary.replace(place)
+        finally:
+            temporary.unlink(missing_ok=True)
     except OSError as error:
         raise OSError(error.errno, error.strerror or str(error), str(target)) from error
-    finally:
-        temporary.unlink(missing_ok=True)
+
+
+def _stream(target: Path) -> Callable[[], BinaryIO] | None:
+    """The function that opens a target for writing in place; None: the target is renamed into place."""
+    try:
+        status = target.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    for number, stream in ((1, sys.stdout), (2, sys.stderr)):
+        with suppress(OSError):  # the stream may be closed
+            if os.path.samestat(status, os.fstat(number)):
+                stream.flush()
+                return lambda: os.fdopen(os.dup(number), "wb")
+    if not os.access(target, os.W_OK):
+        raise PermissionError(errno.EACCES, "permission denied", str(target))
+    if stat.S_ISFIFO(status.st_mode) or stat.S_ISCHR(status.st_mode):
+        return lambda: target.open("wb")
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, "neither a file, nor a pipe, nor a character device", str(target))
+    return None
 
 
 def write_text(text: str, target: Path) -> None:
     """Write a text as UTF-8."""
-    with replacing(target) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+    with open_output(target) as file:
+        file.write(text.encode())
 
 
 @contextmanager
@@ -93,9 +132,11 @@ def check_file(field: str, path: str | Path) -> Path:
     file = Path(path)
     if file.is_dir():
         raise config_error(field, str(file), f"{_FILE} (it is a folder)")
-    _check_writable(field, file.parent, _FILE, shown=file)
     with refusing(field, file, _FILE):
-        file.parent.mkdir(parents=True, exist_ok=True)
+        if _stream(file) is None:
+            folder = file.resolve().parent
+            _check_writable(field, folder, _FILE, shown=file)
+            folder.mkdir(parents=True, exist_ok=True)
     return file
 
 
@@ -220,8 +261,7 @@ def write_arrays(path: str | Path, arrays: Mapping[str, Any], *, compressed: boo
     write = np.savez_compressed if compressed else np.savez
     with (
         refusing("path", target, "must be writable"),
-        replacing(target) as temporary,
-        temporary.open("wb") as file,
+        open_output(target) as file,
     ):
         write(file, **arrays)
     return target

@@ -16,7 +16,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from rich.table import Table
 from rich.text import Text
 
-from dragonfly_env.checks.files import check_file, replacing, write_text
+from dragonfly_env.checks.files import check_file, open_output, write_text
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.cli import options
 from dragonfly_env.cli.console import console, note, show
@@ -204,7 +204,7 @@ def _write_log(log: pa.Table, path: Path) -> None:
         return
     column = log.schema.get_field_index("routers")
     routers = log["routers"].combine_chunks().cast(pa.large_list(pa.string()))
-    with replacing(path) as temporary, temporary.open("wb") as file:
+    with open_output(path) as file:
         pyarrow.csv.write_csv(log.set_column(column, "routers", pc.binary_join(routers, " ")), file)
 
 

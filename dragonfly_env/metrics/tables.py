@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env.checks.extras import require_analysis
-from dragonfly_env.checks.files import replacing
+from dragonfly_env.checks.files import open_output
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,5 +70,5 @@ def write_table(
     table = pa.table({name: pa.array(np.asarray(column)) for name, column in columns.items()})
     if about:
         table = table.replace_schema_metadata(dict(about))
-    with replacing(Path(path)) as temporary:
-        pq.write_table(table, temporary, compression="zstd", write_page_checksum=True)
+    with open_output(Path(path)) as file:
+        pq.write_table(table, file, compression="zstd", write_page_checksum=True)

@@ -21,7 +21,7 @@ from matplotlib.legend import Legend
 from matplotlib.patches import Patch
 from matplotlib.textpath import text_to_path
 
-from dragonfly_env.checks.files import refusing, replacing
+from dragonfly_env.checks.files import open_output, refusing
 from dragonfly_env.checks.values import config_error, unknown_name
 from dragonfly_env.colors import HEAT
 from dragonfly_env.sweeps.results import KEYS, Results, aggregate, mean_and_ci95
@@ -285,8 +285,8 @@ def save(figure: Figure, folder: Path, name: str, formats: Sequence[str] = ("png
         folder.mkdir(parents=True, exist_ok=True)
         for kind, path in zip(formats, paths, strict=True):
             metadata = {"Date": None} if kind == "svg" else None
-            with replacing(path) as temporary:
-                figure.savefig(temporary, dpi=_DPI, metadata=metadata, format=kind)
+            with open_output(path) as file:
+                figure.savefig(file, dpi=_DPI, metadata=metadata, format=kind)
     return paths
 
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from dragonfly_env import _core
 from dragonfly_env._version import installed_version
-from dragonfly_env.checks.files import replacing
+from dragonfly_env.checks.files import open_output
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.simulation.config import RunState
 
@@ -84,7 +84,7 @@ class Snapshot:
         header = {**_versions(), "kind": self._kind, "time_ns": self._time_ns, "about": self._about}
         line = json.dumps(header, default=_plain).encode() + b"\n"
         core = np.ascontiguousarray(self._core).data
-        with replacing(Path(path)) as temporary, temporary.open("wb") as file:
+        with open_output(Path(path)) as file:
             file.write(line)
             file.write(_digest(line, core))
             file.write(core)

@@ -25,7 +25,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import dragonfly_env as dfe
-from dragonfly_env.checks.files import make_folders, read_json, replacing, write_text
+from dragonfly_env.checks.files import make_folders, open_output, read_json, write_text
 from dragonfly_env.checks.values import config_error, unknown_name
 from dragonfly_env.metrics.stationarity import falls_short, is_overloaded
 from dragonfly_env.sweeps.point import Run
@@ -71,7 +71,7 @@ def write_run(folder: Path, row: Mapping[str, Any]) -> None:
 
 def write_table(table: pa.Table, target: Path) -> None:
     """Write a Parquet file; it appears complete or not at all."""
-    with replacing(target) as temporary, temporary.open("wb") as file:
+    with open_output(target) as file:
         pq.write_table(table, file, compression="zstd", write_page_checksum=True)
 
 

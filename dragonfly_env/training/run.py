@@ -21,7 +21,7 @@ from typing import Any
 
 import dragonfly_env as dfe
 from dragonfly_env.agents.training import train
-from dragonfly_env.checks.files import make_folders, write_text
+from dragonfly_env.checks.files import make_folders, open_output, write_text
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.sweeps.measure import machine
@@ -90,7 +90,7 @@ def run_training(
     if budget is not None:
         budget -= before["decisions"]
     if rows and (before["episode"] >= plan.episodes or (budget is not None and budget <= 0)):
-        shutil.copyfile(latest, agent_file)
+        _finish(latest, agent_file)
         return rows
     if rows:
         agent = plan.learner.made.load(latest)
@@ -128,8 +128,14 @@ def run_training(
     finally:
         if rows:
             _write_rows(rows, table)
-    shutil.copyfile(latest, agent_file)
+    _finish(latest, agent_file)
     return rows
+
+
+def _finish(latest: Path, agent_file: Path) -> None:
+    """Make the newest checkpoint the trained agent."""
+    with open_output(agent_file) as file:
+        file.write(latest.read_bytes())
 
 
 def _read_rows(table: Path) -> list[Row]:

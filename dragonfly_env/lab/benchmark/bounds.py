@@ -13,6 +13,7 @@ from __future__ import annotations
 import csv
 import functools
 import hashlib
+import io
 import json
 import math
 from collections.abc import Iterator
@@ -26,6 +27,7 @@ import typer
 from dragonfly_env.bounds import Bounds, latency_floor
 from dragonfly_env.bounds.demands import demand_of
 from dragonfly_env.bounds.fluid import TooManyFlowsError
+from dragonfly_env.checks.files import write_text
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.lab.benchmark import reference_results
@@ -129,8 +131,9 @@ def main(suite: Annotated[str, typer.Option(help="Whose cases they are.")] = "dr
                 raise config_error("load", case.load, f"must be one that some routing carries in {case.name}")
             rows.append((track.name, effort, case.name, track.quantity, known[key], key))
             typer.echo(f"{track.name}, {effort}: {case.name}: {known[key]:.6g}")
-        with table_of(suite).open("w", encoding="utf-8", newline="") as lines:
-            csv.writer(lines, lineterminator="\n").writerows([_COLUMNS, *rows])
+        table = io.StringIO()
+        csv.writer(table, lineterminator="\n").writerows([_COLUMNS, *rows])
+        write_text(table.getvalue(), table_of(suite))
     except ConfigError as error:
         raise typer.BadParameter(str(error)) from None
     typer.echo(f"{table_of(suite)}: {len(rows)} cases")

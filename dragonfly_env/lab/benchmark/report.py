@@ -20,7 +20,7 @@ from rich.table import Table
 from rich.text import Text
 
 import dragonfly_env as dfe
-from dragonfly_env.checks.files import refusing, replacing, write_text
+from dragonfly_env.checks.files import open_output, refusing, write_text
 from dragonfly_env.lab.benchmark.execution import Benchmark
 from dragonfly_env.lab.benchmark.figures import WORST, heat_map, ratios_of
 from dragonfly_env.lab.benchmark.scores import CLOSE, TRAINING, Scores
@@ -312,7 +312,7 @@ def write_reports(work: Benchmark, scores: Scores, command: str) -> dict[str, Pa
     folder = work.folder
     with refusing("results folder", folder, "must be a writable folder"):
         folder.mkdir(parents=True, exist_ok=True)
-        with replacing(folder / SCORES_NAME) as temporary, temporary.open("wb") as file:
+        with open_output(folder / SCORES_NAME) as file:
             scores.table.to_parquet(file, index=False)  # pyarrow takes only names in UTF-8
         write_text(as_markdown(work, scores, command), folder / LEADERBOARD_NAME)
         picture = save(heat_map(scores), folder, FIGURE_NAME)[0]

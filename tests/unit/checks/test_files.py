@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import dragonfly_env as dfe
 from dragonfly_env.agents import load_q_table, save_q_table
-from dragonfly_env.checks.files import dump_toml, parse_toml, read_arrays, read_json, read_toml, replacing
+from dragonfly_env.checks.files import dump_toml, open_output, parse_toml, read_arrays, read_json, read_toml
 
 SCALARS = st.one_of(
     st.booleans(),
@@ -71,15 +71,15 @@ def test_a_file_appears_complete_or_not_at_all(tmp_path: Path) -> None:
     target.write_text("before")
 
     def interrupted() -> None:
-        with replacing(target) as temporary:
-            temporary.write_text("half")
+        with open_output(target) as file:
+            file.write(b"half")
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         interrupted()
     assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("results.txt", "before")]
-    with replacing(target) as temporary:
-        temporary.write_text("after")
+    with open_output(target) as file:
+        file.write(b"after")
     assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("results.txt", "after")]
 
 
