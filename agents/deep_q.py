@@ -60,19 +60,19 @@ class DeepQSettings:
     action: str = choice(
         "port",
         ("port", "path"),
-        doc="What it chooses: the next port, or one of a few candidate paths.",
+        doc="Meaning of an action: the next port, or one of a few candidate paths.",
     )
     scope: str = choice(
         "every",
         ("every", "all", "source"),
-        doc="Which routers decide. With paths chosen at the 'source' a decision has no successor: the value of a "
+        doc="Routers that decide. With paths chosen at the 'source' a decision has no successor: the value of a "
         "path is the expected time to delivery, learned without bootstrapping.",
     )
     reward: str = choice(
         "hop",
         ("hop", "delivery"),
-        doc="Given per decision: minus the time to the packet's next decision, or minus the time to its "
-        "delivery (then without bootstrapping). With scope 'source' both are the same.",
+        doc="Reward of a decision: minus the time to the packet's next decision, or minus the time to its "
+        "delivery (then without bootstrapping). With scope 'source' the two rewards are equal.",
     )
     features: tuple[str, ...] | None = observed_features("those of the environment")
     occupancy_unit: str = occupancy_units()
@@ -80,40 +80,54 @@ class DeepQSettings:
     hidden_units: tuple[int, ...] = layer_sizes((64, 64), "Sizes of the hidden layers (ReLU).")
     learning_rate: float = real(5e-4, 0.0, 1.0, open_low=True, doc="Step size of Adam.")
     discount: float = real(
-        1.0, 0.0, 1.0, doc="Of the next decision's value; 1: values are times to delivery, as in Q-routing."
+        1.0,
+        0.0,
+        1.0,
+        doc="Discount of the next decision's value; 1: values are times to delivery, as in Q-routing.",
     )
     double_q: bool = boolean(
         True, doc="Whether the online network picks the next action that the target network values."
     )
     loss: str = choice(
-        "huber", ("huber", "squared"), doc="Of the temporal difference, in units of the reward (1 us)."
+        "huber", ("huber", "squared"), doc="Loss of the temporal difference, in units of the reward (1 us)."
     )
-    batch_transitions: int = integer(256, 1, 2**20, unit="transitions", doc="Per gradient step.")
+    batch_transitions: int = integer(256, 1, 2**20, unit="transitions", doc="Transitions per gradient step.")
     train_every_transitions: int = integer(
         256, 1, MOST, unit="transitions", doc="New transitions per gradient step."
     )
     first_transitions: int = integer(
-        2_000, 1, MOST, unit="transitions", doc="Collected before the first gradient step."
+        2_000,
+        1,
+        MOST,
+        unit="transitions",
+        doc="Transitions that are collected before the first gradient step.",
     )
     buffer_transitions: int = integer(100_000, 1, 2**27, unit="transitions", doc="Size of the replay buffer.")
     target_update_steps: int = integer(
-        1, 1, MOST, unit="gradient steps", doc="After how many the target network moves."
+        1, 1, MOST, unit="gradient steps", doc="Gradient steps after which the target network moves."
     )
     target_update_share: float = real(
         0.005,
         0.0,
         1.0,
         open_low=True,
-        doc="How far it moves towards the online network; below 1 it averages recent weights, at 1 it is a copy.",
+        doc="Step by which the target network moves towards the online network; below 1 it averages recent weights, "
+        "at 1 it is a copy.",
     )
     averaged: bool = boolean(
         True, doc="Whether the target network, the steadier one, acts when the agent does not train."
     )
-    max_gradient_norm: float = real(10.0, 0.0, 1e9, open_low=True, doc="Longer gradients are shortened.")
+    max_gradient_norm: float = real(
+        10.0, 0.0, 1e9, open_low=True, doc="Norm above which gradients are shortened."
+    )
     epsilon_start: float = real(1.0, 0.0, 1.0, doc="Share of random actions at the beginning.")
-    epsilon_end: float = real(0.02, 0.0, 1.0, doc="Share of random actions in the end.")
+    epsilon_end: float = real(0.02, 0.0, 1.0, doc="Share of random actions at the end.")
     epsilon_decisions: int = integer(
-        300_000, 1, 2**53, unit="decisions", doc="Over how many it falls, linearly."
+        300_000,
+        1,
+        2**53,
+        unit="decisions",
+        doc="Decisions over which the share of random actions falls, linearly.",
     )
 
     __repr__ = show_changes
@@ -147,7 +161,7 @@ class ReplayBuffer:
         self.done = np.zeros((size, 1), np.float32)  # 1: delivered
 
     def extend(self, transitions: Transitions) -> None:
-        """Append transitions; the oldest give way. Of more than ``size`` only the last ones are kept."""
+        """Append transitions; the oldest give way, and the buffer keeps at most the last ``size``."""
         first = max(0, len(transitions.rewards) - self.size)
         kept = len(transitions.rewards) - first
         rows = (self.next + np.arange(kept)) % self.size
@@ -175,8 +189,8 @@ class DeepQAgent(NetworkAgent):
     that goes on training fills it anew.
 
     Args:
-        settings: What it sees and how it learns.
-        seed: Of its initial weights and of the sampling from the replay buffer.
+        settings: Observations and learning.
+        seed: Seed of the initial weights and of the samples from the replay buffer.
 
     Raises:
         ConfigError: For a seed out of range.

@@ -122,7 +122,7 @@ def make_agent(kind: str, *, seed: int = 0, **settings: Any) -> Learner:
 
     Args:
         kind: One of ``learners()``.
-        seed: Of its initial weights and its learning, 0 to 2^32 - 1.
+        seed: Seed of the initial weights and of learning, 0 to 2^32 - 1.
         **settings: Fields of its settings class.
 
     Raises:

@@ -51,8 +51,8 @@ def occupancy_units() -> Any:
     return choice(
         "buffers",
         OCCUPANCY_UNITS,
-        doc="Of the occupancies that it observes, as of ``BatchedRoutingEnv``. 'packets' and 'ns' mean the same "
-        "for all sizes of buffers; where they differ, 'buffers' is converted.",
+        doc="Unit of the observed occupancies, as in ``BatchedRoutingEnv``. 'packets' and 'ns' do not depend on the "
+        "sizes of buffers; 'buffers' is converted if these sizes differ.",
     )
 
 
@@ -180,7 +180,7 @@ class NetworkAgent(ABC):
 
     Args:
         settings: An instance of ``settings_class``; None: its defaults.
-        seed: Of everything random in it.
+        seed: Seed of all random numbers of the agent.
 
     Raises:
         ConfigError: For a seed out of range.
@@ -209,7 +209,7 @@ class NetworkAgent(ABC):
 
     @property
     def scope(self) -> str:
-        """Which decisions it takes."""
+        """Decisions that the agent takes."""
         return str(self.settings.scope)
 
     @property

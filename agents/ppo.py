@@ -84,15 +84,15 @@ class PpoSettings:
     """
 
     action: str = choice(
-        "path", ("path", "port"), doc="What it chooses: one of a few candidate paths, or the next port."
+        "path", ("path", "port"), doc="Meaning of an action: one of a few candidate paths, or the next port."
     )
     scope: str = choice(
         "source",
         SCOPES,
-        doc="Which routers decide, see ``EnvOptions``; the last three with paths only.",
+        doc="Routers that decide, see ``EnvOptions``; the last three with paths only.",
     )
     features: tuple[str, ...] | None = observed_features(
-        "``ppo.FEATURES`` of the action: the same number for every size of system"
+        "``ppo.FEATURES`` of the action, whose number of columns does not depend on the size of the system"
     )
     occupancy_unit: str = occupancy_units()
     nonminimal_kinds: tuple[str, ...] = candidate_kinds()
@@ -102,9 +102,9 @@ class PpoSettings:
     )
     learning_rate: float = real(2e-3, 0.0, 1.0, open_low=True, doc="Step size of Adam.")
     rollout_transitions: int = integer(
-        32_768, 2, 2**24, unit="transitions", doc="Completed between two improvements."
+        32_768, 2, 2**24, unit="transitions", doc="Transitions that are completed between two improvements."
     )
-    batch_transitions: int = integer(1024, 2, 2**24, unit="transitions", doc="Per gradient step.")
+    batch_transitions: int = integer(1024, 2, 2**24, unit="transitions", doc="Transitions per gradient step.")
     epochs: int = integer(3, 1, 1000, doc="Passes over a rollout.")
     epoch_share: float = real(
         1.0, 0.0, 1.0, open_low=True, doc="Share of the rollout, drawn anew, that a pass takes."
@@ -112,21 +112,22 @@ class PpoSettings:
     clip: float = real(
         0.2, 0.0, 1.0, open_low=True, doc="Most that a probability ratio moves: PPO's epsilon."
     )
-    entropy_weight: float = real(0.003, 0.0, 1e3, doc="Of the entropy bonus.")
-    value_weight: float = real(0.5, 0.0, 1e3, doc="Of the baseline's loss (Huber, in units of 1 us).")
-    max_gradient_norm: float = real(0.5, 0.0, 1e9, open_low=True, doc="Longer gradients are shortened.")
+    entropy_weight: float = real(0.003, 0.0, 1e3, doc="Weight of the entropy bonus in the loss.")
+    value_weight: float = real(0.5, 0.0, 1e3, doc="Weight of the baseline's loss (Huber, in units of 1 us).")
+    max_gradient_norm: float = real(
+        0.5, 0.0, 1e9, open_low=True, doc="Norm above which gradients are shortened."
+    )
     average_share: float = real(
         0.1,
         0.0,
         1.0,
         open_low=True,
-        doc="How far the weights that act when it is evaluated move to the newest ones after each improvement; 1: they "
-        "are the newest.",
+        doc="Step by which the weights of evaluations move to the newest weights after each improvement; 1: a copy.",
     )
     sample: bool = boolean(
         True,
-        doc="Whether it draws its actions when it is evaluated too (from the batch's random numbers); if not, it "
-        "takes the likeliest.",
+        doc="Whether the agent also draws its actions in evaluations (from the batch's random numbers); if not, it "
+        "takes the most probable action.",
     )
 
     __repr__ = show_changes
@@ -180,7 +181,7 @@ class ActionRows:
     """Inputs of a network for each action: the columns of an observation, gathered and in fixed units.
 
     Args:
-        layout: Of the observations.
+        layout: Layout of the observations.
         action: ``"path"`` or ``"port"``.
         units: See ``units_of``: those of the training, not those of the layout.
 
@@ -283,8 +284,8 @@ class PpoAgent(NetworkAgent):
     Everything random in it follows from ``seed`` and from the random numbers of the batches.
 
     Args:
-        settings: What it sees and how it learns.
-        seed: Of its initial weights and the order of its samples.
+        settings: Observations and learning.
+        seed: Seed of the initial weights and of the order of samples.
 
     Raises:
         ConfigError: For a seed out of range.

@@ -7,8 +7,8 @@ or adverse, which sets T. The non-minimal path makes its first local hop only if
 ``saturated_groups`` of the groups behind the router's own global links exceed ``saturated_packets`` (of all of them,
 where there are fewer): others need these links for minimal traffic. It makes its second local hop only if a *remote
 counter* exceeds ``remote_packets``: how many of the router's packets would use one type of local link in the groups
-between. Which destinations use which type is counted on the wiring, so any arrangement, trunking and number of groups
-will do.
+between. The wiring says which destinations use which type, so the policy works for every arrangement, trunking and
+number of groups.
 
 Deviation: counters are in packets. The paper writes phits per interval, but its own figures fit packets only:
 non-minimal paths of kind ``g`` saturate under ADV+h at a load of 1/h, where a router sends h hosts * 1/h * 200 cycles /

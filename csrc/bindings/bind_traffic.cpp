@@ -104,7 +104,7 @@ PatternHandle make(std::shared_ptr<const Dragonfly> topology, std::uint64_t seed
 py::dict dict_of(const PatternArguments& arguments);
 
 struct ToPython {
-  py::object operator()(const Matrix&) const { return py::none(); }  // no spec string holds one
+  py::object operator()(const Matrix&) const { return py::none(); }  // a spec string never holds a matrix
   py::object operator()(const std::vector<PatternPart>& parts) const {
     py::list list;
     for (const PatternPart& part : parts) {

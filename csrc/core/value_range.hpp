@@ -12,7 +12,7 @@ struct ValueRange {
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
   bool whole = false;
-  std::vector<std::string> names{};  // of texts: one of these
+  std::vector<std::string> names{};  // texts that are allowed
 };
 
 [[nodiscard]] inline ValueRange between(double low, double high) { return {low, high, false, {}}; }

@@ -88,7 +88,7 @@ class Network {
   // Opens a window, or goes on with the present one, on all partitions; whether they all reached its end.
   // With kCompletion the window ends at the time at which the workload is complete.
   bool run_window(Tick until, RunGoal goal);
-  // The end for partitions that are done with the workload, once the others have stopped.
+  // Latest end of the partitions that have completed the workload, after all others have stopped.
   [[nodiscard]] Tick end_of_those_done();
   // Whether nothing will ever happen again.
   [[nodiscard]] bool over() const noexcept;

@@ -250,9 +250,9 @@ struct PartitionState {
   SharedVector<std::uint16_t>
       first_waiting;  // [port id * queue_stride + vc]: input VCs that wait for room there
   SharedVector<std::uint16_t> next_waiting;  // [input VC]: the next one, both numbered within the router
-  SharedVector<Tick> input_free;   // [port id]: the crossbar takes its next packet then, where a packet keeps
-  SharedVector<Tick> output_free;  //   it for longer than a clock; the same of output ports
-  SharedVector<Tick> router_edge;  // [router]: the edge at which its allocator will look, likewise
+  SharedVector<Tick> input_free;   // [port id]: time from which the crossbar serves the input again,
+  SharedVector<Tick> output_free;  //   and the output, if a packet takes longer than a clock
+  SharedVector<Tick> router_edge;  // [router]: next edge at which the allocator runs
   SharedVector<std::uint16_t> last_requests;  // round-robin, [port id]: the input VC that requested last
   SharedVector<std::uint16_t> last_inputs;    // round-robin, [port id * 2 + whether a host's]: the input port
                                               // that was served last

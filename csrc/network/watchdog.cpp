@@ -48,7 +48,7 @@ class WaitGraph {
   InputVcId next(InputVcId at) const { return heads_[at.partition].waits_for(at.input_vc); }
 
   std::span<const HeadProgressMonitor> heads_;    // [partition]
-  std::vector<std::vector<std::uint32_t>> seen_;  // by which walk
+  std::vector<std::vector<std::uint32_t>> seen_;  // number of the walk that saw the input VC
   std::uint32_t walk_ = 0;
 };
 

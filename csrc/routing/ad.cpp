@@ -57,40 +57,39 @@ enum class Ties : std::uint32_t { kMinimal, kNonminimal, kRandom };
 
 struct AdParams : NonMinimalParams {
   using NonMinimalParams::NonMinimalParams;
-  Count minimal_candidates{this,
-                           {"minimal_candidates", 2.0, "paths",
-                            "shortest paths that are drawn, the least loaded is compared", whole(1, 16)}};
+  Count minimal_candidates{
+      this,
+      {"minimal_candidates", 2.0, "paths",
+       "minimal paths that the router draws, to compare the least loaded one", whole(1, 16)}};
   Count nonminimal_candidates{
       this,
       {"nonminimal_candidates", 2.0, "paths",
-       "non-minimal paths that are drawn, the least loaded is compared", whole(1, 16)}};
+       "non-minimal paths that the router draws, to compare the least loaded one", whole(1, 16)}};
   Choice ties{this,
-              {"ties", std::string{"minimal"}, "", "who wins if both sides are alike",
+              {"ties", std::string{"minimal"}, "", "path that is taken if both biased loads are equal",
                among({"minimal", "nonminimal", "random"})}};
-  Choice gateways{
-      this,
-      {"gateways", std::string{"nearest"}, "",
-       "of a shortest path out of the source group: the nearest, or any, drawn at the source router",
-       among({"nearest", "any"})}};
+  Choice gateways{this,
+                  {"gateways", std::string{"nearest"}, "",
+                   "gateway by which a minimal path leaves the source group: the nearest, or a random one, "
+                   "drawn at the source router",
+                   among({"nearest", "any"})}};
   Choice decide{this,
                 {"decide", std::string{"progressive"}, "",
-                 "whether only the source router decides, or routers behind it again",
+                 "routers that decide: the source router alone, or later routers of the path again",
                  among({"progressive", "source"})}};
-  Choice later_nonminimal{
-      this,
-      {"later_nonminimal", std::string{"own-links"}, "",
-       "non-minimal paths out of the source group that a router behind its first one may still take: by its "
-       "own global links alone, or by any",
-       among({"own-links", "any"})}};
-  Flag in_group{
-      this,
-      {"in_group", true, "",
-       "whether packets may take a non-minimal path inside a group, by another router of it: where it is "
-       "their source and destination, and where they pass it on the path to another"}};
+  Choice later_nonminimal{this,
+                          {"later_nonminimal", std::string{"own-links"}, "",
+                           "global links that a non-minimal path may use if a later router of the source "
+                           "group chooses it: the links of that router alone, or any",
+                           among({"own-links", "any"})}};
+  Flag in_group{this,
+                {"in_group", true, "",
+                 "whether packets may take non-minimal paths inside a group, by a third router: in their own "
+                 "group if they stay there, and in their intermediate group"}};
   Flag in_destination_group{
       this,
       {"in_destination_group", false, "",
-       "whether packets may also take one inside their destination group, having come from another"}};
+       "whether packets from other groups may also take a non-minimal path inside their destination group"}};
 };
 
 // Aries: the source router compares the least loaded of some shortest paths with the least loaded of some
@@ -241,17 +240,17 @@ std::string bias_name(const char* side, const char* what, std::size_t hops) {
 }
 
 std::vector<ParameterInfo> length_bias_parameters() {
-  constexpr std::array<const char*, 3> when{"at the source router", "behind one hop",
-                                            "behind two hops or more"};
+  constexpr std::array<const char*, 3> when{"at the source router", "after one hop",
+                                            "after two hops or more"};
   std::vector<ParameterInfo> rows;
   for (const char* side : {"minimal", "nonminimal"}) {
     const std::string of = side == std::string{"minimal"} ? "minimal paths" : "non-minimal paths";
     for (std::size_t hops = 0; hops < kHopClasses.size(); ++hops) {
       rows.push_back({bias_name(side, "shift", hops), 0.0, "bits",
-                      std::string{"by which the load of "} + of + " is shifted up " + when[hops],
+                      std::string{"bits by which the load of "} + of + " is shifted left " + when[hops],
                       whole(0, kMostShift)});
       rows.push_back({bias_name(side, "add", hops), 0.0, "levels",
-                      std::string{"added to the load of "} + of + ", once shifted, " + when[hops],
+                      std::string{"levels added to the shifted load of "} + of + " " + when[hops],
                       whole(0, kMostAdd)});
     }
   }

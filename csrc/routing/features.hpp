@@ -140,17 +140,19 @@ inline constexpr auto kFeatures = [] {
                 detail::per_port(view, out, [](const OutputPort& port) { return port.queued; });
               },
               true},
-      Feature{"credits_in_use", kPort, "packets sent through the port whose credit is not back",
+      Feature{"credits_in_use", kPort, "packets sent through the port whose credits are not back",
               [](Sizes s) { return FeatureScale{s.packets, 0, 0, s.sent / s.packets}; },
               [](View view, float* out) {
                 detail::per_port(view, out, [](const OutputPort& port) { return port.credits_in_use(); });
               },
               true},
-      Feature{"link_class", kPort, "0 local, 1 global; with several classes of local links evenly from 0 on",
+      Feature{"link_class", kPort,
+              "class of the port's link: 0 local, 1 global; several classes of local links lie evenly "
+              "between 0 and 1",
               flag, [](View view, float* out) { std::copy_n(view.link_classes, view.num_ports, out); }},
-      Feature{"is_minimal", kPort, "1 on a shortest path to the destination", flag,
+      Feature{"is_minimal", kPort, "1 if the port is on a minimal path to the destination", flag,
               [](View view, float* out) { std::copy_n(view.minimal, view.num_ports, out); }},
-      Feature{"hops", kDecision, "hops of the packet so far", hops,
+      Feature{"hops", kDecision, "hops that the packet has made", hops,
               [](View view, float* out) {
                 *out = static_cast<float>(view.context.packet().hops) * view.per_hop;
               }},
@@ -177,39 +179,41 @@ inline constexpr auto kFeatures = [] {
               [](View view, float* out) {
                 *out = detail::squash(static_cast<float>(view.recent), kHalfTraffic);
               }},
-      Feature{"candidate_kind", kCandidate, "-1 none, 0 minimal, 1 lgl, 2 lg, 3 gl, 4 g, 5 l",
-              [](Sizes) { return FeatureScale{kMostHops, 0, -1.0F / kMostHops, 1}; },
-              [](View view, float* out) {
-                detail::per_candidate(view, out, view.per_hop,
-                                      [](const Candidate& path) { return path.kind; });
-              }},
-      Feature{"candidate_port", kCandidate, "first port",
+      Feature{
+          "candidate_kind", kCandidate, "kind of the path: -1 none, 0 minimal, 1 lgl, 2 lg, 3 gl, 4 g, 5 l",
+          [](Sizes) { return FeatureScale{kMostHops, 0, -1.0F / kMostHops, 1}; },
+          [](View view, float* out) {
+            detail::per_candidate(view, out, view.per_hop, [](const Candidate& path) { return path.kind; });
+          }},
+      Feature{"candidate_port", kCandidate, "first port of the path",
               [](Sizes s) { return FeatureScale{s.ports, 0, -1.0F / s.ports, 1}; },
               [](View view, float* out) {
                 detail::per_candidate(view, out, view.per_port,
                                       [](const Candidate& path) { return path.port; });
               }},
       Feature{"candidate_packets", kCandidate,
-              "congestion of the first port: queued, and sent with the credit not back", congestion,
+              "packets of the path's first port: queued, or sent with the credit not back", congestion,
               [](View view, float* out) {
                 detail::per_candidate(view, out, view.per_packet,
                                       [](const Candidate& path) { return path.occupancy; });
               },
               true},
-      Feature{"candidate_vc_packets", kCandidate, "the same for the VC that the path would use there",
+      Feature{"candidate_vc_packets", kCandidate,
+              "packets of the VC that the path would use at its first port: queued, or sent with the credit "
+              "not back",
               congestion,
               [](View view, float* out) {
                 detail::per_candidate(view, out, view.per_packet,
                                       [](const Candidate& path) { return path.vc_occupancy; });
               },
               true},
-      Feature{"candidate_hops", kCandidate, "hops from here to the destination router", hops,
-              [](View view, float* out) {
-                detail::per_candidate(view, out, view.per_hop,
-                                      [](const Candidate& path) { return path.hops; });
-              }},
+      Feature{
+          "candidate_hops", kCandidate, "hops of the path from this router to the destination router", hops,
+          [](View view, float* out) {
+            detail::per_candidate(view, out, view.per_hop, [](const Candidate& path) { return path.hops; });
+          }},
       Feature{"candidate_queue_packets", kCandidate,
-              "packets in the output queue of that VC, without those that were sent",
+              "packets in the output queue of the VC that the path would use at its first port",
               [](Sizes s) { return FeatureScale{s.packets, 0, 0, s.queued / s.packets}; },
               [](View view, float* out) {
                 detail::per_candidate(view, out, view.per_packet,
@@ -217,8 +221,7 @@ inline constexpr auto kFeatures = [] {
               },
               true, false},
       Feature{"candidate_time_packets", kCandidate,
-              "time of the path on idle links, in packets that a global link could carry meanwhile; a path "
-              "takes one global link, through a third group two",
+              "time of the path on idle links, in packets that a global link carries in that time",
               [](Sizes) { return FeatureScale{kTimePackets, 0, 0, kMostTimePackets / kTimePackets}; },
               [](View view, float* out) {
                 for (std::uint32_t i = 0; i < view.num_candidates; ++i) {

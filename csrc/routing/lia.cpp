@@ -80,14 +80,12 @@ std::vector<PolicyInfo> lia_policies() {
   std::vector<ParameterInfo> parameters = find_tracker(kOfferedTraffic).parameters;
   std::ranges::copy(bias_parameters(), std::back_inserter(parameters));
   parameters.push_back({"saturated_groups", 3.0, "groups",
-                        "the first local hop is made if so many of the router's global links are saturated. "
-                        "Source: SGC of LIA, "
-                        "TACO 2025, table 1",
+                        "saturated global links of the router from which on non-minimal paths begin with a "
+                        "local hop. Source: SGC of LIA, TACO 2025, table 1",
                         whole(1, kMaxRadix)});
   parameters.push_back({"remote_packets", 20.0, "packets",
-                        "the second local hop is made if a remote counter of the destination exceeds this. "
-                        "Source: RCTh of LIA, "
-                        "TACO 2025, table 1",
+                        "value of a remote counter of the destination above which non-minimal paths have a "
+                        "local hop in the intermediate group. Source: RCTh of LIA, TACO 2025, table 1",
                         between(0, 1e6)});
   std::ranges::copy(candidate_parameters(), std::back_inserter(parameters));
   return {

@@ -153,7 +153,7 @@ std::vector<PolicyInfo> mlp_policies() {
   std::vector<ParameterInfo> trained = nonminimal_parameters();
   trained.push_back({"weights", NetworkPtr{}, "", "the network: a file of weights"});
   std::vector<ParameterInfo> given = trained;
-  given.push_back({"sha256", std::string{"network"}, "", "of that file; unset: any file"});
+  given.push_back({"sha256", std::string{"network"}, "", "digest of the weights' file; unset: any file"});
   const std::string shipped = "a trained neural network of the package, which scores candidate paths";
   return {{"mlp", "a neural network from a file, which scores the legal ports or paths", "this project",
            "source", "path", std::move(given), make_mlp},

@@ -105,9 +105,8 @@ struct NonMinimalParams : ParameterSet {
   Flag avoid_destination_group{
       this,
       {"avoid_destination_group", std::string{"network"}, "",
-       "whether non-minimal paths avoid the destination group too, not only the source group; "
-       "unset: as the network says "
-       "(nonminimal_avoid_destination_group)"}};
+       "whether non-minimal paths avoid the destination group, too, not only the source group; unset: as the "
+       "network says (nonminimal_avoid_destination_group)"}};
 };
 [[nodiscard]] std::vector<ParameterInfo> nonminimal_parameters();
 

@@ -202,7 +202,7 @@ void ObservationLayout::add_tracked(const TrackedFeature& feature, std::uint32_t
   }
   blocks_.push_back({feature.name, feature.per(), num_features_, width, squashed ? 0.0F : field.unit,
                      field.half, field.low, field.high,
-                     (feature.of_candidates ? "of the path's first global link: " : "") + field.doc});
+                     (feature.of_candidates ? "for the path's first global link: " : "") + field.doc});
   num_features_ += width;
 }
 

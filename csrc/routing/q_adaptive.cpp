@@ -11,72 +11,71 @@ struct QAdaptiveSettings : ParameterSet {
              {"alpha", 0.2, "", "learning rate of good news. Source: HPDC 2021, equation 3", between(0, 1)}};
   Real beta{this,
             {"beta", 0.04, "", "learning rate of bad news. Source: HPDC 2021, equation 3", between(0, 1)}};
-  Real epsilon{this,
-               {"epsilon", 0.001, "",
-                "share of random ports at the two deciding routers. Source: HPDC 2021, 5.1", between(0, 1)}};
+  Real epsilon{
+      this,
+      {"epsilon", 0.001, "",
+       "probability of a random port at the two routers that decide. Source: HPDC 2021, 5.1", between(0, 1)}};
   Real q_thld1{
       this,
       {"q_thld1", 0.2, "",
        "relative gain above which the source router leaves the minimal port (equation 2). Source: HPDC "
        "2021, 5.1",
        between(-1e9, 1e9)}};
-  Real q_thld2{
+  Real q_thld2{this,
+               {"q_thld2", 0.35, "",
+                "relative gain above which the first router of an intermediate group leaves the minimal "
+                "port. Source: HPDC 2021, 5.1",
+                between(-1e9, 1e9)}};
+  Flag integer_values{
       this,
-      {"q_thld2", 0.35, "", "the same at the first router of an intermediate group. Source: HPDC 2021, 5.1",
-       between(-1e9, 1e9)}};
-  Flag integer_values{this,
-                      {"integer_values", false, "",
-                       "whether values are whole nanoseconds, truncated after each update, as in the "
-                       "authors' program: then bad news "
-                       "below 1/beta ns change nothing and good news always take off at least 1 ns"}};
-  Choice next_value{
+      {"integer_values", false, "",
+       "whether values are whole nanoseconds, truncated after each update, as in the authors' program: bad "
+       "news below 1/beta ns then change nothing, and good news always subtract at least 1 ns"}};
+  Choice next_value{this,
+                    {"next_value", std::string{"best"}, "",
+                     "value that the next router reports: its best value (the paper), or the value of the "
+                     "port that the packet takes",
+                     among({"best", "taken"})}};
+  Choice initial_values{
       this,
-      {"next_value", std::string{"best"}, "",
-       "what the next router reports: its best value (the paper), or that of the port that the packet "
-       "takes",
-       among({"best", "taken"})}};
-  Choice initial_values{this,
-                        {"initial_values", std::string{"latency"}, "",
-                         "where values start: link latencies to the destination group (the paper), or the "
-                         "whole time of the path there "
-                         "without congestion, which tells ports apart that the latencies do not",
-                         among({"latency", "path-time"})}};
+      {"initial_values", std::string{"latency"}, "",
+       "initial values: link latencies to the destination group (the paper), or the time of the whole path "
+       "without congestion, which also differs between ports with equal latencies",
+       among({"latency", "path-time"})}};
   Choice rows{this,
               {"rows", std::string{"group-slot"}, "",
-               "what a row stands for: destination group and source slot (the two-level table), destination "
-               "group, or "
+               "key of a row: destination group and source slot (the two-level table), destination group, or "
                "destination router",
                among({"group-slot", "group", "router"})}};
   Choice exploration{
       this,
       {"exploration", std::string{"uniform"}, "",
-       "which port is explored: any with the same probability (the paper), or the one with the fewest "
-       "packets in its "
-       "queues and credits in use, the next one round the router from the drawn port on equality",
+       "port that a router explores: a random port (the paper), or the port with the fewest packets in its "
+       "queues and credits in use; among equal ports, the next one after a random port",
        among({"uniform", "least-occupied"})}};
-  Real queue_weight{this,
-                    {"queue_weight", 0.0, "packet times",
-                     "added to a port's value for every packet in its output queues, where ports are "
-                     "compared: the table says what a "
-                     "port is like on average, the queue what it is like now. 0: not (the paper); 1: what it "
-                     "takes to send them. "
-                     "What is reported to other routers stays free of it",
-                     between(0, 1e6)}};
+  Real queue_weight{
+      this,
+      {"queue_weight", 0.0, "packet times",
+       "time that the router adds to a port's value per packet in the port's output queues, in packet times, "
+       "if it compares ports: the table has the port's mean time, the queue its present state. 0: none (the "
+       "paper); 1: the time that sending the queue takes. Values reported to other routers do not contain it",
+       between(0, 1e6)}};
   Real occupancy_weight{
       this,
       {"occupancy_weight", 0.0, "packet times",
-       "the same for every packet in its queues and every credit in use, of which a long link has "
-       "many without any congestion",
+       "time that the router adds to a port's value per queued packet and per credit in use, in packet "
+       "times, if it compares ports. A long link has many credits in use even without congestion",
        between(0, 1e6)}};
   Choice source_ports{
       this,
       {"source_ports", std::string{"all"}, "",
-       "which ports the source router weighs against the minimal one: all (the paper), or the global ones. "
-       "Behind a local port packets go minimally, back to the global link that they were to avoid",
+       "ports that the source router compares with the minimal port: all (the paper), or the global ones. "
+       "After a local port, packets go minimally, back to the global link that they were to avoid",
        among({"all", "global"})}};
-  Real learn_until_ns{this,
-                      {"learn_until_ns", 0.0, "ns",
-                       "tables are frozen and nothing is explored from then on; 0: never", between(0, 1e12)}};
+  Real learn_until_ns{
+      this,
+      {"learn_until_ns", 0.0, "ns",
+       "time from which on tables are frozen and routers explore no more; 0: never", between(0, 1e12)}};
 
   [[nodiscard]] bool follows_taken() const noexcept { return next_value == 1; }
   [[nodiscard]] bool path_time() const noexcept { return initial_values == 1; }
@@ -248,7 +247,7 @@ std::vector<PolicyInfo> q_adaptive_policies() {
   return {info_of("q-adaptive", "learns in two-level Q-tables how soon each port reaches a group",
                   "Kang, Wang, Lan, HPDC 2021, section 4"),
           info_of("q-adaptive-queue",
-                  "Q-adaptive whose tables begin with the times of idle paths, and which adds the wait in a "
+                  "Q-adaptive with tables that begin with the times of idle paths; it adds the wait in a "
                   "port's own queues",
                   "this project, after Kang, Wang, Lan, HPDC 2021",
                   {{"initial_values", std::string{"path-time"}}, {"queue_weight", 1.0}}),

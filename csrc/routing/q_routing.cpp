@@ -7,14 +7,15 @@ namespace {
 
 struct QRoutingSettings : ParameterSet {
   using ParameterSet::ParameterSet;
-  Real alpha{this, {"alpha", 0.2, "", "learning rate. Source: HPDC 2021, equation 1", between(0, 1)}};
-  Real epsilon{this, {"epsilon", 0.001, "", "share of random ports where there is a choice", between(0, 1)}};
-  Count max_hops{
-      this,
-      {"max_hops", 2.0, "hops",
-       "hops that the tables decide (maxQ); a route has at most a minimal path's more (three where groups "
-       "are all-to-all), and as many VCs",
-       whole(1, 12)}};
+  Real alpha{
+      this, {"alpha", 0.2, "", "learning rate of all updates. Source: HPDC 2021, equation 1", between(0, 1)}};
+  Real epsilon{this,
+               {"epsilon", 0.001, "", "probability of a random port if several are legal", between(0, 1)}};
+  Count max_hops{this,
+                 {"max_hops", 2.0, "hops",
+                  "hops that the tables decide (maxQ); a minimal path follows, so a route has up to max_hops "
+                  "+ 3 hops and VCs if groups are all-to-all",
+                  whole(1, 12)}};
 };
 
 // Q-routing: a row per destination router; the smallest estimate wins, until a packet has passed so many

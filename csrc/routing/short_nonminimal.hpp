@@ -22,7 +22,7 @@ namespace dragonfly {
   return second_hop ? NonMinimalKind::kGl : NonMinimalKind::kG;
 }
 
-// The kind with the first local hop added: for routers none of whose own global links will do, in systems
+// The kind with the first local hop added: for routers without a suitable global link, in systems
 // with fewer groups than ports.
 [[nodiscard]] constexpr NonMinimalKind with_first_hop(NonMinimalKind kind) noexcept {
   return nonminimal_kind(true, visits_router(kind));

@@ -59,17 +59,16 @@ std::unique_ptr<RoutingPolicy> make_tpr(const PolicyInfo& info, const Parameters
 std::vector<PolicyInfo> tpr_policies() {
   std::vector<ParameterInfo> parameters = threshold_parameters();
   parameters.pop_back();  // of saturated links
-  ParameterInfo weight{
-      "stored_weight", 0.0, "",
-      "what a packet in an injection queue counts: 0 for the plain counters of TPR, 0.1 for the "
-      "extended ones of LIA. Source: w of LIA, TACO 2025, section 6.1.1",
-      between(0, 1e6)};
+  ParameterInfo weight{"stored_weight", 0.0, "",
+                       "weight of a packet in an injection queue: 0 for the plain counters of TPR, 0.1 for "
+                       "the extended counters of LIA. Source: w of LIA, TACO 2025, section 6.1.1",
+                       between(0, 1e6)};
   parameters.insert(parameters.begin(),
                     {find_tracker(kOfferedTraffic).parameters.front(), std::move(weight)});
   std::ranges::copy(bias_parameters(), std::back_inserter(parameters));
   std::ranges::copy(candidate_parameters(), std::back_inserter(parameters));
   return {{"tpr",
-           "UGAL with a bias that depends on what the router sent to the destination group lately",
+           "UGAL with a bias that depends on the router's recent traffic to the destination group",
            "Faizian et al., IEEE TMSCS 2018; LIA, TACO 2025, sections 2.2.3 and 5.2",
            "source",
            "path",

@@ -51,12 +51,15 @@ std::vector<ParameterInfo> threshold_parameters() {
                          between(0, 1e6)};
   };
   return {row("low_packets",
-              "traffic towards a group is benign below so many packets of the router in the window; at most "
+              "packets of the router in the window below which traffic to a group is benign; at most "
               "high_packets",
               "LI_l", "7, 5, 4 and 3"),
-          row("high_packets", "and adverse above so many; in between it is mixed", "LI_h", "10, 8, 6 and 5"),
+          row("high_packets",
+              "packets of the router in the window above which traffic to a group is adverse; between "
+              "low_packets and high_packets, traffic is mixed",
+              "LI_h", "10, 8, 6 and 5"),
           row("saturated_packets",
-              "a global link of the router is saturated if the counter of the group behind it exceeds this",
+              "value of a group's counter above which the router's global links to the group are saturated",
               "GPSTh", "10, 8, 6 and 5")};
 }
 
@@ -67,18 +70,15 @@ std::vector<ParameterInfo> bias_parameters() {
                              ": above 0 favors minimal paths. Source: LIA, TACO 2025, table 1",
                          between(-1e9, 1e9)};
   };
-  return {
-      bias("benign_bias_packets", 15, "benign"),
-      bias("mixed_bias_packets", -3, "mixed"),
-      bias("adverse_bias_packets", -15, "adverse"),
-      {"congestion_metric", std::string{"queued"}, "",
-       "what the two paths are compared by: the packets queued in the router for the VC that a path would "
-       "use first, "
-       "or its occupancy, which counts those that were sent and whose credit is not back, too. T fits the "
-       "first: "
-       "what is in flight on a loaded global link alone outweighs it. Source: Q of LIA, TACO 2025, equation "
-       "1",
-       among({"queued", "occupancy"})}};
+  return {bias("benign_bias_packets", 15, "benign"),
+          bias("mixed_bias_packets", -3, "mixed"),
+          bias("adverse_bias_packets", -15, "adverse"),
+          {"congestion_metric", std::string{"queued"}, "",
+           "congestion that the router compares, for the VC that a path would use first: the packets queued "
+           "in the router, or the VC's occupancy, which also counts packets whose credits are not back. The "
+           "biases suit queued packets: the packets in flight on a loaded global link alone outweigh a bias. "
+           "Source: Q of LIA, TACO 2025, equation 1",
+           among({"queued", "occupancy"})}};
 }
 
 LevelBiases read_biases(const PolicyInfo& info, const Parameters& given) {

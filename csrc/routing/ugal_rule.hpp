@@ -24,15 +24,14 @@ struct CandidateParams : NonMinimalParams {
   Count minimal_candidates{
       this,
       {"minimal_candidates", 1.0, "paths",
-       "shortest paths that are drawn, the least occupied is compared; there are several only "
-       "with trunking and on grids. Source: 1 in Kang et al., HPDC 2021; 2 on Aries",
+       "minimal paths that the router draws, to compare the least occupied one; they differ only with "
+       "trunking and on grids. Source: 1 in Kang et al., HPDC 2021; 2 on Aries",
        whole(1, 16)}};
-  Count nonminimal_candidates{
-      this,
-      {"nonminimal_candidates", 1.0, "paths",
-       "non-minimal paths that are drawn, the least occupied is compared. Source: 1 in Kang et al., "
-       "HPDC 2021; 2 on Aries",
-       whole(1, 16)}};
+  Count nonminimal_candidates{this,
+                              {"nonminimal_candidates", 1.0, "paths",
+                               "non-minimal paths that the router draws, to compare the least occupied one. "
+                               "Source: 1 in Kang et al., HPDC 2021; 2 on Aries",
+                               whole(1, 16)}};
 };
 
 struct UgalParams : CandidateParams {
@@ -51,9 +50,9 @@ struct QueueUgalParams : UgalParams {
   Choice congestion_metric{
       this,
       {"congestion_metric", std::string{"port"}, "",
-       "what the two paths are compared by: the occupancy of the port that a path would use first, which "
-       "counts the packets in flight whose credit is not back yet, or what is queued in the router for the "
-       "VC there. On a long link packets in flight look like congestion. Source: Kang et al., HPDC 2021, "
+       "congestion that the router compares, at the first port of each path: the occupancy of the port "
+       "(queued packets, and packets in flight, whose credits are not back), or the packets queued for the "
+       "path's VC. On a long link, packets in flight look like congestion. Source: Kang et al., HPDC 2021, "
        "section 5.1; Won et al., HPCA 2015",
        among({"port", "queued"})}};
 };
@@ -64,16 +63,14 @@ struct PiggybackParams : UgalParams {
   Choice congestion_metric{
       this,
       {"congestion_metric", std::string{"auto"}, "",
-       "what the two paths are compared by: the occupancy of the whole port that a path would "
-       "use first, or of "
-       "the VC there; auto: as the network says (congestion_metric)",
+       "congestion that the router compares, at the first port of each path: the occupancy of the whole "
+       "port, or of the path's VC; auto: as the network says (congestion_metric)",
        among({"auto", "port", "vc"})}};
-  Choice weights{
-      this,
-      {"weights", std::string{"double"}, "",
-       "the weights of the two paths: double, 1 and 2, as in equation 1 of LIA, TACO 2025; hops, their "
-       "numbers of hops, as in UGAL, Kim et al., ISCA 2008",
-       among({"double", "hops"})}};
+  Choice weights{this,
+                 {"weights", std::string{"double"}, "",
+                  "weights of the two paths. double: 1 and 2, as in equation 1 of LIA, TACO 2025; hops: the "
+                  "numbers of hops, as in UGAL, Kim et al., ISCA 2008",
+                  among({"double", "hops"})}};
 };
 
 // Their rows in the registry, and their values; those of candidates leave the bias at 0.

@@ -94,7 +94,7 @@ ProgramPtr make_all_to_all(const ProgramContext& context, const PatternArguments
 
 PatternInfo all_to_all_pattern() {
   return {.name = "all-to-all",
-          .summary = "every host sends one message to every other, its neighbour first; closed loop",
+          .summary = "every host sends one message to every other host, the next host first; closed loop",
           .source =
               "Thakur et al., Optimization of collective communication operations in MPICH, IJHPCA 2005; "
               "pacing: FOGSim, all2all",

@@ -185,13 +185,12 @@ PatternInfo demand_pattern() {
           "a traffic matrix as in Dally and Towles, Principles and Practices of Interconnection Networks, "
           "2004, section 3.2",
       .example = "",
-      .parameters =
-          {{"matrix", "",
-            "N x N hosts, R x R routers or g x g groups; rows: sources, relative to the largest row, "
-            "which offers the load; at least 0"},
-           {"placement", "none",
-            "hosts of the rows, which are ranks then: consecutive, random, random-routers, random-groups, "
-            "groups=k, or a list of hosts"}},
+      .parameters = {{"matrix", "",
+                      "N x N hosts, R x R routers or g x g groups, no value below 0; rows are sources, "
+                      "relative to the largest row, whose hosts offer the load"},
+                     {"placement", "none",
+                      "hosts of the rows, if rows are ranks: consecutive, random, random-routers, "
+                      "random-groups, groups=k, or a list of hosts"}},
       .factory = make_demand};
 }
 

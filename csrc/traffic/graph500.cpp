@@ -406,26 +406,27 @@ ProgramPtr make_graph500(const ProgramContext& context, const PatternArguments& 
 }  // namespace
 
 PatternInfo graph500_pattern() {
-  return {
-      .name = "graph500",
-      .summary = "levels of a breadth-first search: random messages, then an all-reduce; closed loop",
-      .source = "Fuentes et al., CCPE 2017, with the values of LIA, TACO 2025, section 5.3",
-      .example = "graph500:scale=10",
-      .parameters = {{"scale", "20", "the graph has 2^scale vertices"},
-                     {"edge_factor", "16", "and so many edges per vertex"},
-                     {"coalescing", "256", "queries for one task that share a message"},
-                     {"root_degree", "3", "edges of the vertex that the search starts from"},
-                     {"levels", "5", "of the tree, at most"},
-                     {"message_bytes", "250", "size of a message with queries"},
-                     {"in_flight", "1", "messages of a host that may be in its source queue"},
-                     {"graph_seed", "0", "which graph: which task queries which"},
-                     interval_parameter(kGraph500Interval),
-                     injection_load_parameter(),
-                     {"query_ns", "packet time / coalescing",
-                      "work on a query between two messages that a task sends; 0: none"},
-                     {"signals", "false", "whether every task tells every other that it has sent all"},
-                     {"reduce", "tree", "the all-reduce: a binomial tree, or a star around the root task"}},
-      .program = make_graph500};
+  return {.name = "graph500",
+          .summary = "levels of a breadth-first search: random messages, then an all-reduce; closed loop",
+          .source = "Fuentes et al., CCPE 2017, with the values of LIA, TACO 2025, section 5.3",
+          .example = "graph500:scale=10",
+          .parameters = {{"scale", "20", "binary logarithm of the number of vertices"},
+                         {"edge_factor", "16", "edges of the graph per vertex"},
+                         {"coalescing", "256", "queries for one task that share a message"},
+                         {"root_degree", "3", "edges of the vertex at which the search starts"},
+                         {"levels", "5", "largest number of levels of the search tree"},
+                         {"message_bytes", "250", "size of a message with queries"},
+                         {"in_flight", "1", "messages of a host that may be in its source queue"},
+                         {"graph_seed", "0", "seed of the graph, which says which tasks query each other"},
+                         interval_parameter(kGraph500Interval),
+                         injection_load_parameter(),
+                         {"query_ns", "packet time / coalescing",
+                          "computing time per query between two messages of a task; 0: none"},
+                         {"signals", "false",
+                          "whether every task signals to every other task that it has sent all queries"},
+                         {"reduce", "tree",
+                          "shape of the all-reduce: a binomial tree, or a star around the root task"}},
+          .program = make_graph500};
 }
 
 }  // namespace dragonfly

@@ -197,14 +197,14 @@ ProgramPtr make_halo3d(const ProgramContext& context, const PatternArguments& ar
 PatternInfo halo3d_pattern() {
   return {
       .name = "halo3d",
-      .summary = "halo exchange of a 27-point stencil with the 26 tasks around; closed loop",
+      .summary = "halo exchange of a 27-point stencil with the 26 neighboring tasks; closed loop",
       .source = "McDonald et al., SC 2019, as in LIA, TACO 2025, section 5.3; sizes are our assumption",
       .example = "halo3d:side=8",
       .parameters = {{"grid", "as cubic as can be", "lengths x;y;z, whose product is the number of hosts"},
                      {"wrap", "true", "whether the grid is a torus"},
                      {"side", "32", "cells of a task along each of x, y, z"},
                      {"cell_bytes", "8", "size of a cell"},
-                     {"iterations", "1", "exchanges, one after the other"},
+                     {"iterations", "1", "number of exchanges, one after the other"},
                      {"compute_ns", "0", "time between two exchanges"},
                      interval_parameter(kHalo3dInterval),
                      injection_load_parameter()},

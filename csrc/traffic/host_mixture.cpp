@@ -79,14 +79,14 @@ PatternPtr make_host_mixture(const PatternContext& context, const std::vector<Ho
 }
 
 PatternInfo host_mixture_pattern() {
-  return {
-      .name = "mixture",
-      .summary = "each set of hosts follows a pattern of its own; hosts in no set do not send",
-      .source = "Benito et al. (LIA), TACO 2025, section 6.4, generalised",
-      .example = "",
-      .parameters = {{"parts", "", "a list of patterns with their hosts"},
-                     {"confined", "false", "hosts of a set talk only to one another (\"network areas\")"}},
-      .factory = make_host_mixture};
+  return {.name = "mixture",
+          .summary = "each set of hosts follows a pattern of its own; hosts in no set do not send",
+          .source = "Benito et al. (LIA), TACO 2025, section 6.4, generalised",
+          .example = "",
+          .parameters = {{"parts", "", "a list of patterns with their hosts"},
+                         {"confined", "false",
+                          "whether the hosts of a set send only to hosts of the set (\"network areas\")"}},
+          .factory = make_host_mixture};
 }
 
 }  // namespace dragonfly

@@ -80,12 +80,12 @@ PatternPtr make_hotspot(const PatternContext& context, const PatternArguments& a
 
 PatternInfo hotspot_pattern() {
   return {.name = "hotspot",
-          .summary = "a fraction of all messages to a few hot hosts, the rest uniform",
+          .summary = "a fraction of all messages goes to a few hot hosts, the rest is uniform",
           .source =
               "Pfister and Norton, Hot spot contention and combining in multistage interconnection networks, "
               "IEEE Transactions on Computers 1985",
           .example = "hotspot:hosts=4,fraction=0.2",
-          .parameters = {{"hosts", "4", "how many hot hosts (drawn by the seed), or a list of hosts"},
+          .parameters = {{"hosts", "4", "number of hot hosts (drawn by the seed), or a list of hosts"},
                          {"fraction", "0.2", "share of the messages to hot hosts, 0 to 1"}},
           .factory = make_hotspot};
 }

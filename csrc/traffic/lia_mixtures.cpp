@@ -46,8 +46,9 @@ PatternPtr make_c2(const PatternContext& context, const PatternArguments&) {
 PatternInfo lia_c1_pattern() {
   return {
       .name = "lia-c1",
-      .summary = "four areas of 25 % of the hosts, each for itself: uniform, adv+1, adv+h, advc",
-      .source = "Benito et al. (LIA), TACO 2025, section 6.4 (C1); which hosts form an area is our reading",
+      .summary =
+          "four areas of 25 % of the hosts, without traffic between areas: uniform, adv+1, adv+h, advc",
+      .source = "Benito et al. (LIA), TACO 2025, section 6.4 (C1); the hosts of each area are an assumption",
       .example = "lia-c1",
       .parameters = {},
       .factory = make_c1};
@@ -55,7 +56,7 @@ PatternInfo lia_c1_pattern() {
 
 PatternInfo lia_c2_pattern() {
   return {.name = "lia-c2",
-          .summary = "two interleaved areas, each for itself: odd hosts adv+1, even hosts adv+h",
+          .summary = "two interleaved areas, without traffic between them: odd hosts adv+1, even hosts adv+h",
           .source = "Benito et al. (LIA), TACO 2025, section 6.4 (C2)",
           .example = "lia-c2",
           .parameters = {},

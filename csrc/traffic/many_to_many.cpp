@@ -68,12 +68,13 @@ PatternInfo many_to_many_pattern() {
       .name = "many-to-many",
       .summary = "all-to-all among the hosts of each line along z of a 3-D grid (one host of every group)",
       .source =
-          "Kang et al. (Q-adaptive), HPDC 2021, section 6; that a line along z crosses the groups, the "
-          "rising order and that all messages of a round start together is as in the authors' simulator",
+          "Kang et al. (Q-adaptive), HPDC 2021, section 6. From the authors' simulator: a line along z "
+          "crosses the groups, the order rises, and all messages of a round start together",
       .example = "many-to-many",
       .parameters = {HostGrid::parameter(),
                      {"rounds", "true",
-                      "a message to each of the others at one time; else one at a time, in turn"}},
+                      "whether a host sends a message to all others of its line at one time; if not, to one "
+                      "at a time, in turn"}},
       .factory = make_many_to_many};
 }
 

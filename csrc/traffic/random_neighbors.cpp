@@ -113,13 +113,14 @@ PatternInfo random_neighbors_pattern() {
       .name = "random-neighbors",
       .summary = "every host sends rounds of messages to 6 to 20 random other hosts each",
       .source =
-          "Kang et al. (Q-adaptive), HPDC 2021, section 6; that targets are drawn anew for every round and "
-          "that its messages start together is as in the authors' simulator",
+          "Kang et al. (Q-adaptive), HPDC 2021, section 6. From the authors' simulator: every round draws "
+          "its targets anew, and its messages start together",
       .example = "random-neighbors",
       .parameters = {{"min", "6", "fewest targets of a host"},
                      {"max", "20", "most targets of a host"},
                      {"fixed", "false", "whether a host keeps its targets, all different, for the whole run"},
-                     {"rounds", "true", "a message to each target at one time; else one at a time"}},
+                     {"rounds", "true",
+                      "whether a host sends a message to all targets at one time; if not, to one at a time"}},
       .factory = make_random_neighbors};
 }
 

@@ -158,9 +158,8 @@ std::vector<PatternInfo> all_patterns() {
 #undef DRAGONFLY_ENTRY
   for (PatternInfo& info : all) {
     if (!info.closed_loop()) continue;
-    info.parameters.push_back(
-        {"placement", "consecutive",
-         "which host each task lives on: consecutive, random, random-routers or random-groups"});
+    info.parameters.push_back({"placement", "consecutive",
+                               "host of each task: consecutive, random, random-routers or random-groups"});
   }
   return all;
 }

@@ -26,10 +26,9 @@ SendInterval read_send_interval(const ProgramContext& context, const PatternArgu
 }
 
 PatternParameter interval_parameter(const std::string& rule) {
-  return {
-      "pacing", rule,
-      "how a host's packets enter the network: bernoulli (a trial every flit time), spaced (trials from a "
-      "packet time after the last packet on) or none (as fast as the injection link takes them)"};
+  return {"pacing", rule,
+          "injection of a host's packets: bernoulli (a trial every flit time), spaced (trials from a packet "
+          "time after the last packet on) or none (as fast as the injection link takes packets)"};
 }
 
 PatternParameter injection_load_parameter() {

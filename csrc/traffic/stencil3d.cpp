@@ -83,14 +83,15 @@ PatternInfo stencil3d_pattern() {
   return {.name = "stencil3d",
           .summary = "every host sends rounds of messages to its six neighbours in a 3-D grid",
           .source =
-              "Kang et al. (Q-adaptive), HPDC 2021, section 6; that the grid wraps around, that x is the "
-              "host of a router and that the six messages start together is as in the authors' simulator",
+              "Kang et al. (Q-adaptive), HPDC 2021, section 6. From the authors' simulator: the grid wraps "
+              "around, x is the host of a router, and the six messages start together",
           .example = "stencil3d",
           .parameters = {HostGrid::parameter(),
                          {"wrap", "true",
-                          "whether the grid is a torus; else hosts on its faces have fewer neighbours"},
+                          "whether the grid is a torus; if not, hosts on its faces have fewer neighbors"},
                          {"rounds", "true",
-                          "a message to each neighbor at one time; else one at a time, in turn"}},
+                          "whether a host sends a message to all neighbors at one time; if not, to one at a "
+                          "time, in turn"}},
           .factory = make_stencil3d};
 }
 

@@ -59,12 +59,12 @@ PatternPtr make_uniform(const PatternContext& context, const PatternArguments& a
 
 PatternInfo uniform_pattern() {
   return {.name = "uniform",
-          .summary = "every message to a host drawn uniformly, the sender's own router and group included",
+          .summary = "every message goes to a uniformly drawn host, the sender's router and group included",
           .source =
               "Kang et al. (Q-adaptive), HPDC 2021, section 2.2 (UR); the authors' simulator may draw the "
               "sender itself",
           .example = "uniform",
-          .parameters = {{"exclude_self", "as the network says", "never draw the sender itself"}},
+          .parameters = {{"exclude_self", "as the network says", "whether the sender itself is never drawn"}},
           .factory = make_uniform};
 }
 

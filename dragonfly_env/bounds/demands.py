@@ -56,9 +56,7 @@ def pattern_of(traffic: Traffic) -> Pattern:
     """The pattern, if the traffic is one."""
     if isinstance(traffic, Pattern):
         return traffic
-    allowed = (
-        "must be a pattern, a mixture or a matrix of demands, which have a matrix; other traffic has none"
-    )
+    allowed = "must be an open-loop pattern, a mixture or a demand matrix: bounds need rates between hosts"
     raise config_error("traffic", traffic.spec, allowed)
 
 

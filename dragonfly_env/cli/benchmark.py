@@ -115,7 +115,7 @@ def benchmark(
     if taken:
         note(Text(origin(work)))
     there = len(runs) - taken - len(todo)
-    counts = f"{len(runs)} runs: {taken} published, {there} there already, {len(todo)} to do"
+    counts = f"{len(runs)} runs: {taken} published, {there} in the folder, {len(todo)} left"
     left_out = " (none of them is done)" if report_only else ""
     note(Text(f"{chosen.name} ({effort}): {len(work.labels)} policies, {counts}{left_out}"))
     if work.seeds_of()[-1] == 1:

@@ -219,7 +219,7 @@ def _topology(made: Dragonfly) -> RenderableType:
         ("global links", f"{cables:,}", wiring),
         ("longest minimal path", f"{diameter}", "hops between routers"),
         ("dark global ports", f"{dark:,}", unconnected),
-        ("links per pair of groups", per_pair, "a pair of groups has at least, at most"),
+        ("links per pair of groups", per_pair, "fewest and most links between two groups"),
         ("balanced", "yes" if is_balanced(made) else "no", rule),
     ]
     if made.num_groups > 1 and made.h > 0:

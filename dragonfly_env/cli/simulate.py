@@ -228,7 +228,7 @@ def _log_table(simulation: Runnable, run: Run) -> pa.Table:
 
 def _stationarity(run: Run, results: Mapping[str, Any]) -> tuple[str, str]:
     """Say whether the figures are those of a steady network, and how to color the sentence; a reader needs it first."""
-    growing = "latencies are those of growing queues, and grow with the window"
+    growing = "queues grow, so latencies depend on the window"
     if results["saturated"]:
         if is_overloaded(most := results["destination_load_max"] or 0.0):
             return f"SATURATED: one host gets {most:.3g} times what its link takes; {growing}", "yellow"

@@ -56,7 +56,7 @@ def view(
     and ugal-n, unless others are named). Click a router for its queues, a link for the traffic between its two groups.
 
     Topology, network, traffic and load are those that the first saved agent was trained with, unless options say
-    otherwise. There is no warm-up unless one is typed, so that the network is seen filling.
+    otherwise. The default warm-up is 0: the page shows how the network fills.
 
     [bold]Examples[/bold]
     dragonfly-env view

@@ -78,13 +78,24 @@ class LinkConfig(Record):
 
     called: ClassVar[str] = "a class of link"
     bandwidth_gbytes_per_s: float | None = real(
-        None, 0.0, MAX_BANDWIDTH, open_low=True, unit="GB/s", optional=True, doc="Per direction."
+        None,
+        0.0,
+        MAX_BANDWIDTH,
+        open_low=True,
+        unit="GB/s",
+        optional=True,
+        doc="Bandwidth of the link per direction.",
     )
     latency_ns: float | None = time_ns(
-        None, 0.0, MAX_LATENCY_NS, open_low=True, optional=True, doc="Wire; between groups at least 1 ns."
+        None,
+        0.0,
+        MAX_LATENCY_NS,
+        open_low=True,
+        optional=True,
+        doc="Latency of the wire; at least 1 ns between groups.",
     )
     buffer_packets: int | None = integer(
-        None, 1, MAX_BUFFER, unit="packets", optional=True, doc="Input buffer, per VC."
+        None, 1, MAX_BUFFER, unit="packets", optional=True, doc="Input buffer of the port, per VC."
     )
     vcs: int | None = integer(
         None, 0, MAX_VCS, unit="VCs", optional=True, doc="VCs of a port; 0: as many as the policy needs."

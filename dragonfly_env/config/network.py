@@ -140,13 +140,13 @@ class NetworkConfig(Record):
         "output_buffer_packets", 20, "packets", "Output queue, per VC or per port (see output_queue)."
     )
     output_queue: Literal["per-vc", "shared"] = of_core(
-        "output_queue", "per-vc", "", "One output queue per VC, or one per port that all its VCs share."
+        "output_queue", "per-vc", "", "Output queues of a port: one per VC, or one that all VCs share."
     )
     link_start: Literal["timer", "immediate"] = of_core(
         "link_start",
         "timer",
         "",
-        "When an idle output port starts to send: when its timer of one packet time expires, or immediately.",
+        "Time at which an idle output port starts to send: at the end of its timer of one packet time, or immediately.",
     )
     switching: Literal["store-and-forward", "cut-through"] = of_core(
         "switching",
@@ -187,7 +187,8 @@ class NetworkConfig(Record):
         "decide_at",
         "arrival",
         "",
-        "When the router decides. 'arrival': when the packet arrives. 'head': when the packet is the first of its VC. "
+        "Time of the router's decision. 'arrival': when the packet arrives. 'head': when the packet is the first of "
+        "its VC. "
         "'attempt': as 'head', and the source router decides again whenever the crossbar refuses the packet (not in "
         "environments). 'retry-same-paths': as 'attempt', but between the same two paths that were drawn first "
         "(FOGSim's default). 'by-policy': 'attempt' for lia; 'head' for acor, pb-acor, learned policies and "

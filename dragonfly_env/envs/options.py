@@ -61,12 +61,12 @@ class EnvOptions(Record):
     scope: Scope = choice(
         "every",
         Scope,
-        doc="Which routers decide. ``source``: the source router, once per packet that leaves its group. ``every``: "
+        doc="Routers that decide. ``source``: the source router, once per packet that leaves its group. ``every``: "
         "every router where the packet has more than one legal output. ``all``: every router on its path, forced "
         "hops included, with one legal action. Path actions only: ``source-all``: the source router, also for "
-        "packets to its own group. ``source-around``: the same, and packets to the own group may pass other "
+        "packets to its own group. ``source-around``: as ``source-all``, and packets to the own group may pass other "
         "groups. ``minimal-path``: every router of the source group while the packet is on its minimal path. "
-        "``progressive``: these, and the router by which a packet enters its intermediate group and its "
+        "``progressive``: as ``minimal-path``, and the router by which a packet enters its intermediate group and its "
         "destination group.",
         core="scope",
     )
@@ -119,16 +119,17 @@ class EnvOptions(Record):
         None,
         lambda field, value: _feature_names(value),
         "",
-        "Names of the features to observe; None: all of ``dragonfly_env.decisions.layout.FEATURES``. Those of "
+        "Names of the features to observe; None: all of ``dragonfly_env.decisions.layout.FEATURES``. The features of "
         "``TRACKED_FEATURES`` show what routers remember and tell each other, and only if they are named: "
         "``congested_links`` (1 for each global link of the group that is congested, as the deciding router has heard; "
-        "see the policy ``pb``) and ``candidate_congested`` (path actions: the same of each path's first global "
-        "link).",
+        "see the policy ``pb``) and ``candidate_congested`` (path actions: 1 if the path's first global link is "
+        "congested).",
     )
     occupancy_unit: str = choice(
         "buffers",
         OCCUPANCY_UNITS,
-        doc="Of the features that show occupancies (``queue_packets``, ``credits_in_use``, ``candidate_packets``): "
+        doc="Unit of the features that show occupancies (``queue_packets``, ``credits_in_use``, "
+        "``candidate_packets``): "
         "the room in the network's buffers, rounded up to a power of two, so that values are about 1 at most; 16 "
         "``packets``; or 1,000 ``ns`` of the time that the port's link needs to send them. The last two mean the same "
         "in every network, so networks with other buffers can share a batch, and an agent fits all of them.",
@@ -138,8 +139,8 @@ class EnvOptions(Record):
         None,
         lambda field, value: _tracker_parameters(value),
         "",
-        'Parameters of the trackers behind such features, ``{"congested-links": {"congestion_factor": 1.5}}``. None: '
-        "those that ``config.policy`` needs, or else the defaults. During a warm-up they must be those of "
+        'Parameters of the trackers behind tracked features, ``{"congested-links": {"congestion_factor": 1.5}}``. '
+        "None: those that ``config.policy`` needs, and defaults for the others. During a warm-up they must be those of "
         "``config.policy``, if it needs the same tracker.",
         core="trackers",
     )
@@ -208,8 +209,8 @@ class EnvOptions(Record):
         0,
         2**40,
         unit="bytes",
-        doc="If ``transitions()`` is not called and more than that piles up in a network, transitions are no longer "
-        "kept in this episode; the same for ``feedback()``, counted by itself.",
+        doc="Most bytes of transitions that pile up in a network if ``transitions()`` is not called; above, no more "
+        "are kept in this episode. ``feedback()`` has its own limit of this size.",
         core="most_uncollected_bytes",
     )
 

@@ -72,10 +72,10 @@ class Job(Record):
         policy: Who routes its packets; None: the run's policy. Any two policies of a run must share the rules for
             virtual channels, and none may learn.
         all_to_all_policy: The same for the packets of its all-to-all operations; None: as ``policy``.
-        start_ns: When its ranks start.
-        iterations: How often the program is repeated; ``"endless"``: as long as the run lasts.
+        start_ns: Time at which the ranks start.
+        iterations: Repetitions of the program; ``"endless"``: as long as the run lasts.
         seed: Of its placement and its jitter; None: the run's.
-        name: In tables; empty: the program's.
+        name: Name of the job in tables; empty: the name of the program.
 
     Raises:
         ConfigError: For an impossible setting; the message names the field.
@@ -91,23 +91,27 @@ class Job(Record):
 
     called: ClassVar[str] = "a job"
     program: Any
-    hosts: int | None = integer(None, 1, MOST_HOSTS, optional=True, doc="How many hosts it has.")
+    hosts: int | None = integer(None, 1, MOST_HOSTS, optional=True, doc="Number of hosts.")
     placement: Any = setting(
         "consecutive",
         check_placement,
         "",
-        "Which hosts: consecutive, random, random-routers, random-groups, groups=k, or a list.",
+        "Hosts of the job: consecutive, random, random-routers, random-groups, groups=k, or a list.",
     )
-    policy: Any = policy_row("The policy of its packets; unset: the run's.")
-    all_to_all_policy: Any = policy_row("The policy of its all-to-all operations; unset: ``policy``.")
-    start_ns: float = time_ns(0.0, 0.0, MAX_SETTING_NS, doc="When its ranks start.")
+    policy: Any = policy_row("Policy of the job's packets; unset: the policy of the run.")
+    all_to_all_policy: Any = policy_row("Policy of the job's all-to-all operations; unset: ``policy``.")
+    start_ns: float = time_ns(0.0, 0.0, MAX_SETTING_NS, doc="Time at which the ranks start.")
     iterations: Any = setting(
-        1, _check_iterations, "", f"How often the program is repeated; {ENDLESS}: as long as the run lasts."
+        1, _check_iterations, "", f"Repetitions of the program; {ENDLESS}: as long as the run lasts."
     )
     seed: int | None = integer(
-        None, 0, MAX_SEED, optional=True, doc="Of its placement and jitter; unset: the run's."
+        None,
+        0,
+        MAX_SEED,
+        optional=True,
+        doc="Seed of the placement and the jitter; unset: the seed of the run.",
     )
-    name: str = setting("", check_text, "", "In tables; empty: the program's.")
+    name: str = setting("", check_text, "", "Name of the job in tables; empty: the name of the program.")
 
     def __post_init__(self) -> None:
         Record.__post_init__(self)
@@ -135,7 +139,7 @@ class Job(Record):
 
     @property
     def num_hosts(self) -> int:
-        """How many hosts it has."""
+        """Number of hosts."""
         assert self.hosts is not None
         return self.hosts
 

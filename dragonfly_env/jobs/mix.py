@@ -42,7 +42,7 @@ class BackgroundMix(Record):
         fill: Part of the machine's hosts that have a job, those of other jobs included.
         scale: Sizes of large messages, as for the programs.
         stands_for: Nodes that a host stands for, as for ``Milc``.
-        phase_ns: Jobs start between 0 and this.
+        phase_ns: Latest start of a job: jobs start between 0 and this time.
         policy: As of a job; None: the run's.
         all_to_all_policy: As of a job.
 
@@ -65,8 +65,8 @@ class BackgroundMix(Record):
         unit="nodes",
         doc="Nodes that a host stands for, as for milc: 8 on an eighth of a machine.",
     )
-    phase_ns: float = time_ns(200_000.0, doc="Jobs start between 0 and this.")
-    policy: Any = policy_row("The policy of the mix's packets; unset: the run's.")
+    phase_ns: float = time_ns(200_000.0, doc="Latest start of a job: jobs start between 0 and this time.")
+    policy: Any = policy_row("Policy of the mix's packets; unset: the policy of the run.")
     all_to_all_policy: Any = policy_row("The policy of its all-to-all operations; unset: ``policy``.")
 
     @property

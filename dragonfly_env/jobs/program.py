@@ -146,7 +146,7 @@ class Motif(Record, Program):
         1,
         MOST_BYTES,
         unit="bytes",
-        doc="Messages leave in pieces of so many, times scale, in turn over all that are open.",
+        doc="Size of the pieces in which messages leave, times scale, in turn over all open messages.",
     )
 
     def __init_subclass__(cls) -> None:

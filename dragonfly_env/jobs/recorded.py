@@ -46,7 +46,7 @@ class RecordedProgram(Record, Program):
         1,
         MOST_BYTES,
         unit="bytes",
-        doc="Messages leave in pieces of so many, in turn over all open ones.",
+        doc="Size of the pieces in which messages leave, in turn over all open messages.",
     )
 
     @classmethod

@@ -50,7 +50,7 @@ class LinkClassTotals:
 
     @property
     def utilisation(self) -> float:
-        """``utilisation_mean``."""
+        """Mean utilisation of the links."""
         return self.utilisation_mean
 
 

@@ -124,8 +124,8 @@ class SimulationConfig(Record):
     injection: Injection = choice(
         "auto",
         Injection,
-        doc="When hosts generate messages: at even intervals (``NetworkConfig.periodic_intervals``) and all in "
-        "phase, by a trial per flit time, with exponential gaps, as a trace says, or as the programs of closed-loop "
+        doc="Times at which hosts generate messages: at even intervals (``NetworkConfig.periodic_intervals``) and all "
+        "in phase, by a trial per flit time, with exponential gaps, as a trace says, or as the programs of closed-loop "
         "traffic do. 'auto' becomes 'trace' for a trace, 'program' for closed-loop traffic and 'periodic' otherwise.",
     )
     source_queue_packets: int | None = integer(
@@ -141,7 +141,7 @@ class SimulationConfig(Record):
         None,
         SourceQueueFull,
         optional=True,
-        doc="What a generator does while the source queue is full: stop (it goes on at its first regular "
+        doc="Behavior of a generator while the source queue is full: stop (it goes on at its first regular "
         "time with room; a message of a trace waits), or lose messages. None: stall for periodic and trace, "
         "lose for bernoulli and poisson. Closed-loop messages always wait.",
     )

@@ -27,7 +27,7 @@ class CoreOwner:
 
     @contextmanager
     def _marks_broken(self) -> Iterator[None]:
-        """Refuse to go on after a deadlock: what stops does not recover."""
+        """Refuse to go on after a deadlock: a stopped network never recovers."""
         if self._broken is not None:
             raise StateError(self._STOPPED.format(self._broken))
         try:

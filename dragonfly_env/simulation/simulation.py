@@ -375,7 +375,7 @@ class Simulation(CoreOwner):
     def _number_of(self, field: str, policy: Policy | None) -> int:
         if policy is None:
             return 0
-        # Not the run's, even if equal: that one may be replaced.
+        # Jobs never share number 0, the run's policy, even if equal: `set_policy` may replace it.
         if policy in self._job_policies[1:]:
             return self._job_policies.index(policy, 1)
         number = self._core.add_policy(field, policy.to_core())

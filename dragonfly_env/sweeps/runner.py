@@ -1,4 +1,5 @@
-"""Doing runs: each in a process of this machine or of a cluster, saved as it ends, so that nothing done is lost.
+"""Doing runs: each in a process of this machine or of a cluster, saved as it ends, so that an interrupted sweep loses
+no finished run.
 
 A run is one file. This process alone writes it, when the row of the run arrives. So a lost process, machine or batch
 job costs the runs that were under way, and another start does them.

@@ -68,7 +68,7 @@ class HostMixture(Pattern):
     Args:
         parts: (hosts, pattern) pairs; hosts as a sequence of numbers, patterns as anything that
             ``parse_traffic`` takes for a single pattern. No host may be in two sets.
-        confined: Whether the hosts of a set talk only to one another. Group offsets then count the groups
+        confined: Whether the hosts of a set send only to hosts of the set. Group offsets then count the groups
             that own at least one host of the set, cyclically.
 
     Example:
@@ -80,7 +80,7 @@ class HostMixture(Pattern):
 
     name: ClassVar[str] = "mixture"
     parts: tuple[tuple[tuple[int, ...], Pattern], ...]
-    confined: bool = boolean(False, doc="Whether the hosts of a set talk only to one another.")
+    confined: bool = boolean(False, doc="Whether the hosts of a set send only to hosts of the set.")
 
     def __post_init__(self) -> None:
         Pattern.__post_init__(self)

@@ -55,14 +55,14 @@ class AllToAll(ClosedLoop):
     placement: Placement = choice(
         "consecutive",
         Placement,
-        doc="Which host each task lives on: by number, a random permutation of the hosts, or routers or groups in "
-        "random order with their hosts by number. Random ones follow from the run's seed.",
+        doc="Host of each task: by number, a random permutation of the hosts, or routers or groups in random order "
+        "with their hosts by number. Random placements follow from the run's seed.",
     )
     pacing: Pacing = choice(
         "bernoulli",
         Pacing,
-        doc="How a host's packets enter the network: a trial every flit time; trials from a packet time after the last "
-        "packet on; or as fast as the injection link takes them.",
+        doc="Injection of a host's packets: a trial every flit time; trials from a packet time after the last packet "
+        "on; or as fast as the injection link takes packets.",
     )
     injection_load: float | None = real(
         None,

@@ -41,3 +41,43 @@ def test_comments_and_identifiers_of_both_languages_are_checked(
 ) -> None:
     (tmp_path / name).write_text(source)
     assert len(wording.check_code(tmp_path / name)) == faults
+
+
+@pytest.mark.parametrize(
+    ("text", "faults"),
+    [
+        ("that a full buffer of packets behind the link makes", 1),
+        ("Of the placement and the jitter; unset: the run's.", 1),
+        ("Per gradient step.", 1),
+        ("and adverse above so many; in between traffic is mixed", 2),
+        ("the same of what all routers of the group offer", 2),
+        ("level that all routers of a group have, the same", 1),
+        ("levels that a full buffer behind the link adds", 0),
+        ("whether the grid is a torus", 0),
+        ("Per step: the packets that are credited", 0),
+    ],
+)
+def test_a_text_of_a_registry_is_understood_without_the_row_before_it(text: str, faults: int) -> None:
+    assert len(list(wording.check_row(text))) == faults
+
+
+def test_every_registry_is_read_and_has_no_fault() -> None:
+    rows = dict(wording.registry_texts())
+    core = {
+        "ad.levels_far",
+        "tpr",
+        "source of stencil3d",
+        "graph500.levels",
+        "acknowledged-waits",
+        "remote_packets",
+    }
+    python = {
+        "milc",
+        "Milc.stands_for",
+        "Job.hosts",
+        "NetworkConfig.link_start",
+        "deep-q.loss",
+        "EnvOptions.scope",
+    }
+    assert core | python <= set(rows)
+    assert [f"{name}: {fault}" for name, text in rows.items() for fault in wording.check_row(text)] == []

@@ -134,20 +134,22 @@ std::unique_ptr<RouterTracker> make_acknowledged_waits(const TrackerInfo& info, 
 TrackerInfo acknowledged_waits_tracker() {
   return {
       .name = "acknowledged-waits",
-      .summary = "how long a router's own packets waited on their paths, as acknowledgements report",
-      .fields = {{.name = "candidate_waited_packets",
-                  .per = TrackedPer::kAcknowledged,
-                  .half = kHalfWait,
-                  .doc = "how much longer than on idle links the router's packets to the destination "
-                         "router took lately by this kind of path, in packets that a global link could "
-                         "carry meanwhile; 0 if none has arrived"},
-                 {.name = "candidate_waited_age",
-                  .per = TrackedPer::kAcknowledged,
-                  .half = kHalfAgeNs,
-                  .doc = "ns since the last acknowledgement; 1 if there was none"}},
+      .summary = "waiting times of a router's own packets on their paths, as acknowledgements report",
+      .fields =
+          {{.name = "candidate_waited_packets",
+            .per = TrackedPer::kAcknowledged,
+            .half = kHalfWait,
+            .doc =
+                "recent waiting time of the router's packets to the destination router by this kind of path, "
+                "in packets that a global link carries in that time; 0 before the first acknowledgement"},
+           {.name = "candidate_waited_age",
+            .per = TrackedPer::kAcknowledged,
+            .half = kHalfAgeNs,
+            .doc = "ns since the last acknowledgement of this kind of path; 1 before the first one"}},
       .parameters = {{"memory_ns", kMemoryNs, "ns",
-                      "after that time without an acknowledgement the old mean counts half", between(1, 1e9)},
-                     {"new_weight", kNewWeight, "", "of a packet that follows at once on another one",
+                      "time without an acknowledgement after which the old mean counts half",
+                      between(1, 1e9)},
+                     {"new_weight", kNewWeight, "", "weight of a packet that follows another one at once",
                       between(0, 1)}},
       .make = make_acknowledged_waits,
       .bytes = AcknowledgedWaits::bytes};

@@ -10,13 +10,14 @@ struct CongestionParams : ParameterSet {
   using ParameterSet::ParameterSet;
   Real factor{this,
               {"congestion_factor", 1.2, "",
-               "how far above the mean occupancy of its router's global links a link must be to be "
-               "congested. Source: "
-               "F of LIA, TACO 2025, table 1",
+               "a global link is congested if its occupancy exceeds the mean of its router's global links "
+               "times this factor, plus congestion_offset_packets. Source: F of LIA, TACO 2025, table 1",
                between(0, 1e6)}};
   Real offset_packets{this,
                       {"congestion_offset_packets", 5.0, "packets",
-                       "and so many packets more. Source: Z of LIA, TACO 2025, table 1", between(0, 1e6)}};
+                       "packets above congestion_factor times the mean occupancy, from which on a link is "
+                       "congested. Source: Z of LIA, TACO 2025, table 1",
+                       between(0, 1e6)}};
 };
 
 // Piggyback's flags: every router marks those of its global links that are congested and signals them to its
@@ -98,7 +99,7 @@ std::unique_ptr<RouterTracker> make_congested_links(const TrackerInfo& info, con
 TrackerInfo congested_links_tracker() {
   return {
       .name = "congested-links",
-      .summary = "which global links of the group are congested, as its routers tell each other",
+      .summary = "congested global links of the group, by the signals of its routers",
       .fields = {{.name = "congested_links",
                   .per = TrackedPer::kGroupLink,
                   .doc = "1 if the global link is congested, by the signals that this router has received",

@@ -62,17 +62,19 @@ std::unique_ptr<RouterTracker> make_link_occupancy(const TrackerInfo& /*info*/, 
 TrackerInfo link_occupancy_tracker() {
   return {
       .name = "link-occupancy",
-      .summary = "how full the global links of the whole group are, without delay (ideal)",
+      .summary = "occupancy of the global links of the whole group, without delay (ideal)",
       .fields = {{.name = "link_packets",
                   .per = TrackedPer::kGroupLink,
                   .unit = 64,
                   .high = 1024,
-                  .doc = "congestion of the global link, at once: queued, and sent with the credit not back"},
+                  .doc =
+                      "packets of the global link, without delay: queued, or sent with the credit not back"},
                  {.name = "candidate_link_packets",
                   .per = TrackedPer::kFirstGlobalHop,
                   .unit = 64,
                   .high = 1024,
-                  .doc = "the same of the VC that the path would use on its first global link"},
+                  .doc = "packets of the VC that the path would use on its first global link: queued, or "
+                         "sent with the credit not back"},
                  {.name = "candidate_link_queued_packets",
                   .per = TrackedPer::kFirstGlobalHop,
                   .unit = 64,

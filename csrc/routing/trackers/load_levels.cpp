@@ -14,22 +14,18 @@ namespace {
 struct LevelParams : ParameterSet {
   using ParameterSet::ParameterSet;
   Real near_levels{
+      this, {"levels_near", 64.0, "levels", "levels that a full queue of the port adds", between(0, 1024)}};
+  Real far_levels{
       this,
-      {"levels_near", 64.0, "levels",
-       "that a full buffer's worth of packets in the port's own queue makes, one after the other",
-       between(0, 1024)}};
-  Real far_levels{this,
-                  {"levels_far", 64.0, "levels", "that a full buffer of packets behind the link makes",
-                   between(0, 1024)}};
+      {"levels_far", 64.0, "levels", "levels that a full buffer behind the link adds", between(0, 1024)}};
   Count empty_level{
       this,
       {kLevelOfEmptyPort, 1.0, "levels",
-       "of a port with nothing; above 0 a bias that multiplies also holds against an empty port",
-       whole(0, 15)}};
+       "level of an idle port; if above 0, a shifted bias also holds against an idle port", whole(0, 15)}};
   Real wire_share{this,
                   {"wire_share", 1.0, "",
-                   "of what the link carries at its full rate, there and back: so many of the packets whose "
-                   "credit is not back count as on the wire, not as in the buffer",
+                   "packets without a credit that count as on the wire, not as in the buffer behind it, as a "
+                   "share of what a fully used link holds in a round trip",
                    between(0, 16)}};
 };
 
@@ -103,7 +99,7 @@ std::unique_ptr<RouterTracker> make_load_levels(const TrackerInfo& info, const P
 
 TrackerInfo load_levels_tracker() {
   return {.name = kLoadLevels,
-          .summary = "how loaded the router's ports are, in the 16 levels of Aries",
+          .summary = "load of the router's ports, in the 16 levels of Aries",
           .fields = {{.name = "load_level",
                       .per = TrackedPer::kPort,
                       .unit = 16,

@@ -159,27 +159,34 @@ TrackerInfo nonminimal_length_tracker() {
   return {
       .name = "nonminimal-length",
       .summary =
-          "ACOR's level of a router: how long its non-minimal paths are, by how long heads were blocked",
+          "ACOR's level of a router: the length of its non-minimal paths, by the blocked heads of its "
+          "injection queues",
       .fields = {{.name = "nonminimal_level",
                   .unit = 2,
-                  .doc = "0: own global links (g); 1: and a random router behind (gl); 2: all routers (lgl)"},
+                  .doc = "non-minimal paths of the level: 0, by own global links (g); 1, also on to a random "
+                         "router (gl); 2, by all routers (lgl)"},
                  {.name = "blocked_cycles",
                   .half = 16,
                   .doc = "attempts of blocked heads of injection queues in this interval"}},
       .parameters = {{"first_increase", 15.0, "attempts",
-                      "level 0 rises to 1 at so many. Source: IT1 of LIA, TACO 2025, table 1",
+                      "blocked attempts in an interval from which on level 0 rises to 1. Source: IT1 of LIA, "
+                      "TACO 2025, table 1",
                       between(1, 1e9)},
                      {"second_increase", 50.0, "attempts",
-                      "level 1 rises to 2 at so many. Source: IT2 of LIA, TACO 2025, table 1",
+                      "blocked attempts in an interval from which on level 1 rises to 2. Source: IT2 of LIA, "
+                      "TACO 2025, table 1",
                       between(1, 1e9)},
                      {"first_decrease", 5.0, "attempts",
-                      "level 1 falls to 0 with so many or fewer. Source: DT1 of LIA, TACO 2025, table 1",
+                      "blocked attempts in an interval up to which level 1 falls to 0. Source: DT1 of LIA, "
+                      "TACO 2025, table 1",
                       between(0, 1e9)},
                      {"second_decrease", 15.0, "attempts",
-                      "level 2 falls to 1 with so many or fewer. Source: DT2 of LIA, TACO 2025, table 1",
+                      "blocked attempts in an interval up to which level 2 falls to 1. Source: DT2 of LIA, "
+                      "TACO 2025, table 1",
                       between(0, 1e9)},
                      {"hysteresis_ns", 500.0, "ns",
-                      "the interval of the counter. Source: HI of LIA, TACO 2025, table 1", between(1, 1e6)}},
+                      "interval in which blocked attempts are counted. Source: HI of LIA, TACO 2025, table 1",
+                      between(1, 1e6)}},
       .make = make_nonminimal_length,
       .bytes = NonMinimalLength::bytes};
 }

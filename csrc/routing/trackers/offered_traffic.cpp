@@ -176,11 +176,11 @@ TimePs window_parameter(const ParameterOwner& owner, const Parameters& given) {
 std::vector<ParameterInfo> window_parameters() {
   return {
       {"window_ns", 200.0, "ns",
-       "how long a packet counts after it has left its injection queue. Source: HW of LIA, TACO 2025, table "
+       "time that a packet counts after it has left its injection queue. Source: HW of LIA, TACO 2025, table "
        "1",
        between(1, 1e5)},
       {"stored_weight", 0.1, "",
-       "what a packet in an injection queue counts. Source: w of LIA, TACO 2025, table 1", between(0, 1e6)}};
+       "weight of a packet in an injection queue. Source: w of LIA, TACO 2025, table 1", between(0, 1e6)}};
 }
 
 TrackerInfo offered_traffic_tracker() {
@@ -192,37 +192,35 @@ TrackerInfo offered_traffic_tracker() {
   return {
       .name = "offered-traffic",
       .summary = "global counters: packets of a router's hosts for each group, sent lately and waiting",
-      .fields =
-          {{.name = "offered_packets",
-            .per = TrackedPer::kGroup,
-            .unit = kUnit,
-            .high = kMost,
-            .doc = "the extended counter: packets of the router's hosts for the group, in the window, and w "
-                   "times those in the router's injection queues"},
-           {.name = "destination_offered_packets",
-            .per = TrackedPer::kDestination,
-            .unit = kUnit,
-            .high = kMost,
-            .doc = "offered_packets of the destination group"},
-           links("saturated_links",
-                 "global links of the router whose group's offered_packets exceed "
-                 "saturated_packets"),
-           links("own_links", "connected global links of the router"),
-           {.name = "destination_demand",
-            .per = TrackedPer::kDestination,
-            .half = kHalfDemand,
-            .doc = "offered_packets of the destination group times the routers of a group, per packets that "
-                   "its links there carry in the window"},
-           {.name = "destination_group_demand",
-            .per = TrackedPer::kDestination,
-            .half = kHalfDemand,
-            .doc = "the same of what all routers of the group offer, without delay (ideal)"},
-           {.name = "destination_traffic_level",
-            .per = TrackedPer::kDestination,
-            .unit = 2,
-            .doc = "how adverse traffic to the destination group is: 0 below low_packets, 2 above "
-                   "high_packets, 1 in "
-                   "between"}},
+      .fields = {{.name = "offered_packets",
+                  .per = TrackedPer::kGroup,
+                  .unit = kUnit,
+                  .high = kMost,
+                  .doc = "extended counter: packets of the router's hosts for the group in the window, plus "
+                         "w times the packets for it in the router's injection queues"},
+                 {.name = "destination_offered_packets",
+                  .per = TrackedPer::kDestination,
+                  .unit = kUnit,
+                  .high = kMost,
+                  .doc = "offered_packets of the destination group"},
+                 links("saturated_links",
+                       "global links of the router whose group's offered_packets exceed "
+                       "saturated_packets"),
+                 links("own_links", "connected global links of the router"),
+                 {.name = "destination_demand",
+                  .per = TrackedPer::kDestination,
+                  .half = kHalfDemand,
+                  .doc = "offered_packets of the destination group times the routers of a group, over the "
+                         "packets that the group's links there carry in the window"},
+                 {.name = "destination_group_demand",
+                  .per = TrackedPer::kDestination,
+                  .half = kHalfDemand,
+                  .doc = "destination_demand of the whole group: sum of its routers, without delay (ideal)"},
+                 {.name = "destination_traffic_level",
+                  .per = TrackedPer::kDestination,
+                  .unit = 2,
+                  .doc = "level of the traffic to the destination group: 0 (benign) below low_packets, 2 "
+                         "(adverse) above high_packets, 1 in between"}},
       .parameters = std::move(parameters),
       .make = make_offered_traffic,
       .bytes = OfferedTraffic::bytes};

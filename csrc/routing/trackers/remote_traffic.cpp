@@ -161,22 +161,24 @@ std::unique_ptr<RouterTracker> make_remote_traffic(const TrackerInfo& info, cons
 TrackerInfo remote_traffic_tracker() {
   return {
       .name = "remote-traffic",
-      .summary = "remote counters: what a router's traffic would put on local links of intermediate groups",
+      .summary =
+          "remote counters: load that a router's traffic would put on local links of intermediate groups",
       .fields = {{.name = "remote_packets",
                   .per = TrackedPer::kPeer,
                   .unit = 16,
                   .high = 1U << 16,
-                  .doc = "packets in the window, and w times those waiting, for local links to the router so "
-                         "many places ahead in intermediate groups"},
+                  .doc = "packets in the window, plus w times the waiting packets, for local links of "
+                         "intermediate groups to the router that many places ahead"},
                  {.name = "destination_remote_packets",
                   .per = TrackedPer::kDestination,
                   .unit = 16,
                   .high = 1U << 16,
-                  .doc = "the largest remote_packets of those links that serve the destination group"},
+                  .doc = "largest remote_packets of the links that serve the destination group"},
                  {.name = "destination_remote_demand",
                   .per = TrackedPer::kDestination,
                   .half = 1,
-                  .doc = "the same, per packets that a local link carries in the window"}},
+                  .doc =
+                      "destination_remote_packets over the packets that a local link carries in the window"}},
       .parameters = window_parameters(),
       .make = make_remote_traffic,
       .bytes = RemoteTraffic::bytes};

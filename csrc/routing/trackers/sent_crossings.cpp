@@ -162,31 +162,29 @@ std::unique_ptr<RouterTracker> make_sent_crossings(const TrackerInfo& info, cons
 TrackerInfo sent_crossings_tracker() {
   return {
       .name = "sent-crossings",
-      .summary = "what the packets of a group did lately to links that their routers cannot see",
-      .fields =
-          {{.name = "candidate_between_demand",
-            .per = TrackedPer::kBetweenLinks,
-            .half = 1,
-            .doc =
-                "crossings of such local links as this path takes in the intermediate group, by "
-                "packets of the router's group, in the window, on their non-minimal paths or as last hops, "
-                "per what links of that type carry; the larger of two; 0 for paths that take "
-                "none"},
-           {.name = "candidate_last_type_demand",
-            .per = TrackedPer::kLastLinkType,
-            .half = 1,
-            .doc = "the same of such local links as the last one of this path"},
-           {.name = "destination_group_minimal_demand",
-            .per = TrackedPer::kDestination,
-            .half = 1,
-            .doc = "packets that the router's group sent minimally to the destination group, in the "
-                   "window, per packets that its links there carry"},
-           {.name = "group_demand",
-            .half = 1,
-            .doc = "packets that the router's group sent to all other groups, on every path, in the "
-                   "window, per packets that its global links carry"}},
+      .summary = "recent load of a group's packets on links that the group's routers cannot see",
+      .fields = {{.name = "candidate_between_demand",
+                  .per = TrackedPer::kBetweenLinks,
+                  .half = 1,
+                  .doc =
+                      "recent use of the local links that the path takes in its intermediate group: packets "
+                      "of the router's group that crossed them, as non-minimal or as last hops, over what "
+                      "these links carry; the larger share if the path crosses two; 0 if it crosses none"},
+                 {.name = "candidate_last_type_demand",
+                  .per = TrackedPer::kLastLinkType,
+                  .half = 1,
+                  .doc = "recent use of the path's last local link, counted as in candidate_between_demand"},
+                 {.name = "destination_group_minimal_demand",
+                  .per = TrackedPer::kDestination,
+                  .half = 1,
+                  .doc = "packets that the router's group sent minimally to the destination group in the "
+                         "window, over the packets that its links there carry"},
+                 {.name = "group_demand",
+                  .half = 1,
+                  .doc = "packets that the router's group sent to other groups in the window, over the "
+                         "packets that its global links carry"}},
       .parameters = {{"window_ns", kWindowNs, "ns",
-                      "how long a packet counts after it has left its injection queue", between(1, 1e5)}},
+                      "time that a packet counts after it has left its injection queue", between(1, 1e5)}},
       .make = make_sent_crossings,
       .bytes = SentCrossings::bytes};
 }

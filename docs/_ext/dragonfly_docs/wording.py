@@ -6,18 +6,33 @@ skipped, and so are generated parts, whose texts are those of registries.
 
 In C++ and Python it reads comments and identifiers, too: no retired word, and no comment or docstring that begins with
 a word that hides its noun ("Of", "What").
+
+It also reads the texts of the registries, which help, messages and generated pages show one at a time: policies,
+traffic patterns, trackers and features of the core, the rows of settings, and the programs of jobs. Each of these texts
+begins with the noun that it defines, and none refers to the row before it ("the same", "so many").
 """
 
 from __future__ import annotations
 
 import ast
+import dataclasses
+import importlib
 import io
 import itertools
+import pkgutil
 import re
 import sys
 import tokenize
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+
+import dragonfly_env
+from dragonfly_env import _core
+from dragonfly_env.agents.learner import AGENTS, agent_settings
+from dragonfly_env.cli.info import feature_rows
+from dragonfly_env.config.rows import Record, describe
+from dragonfly_env.config.topology import Dragonfly
+from dragonfly_env.jobs import Motif
 
 ROOT = Path(__file__).parents[3]
 MOST_WORDS = 40
@@ -60,6 +75,16 @@ RETIRED = (
 """Words, what is better, and where they are refused."""
 FIRST_WORDS = re.compile(r"(Of|What|Who|Whose|Those|As|The same|One|Here)\b")
 """A comment or docstring begins with a verb or with the noun that it defines."""
+FIRST_WORDS_OF_ROWS = re.compile(
+    r"(of|what|who|whose|those|as|the same|one|here|that|and|so|how|which|where|when|in|by which|else|"
+    r"after|over|collected|given|longer|per (?!step|transition))\b",
+    re.IGNORECASE,
+)
+"""A text of a registry begins with the noun that it defines, or with ``whether``."""
+NEEDS_THE_ROW_BEFORE = re.compile(
+    r"\b(likewise|so many|the same(?! \w)|the same (?:of|for|at)|else)\b", re.IGNORECASE
+)
+"""A text of a registry is read alone."""
 PUBLIC = {"dragonfly_env/policy.py": {"detour"}, "tests/unit/baselines/test_policies_of_rules.py": {"detour"}}
 """Public names with a retired word, by file: ``Ugal(detour="lg")`` stays, as scripts of users have it."""
 _CPP = re.compile(r'//[^\n]*|"(?:\\.|[^"\\\n])*"|#include[^\n]*|[A-Za-z_]\w*')
@@ -191,6 +216,44 @@ def check(path: Path) -> list[str]:
     return [f"{line}, {fault}" for line, each in texts_of(text) for fault in faults(each, retired)]
 
 
+def registry_texts() -> Iterator[tuple[str, str]]:
+    """(name, text) of everything that a registry says: ``ugal-n.bias_packets`` and its meaning."""
+    for owner in (*_core.policies(), *_core.patterns(), *_core.trackers()):
+        yield owner["name"], owner["summary"]
+        if source := owner.get("source"):
+            yield f"source of {owner['name']}", str(source)
+        for parameter in owner["parameters"]:
+            yield f"{owner['name']}.{parameter['name']}", parameter["doc"]
+    for feature, *_, meaning in feature_rows(Dragonfly.preset("72")):
+        yield feature, meaning
+    for motif in Motif.classes.values():
+        yield motif.name, motif.summary
+    for module in pkgutil.walk_packages(dragonfly_env.__path__, "dragonfly_env."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    for record in _records(Record):
+        yield from ((f"{record.__name__}.{row.name}", row.doc) for row in describe(record))
+    for agent in AGENTS:
+        yield from ((f"{agent}.{row.name}", row.doc) for row in agent_settings(agent))
+
+
+def _records(base: type[Record]) -> Iterator[type[Record]]:
+    for record in base.__subclasses__():
+        if dataclasses.is_dataclass(record):
+            yield record
+        yield from _records(record)
+
+
+def check_row(text: str) -> Iterator[str]:
+    """Faults of a text of a registry."""
+    if first := FIRST_WORDS_OF_ROWS.match(text):
+        yield f"begins with {first.group()!r}: begin with the noun"
+    for found in NEEDS_THE_ROW_BEFORE.finditer(text):
+        yield f"{found.group()!r}: repeat what the row before it says"
+    for fault in faults(text, _IN_LIBRARY):
+        yield fault.removeprefix("1: ")
+
+
 def files(root: Path) -> Iterator[Path]:
     """README.md, the pages of the site without reports, notes and the changelog, and the package's modules."""
     yield root / "README.md"
@@ -215,9 +278,13 @@ def main() -> int:
     """Print what is wrong; the exit code says whether something is."""
     found = [(path, fault) for path in files(ROOT) for fault in check(path)]
     found += [(path, fault) for path in code_files(ROOT) for fault in check_code(path)]
-    for path, fault in found:
-        print(f"{path.relative_to(ROOT).as_posix()}:{fault}")
-    return 1 if found else 0
+    lines = [f"{path.relative_to(ROOT).as_posix()}:{fault}" for path, fault in found]
+    # Policies share parameters: a text is named once, by its first owner.
+    rows = {text: name for name, text in reversed([*registry_texts()])}
+    lines += [f"registry, {name}: {fault}" for text, name in rows.items() for fault in check_row(text)]
+    for line in lines:
+        print(line)
+    return 1 if lines else 0
 
 
 if __name__ == "__main__":

@@ -42,7 +42,9 @@ class Hacc(Motif):
     source: ClassVar[str] = "SWM hacc; Chunduri et al., IPDPS 2021, section IV-C"
     least_hosts: ClassVar[int] = 2
 
-    short: bool = boolean(False, doc="Only the forward transform's five redistributions.")
+    short: bool = boolean(
+        False, doc="Whether an iteration has only the five redistributions of the forward transform."
+    )
 
     @staticmethod
     def lengths(ranks: int) -> tuple[int, ...]:

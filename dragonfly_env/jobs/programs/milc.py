@@ -52,7 +52,7 @@ class Milc(Motif):
         1,
         2**31 - 1,
         unit="bytes",
-        doc="Messages leave in pieces of so many, times scale, in turn over all open ones.",
+        doc="Size of the pieces in which messages leave, times scale, in turn over all open messages.",
     )
 
     stands_for: int = integer(
@@ -60,8 +60,8 @@ class Milc(Motif):
         1,
         4096,
         unit="nodes",
-        doc="Nodes that a host stands for: messages are those of a job of so many times as many hosts. 8 on an eighth "
-        "of a machine, where 32 hosts stand for 256 nodes.",
+        doc="Nodes of the real machine per host: messages have the sizes of a job with that many times as many hosts. "
+        "8 on an eighth of a machine, where 32 hosts stand for 256 nodes.",
     )
 
     @staticmethod

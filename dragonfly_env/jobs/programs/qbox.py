@@ -41,7 +41,7 @@ class Qbox(Motif):
     least_hosts: ClassVar[int] = 2
 
     bands: int = integer(4, 1, 1024, doc="Electronic states that are transformed in one iteration.")
-    panels: int = integer(2, 0, 1024, doc="Of the orthogonalisation in one iteration.")
+    panels: int = integer(2, 0, 1024, doc="Panels of the orthogonalisation in one iteration.")
 
     def operations(self, rank: int, ranks: int) -> Iterator[Operation]:
         rows, columns = rectangle(ranks)

@@ -47,7 +47,7 @@ _TRAININGS = ("policy", "track", "split", "trainings", "over the bound", "95 %")
 _TEXTS = (
     "policy", "kind", "worst case", "links there", "trained", "case", "best reference", "track", "split",
 )  # fmt: skip
-ONE_SEED = "One seed decides nothing: other seeds give other values, and no interval covers that. --seeds 5 takes five."
+ONE_SEED = "No interval covers other seeds: add --seeds 5."
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +90,13 @@ def explanation() -> str:
     """How to read the tables."""
     return (
         "Over the bound: the value of a case over the bound of any routing, geometric mean over the cases. For "
-        "accepted loads it is the other way round; workloads have no bound. 95 %: its interval, by the bootstrap over "
+        "accepted loads: the bound over the value; workloads have no bound. 95 %: its interval, by the bootstrap over "
         "cases and seeds. Better than the next: the probability that a run is better than one of the next policy in "
         "the same case. Over the best: the same mean over the best reference of each case. Worst: its highest value, "
         "with the case, and the links that were full there. Within 2 %: share of cases up to "
-        f"{CLOSE:g}. Saturated: cases in which it does not carry the load although some reference does. Trained: what "
-        "a training took before. Method: Agarwal et al., Deep Reinforcement Learning at the Edge of the Statistical "
-        "Precipice, NeurIPS 2021."
+        f"{CLOSE:g}. Saturated: cases whose load the policy does not carry, but a reference does. Trained: the "
+        "simulated time of a training. Method: Agarwal et al., Deep Reinforcement Learning at the Edge of the "
+        "Statistical Precipice, NeurIPS 2021."
     )
 
 

@@ -109,7 +109,7 @@ function overview(view, state) {
     ${lists.join("")}
     ${system.groups > 1 ? `<h3>From group (row) to group (column): the busiest direct link</h3><div class="matrices">${matrices.join("")}</div>` : ""}
     <h3>Keys</h3><dl class="keys"><dt><kbd>space</kbd></dt><dd>play, pause</dd><dt><kbd>←</kbd> <kbd>→</kbd></dt><dd>one frame, with <kbd>shift</kbd> ten</dd>
-    <dt><kbd>home</kbd> <kbd>end</kbd></dt><dd>first, last frame</dd><dt><kbd>,</kbd> <kbd>.</kbd></dt><dd>the router, or group, before or behind the selected one</dd>
+    <dt><kbd>home</kbd> <kbd>end</kbd></dt><dd>first, last frame</dd><dt><kbd>,</kbd> <kbd>.</kbd></dt><dd>previous, next router or group</dd>
     <dt><kbd>+</kbd> <kbd>−</kbd> <kbd>0</kbd></dt><dd>zoom in, out, whole network (or wheel and drag)</dd><dt><kbd>esc</kbd></dt><dd>back to this overview</dd></dl>`;
 }
 

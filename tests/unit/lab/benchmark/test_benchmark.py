@@ -208,7 +208,7 @@ def test_the_command_measures_policies_of_ones_own_and_goes_on_where_it_was(tmp_
     assert "straight" in (folder / "benchmark.html").read_text()
     assert "| par |" in (folder / "benchmark.md").read_text()
     again = run_command("par", f"{mine}:Straight", "--out", str(folder))
-    assert "36 there already" in again.output
+    assert "36 in the folder" in again.output
 
 
 def test_bad_options_are_refused_before_anything_runs(tmp_path: Path) -> None:
