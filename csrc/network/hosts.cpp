@@ -22,19 +22,26 @@ using State = PartitionState;
   }
 }
 
-// Whether a full source queue turns away the message of `cursor`, which has `packets` packets, behind `ahead`
-// packets that are not sent yet.
-[[gnu::always_inline]] inline bool is_crowded_out(const State& s, std::uint32_t host,
-                                                  const SourceCursor& cursor, std::uint64_t ahead,
-                                                  std::uint32_t packets) {
+// The last time at which a full source queue turns away a message of `packets` packets, behind `ahead`
+// packets that are not sent yet; -1: there is room. kNever: packets that are not sent yet leave no room.
+[[gnu::always_inline]] inline TimePs full_until_ps(const State& s, std::uint32_t host, std::uint64_t ahead,
+                                                   std::uint32_t packets) {
   const HostSender& sender = s.hosts[host];
   const std::uint64_t limit = s.plan.options.source_queue_packets;
   const std::uint64_t more = ahead + packets;
-  if (sender.number + more <= limit) return false;
-  if (more > limit) return true;                  // one that must have left is not sent yet
+  if (sender.number + more <= limit) return -1;
+  if (more > limit) return kNever;                // one that must have left is not sent yet
   std::uint64_t place = sender.place + more - 1;  // of the last one that must have left
   if (place >= limit) place -= limit;
-  return cursor.time_ps <= s.plan.to_ps(s.departed[host * limit + place] - 1);
+  return s.plan.to_ps(s.departed[host * limit + place] - 1);
+}
+
+// Skips what a queue that is full until `full_until` turns away; returns the number of messages.
+[[gnu::always_inline]] inline std::uint64_t skip_refused(const State& s, HostId host, SourceCursor& cursor,
+                                                         TimePs full_until) {
+  if (s.drawn_packets > 0) return s.plan.source.skip_until(host, cursor, full_until);
+  s.plan.source.skip(host, cursor);  // the next message may have fewer packets
+  return 1;
 }
 
 HostId drawn_destination(State& s, std::uint32_t host, const SourceCursor& cursor) {
@@ -58,9 +65,11 @@ HostId drawn_destination(State& s, std::uint32_t host, const SourceCursor& curso
     if (drawn == 0 && cursor.time_ps < kNever) message = s.plan.source.describe(id, cursor);
   };
   look();
-  while (s.skips && cursor.time_ps < kNever && is_crowded_out(s, host, cursor, 0, message.packets)) {
-    if (s.plan.options.lose_when_full) s.record.lost += message.packets;
-    s.plan.source.skip(id, cursor);
+  while (s.skips && cursor.time_ps < kNever) {
+    const TimePs full_until = full_until_ps(s, host, 0, message.packets);
+    if (cursor.time_ps > full_until) break;
+    const std::uint64_t refused = skip_refused(s, id, cursor, full_until);
+    if (s.plan.options.lose_when_full) s.record.lost += refused * message.packets;
     look();  // another message of a trace, or the same one in another step of a schedule
   }
   if (cursor.time_ps >= kNever) return false;
@@ -231,9 +240,12 @@ void visit_generated(State& s, std::uint32_t host, Tick until, Visit visit) {
   add(sender.left, cursor.time_ps);
   s.plan.source.advance(id, cursor);
   while (waiting < limit && cursor.time_ps < kNever && s.plan.to_tick(cursor.time_ps) <= until) {
-    const std::uint32_t packets = s.plan.source.describe(id, cursor).packets;
-    if (s.skips && is_crowded_out(s, host, cursor, waiting, packets)) {
-      s.plan.source.skip(id, cursor);
+    const std::uint32_t drawn = s.drawn_packets;
+    const std::uint32_t packets = drawn > 0 ? drawn : s.plan.source.describe(id, cursor).packets;
+    const TimePs full_until = s.skips ? full_until_ps(s, host, waiting, packets) : -1;
+    if (cursor.time_ps <= full_until) {
+      if (drawn > 0 && full_until == kNever) break;  // later messages have as many packets
+      skip_refused(s, id, cursor, full_until);
       continue;
     }
     add(packets, cursor.time_ps);

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "tests/check.hpp"
 #include "tests/sources.hpp"
 #include "topology/dragonfly.hpp"
+#include "traffic/switched_source.hpp"
 #include "traffic/synthetic_source.hpp"
 #include "traffic/trace_source.hpp"
 
@@ -32,6 +34,46 @@ TEST(destinations_that_are_drawn_ahead_are_those_that_messages_have) {
                  source->describe(HostId{host}, cursor).destination.value);
         source->advance(HostId{host}, cursor);
       }
+    }
+  }
+}
+
+TEST(skipping_until_a_time_equals_skipping_message_by_message) {
+  const auto check = [](const TrafficSource& source) {
+    for (const std::uint32_t host : {0U, 17U, 71U}) {
+      SourceCursor cursor;
+      source.start(HostId{host}, cursor);
+      TimePs last_ps = 0;
+      for (int i = 0; i < 60; ++i) {
+        last_ps += 1'000 * (i * i % 97) + i % 2;
+        SourceCursor expected = cursor;
+        std::uint64_t skips = 0;
+        for (; expected.time_ps <= last_ps; ++skips) source.skip(HostId{host}, expected);
+        CHECK_EQ(source.skip_until(HostId{host}, cursor, last_ps), skips);
+        CHECK_EQ(cursor.time_ps, expected.time_ps);
+        CHECK_EQ(cursor.message, expected.message);
+        CHECK_EQ(cursor.trial, expected.trial);
+        CHECK_EQ(cursor.step, expected.step);
+        CHECK_EQ(cursor.late, expected.late);
+        if (i % 3 == 0 && cursor.time_ps < kNever) source.advance(HostId{host}, cursor);
+      }
+    }
+  };
+  for (const InjectionKind kind :
+       {InjectionKind::kPeriodic, InjectionKind::kBernoulli, InjectionKind::kPoisson}) {
+    for (const PeriodicIntervals intervals : {PeriodicIntervals::kExact, PeriodicIntervals::kWholeNs}) {
+      SyntheticParams with = params(kind);
+      with.intervals = intervals;
+      const auto single = make_synthetic_source({{0, build("uniform"), 0.9}}, with);
+      check(*single);
+      // stencil3d sends in rounds, hotspot loads hosts unevenly.
+      const std::shared_ptr<const TrafficSource> steps = make_synthetic_source(
+          {{0, build("adv+1"), 0.3}, {200'500, build("stencil3d"), 0.9}, {700'000, build("hotspot"), 0.45}},
+          with);
+      check(*steps);
+      check(*make_switched_source(
+          steps,
+          {{.after_ps = 450'000, .source = make_synthetic_source({{0, build("tornado"), 1.0}}, with)}}));
     }
   }
 }

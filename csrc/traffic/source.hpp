@@ -69,6 +69,12 @@ class TrafficSource {
   // moves to its next time and stays at this message, so that the k-th message of a host that gets through is
   // the same for every state of the network; a trace loses the message.
   virtual void skip(HostId host, SourceCursor& cursor) const = 0;
+  // Skips until the current message is generated after `last_ps` < kNever; returns the number of skips.
+  virtual std::uint64_t skip_until(HostId host, SourceCursor& cursor, TimePs last_ps) const {
+    std::uint64_t skips = 0;
+    for (; cursor.time_ps <= last_ps; ++skips) skip(host, cursor);
+    return skips;
+  }
   // The current message; a pure function of (host, cursor).
   [[nodiscard]] virtual Message describe(HostId host, const SourceCursor& cursor) const = 0;
   // If messages differ only in their destinations, these may be drawn some at a time: returns the packets per

@@ -31,6 +31,18 @@ class SwitchedSource final : public TrafficSource {
   void skip(HostId host, SourceCursor& cursor) const override {
     with_own(cursor, [&](const TrafficSource& source) { source.skip(host, cursor); }, host);
   }
+  std::uint64_t skip_until(HostId host, SourceCursor& cursor, TimePs last_ps) const override {
+    std::uint64_t skips = 0;
+    while (cursor.time_ps <= last_ps) {
+      const std::size_t next = (cursor.step >> kPartShift) + 1;  // this part's messages end where it begins
+      const TimePs until_ps = next < parts_.size() ? std::min(last_ps, parts_[next].after_ps) : last_ps;
+      const auto jump = [&](const TrafficSource& source) {
+        skips += source.skip_until(host, cursor, until_ps);
+      };
+      with_own(cursor, jump, host);
+    }
+    return skips;
+  }
   [[nodiscard]] Message describe(HostId host, const SourceCursor& cursor) const override {
     return part_at(cursor).source->describe(host, own(cursor));
   }

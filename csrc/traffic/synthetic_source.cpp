@@ -215,6 +215,26 @@ class SyntheticSource final : public TrafficSource {
     move_to(cursor.time_ps + params_.packet_ps, host, step, cursor);
   }
 
+  // The place of a periodic message on its grid is the number of its arrival, so a jump draws nothing.
+  std::uint64_t skip_until(HostId host, SourceCursor& cursor, TimePs last_ps) const override {
+    std::uint64_t skips = 0;
+    while (cursor.time_ps <= last_ps) {
+      skip(host, cursor);
+      ++skips;
+      if constexpr (std::is_same_v<Process, PeriodicProcess>) {
+        const Step& step = steps_[cursor.step];
+        if (cursor.time_ps > last_ps || step.pattern->round_messages(host) > 1) continue;
+        ArrivalKey arrival = key(host, cursor);
+        const TimePs from_ps = std::min(last_ps + 1, step.end_ps);
+        const TimePs next_ps = step.process_of(host, 1, params_).first(arrival, from_ps);
+        skips += arrival.arrival - cursor.trial;
+        cursor.trial = arrival.arrival;
+        move_to(next_ps, host, step, cursor);
+      }
+    }
+    return skips;
+  }
+
   [[nodiscard]] std::uint64_t burst_from(HostId host, const SourceCursor& cursor,
                                          std::uint64_t message) const override {
     if (cursor.time_ps >= kNever) return message;
