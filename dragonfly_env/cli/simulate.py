@@ -22,7 +22,12 @@ from dragonfly_env.cli import options
 from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.cli.options import option, scenario_settings
 from dragonfly_env.metrics.jobs import JobMetrics
-from dragonfly_env.metrics.stationarity import SATURATED_BELOW, STATIONARY_WITHIN, is_overloaded
+from dragonfly_env.metrics.stationarity import (
+    OFFERED_WITHIN,
+    SATURATED_BELOW,
+    STATIONARY_WITHIN,
+    is_overloaded,
+)
 from dragonfly_env.sweeps.scenario import DEFAULT_LOAD, LONGEST_NS, Scenario
 
 if TYPE_CHECKING:
@@ -240,14 +245,12 @@ def _stationarity(run: Run, results: Mapping[str, Any]) -> tuple[str, str]:
     if results["stationary"] is False:
         return (
             f"NOT STATIONARY: the mean latency changed by more than {STATIONARY_WITHIN:.0%} between the window's "
-            "halves; a longer --warmup may help",
+            "halves, or the queues grew; a longer --warmup may help",
             "yellow",
         )
-    if results["stationary"] is None:
-        return (
-            "" if run.closed_loop else "too few packets to say whether the network was stationary",
-            "yellow",
-        )
+    if results["saturated"] is None or results["stationary"] is None:
+        unknown = "too few packets to say whether the network was stationary and not saturated"
+        return ("" if run.closed_loop else unknown, "yellow")
     return (
         f"stationary (mean latency within {STATIONARY_WITHIN:.0%} between the window's halves), not saturated",
         "green",
@@ -267,6 +270,12 @@ def _table(run: Run, results: Mapping[str, Any]) -> RenderableType:
     text, style = _stationarity(run, results)
     if text:
         head.append(f"\n{text}", style=style)
+    if (window_ns := results["fitting_window_ns"]) is not None:
+        head.append(
+            f"\nhosts offered over {OFFERED_WITHIN:.0%} more or less than the load {results['demanded_load']:.3g}: "
+            f"the window does not fit the injection; --measure {math.ceil(window_ns / 1000):g}us would",
+            style="yellow",
+        )
     table = Table(box=box.SIMPLE, show_header=False)
     table.add_column("what")
     table.add_column("value", justify="right")

@@ -511,7 +511,9 @@ class BatchedRoutingEnv(CoreOwner):
         config = self.configs[number]
         statistics = self._core.simulation_of(number).statistics()
         jobs = tuple(one.info for one in config.placed_jobs())
-        return Metrics.from_statistics(statistics, config.topology, config.network, jobs=jobs)
+        return Metrics.from_statistics(
+            statistics, config.topology, config.network, jobs=jobs, arrivals=config.arrivals
+        )
 
     def trace_hash(self, scenario: int | None = None) -> int:
         """A 64-bit hash over every delivery since time 0; equal hashes mean equal histories. That of a ``scenario`` is

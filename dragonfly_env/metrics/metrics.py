@@ -23,7 +23,16 @@ from dragonfly_env.metrics.links import COUNTERS, LinkClassTotals, LinkTable
 from dragonfly_env.metrics.messages import MessageMetrics, percentile_ps
 from dragonfly_env.metrics.operations import JobInfo
 from dragonfly_env.metrics.series import series_columns
-from dragonfly_env.metrics.stationarity import Mark, is_overloaded, is_saturated, is_stationary
+from dragonfly_env.metrics.stationarity import (
+    OFFERED_WITHIN,
+    Arrivals,
+    Half,
+    Mark,
+    has_equal_latencies,
+    is_growing,
+    is_overloaded,
+    is_saturated,
+)
 from dragonfly_env.metrics.tables import read_only
 from dragonfly_env.metrics.tiles import TileTable
 
@@ -41,8 +50,11 @@ _SUMS = (
 )
 _GROUP_ARRAYS = ("group_latency_sum_ps", "group_delivered")
 _EXPECTED = ("demanded_load", "destination_load_max")
+HALF = ("second_half_offered", "second_half_delivered", "middle_in_flight")
+"""Figures of the second half of the window, by which tables judge the runs of several seeds together."""
 _FIGURES = (
     *("duration_ns", "offered_load", "accepted_load", *_EXPECTED, "saturated", "stationary"),
+    *("fitting_window_ns", *HALF),
     *("packets_generated", "packets_lost", "packets_injected", "packets_delivered"),
     *("packets_in_network", "packets_in_source_queues", "packets_in_flight", "packet_hops"),
     *("packets_in_system_mean", "score", "latency_mean_ns", "latency_min_ns"),
@@ -182,6 +194,8 @@ class Metrics:
     """The last delivery of a trace, in ps; -1: there is no trace, or some of its messages are not delivered yet."""
     middle: Mark | None = None
     """What was counted up to about the middle of the window; None if it was not noted."""
+    arrivals: Arrivals = Arrivals()
+    """How hosts generate messages."""
     jobs: tuple[JobMetrics, ...] = ()
     """One for each of ``SimulationConfig.jobs``, in their order."""
     messages: MessageMetrics | None = None
@@ -195,6 +209,7 @@ class Metrics:
         network: NetworkConfig,
         middle: Mark | None = None,
         jobs: Sequence[JobInfo] = (),
+        arrivals: Arrivals = Arrivals(),
     ) -> Metrics:
         """Metrics from what ``_core.Simulation.statistics`` returns.
 
@@ -205,6 +220,7 @@ class Metrics:
             network: The simulated network.
             middle: What was counted up to about the middle of the window, if that is known.
             jobs: Who they were, in their order.
+            arrivals: How hosts generate messages.
         """
         arrays = ("latency_histogram", "hop_histogram", "router_injected", "router_delivered", *COUNTERS)
         series = statistics.get("series")
@@ -225,7 +241,8 @@ class Metrics:
         fields["jobs"] = JobMetrics.of(jobs, statistics, fields["counters"])
         fields["messages"] = MessageMetrics.from_statistics(statistics)
         buckets = read_only(statistics["latency_bucket_ps"], np.float64)
-        return cls(topology=topology, network=network, middle=middle, latency_bucket_ps=buckets, **fields)
+        fields |= {"middle": middle, "arrivals": arrivals}
+        return cls(topology=topology, network=network, latency_bucket_ps=buckets, **fields)
 
     def __eq__(self, other: object) -> bool:
         return self.to_dict() == other.to_dict() if isinstance(other, Metrics) else NotImplemented
@@ -236,28 +253,85 @@ class Metrics:
     @property
     def saturated(self) -> bool | None:
         """Whether the network did not keep up: less than 95 % of what hosts offered in the second half of the window
-        was accepted (`dragonfly_env.metrics.stationarity`), or a host is sent more than its link takes
-        (`destination_load_max` above 1). None for closed-loop traffic, if nothing was offered, and in environments
-        unless a host is sent too much. Where a full source queue stalls its generator, hosts offer less instead:
-        compare `offered_load` with `demanded_load`.
+        was accepted, and the times of messages do not explain the shortfall (`dragonfly_env.metrics.stationarity`); or
+        a host is sent more than its link takes (`destination_load_max` above 1). Packets that a full source queue lost
+        or held back count as offered. None for closed-loop traffic, and in a window of too few messages.
         """
-        if self.messages is None:
-            return is_overloaded(self.destination_load_max) or is_saturated(self.middle, self.end_mark)
-        return None
+        if self.messages is not None:
+            return None
+        if is_overloaded(self.destination_load_max):
+            return True
+        return None if (half := self.second_half) is None else is_saturated([half])
 
     @property
     def stationary(self) -> bool | None:
-        """Whether the mean latencies of the window's halves differ by at most 10 %; if not, the warm-up was too
-        short, the traffic changes, or the network is saturated. None if that is not known: for closed-loop traffic,
-        for fewer than 200 packets in a half, and in environments, which go from batch to batch.
+        """Whether the mean latencies of the window's halves differ by at most 10 %, and the packets in the system do
+        not become more in the second half. If not, the warm-up was too short, the traffic changes, or the network is
+        near saturation or saturated. None if that is not known: for closed-loop traffic, and for fewer than 200 packets
+        in a half.
         """
-        return None if self.messages is not None else is_stationary(self.middle, self.end_mark)
+        if self.messages is not None or self.middle is None or (half := self.second_half) is None:
+            return None
+        steady = has_equal_latencies(self.middle, self.end_mark)
+        return steady and not is_growing([half])
+
+    @property
+    def second_half(self) -> Half | None:
+        """Counts from about the middle of the window to its end; None if the middle was not noted."""
+        if self.middle is None:
+            return None
+        middle, end = self.middle, self.end_mark
+        generated, lost = end.generated - middle.generated, end.lost - middle.lost
+        delivered = end.delivered - middle.delivered
+        offered = float(generated + lost)
+        if self.arrivals.stalls and not math.isnan(self.demanded_load):
+            hosts_ns = self.topology.num_hosts * (end.time_ps - middle.time_ps) / PS_PER_NS
+            offered = max(offered, self.demanded_load * hosts_ns / self.network.packet_time_ns)
+        message = self.arrivals.message_packets
+        return Half(
+            offered=offered,
+            delivered=delivered,
+            held_before=self.packets_in_flight - generated + delivered,
+            held_after=self.packets_in_flight,
+            message_packets=message,
+            in_phase_packets=message * self.topology.num_hosts if self.arrivals.in_phase else 0,
+        )
+
+    @property
+    def second_half_offered(self) -> float:
+        """Packets that hosts offered in the second half of the window, with those that a full source queue lost or held
+        back; NaN if the middle of the window was not noted.
+        """
+        return math.nan if (half := self.second_half) is None else half.offered
+
+    @property
+    def second_half_delivered(self) -> float:
+        """Packets delivered in the second half of the window; NaN if the middle was not noted."""
+        return math.nan if (half := self.second_half) is None else half.delivered
+
+    @property
+    def middle_in_flight(self) -> float:
+        """Packets in the system in the middle of the window, source queues included; NaN if it was not noted."""
+        return math.nan if (half := self.second_half) is None else half.held_before
+
+    @property
+    def fitting_window_ns(self) -> float:
+        """The window in which hosts offer what the traffic demands, within 5 %; NaN if this window does so, and if it
+        is not known.
+        """
+        demanded = self.demanded_load
+        if not self.arrivals.is_steady or self.saturated or not demanded > 0.0:
+            return math.nan
+        if abs(self.offered_load - demanded) <= OFFERED_WITHIN * demanded:
+            return math.nan
+        message_ns = self.arrivals.message_packets * self.network.packet_time_ns / demanded
+        return self.arrivals.fitting_window_ns(message_ns, self.topology.num_hosts, self.duration_ns)
 
     @property
     def end_mark(self) -> Mark:
         """Counts up to the end of the window; `middle` has the counts up to its middle."""
-        offered = self.packets_generated + self.packets_lost
-        return Mark(self.end_ps, offered, self.packets_delivered, self.latency_sum_ps)
+        counts = (self.packets_generated, self.packets_lost, self.packets_delivered, self.latency_sum_ps)
+        return Mark(self.end_ps, *counts)
 
     @property
     def duration_ns(self) -> float:

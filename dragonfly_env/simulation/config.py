@@ -44,6 +44,7 @@ from dragonfly_env.jobs.workload import (
     parse_jobs,
     place_jobs,
 )
+from dragonfly_env.metrics.stationarity import Arrivals
 from dragonfly_env.policy import Policy, parse_policy
 from dragonfly_env.traffic import (
     ClosedLoop,
@@ -345,6 +346,16 @@ class SimulationConfig(Record):
         if self.source_queue_full is not None:
             return self.source_queue_full == "lose"
         return self.injection in ("bernoulli", "poisson")
+
+    @property
+    def arrivals(self) -> Arrivals:
+        """How hosts generate messages."""
+        return Arrivals(
+            message_packets=1 if self.traffic_object.is_trace else self.message_packets,
+            in_phase=self.injection == "periodic",
+            stalls=self.source_queue_packets is not None and not self.loses_when_full,
+            is_steady=not getattr(self.traffic_object, "steps", None),
+        )
 
     def replace(self, **changes: Any) -> SimulationConfig:
         """A copy with some fields changed. Between open and closed loop the injection process becomes 'auto' unless it

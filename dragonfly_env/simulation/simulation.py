@@ -440,7 +440,9 @@ class Simulation(CoreOwner):
         """Measurements since the last ``reset_statistics``: a snapshot that later runs do not change."""
         config, middle = self._config, self._marks.middle(self._window_ps, self._core.time_ps)
         counted = self._core.statistics()
-        return Metrics.from_statistics(counted, config.topology, config.network, middle, self._jobs)
+        return Metrics.from_statistics(
+            counted, config.topology, config.network, middle, self._jobs, config.arrivals
+        )
 
     def counters(self) -> Counters:
         """Counters of ports, hosts and jobs since the last ``reset_statistics``: a small part of ``metrics()``, to be

@@ -23,7 +23,7 @@ from dragonfly_env.simulation.config import RunState
 
 State = npt.NDArray[np.uint8]
 
-_FORMAT = 2
+_FORMAT = 3
 _DIGEST_BYTES = 32
 _DAMAGED = "must be an undamaged file that Snapshot.save() wrote"
 

@@ -233,6 +233,8 @@ def row_of(run: Run, metrics: Metrics, provenance: Mapping[str, Any]) -> dict[st
         "seed": run.config.seed,
         "warmup_ns": run.warmup_ns,
         "measure_ns": run.measure_ns,
+        "injection": run.config.injection,
+        "message_packets": run.config.arrivals.message_packets,
         "num_hosts": topology.num_hosts,
         **{f"topology_{key}": value for key, value in topology.to_dict().items()},
         **{

@@ -27,7 +27,8 @@ import pyarrow.parquet as pq
 import dragonfly_env as dfe
 from dragonfly_env.checks.files import make_folders, open_output, read_json, write_text
 from dragonfly_env.checks.values import config_error, unknown_name
-from dragonfly_env.metrics.stationarity import falls_short, is_overloaded
+from dragonfly_env.metrics.metrics import HALF
+from dragonfly_env.metrics.stationarity import Half, is_growing, is_overloaded, is_saturated
 from dragonfly_env.sweeps.point import Run
 
 KEYS = ("traffic", "policy", "load")
@@ -290,10 +291,12 @@ def aggregate(results: Results, columns: Sequence[str]) -> pd.DataFrame:
     Returns:
         One row per (traffic, policy, load), in the scenario's order, with for every column ``c`` the mean
         ``c`` and the half width ``c_ci95`` (NaN with a single seed), the number of ``seeds``, and
-        ``saturated``: whether less than `SATURATED_BELOW` of the demanded load was accepted, or in some run a host is
+        ``saturated``: the verdict of `stationarity.is_saturated` on all runs together, or that in some run a host is
         sent more than its link takes (`Metrics.destination_load_max`); never where programs say when to send, as
-        closed-loop traffic and jobs offer no load; and ``stationary``: whether no run is known to be otherwise
-        (`Metrics.stationary`).
+        closed-loop traffic and jobs offer no load; ``undecided``: whether the windows have too few messages for that
+        verdict; ``stationary``: whether no run is known to be otherwise (`Metrics.stationary`), and the packets in the
+        system do not become more over all runs; and ``fitting_window_ns``: the longest window that a run needs for its
+        demanded load, NaN if all windows fit.
     """
     present = [column for column in columns if column in results.table.columns]
     return means_of(results, results.table, KEYS, present, _state)
@@ -334,17 +337,31 @@ def _numbers(runs: pd.DataFrame, column: str) -> pd.Series[float]:
 def _state(runs: pd.DataFrame) -> dict[str, object]:
     """Whether runs that differ in their seed are saturated, and stationary, see `aggregate`."""
     # Only where programs say when to send messages are counted.
-    offers_load = _numbers(runs, "messages_delivered").isna().all()
+    halves = _halves(runs) if _numbers(runs, "messages_delivered").isna().all() else []
+    overloaded = bool(halves) and bool(_numbers(runs, "destination_load_max").map(is_overloaded).any())
+    saturated = True if overloaded else is_saturated(halves)
     return {
-        "saturated": bool(offers_load and _saturated(runs)),
-        "stationary": not bool((_numbers(runs, "stationary") == 0).any()),
+        "saturated": saturated is True,
+        "undecided": saturated is None and bool(halves),
+        "stationary": not (bool((_numbers(runs, "stationary") == 0).any()) or is_growing(halves)),
+        "fitting_window_ns": _numbers(runs, "fitting_window_ns").max(),
     }
 
 
-def _saturated(runs: pd.DataFrame) -> bool:
-    """Whether runs that differ in their seed do not carry what is demanded."""
-    demanded = _numbers(runs, "demanded_load").mean()
-    if math.isnan(demanded):
-        demanded = float(runs["load"].iloc[0])
-    short = falls_short(_numbers(runs, "accepted_load").mean(), demanded)
-    return bool(short or _numbers(runs, "destination_load_max").map(is_overloaded).any())
+def _halves(runs: pd.DataFrame) -> list[Half]:
+    """The second halves of the runs' windows; those runs are left out whose middle was not noted."""
+    columns = [*HALF, "packets_in_flight", "message_packets", "injection", "num_hosts"]
+    known = runs[columns].dropna(subset=list(HALF)) if set(columns) <= set(runs) else runs[:0]
+    return [
+        Half(
+            offered=float(run["second_half_offered"]),
+            delivered=float(run["second_half_delivered"]),
+            held_before=float(run["middle_in_flight"]),
+            held_after=float(run["packets_in_flight"]),
+            message_packets=int(run["message_packets"]),
+            in_phase_packets=int(run["message_packets"] * run["num_hosts"])
+            if run["injection"] == "periodic"
+            else 0,
+        )
+        for run in known.to_dict("records")
+    ]

@@ -9,6 +9,7 @@ import math
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from rich import box
 from rich.console import Group, RenderableType
@@ -16,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dragonfly_env.jobs.mix import NAME
-from dragonfly_env.metrics.stationarity import SATURATED_BELOW, STATIONARY_WITHIN
+from dragonfly_env.metrics.stationarity import OFFERED_WITHIN, SATURATED_BELOW, STATIONARY_WITHIN
 from dragonfly_env.sweeps.results import Results, aggregate, means_of
 
 SUMMARY = (
@@ -42,24 +43,26 @@ def verdict_table(results: Results) -> pd.DataFrame:
     """Table with a row per traffic and policy.
 
     Returns:
-        ``traffic``, ``policy``; ``carries``: the highest load up to which at least `SATURATED_BELOW` of every
-        load is accepted (NaN if not even the lowest is); ``accepted_max``: the highest accepted load;
-        ``latency_low_ns``: mean latency at the lowest load; ``latency_ns``, ``p99_ns`` and ``hops`` at the
-        load ``carries`` (NaN as above).
+        ``traffic``, ``policy``; ``carries``: the highest load that is carried, as are all lower loads (NaN if not
+        even the lowest is); ``carries_more``: whether that is the highest load of all; ``accepted_max``: the
+        highest accepted load; ``latency_low_ns``: mean latency at the lowest load, and ``low_saturated``: whether
+        the network is saturated there; ``latency_ns``, ``p99_ns`` and ``hops`` at the load ``carries`` (NaN as above).
     """
     table = summary_table(results)
     rows = []
     for (traffic, policy), part in table.groupby(["traffic", "policy"], sort=False):
         line = part.sort_values("load")
-        carried = line[~line["saturated"].cummax()]
+        carried = line[~line["saturated"].cummax() & ~line["undecided"]]
         last = carried.iloc[-1] if len(carried) else pd.Series(math.nan, line.columns)
         rows.append(
             {
                 "traffic": traffic,
                 "policy": policy,
                 "carries": float(last["load"]),
+                "carries_more": bool(last["load"] == line["load"].iloc[-1]),
                 "accepted_max": float(line["accepted_load"].max()),
                 "latency_low_ns": float(line["latency_mean_ns"].iloc[0]),
+                "low_saturated": bool(line["saturated"].iloc[0]),
                 "latency_ns": float(last["latency_mean_ns"]),
                 "p99_ns": float(last["latency_p99_ns"]),
                 "hops": float(last["hops_mean"]),
@@ -69,14 +72,16 @@ def verdict_table(results: Results) -> pd.DataFrame:
 
 
 _VERDICTS = (
-    "saturation load", "most accepted", "mean latency at lowest load (µs)", "mean latency at saturation load (µs)",
-    "p99 (µs)", "hops",
+    "highest load carried", "most accepted", "mean latency at lowest load (µs)",
+    "mean latency at highest load carried (µs)", "p99 (µs)", "hops",
 )  # fmt: skip
 _SATURATED = f"In brackets: saturated, less than {SATURATED_BELOW:.0%} of the load was accepted."
+_UNDECIDED = "With ?: too few messages in the window to say whether the network is saturated."
 _NOT_STATIONARY = (
     f"With ~: not stationary, the mean latency changed by more than {STATIONARY_WITHIN:.0%} between the window's "
-    "halves (a longer --warmup?)."
+    "halves, or the queues grew (a longer --warmup?)."
 )
+_CARRIES_MORE = ">=: no higher load was simulated."
 
 
 def render_latencies(results: Results) -> RenderableType:
@@ -103,14 +108,30 @@ def render_summary(results: Results) -> RenderableType:
             parts.append(_latencies(results, table, traffic))
     if not loaded:
         return Group(*parts)
-    parts.append(_verdicts(results, loaded))
+    verdicts = verdict_table(results)
+    parts.append(_verdicts(verdicts, loaded))
+    here = table[table["traffic"].isin(loaded)]
     explained = (
-        (table["saturated"], _SATURATED),
-        (~table["stationary"] & ~table["saturated"], _NOT_STATIONARY),
+        (here["saturated"], _SATURATED),
+        (here["undecided"], _UNDECIDED),
+        (~here["stationary"] & ~here["saturated"] & ~here["undecided"], _NOT_STATIONARY),
+        (verdicts[verdicts["traffic"].isin(loaded)]["carries_more"], _CARRIES_MORE),
+        (here["fitting_window_ns"].notna(), _other_window(here)),
     )
     notes = [text for rows, text in explained if bool(rows.any())]
     parts.append(Text(" ".join([*notes, "Load: fraction of the host links' bandwidth."]), style="dim"))
     return Group(*parts)
+
+
+def _other_window(table: pd.DataFrame) -> str:
+    """Name the loads that hosts did not offer in their windows, and a window in which they do."""
+    loads = ", ".join(
+        f"{load:g}" for load in sorted(table[table["fitting_window_ns"].notna()]["load"].unique())
+    )
+    return (
+        f"At load {loads} hosts offered over {OFFERED_WITHIN:.0%} more or less than that: the window does not fit the "
+        f"injection; --measure {np.ceil(table['fitting_window_ns'].max() / 1000):g}us would."
+    )
 
 
 def _table(*left: str, right: Sequence[str]) -> Table:
@@ -147,24 +168,27 @@ def _latency(row: pd.Series[float]) -> RenderableType:
     text = mean_text(mean, half, _digits(mean))
     if row["saturated"]:
         return Text(f"({text})", style="dim")
+    if row["undecided"]:
+        return f"?{text}"
     return text if row["stationary"] else f"~{text}"
 
 
-def _verdicts(results: Results, loaded: Sequence[str]) -> RenderableType:
+def _verdicts(table: pd.DataFrame, loaded: Sequence[str]) -> RenderableType:
     shown = _table("traffic", "policy", right=_VERDICTS)
-    table = verdict_table(results)
     for traffic in loaded:
         part = table[table["traffic"] == traffic]
         best = part["accepted_max"].max()
         for row in part.to_dict("records"):
             winner = row["accepted_max"] >= best - 0.005
             accepted = f"{row['accepted_max']:.4f}"
+            carries = "-" if math.isnan(row["carries"]) else f"{row['carries']:g}"
+            low = microseconds(row["latency_low_ns"] / 1000)
             shown.add_row(
                 Text(traffic if row["policy"] == part["policy"].iloc[0] else ""),
                 Text(str(row["policy"])),
-                "-" if math.isnan(row["carries"]) else f"{row['carries']:g}",
+                f">= {carries}" if row["carries_more"] else carries,
                 Text(accepted, style="bold green" if winner else ""),
-                microseconds(row["latency_low_ns"] / 1000),
+                Text(f"({low})", style="dim") if row["low_saturated"] else low,
                 microseconds(row["latency_ns"] / 1000),
                 microseconds(row["p99_ns"] / 1000),
                 mean_text(row["hops"], math.nan, 2),

@@ -39,7 +39,7 @@ def test_a_table_that_is_too_wide_is_a_list(tmp_path: Path) -> None:
         printed = run(*command, columns=columns).stdout
         assert "…" not in printed
         assert longest in printed.split()
-        assert {"saturation", "accepted"} <= set(printed.replace(":", " ").split())
+        assert {"carried", "accepted"} <= set(printed.replace(":", " ").split())
 
 
 @pytest.mark.parametrize("columns", [80, 140])
@@ -79,6 +79,8 @@ def test_simulate_says_whether_the_network_was_steady() -> None:
     assert "stationary (mean latency within 10%" in run(*STEADY, "-l", "0.3").stdout
     assert ", not saturated" in run(*STEADY, "-l", "0.3").stdout
     assert "SATURATED: less than 95%" in run(*STEADY, "--traffic", "adv+1").stdout
+    large = run(*STEADY, "-l", "0.02", "--message-packets", "64").stdout
+    assert "the window does not fit the injection; --measure 205us would" in large
     assert "too few packets to say" in run(*STEADY[:-1], "100ns").stdout
     assert (
         "stationary" not in run("simulate", "-t", "72", "--traffic", "all-to-all", "--to-completion").stdout

@@ -40,6 +40,15 @@ def made_up(rows: list[tuple[str, float, int, float, float]]) -> Results:
     table["traffic"] = "uniform"
     table["latency_p99_ns"] = 2 * table["latency_mean_ns"]
     table["hops_mean"] = 3.0
+    table = table.assign(
+        second_half_offered=10_000 * table["load"],
+        second_half_delivered=10_000 * table["accepted_load"],
+        middle_in_flight=1_000,
+        packets_in_flight=1_000 + 10_000 * (table["load"] - table["accepted_load"]),
+        message_packets=1,
+        injection="bernoulli",
+        num_hosts=72,
+    )
     return Results("made up", table, tuple(dict.fromkeys(table["policy"])), ("uniform",), len(rows))
 
 
