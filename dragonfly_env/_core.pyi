@@ -327,6 +327,17 @@ class RoutingEnvironment:
     def log_probabilities(
         self, decision_ids: NDArray[np.int64], scenario: NDArray[np.int32]
     ) -> NDArray[np.float32]: ...
+    # the fields of Outcomes in their order
+    def outcomes(
+        self,
+    ) -> tuple[
+        NDArray[np.int64],
+        NDArray[np.float64],
+        NDArray[np.int32],
+        NDArray[np.int64],
+        NDArray[np.bool_],
+        NDArray[np.int32],
+    ]: ...
     # the fields of HopFeedback in their order
     def reports(
         self,
@@ -356,6 +367,8 @@ class RoutingEnvironment:
     def done(self) -> bool: ...
     @property
     def overflowed(self) -> bool: ...
+    @property
+    def outcomes_overflowed(self) -> bool: ...
     @property
     def reports_overflowed(self) -> bool: ...
     @property

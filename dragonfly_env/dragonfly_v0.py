@@ -10,8 +10,11 @@ Observation space      ``Dict(observation=Box (F,) float32, action_mask=MultiBin
                        packet the observation is what the router saw last (zeros at first)
 State                  ``Box (num_routers, S)``: ``BatchedRoutingEnv.state()``, for a central critic
 Rewards                what the router was rewarded with since it acted last; see ``reward``
-Infos                  ``action_mask``; ``illegal_actions`` of the episode so far; ``generated`` and ``delivered``:
-                       packets that the router's hosts generated, and that were delivered from them, in the step
+Infos                  ``decision_id`` of the decision that the router makes now, -1 for none; ``illegal_actions`` of
+                       the episode so far; ``generated`` and ``delivered``: packets that the router's hosts generated,
+                       and that were delivered from them, in the step. Not listed, but there by name: ``completed``, the
+                       ``Outcomes`` of the router's decisions whose packet was delivered or handed on in the step, or
+                       cut off by the end of the episode; ``action_mask``
 End                    all agents are truncated when the time is up (or after ``max_cycles`` rounds); none terminates.
                        Then every ``info["metrics"]`` has what the episode measured in the agent's network
 =====================  ===========================================================================================

@@ -278,6 +278,7 @@ void bind_environment(py::module_& module) {
       .def("batch", &batch_arrays)
       .def("draws", &draws, py::arg("each"), py::arg("batch_number"))
       .def("transitions", &transitions)
+      .def("outcomes", &outcomes)
       .def("reports", &reports)
       .def("tallies", &tallies)
       .def(
@@ -307,6 +308,7 @@ void bind_environment(py::module_& module) {
       .def_property_readonly("num_batches", &RoutingEnvironment::num_batches)
       .def_property_readonly("done", &RoutingEnvironment::done)
       .def_property_readonly("overflowed", &overflowed)
+      .def_property_readonly("outcomes_overflowed", &outcomes_overflowed)
       .def_property_readonly("reports_overflowed", &reports_overflowed)
       .def_property_readonly("time_ns", &RoutingEnvironment::time_ns)
       .def_property_readonly("num_actions", [](const RoutingEnvironment& e) { return e.plan().num_actions; })

@@ -61,6 +61,10 @@ bool overflowed(RoutingEnvironment& self) {
   return any_of(self, [](const Outcomes& outcomes) { return outcomes.overflowed(); });
 }
 
+bool outcomes_overflowed(RoutingEnvironment& self) {
+  return any_of(self, [](const Outcomes& outcomes) { return outcomes.outcomes_overflowed(); });
+}
+
 bool reports_overflowed(RoutingEnvironment& self) {
   return any_of(self, [](const Outcomes& outcomes) { return outcomes.reports_overflowed(); });
 }
@@ -113,6 +117,29 @@ py::tuple transitions(RoutingEnvironment& self) {
   }
   return py::make_tuple(ids, agents, rows, taken, reward, next_rows, next_mask, done, next_agents, latency,
                         times, next_ids, mask, owners(counts), truncated, decision_times);
+}
+
+py::tuple outcomes(RoutingEnvironment& self) {
+  const auto counts = counts_of(self, [](Outcomes& outcomes) { return outcomes.outcomes(); });
+  const auto begins = begins_of(counts);
+  const auto n = static_cast<py::ssize_t>(begins.back());
+  py::array_t<std::int64_t> ids(n);
+  py::array_t<std::int64_t> next_ids(n);
+  py::array_t<std::int32_t> agents(n);
+  py::array_t<double> reward(n);
+  py::array_t<bool> truncated(n);
+  const OutcomeColumns columns{.ids = ids.mutable_data(),
+                               .next_ids = next_ids.mutable_data(),
+                               .agents = agents.mutable_data(),
+                               .reward = reward.mutable_data(),
+                               .truncated = truncated.mutable_data()};
+  {
+    const py::gil_scoped_release release;
+    for (std::uint32_t i = 0; i < self.num_networks(); ++i) {
+      self.network(i).outcomes().take_outcomes(columns.behind(begins[i]));
+    }
+  }
+  return py::make_tuple(ids, reward, agents, next_ids, truncated, owners(counts));
 }
 
 py::tuple reports(RoutingEnvironment& self) {

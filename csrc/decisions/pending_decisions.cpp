@@ -20,6 +20,7 @@ PendingDecisions::PendingDecisions(const DecisionPlan& plan, OpenDecisions& open
       open_{open},
       writer_{plan, first_router, num_routers},
       log_{row_bytes_, plan.environment.flag("keep_transitions")},
+      outcomes_{plan.environment.flag("keep_outcomes")},
       reports_{open, plan.first_port, plan.environment.flag("keep_feedback")},
       tallies_{plan.paths.topology().num_routers(), credit_of(plan)},
       arrivals_{num_routers, plan.paths.topology().num_groups(),
@@ -97,10 +98,18 @@ void PendingDecisions::consider(const RouteContext& context, std::uint32_t packe
 
 void PendingDecisions::complete(std::uint32_t packet_index, std::uint32_t i, Tick end,
                                 const NextDecision* next, bool truncated) {
-  if (!log_.keeps()) return;
   const OpenDecision& decision = open_.head(packet_index, i);
+  const std::int64_t next_id = next != nullptr ? next->id : std::int64_t{-1};
+  if (outcomes_.keeps()) {
+    outcomes_.add({.id = decision.id,
+                   .next_id = next_id,
+                   .leg = end - decision.time,
+                   .agent = decision.agent,
+                   .truncated = truncated});
+  }
+  if (!log_.keeps()) return;
   log_.add({.id = decision.id,
-            .next_id = next != nullptr ? next->id : std::int64_t{-1},
+            .next_id = next_id,
             .time = decision.time,
             .leg = end - decision.time,
             .feedback = end + decision.feedback_delay,

@@ -11,6 +11,7 @@
 #include "decisions/arrival_counts.hpp"
 #include "decisions/hop_reports.hpp"
 #include "decisions/open_decisions.hpp"
+#include "decisions/outcome_log.hpp"
 #include "decisions/pending_rows.hpp"
 #include "decisions/router_tallies.hpp"
 #include "decisions/transition_log.hpp"
@@ -62,9 +63,10 @@ class PendingDecisions : public PendingRows {
 
   void archive(Archive& archive) {
     PendingRows::archive(archive);
-    archive(writer_, log_, reports_, tallies_, arrivals_);
+    archive(writer_, log_, outcomes_, reports_, tallies_, arrivals_);
   }
   [[nodiscard]] TransitionLog& log() noexcept { return log_; }
+  [[nodiscard]] OutcomeLog& outcomes() noexcept { return outcomes_; }
   [[nodiscard]] HopReports& reports() noexcept { return reports_; }
   [[nodiscard]] RouterTallies& tallies() noexcept { return tallies_; }
   [[nodiscard]] const ArrivalCounts& arrivals() const noexcept { return arrivals_; }
@@ -82,6 +84,7 @@ class PendingDecisions : public PendingRows {
   OpenDecisions& open_;
   ObservationWriter writer_;
   TransitionLog log_;
+  OutcomeLog outcomes_;
   HopReports reports_;
   RouterTallies tallies_;
   ArrivalCounts arrivals_;

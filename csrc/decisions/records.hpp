@@ -54,6 +54,16 @@ struct CompletedDecision {
   static constexpr bool kArchivedWhole = true;
 };
 
+// The outcome of a decision alone, without the observations of a transition.
+struct DecisionOutcome {
+  std::int64_t id = -1;
+  std::int64_t next_id = -1;  // as in CompletedDecision
+  Tick leg = 0;               // the same
+  std::int32_t agent = 0;
+  std::int32_t truncated = 0;  // 1: the episode ended before the decision did
+  static constexpr bool kArchivedWhole = true;
+};
+
 // A hop, as it is reported to the router that chose it (hop_reports.hpp).
 struct HopReport {
   std::int64_t id = -1;       // of the decision

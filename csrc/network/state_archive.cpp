@@ -46,7 +46,7 @@ static_assert(sizeof(PacketStore) == 304);
 static_assert(sizeof(DeliveryRecord) == 280);
 static_assert(sizeof(HostSender) == 88);
 static_assert(sizeof(PartitionMessages) == 288);
-static_assert(sizeof(PendingDecisions) == 536);
+static_assert(sizeof(PendingDecisions) == 576);
 static_assert(sizeof(HostPrograms) == 344);
 static_assert(sizeof(PartitionTrackers) == 192);
 static_assert(sizeof(Network) == 240);

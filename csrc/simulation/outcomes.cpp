@@ -38,6 +38,7 @@ void Outcomes::begin(TimePs begin_ps) {
 }
 
 void Outcomes::limit_kept() {
+  limit_outcomes();
   limit_reports();
   if (overflowed_ || !keeps_transitions_) return;
   std::uint64_t bytes = 0;
@@ -157,10 +158,6 @@ std::size_t Outcomes::transitions() {
 void Outcomes::take_transitions(const TransitionColumns& to) {
   const std::uint32_t features = plan_.layout.num_features();
   const std::uint32_t actions = plan_.num_actions;
-  const double per_tick = static_cast<double>(plan_.quantum_ps) / reward_scale_ps_;
-  const auto reward_of = [=](const CompletedDecision& head) {
-    return -static_cast<double>(head.leg) * per_tick;
-  };
   order();
   for (std::size_t at = 0; at < order_.size(); ++at) {
     if (at + DecisionOrder::kAhead < order_.size()) {
@@ -176,7 +173,7 @@ void Outcomes::take_transitions(const TransitionColumns& to) {
     to.agents[at] = head.agent;
     to.next_agents[at] = head.next_agent;
     to.actions[at] = head.action;
-    to.reward[at] = reward_of(head);
+    to.reward[at] = reward_of(head.leg);
     to.latency_ns[at] = plan_.to_ns(head.leg);
     to.times_ns[at] = plan_.to_ns(head.feedback);
     to.decision_times_ns[at] = plan_.to_ns(head.time);
@@ -204,6 +201,38 @@ void Outcomes::order() {
     ++number;
   }
   order_.sort(network_.blueprint().topology.num_hosts());
+}
+
+void Outcomes::limit_outcomes() {
+  if (!keeps_outcomes_ || outcomes_overflowed_) return;
+  if (static_cast<double>(outcomes() * sizeof(DecisionOutcome)) <= most_bytes_) return;
+  outcomes_overflowed_ = true;
+  for (Partition& partition : network_.partitions()) partition.pending().outcomes().stop_keeping();
+}
+
+std::size_t Outcomes::outcomes() {
+  std::size_t total = 0;
+  for (Partition& partition : network_.partitions()) total += partition.pending().outcomes().size();
+  return total;
+}
+
+void Outcomes::take_outcomes(const OutcomeColumns& to) {
+  merged_outcomes_.clear();
+  for (Partition& partition : network_.partitions()) {
+    OutcomeLog& log = partition.pending().outcomes();
+    merged_outcomes_.insert(merged_outcomes_.end(), log.data(), log.data() + log.size());
+    log.clear();
+  }
+  std::ranges::sort(merged_outcomes_, {},
+                    [](const DecisionOutcome& outcome) { return std::tuple{outcome.agent, outcome.id}; });
+  for (std::size_t i = 0; i < merged_outcomes_.size(); ++i) {
+    const DecisionOutcome& outcome = merged_outcomes_[i];
+    to.ids[i] = outcome.id;
+    to.next_ids[i] = outcome.next_id;
+    to.agents[i] = outcome.agent;
+    to.reward[i] = reward_of(outcome.leg);
+    to.truncated[i] = outcome.truncated != 0;
+  }
 }
 
 std::size_t Outcomes::reports() {

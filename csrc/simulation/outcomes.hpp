@@ -53,6 +53,23 @@ struct TransitionColumns {
   }
 };
 
+// Destination of outcomes alone; each pointer has room for outcomes() rows.
+struct OutcomeColumns {
+  std::int64_t* ids;
+  std::int64_t* next_ids;
+  std::int32_t* agents;
+  double* reward;
+  bool* truncated;
+
+  [[nodiscard]] OutcomeColumns behind(std::size_t rows) const noexcept {
+    return {.ids = ids + rows,
+            .next_ids = next_ids + rows,
+            .agents = agents + rows,
+            .reward = reward + rows,
+            .truncated = truncated + rows};
+  }
+};
+
 // Destination of reports on hops; each pointer has room for reports() rows.
 struct ReportColumns {
   std::int64_t* ids;
@@ -88,6 +105,7 @@ class Outcomes {
         plan_{plan},
         reward_scale_ps_{plan.environment.option("reward_scale_ps")},
         keeps_transitions_{plan.environment.flag("keep_transitions")},
+        keeps_outcomes_{plan.environment.flag("keep_outcomes")},
         keeps_feedback_{plan.environment.flag("keep_feedback")},
         most_bytes_{plan.environment.option("most_uncollected_bytes")} {}
 
@@ -101,6 +119,10 @@ class Outcomes {
   // Completed since they were last taken; ordered by decision id.
   [[nodiscard]] std::size_t transitions();
   void take_transitions(const TransitionColumns& columns);
+  // Outcomes alone, without observations; ordered by router, then by decision id.
+  [[nodiscard]] std::size_t outcomes();
+  void take_outcomes(const OutcomeColumns& columns);
+  [[nodiscard]] bool outcomes_overflowed() const noexcept { return outcomes_overflowed_; }
   // Whether transitions piled up so much that they are no longer kept.
   [[nodiscard]] bool overflowed() const noexcept { return overflowed_; }
   // Reports on hops (hop_reports.hpp) since they were last taken: all that arrive before or with a decision
@@ -119,10 +141,16 @@ class Outcomes {
   // Router by router: packets that it holds, packets in source queues of its hosts, and packets that these
   // have lately given to it, by destination group. Each n as n / (n + half).
   void read_load(float* into, std::size_t stride, float half);
-  void archive(Archive& archive) { archive(overflowed_, reports_overflowed_, generated_before_, begun_ps_); }
+  void archive(Archive& archive) {
+    archive(overflowed_, outcomes_overflowed_, reports_overflowed_, generated_before_, begun_ps_);
+  }
 
  private:
+  void limit_outcomes();
   void limit_reports();
+  [[nodiscard]] double reward_of(Tick leg) const noexcept {
+    return -static_cast<double>(leg) * (static_cast<double>(plan_.quantum_ps) / reward_scale_ps_);
+  }
   void order();
   // Calls visit(router, packets that its host has generated since time 0) for every host.
   template <class Visit>
@@ -134,16 +162,19 @@ class Outcomes {
   const DecisionPlan& plan_;
   double reward_scale_ps_;  // a reward of -1
   bool keeps_transitions_;
+  bool keeps_outcomes_;
   bool keeps_feedback_;
   double most_bytes_;  // of either; then it is no longer kept
   bool overflowed_ = false;
+  bool outcomes_overflowed_ = false;
   bool reports_overflowed_ = false;
   // [router], when the episode began: packets that its hosts had generated, and for the packets that it held
   // the time from the tick before to the beginning, which tallies charge.
   std::vector<std::int64_t> generated_before_;
   std::vector<std::int64_t> begun_ps_;
-  std::vector<HopReport> merged_;  // scratch
-  DecisionOrder order_;            // scratch
+  std::vector<HopReport> merged_;                 // scratch
+  std::vector<DecisionOutcome> merged_outcomes_;  // scratch
+  DecisionOrder order_;                           // scratch
 };
 
 }  // namespace dragonfly

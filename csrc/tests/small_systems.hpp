@@ -52,6 +52,7 @@ inline EnvironmentSpec usual_decisions() {
   spec.options = {{"reward_scale_ps", 1e6},
                   {"latency_credit_ps", 1.4e6},
                   {"keep_transitions", 1},
+                  {"keep_outcomes", 0},
                   {"keep_feedback", 0},
                   {"most_uncollected_bytes", 1 << 28}};
   return spec;

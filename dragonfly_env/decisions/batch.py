@@ -1,9 +1,9 @@
-"""Records of the batched environment: ``DecisionBatch``, ``Transitions`` and ``Rollout``."""
+"""Records of the batched environment: ``DecisionBatch``, ``Transitions``, ``Outcomes`` and ``Rollout``."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -315,6 +315,52 @@ class Transitions:
             return self
         whole = ~self.truncated
         return Transitions(**{name: getattr(self, name)[whole] for name in self.__slots__})
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Outcomes:
+    """Outcomes of K decisions: ``Transitions`` without observations, ordered by scenario, then by router, then by
+    decision id.
+
+    The rewards of a packet's decisions, from one decision on to the delivery, add up to the return of that decision:
+    ``next_decision_ids`` leads from each decision to the next.
+
+    Attributes:
+        decision_ids: (K,) int64, of the decision.
+        rewards: (K,) float64, in units of ``reward_scale_ns``; the same bits as in ``Transitions``.
+        agents: (K,) int32, the router that decided.
+        next_decision_ids: (K,) int64, the packet's next decision; -1 if there is none.
+        truncated: (K,) bool, whether the episode ended first: then the reward is for the time up to there.
+        scenario: (K,) int32, whose decision it was.
+
+    Example:
+        >>> config = dfe.SimulationConfig(topology="72", traffic="adv+1")
+        >>> env = dfe.BatchedRoutingEnv(config, outcomes=True, duration_ns=2_000)
+        >>> batch = env.reset(seed=1)
+        >>> while not env.done:
+        ...     batch = env.step(batch.minimal_actions())
+        >>> np.array_equal(np.sort(env.outcomes().rewards), np.sort(env.transitions().rewards))
+        True
+    """
+
+    decision_ids: npt.NDArray[np.int64]
+    rewards: npt.NDArray[np.float64]
+    agents: npt.NDArray[np.int32]
+    next_decision_ids: npt.NDArray[np.int64]
+    truncated: npt.NDArray[np.bool_]
+    scenario: npt.NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.decision_ids)
+
+    def rows(self, which: slice) -> Outcomes:
+        """Some rows."""
+        return Outcomes(*(getattr(self, name)[which] for name in self.__slots__))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Outcomes]) -> Outcomes:
+        """The rows of all parts, one part after the other."""
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in cls.__slots__))
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)

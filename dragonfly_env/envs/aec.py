@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 from pettingzoo.utils.env import AECEnv
 
 from dragonfly_env.decisions.batch import DecisionBatch
-from dragonfly_env.envs.rounds import Rounds
-from dragonfly_env.envs.views import Info, Observation, RouterView, last_infos
+from dragonfly_env.envs.rounds import Info, Rounds
+from dragonfly_env.envs.views import Observation, RouterView
 from dragonfly_env.errors import IllegalActionError, StateError
 
 
@@ -18,8 +18,9 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
 
     The rounds are those of the parallel view: in each, the routers with pending packets are selected in ascending order
     and decide about their earliest packet. Rewards are given when the last decision of the batch is made.
-    ``infos[agent]`` has the ``action_mask``, the ``illegal_actions`` of the episode so far, and the packets
-    ``generated`` by the router's hosts and ``delivered`` from them since the router acted last.
+    ``infos[agent]`` has the ``decision_id`` of the decision that the router makes now, the ``action_mask``, the
+    ``illegal_actions`` of the episode so far, and since the router acted last: the ``completed`` outcomes of its
+    decisions, and the packets ``generated`` by its hosts and ``delivered`` from them.
 
     The books of all agents are changed only where something happened, so a step costs the same for any number of
     agents.
@@ -57,8 +58,10 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
         self._rewarded: list[str] = []
         self.terminations: dict[str, bool] = dict.fromkeys(names, False)
         self.truncations: dict[str, bool] = dict.fromkeys(names, False)
-        self.infos: dict[str, Info] = dict(zip(names, map(dict.copy, self._base_infos), strict=True))
-        self._cycle = 0
+        self.infos: dict[str, Info] = dict(zip(names, rounds.infos(), strict=True))
+        if rounds.over:  # at once: what the episode without a decision has cost
+            rounds.read_step()
+            self._hand_out(rounds)
         self._select_first(rounds)
 
     def step(self, action: int | None) -> None:
@@ -76,25 +79,26 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
         if turn >= self._turns:
             self._remove_truncated(action)
             return
-        number, agent = self._acting[turn], self.agent_selection
-        chosen = operator.index(action)  # type: ignore[arg-type]  # None raises TypeError
-        if not (0 <= chosen <= self._idle and self.core.take_action(self._rows[turn], chosen)):
-            self._count_illegal(chosen, number)
+        rounds, agent = self._check_open("step()"), self.agent_selection
+        rounds.act_alone(turn, operator.index(action))  # type: ignore[arg-type]  # None raises TypeError
         if self._rewarded:
             self._clear_rewards()
         self._cumulative_rewards[agent] = 0.0
-        self._masks[number] = self._idle_mask
-        self.infos[agent] = self._base_infos[number].copy()
+        self.infos[agent] = rounds.idle_info(self._acting[turn])
         self._turn = turn = turn + 1
         if turn < self._turns:
             self.agent_selection = self.possible_agents[self._acting[turn]]
-        else:
-            self._finish_round()
+            return
+        self._cycle += 1
+        rounds.finish()
+        if rounds.time_went_on:
+            self._hand_out(rounds)
+        self._select_first(rounds)
 
     def observe(self, agent: str) -> Observation:
         """The observation of a router's packet in this round; without a packet, its last observation."""
-        number = self._index[agent]
-        return {"observation": self._seen[number], "action_mask": self._masks[number]}
+        rounds, number = self._check_open("observe()"), self._index[agent]
+        return {"observation": rounds.seen[number], "action_mask": rounds.masks[number]}
 
     @property
     def selected_batch(self) -> DecisionBatch:
@@ -106,8 +110,7 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
         rounds = self._check_running()
         if rounds.over:
             raise StateError("selected_batch: the episode is over")
-        row = rounds.begin + self._turn
-        return self.core.pending.rows(rounds.rows[row : row + 1])
+        return rounds.decision(self._turn)
 
     def close(self) -> None:
         """Forget the episode; ``reset`` starts a new one."""
@@ -116,50 +119,30 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
 
     def _select_first(self, rounds: Rounds) -> None:
         """Select the first router of the round. At the end of the episode truncate all: each is selected once more."""
-        if self._cycle == self.max_cycles:
+        if self._cycle == self.max_cycles and not rounds.over:
             rounds.stop()
-            self._open_round(rounds)
+        self._acting: list[int] = rounds.acting.tolist()
         self._turn, self._turns = 0, len(self._acting)
-        self._rows = rounds.rows[rounds.begin : rounds.end].tolist()
         names = self.possible_agents
         if rounds.over:
             self.truncations = dict.fromkeys(names, True)
-            for number, last in enumerate(last_infos(self.core)):
-                self.infos[names[number]] |= last
+            rounds.add_metrics(list(self.infos.values()))
             self.agent_selection = names[0]
             return
-        for number in self._acting:
-            self.infos[names[number]]["action_mask"] = self._masks[number]
+        rounds.show_decisions(self.infos[names[number]] for number in self._acting)
         self.agent_selection = names[self._acting[0]]
 
-    def _finish_round(self) -> None:
-        rounds = self._check_open("step()")
-        self._cycle += 1
-        if rounds.finish():
-            self._open_batch(rounds)
-            names = self.possible_agents
-            rewards = self.core.rewards_by_router()
-            for number in rewards.nonzero()[0].tolist():
-                self.rewards[names[number]] = reward = float(rewards[number])
-                self._cumulative_rewards[names[number]] += reward
-                self._rewarded.append(names[number])
-            generated, delivered = self.core.packets_by_router()
-            for key, packets in (("generated", generated), ("delivered", delivered)):
-                for number in packets.nonzero()[0].tolist():
-                    self.infos[names[number]][key] += int(packets[number])
-        else:
-            self._open_round(rounds)
-        self._select_first(rounds)
-
-    def _count_illegal(self, action: int, number: int) -> None:
-        """Warn of an illegal action, in whose place the minimal one was taken, or raise."""
-        if not 0 <= action <= self._idle:
-            raise IllegalActionError(
-                f"{self.agent_selection}: action {action} must be from 0 to {self._idle}, which is idle; "
-                "nothing has changed"
-            )
-        self._illegal_actions.found(self.agent_selection, action, self.selected_batch)
-        self._base_infos[number]["illegal_actions"] += 1
+    def _hand_out(self, rounds: Rounds) -> None:
+        """Give routers what they received while time went on, where it is anything."""
+        names, infos = self.possible_agents, self.infos
+        for number in rounds.rewards.nonzero()[0].tolist():
+            self.rewards[names[number]] = reward = float(rounds.rewards[number])
+            self._cumulative_rewards[names[number]] += reward
+            self._rewarded.append(names[number])
+        for key, packets in (("generated", rounds.generated), ("delivered", rounds.delivered)):
+            for number in packets.nonzero()[0].tolist():
+                infos[names[number]][key] += int(packets[number])
+        rounds.add_outcomes(list(infos.values()))
 
     def _remove_truncated(self, action: int | None) -> None:
         """Remove the truncated agent that is selected, and select the next."""

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from dragonfly_env import _core
 from dragonfly_env.batch_policy import CoreNetwork
 from dragonfly_env.checks.values import MAX_RUN_NS, MAX_TIME_PS, check_integer, config_error, duration_ps_of
-from dragonfly_env.decisions.batch import DecisionBatch, IntArray, Rollout, Transitions
+from dragonfly_env.decisions.batch import DecisionBatch, IntArray, Outcomes, Rollout, Transitions
 from dragonfly_env.decisions.feedback import HopFeedback
 from dragonfly_env.decisions.layout import OCCUPANCY_FEATURES, Layout
 from dragonfly_env.envs._scenarios import Changes, Configs, Scenarios, scenario_seed
@@ -446,6 +446,24 @@ class BatchedRoutingEnv(CoreOwner):
         self._require_transitions("transitions()")
         return Transitions(*self._core.transitions())
 
+    def outcomes(self) -> Outcomes:
+        """Outcomes of all decisions that were completed since the last call in this episode: ``transitions()`` without
+        observations, which takes a small part of the time and memory. Both may be read next to each other.
+
+        Raises:
+            StateError: Before ``reset``; if the environment was not made with ``outcomes=True``; or if too much
+                piled up since the last call.
+        """
+        self._check_begun("outcomes()")
+        if not self._options.outcomes:
+            raise StateError("outcomes(): the environment was made with outcomes=False, must be True")
+        if self._core.outcomes_overflowed:
+            raise StateError(
+                f"outcomes(): more than {self._options.max_uncollected_bytes} bytes had piled up, and no "
+                "more were kept in this episode; call it more often, or raise max_uncollected_bytes"
+            )
+        return Outcomes(*self._core.outcomes())
+
     def feedback(self) -> HopFeedback:
         """Reports to routers on the hops that they chose, since the last call in this episode: one report per
         decision whose packet went on to another router and has left the input buffer there. When a batch is
@@ -488,20 +506,21 @@ class BatchedRoutingEnv(CoreOwner):
             >>> np.isclose(env.rewards_by_router().sum(), env.metrics().score)
             np.True_
         """
-        self._check_begun("rewards_by_router()")
-        if self.reward == "delivery":
-            raise StateError(
-                "rewards_by_router(): reward='delivery' has no sum per step, as it falls due long after a decision; "
-                "use transitions(), or reward='hop'"
-            )
-        return self._rewards.read_rewards(self._core)
+        self._require_step_rewards("rewards_by_router()")
+        return self._rewards.read_rewards(self._core, self._core.tallies())
 
     def packets_by_router(self) -> tuple[IntArray, IntArray]:
         """Two arrays (num_agents,): packets that the hosts of each router have generated, and packets of these hosts
         that were delivered, since the last call in this episode.
         """
         self._check_begun("packets_by_router()")
-        return self._rewards.read_packets(self._core)
+        return self._rewards.read_packets(self._core.tallies())
+
+    def tallies_by_router(self) -> tuple[FloatArray, IntArray, IntArray]:
+        """Return the rewards of ``rewards_by_router()`` and the two arrays of ``packets_by_router()``."""
+        self._require_step_rewards("tallies_by_router()")
+        tallies = self._core.tallies()
+        return self._rewards.read_rewards(self._core, tallies), *self._rewards.read_packets(tallies)
 
     def metrics(self, scenario: int | None = None) -> Metrics:
         """Metrics of a ``scenario`` since the warm-up (or ``reset_statistics``). While decisions are pending, the parts
@@ -700,6 +719,14 @@ class BatchedRoutingEnv(CoreOwner):
     def _check_begun(self, call: str) -> None:
         if not self._started:
             raise StateError(f"{call}: call reset() first")
+
+    def _require_step_rewards(self, call: str) -> None:
+        self._check_begun(call)
+        if self.reward == "delivery":
+            raise StateError(
+                f"{call}: reward='delivery' has no sum per step, as it falls due long after a decision; "
+                "use transitions(), or reward='hop'"
+            )
 
     def _require_running(self, call: str) -> None:
         self._check_begun(f"{call}()")

@@ -199,6 +199,11 @@ class EnvOptions(Record):
     transitions: bool = boolean(
         True, doc="Whether completed transitions are kept for ``transitions()``.", core="keep_transitions"
     )
+    outcomes: bool = boolean(
+        False,
+        doc="Whether the outcomes of decisions are kept for ``outcomes()``. Views set it themselves.",
+        core="keep_outcomes",
+    )
     feedback: bool = boolean(
         False,
         doc="Whether the feedback that routers get on their packets' hops is kept for ``feedback()``.",
@@ -210,7 +215,7 @@ class EnvOptions(Record):
         2**40,
         unit="bytes",
         doc="Most bytes of transitions that pile up in a network if ``transitions()`` is not called; above, no more "
-        "are kept in this episode. ``feedback()`` has its own limit of this size.",
+        "are kept in this episode. ``outcomes()`` and ``feedback()`` have their own limits of this size.",
         core="most_uncollected_bytes",
     )
 

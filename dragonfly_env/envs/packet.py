@@ -9,7 +9,8 @@ Observation space       ``Dict(observation=Box float32, action_mask=MultiBinary)
                         ``info["action_mask"]`` and ``action_masks()`` too
 Reward                  ``"hop"``: minus the time from the decision to the packet's next one, or to its delivery;
                         ``"delivery"``: at the end, minus the time from the first decision. The end of the simulated
-                        time counts as the end of the journey. In units of ``reward_scale_ns``
+                        time counts as the end of the journey. In units of ``reward_scale_ns``. The return of an
+                        episode is the time of one packet, and ``info["decision_id"]`` names its decisions
 Episode                 from the first decision at the packet's source router to its delivery (terminated), or to the
                         end of the simulated time (truncated)
 ======================  ====================================================================================
@@ -298,6 +299,7 @@ class PacketRouting(gymnasium.Env[Any, np.int64]):
     def _info(self) -> dict[str, Any]:
         return {
             **self._packet,
+            "decision_id": int(self.core.pending.decision_ids[0]) if self._waits else -1,
             "time_ns": self.core.time_ns,
             "illegal_actions": self._illegal,
             "action_mask": self._seen["action_mask"].copy(),

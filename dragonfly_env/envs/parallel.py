@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from pettingzoo.utils.env import ParallelEnv
 
 from dragonfly_env.decisions.batch import DecisionBatch
-from dragonfly_env.envs.rounds import IntArray, Rounds
-from dragonfly_env.envs.views import Info, Observation, RouterView, last_infos
+from dragonfly_env.envs.rounds import Info, IntArray, Rounds
+from dragonfly_env.envs.views import Observation, RouterView
 from dragonfly_env.errors import IllegalActionError
 
 Observations = dict[str, Observation]
 Infos = dict[str, Info]
+Value = TypeVar("Value")
 
 
 class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
@@ -58,10 +59,9 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
             ConfigError: For an unknown option or an impossible value; the running episode is as before.
         """
         rounds = self._begin(seed, options)
-        self._cycle = 0
         self._no_rewards = dict.fromkeys(self.agents, 0.0)
         self._all_false = dict.fromkeys(self.agents, False)
-        return self._observations(), self._infos(rounds, time_went_on=False)
+        return self._observations(rounds), self._by_name(rounds.infos())
 
     def step(
         self, actions: Mapping[str, int]
@@ -73,9 +73,10 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
 
         Returns:
             Observations, rewards, terminations (never), truncations (all at once) and infos, by router. The keys of an
-            info: ``action_mask``; ``illegal_actions`` of the episode so far; ``generated``, packets that the router's
-            hosts created in this step; ``delivered``, packets from these hosts that arrived in this step. The infos of
-            the last step of an episode also have ``metrics``.
+            info: ``decision_id`` of the decision that the router makes now, -1 for none; ``completed``, the
+            ``Outcomes`` of its decisions that were completed in this step; ``illegal_actions`` of the episode so far;
+            ``generated``, packets that the router's hosts created in this step; ``delivered``, packets from these hosts
+            that arrived in this step; ``action_mask``. The infos of the last step of an episode also have ``metrics``.
 
         Raises:
             IllegalActionError: For a missing action, an unknown router, or an integer out of range; with
@@ -83,36 +84,27 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
             StateError: Before reset, after the end of the episode, after close.
         """
         rounds = self._check_running()
-        chosen = self._read(actions, rounds)
-        for router in self._illegal_actions.take(chosen, rounds):
-            self._base_infos[router]["illegal_actions"] += 1
+        rounds.act(self._read(actions))
         self._cycle += 1
-        time_went_on = False
-        if not rounds.over:  # over at once: an episode without any decision
-            time_went_on = rounds.finish()
-        if time_went_on:
-            self._open_batch(rounds)  # takes observations and masks of its first round
-            rewards = dict(zip(self.possible_agents, self.core.rewards_by_router().tolist(), strict=True))
-        else:
-            self._open_round(rounds)  # takes those of the next round
-            rewards = self._no_rewards.copy()
-        over = rounds.over or self._cycle == self.max_cycles
-        if over:
-            rounds.stop()  # no decision is pending from here on
-            self._open_round(rounds)
-        observations, infos = self._observations(), self._infos(rounds, time_went_on)
+        over = rounds.over
+        if self._cycle == self.max_cycles and not over:
+            rounds.stop()
+            over = True
+        rewards = self._by_name(rounds.rewards.tolist()) if rounds.time_went_on else self._no_rewards.copy()
+        observations, infos = self._observations(rounds), rounds.infos()
         truncations = terminations = self._all_false
         if over:
             truncations = dict.fromkeys(self.possible_agents, True)
-            for info, last in zip(infos.values(), last_infos(self.core), strict=True):
-                info |= last
+            rounds.add_metrics(infos)
             self.agents = []
-        return observations, rewards, terminations.copy(), truncations.copy(), infos
+        return observations, rewards, terminations.copy(), truncations.copy(), self._by_name(infos)
 
     @property
     def acting(self) -> list[str]:
         """The routers that have a decision to make in this round; the others idle."""
-        return [] if self._rounds is None else [self.possible_agents[number] for number in self._acting]
+        if self._rounds is None:
+            return []
+        return [self.possible_agents[number] for number in self._rounds.acting.tolist()]
 
     @property
     def round_batch(self) -> DecisionBatch:
@@ -125,21 +117,14 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
         """
         return self._check_open("round_batch").batch
 
-    def _observations(self) -> Observations:
-        rows = zip(self.possible_agents, self._seen, self._masks, strict=True)
+    def _observations(self, rounds: Rounds) -> Observations:
+        rows = zip(self.possible_agents, rounds.seen, rounds.masks, strict=True)
         return {name: {"observation": seen, "action_mask": mask} for name, seen, mask in rows}
 
-    def _infos(self, rounds: Rounds, time_went_on: bool) -> Infos:
-        infos, masks = list(map(dict.copy, self._base_infos)), self._masks
-        for router in self._acting:
-            infos[router]["action_mask"] = masks[router]
-        if time_went_on:
-            packets = (column.tolist() for column in self.core.packets_by_router())
-            for info, generated, delivered in zip(infos, *packets, strict=True):
-                info["generated"], info["delivered"] = generated, delivered
-        return dict(zip(self.possible_agents, infos, strict=True))
+    def _by_name(self, values: list[Value]) -> dict[str, Value]:
+        return dict(zip(self.possible_agents, values, strict=True))
 
-    def _read(self, actions: Mapping[str, int], rounds: Rounds) -> IntArray:
+    def _read(self, actions: Mapping[str, int]) -> IntArray:
         """(num_agents,) the actions; a router that has no packet and was left out idles."""
         names = self.possible_agents
         try:  # the usual case: an action for every router

@@ -14,6 +14,8 @@ from dragonfly_env.envs.options import EnvOptions
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
+Tallies = tuple[IntArray, IntArray, IntArray]
+"""What the core has tallied since the start of the episode, by router: rewards in ps, packets generated, delivered."""
 
 _HORIZON = 20_000  # deliveries over which the mean latency runs
 
@@ -63,9 +65,9 @@ class RouterRewards:
         self.read = tuple(np.array(column, np.int64) for column in state["read"])
         self.latencies = state["latencies"]
 
-    def read_rewards(self, core: _core.RoutingEnvironment) -> FloatArray:
+    def read_rewards(self, core: _core.RoutingEnvironment, tallies: Tallies) -> FloatArray:
         """(num_agents,) rewards, and a new mean latency for the credits to come."""
-        reward_ps, _, delivered = core.tallies()
+        reward_ps, _, delivered = tallies
         reward = (reward_ps - self.read[0]) / self._scale_ps
         self.read = (reward_ps, *self.read[1:])
         if self._runs:
@@ -74,9 +76,9 @@ class RouterRewards:
             return reward
         return np.repeat(np.add.reduceat(reward, self._firsts), self._sizes)
 
-    def read_packets(self, core: _core.RoutingEnvironment) -> tuple[IntArray, IntArray]:
+    def read_packets(self, tallies: Tallies) -> tuple[IntArray, IntArray]:
         """(num_agents,) packets generated and packets delivered."""
-        _, generated, delivered = core.tallies()
+        _, generated, delivered = tallies
         difference = generated - self.read[1], delivered - self.read[2]
         self.read = (self.read[0], generated, delivered)
         return difference

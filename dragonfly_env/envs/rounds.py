@@ -3,57 +3,171 @@
 A batch may hold several decisions of one router. In a round every router that has decisions left in the batch makes
 its earliest one (of several at the same time, the one with the lowest decision id). Simulated time stops until
 all rounds of the batch are over. Decisions of one batch do not depend on each other, so rounds change nothing in the
-network.
+network. What each router sees, may do and has received is kept here; views only change its form.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env.checks.values import check_choice
-from dragonfly_env.decisions.batch import DecisionBatch
+from dragonfly_env.decisions.batch import DecisionBatch, Outcomes
 from dragonfly_env.envs._scenarios import Changes
 from dragonfly_env.envs.batched import BatchedRoutingEnv
 from dragonfly_env.errors import IllegalActionError, IllegalActionWarning
 
+FloatArray = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
+Mask = npt.NDArray[np.int8]
+
+
+class StepOutcomes:
+    """The outcomes of a step by router; split when they are first read."""
+
+    def __init__(self, outcomes: Outcomes, routers: npt.NDArray[np.integer[Any]]) -> None:
+        self._outcomes = outcomes
+        self._routers = routers  # (K,) ascending
+        self._bounds: list[int] = []
+
+    def routers(self) -> list[int]:
+        """The routers with outcomes."""
+        return sorted(set(self._routers.tolist()))
+
+    def of(self, router: int) -> Outcomes:
+        """The outcomes of one router."""
+        if not self._bounds and len(self._routers):
+            for name in Outcomes.__slots__:
+                getattr(self._outcomes, name).flags.writeable = False
+            last = int(self._routers[-1])
+            self._bounds = self._routers.searchsorted(np.arange(last + 2)).tolist()
+        if router + 1 >= len(self._bounds):
+            return _NONE
+        first, end = self._bounds[router : router + 2]
+        return self._outcomes.rows(slice(first, end)) if end > first else _NONE
+
+
+_NONE = Outcomes(
+    np.empty(0, np.int64),
+    np.empty(0),
+    np.empty(0, np.int32),
+    np.empty(0, np.int64),
+    np.empty(0, np.bool_),
+    np.empty(0, np.int32),
+)
+
+
+class Info(dict[str, Any]):
+    """The info of a router: listed numbers, and entries that are made when they are read by name.
+
+    Frameworks make tensors of all that an info lists, so what has no fixed shape is not listed: ``completed``
+    (``Outcomes`` of the router's decisions since its last info), and in the PettingZoo views ``action_mask``, which the
+    observation lists already, and ``metrics`` at the end of an episode.
+    """
+
+    __slots__ = ("_mask", "_metrics", "_router", "_steps")
+    _mask: Mask
+    _metrics: Any
+    _router: int
+    _steps: tuple[StepOutcomes, ...]
+
+    def __missing__(self, key: str) -> Any:
+        if key == "completed":
+            parts = [step.of(self._router) for step in self._steps]
+            return Outcomes.joined(parts) if len(parts) > 1 else parts[0] if parts else _NONE
+        if key in self:
+            return self._mask if key == "action_mask" else self._metrics
+        raise KeyError(key)
+
+    def __contains__(self, key: object) -> bool:
+        return (
+            dict.__contains__(self, key)
+            or key == "completed"
+            or (key == "action_mask" and hasattr(self, "_mask"))
+            or (key == "metrics" and hasattr(self, "_metrics"))
+        )
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """The value of a name, listed or not."""
+        return self[key] if key in self else default  # noqa: SIM401  # this is get()
+
+    def copy(self) -> Info:
+        """An info of its own; what it leads to is shared, as it never changes."""
+        other = Info(self)
+        for name in Info.__slots__:
+            if hasattr(self, name):
+                setattr(other, name, getattr(self, name))
+        return other
+
+    def __deepcopy__(self, memo: object) -> Info:
+        return self.copy()
 
 
 class Rounds:
-    """The rounds of one episode, which begins here.
+    """The rounds of one episode, which begins here. Routers are numbered on from one scenario to the next.
+
+    Args:
+        core: The environment, which is reset.
+        illegal_actions: What follows an illegal action.
+        seed: As for ``BatchedRoutingEnv.reset``.
+        options: The same.
+        table: Observations are rows of an array; otherwise each router has arrays of its own.
 
     Attributes:
-        rows: (N,) the rows of the present batch, by round, then by router.
-        agents: (N,) their routers, numbered on from one scenario to the next.
-        masks: (N, A + 1) bool, what they may do; the last action is idle, which is never allowed here.
-        ends: Where each round ends in ``rows``.
-        begin: Where the present round begins in ``rows``.
-        end: Where the present round ends; ``begin`` when the episode is over.
+        acting: (n,) the routers of this round, ascending.
+        seen: By router the observation of its last packet, zeros before the first: (num_agents, F), or a list.
+        masks: By router what it may do in this round, the last action being idle: a list of int8 arrays, which are
+            never changed. Not with ``table``: see ``mask_table``.
+        time_went_on: Whether the last step went on to another batch; then it has rewards.
+        rewards: (num_agents,) the rewards of the last step.
+        generated: (num_agents,) packets that the routers' hosts generated in the last step.
+        delivered: (num_agents,) packets of these hosts that were delivered in the last step.
+        outcomes: What became of decisions in the last step; none or one.
+        numbers: By router the numbers of an info without a decision.
         decisions: How many decisions were made in this episode.
     """
 
-    rows: IntArray
-    agents: IntArray
-    masks: BoolArray
-    ends: list[int]
-    begin: int
-    end: int
+    seen: Any
+    masks: list[Mask]
+    acting: IntArray
+    outcomes: tuple[StepOutcomes, ...]
+    _begin: int  # of this round, in the rows of the batch
+    _end: int
+    _round: int
 
-    def __init__(self, core: BatchedRoutingEnv, seed: int | None = None, options: Changes = None) -> None:
+    def __init__(
+        self,
+        core: BatchedRoutingEnv,
+        illegal_actions: IllegalActions,
+        seed: int | None = None,
+        options: Changes = None,
+        *,
+        table: bool = False,
+    ) -> None:
         core.reset(seed=seed, options=options)
         self._core = core
-        self._num_agents = core.num_agents
+        self._illegal_actions = illegal_actions
         self._episode = core.episode
         self._is_stepping = False
-        self._round = 0
+        self._table = table
+        self._idle = core.num_actions
+        count = self._count = core.num_agents
+        self.idle_mask = np.frombuffer(bytes(self._idle) + b"\1", np.int8)
+        self._known = _Masks()
+        blank = np.zeros((count, core.num_features), np.float32)
+        self.seen = blank if table else [row.copy() for row in blank]
+        self.numbers = [
+            {"illegal_actions": 0, "generated": 0, "delivered": 0, "decision_id": -1} for _ in range(count)
+        ]
         self.decisions = 0
-        self._open()
+        self._clear_step()
+        self._open_batch()
 
     @property
     def interrupted(self) -> bool:
@@ -63,85 +177,160 @@ class Rounds:
     @property
     def over(self) -> bool:
         """Whether the episode has ended."""
-        return self.begin == self.end
-
-    @property
-    def acting(self) -> IntArray:
-        """(n,) the routers of this round, ascending."""
-        return self.agents[self.begin : self.end]
+        return self._begin == self._end
 
     @property
     def batch(self) -> DecisionBatch:
         """The decisions of this round, one row per acting router. A copy."""
-        return self._core.pending.rows(self.rows[self.begin : self.end])
+        return self._core.pending.rows(self._rows[self._begin : self._end])
 
-    def observations(self) -> npt.NDArray[np.float32]:
-        """(n, F) what the routers of this round see. A new array."""
-        return self._core.pending.obs[self.rows[self.begin : self.end]]
+    def decision(self, turn: int) -> DecisionBatch:
+        """The decision of ``acting[turn]``, as a batch of one row. A copy."""
+        row = self._begin + turn
+        return self._core.pending.rows(self._rows[row : row + 1])
 
-    def masks_of_all(self) -> BoolArray:
-        """(num_agents, A + 1) what every router may do in this round. A new array."""
-        masks = np.zeros((self._num_agents, self.masks.shape[1]), np.bool_)
-        masks[:, -1] = True
-        masks[self.acting] = self.masks[self.begin : self.end]
-        return masks
-
-    def observations_by_router(self) -> dict[int, Iterator[npt.NDArray[np.float32]]]:
-        """Observations of the routers of this batch, round by round. Observations of different routers do not share
-        memory: a kept observation keeps no other router's alive.
-        """
-        obs = self._core.pending.obs[self._by_agent]
-        routers = self.agents[: self.end].tolist()
-        blocks = pairwise(self._bounds)
-        return {
-            router: iter(obs[first:end].copy()) for router, (first, end) in zip(routers, blocks, strict=True)
-        }
-
-    def take(self, actions: IntArray) -> list[int]:
-        """Take the actions of all routers in this round. In place of an illegal action the core takes the minimal one;
-        a router without a packet idles.
+    def act(self, actions: IntArray) -> None:
+        """Take the actions of all routers in this round, and go on to the next round: of the same batch, or of the next
+        one. In place of an illegal action the core takes the minimal one; a router without a packet idles.
 
         Args:
             actions: (num_agents,) in [0, A]; A is idle.
 
-        Returns:
-            The routers whose actions were illegal.
+        Raises:
+            IllegalActionError: For an integer out of range, or as ``illegal_actions`` says; nothing has changed.
         """
+        unsigned = actions.view(np.uint64)  # where a negative number is a large one
+        if unsigned.max() > self._idle:
+            router = int(unsigned.argmax())
+            raise _out_of_range(f"router_{router}", actions[router], self._idle)
         acting = self.acting
-        illegal = self._core.take_actions(self.rows[self.begin : self.end], actions[acting])
-        idle = actions == self.masks.shape[1] - 1
-        if not illegal and np.count_nonzero(idle) == len(actions) - len(acting):
-            return []
-        idle[acting] = True
-        idle[acting[illegal]] = False
-        routers: list[int] = (~idle).nonzero()[0].tolist()
-        return routers
+        illegal = self._core.take_actions(self._rows[self._begin : self._end], actions[acting])
+        idle = actions == self._idle
+        if illegal or np.count_nonzero(idle) != self._count - len(acting):
+            idle[acting] = True
+            idle[acting[illegal]] = False
+            routers = (~idle).nonzero()[0].tolist()
+            if not self._illegal_actions.warned:
+                first = routers[0]
+                decision = self.batch.rows(acting == first)
+                self._illegal_actions.found(f"router_{first}", int(actions[first]), decision, self._idle)
+            for router in routers:
+                self.numbers[router]["illegal_actions"] += 1
+        self.finish()
 
-    def finish(self) -> bool:
-        """End this round, whose actions were taken; whether simulated time went on, to the next batch."""
-        if self.end < len(self.rows):
+    def act_alone(self, turn: int, action: int) -> None:
+        """Take the action of ``acting[turn]`` alone; after the last one of a round ``finish`` goes on.
+
+        Raises:
+            IllegalActionError: As ``act``.
+        """
+        if 0 <= action <= self._idle and self._core.take_action(self._row_list[self._begin + turn], action):
+            return
+        router = int(self.acting[turn])
+        if not 0 <= action <= self._idle:
+            raise _out_of_range(f"router_{router}", action, self._idle)
+        if not self._illegal_actions.warned:
+            self._illegal_actions.found(f"router_{router}", action, self.decision(turn))
+        self.numbers[router]["illegal_actions"] += 1
+
+    def finish(self) -> None:
+        """End this round, whose actions were taken."""
+        self._clear_step()
+        if self._end < len(self._rows):
             self._round += 1
-            self.begin, self.end = self.end, self.ends[self._round]
-            return False
-        self._is_stepping = True
-        self._core.go_on()
-        self._is_stepping = False
-        self._round = 0
-        self.decisions += len(self.rows)
-        self._open()
-        return True
+            self._begin, self._end = self._end, self._ends[self._round]
+            self._show()
+            return
+        if not self.over:
+            self._is_stepping = True
+            self._core.go_on()
+            self._is_stepping = False
+            self.decisions += len(self._rows)
+        self.time_went_on = True
+        self.read_step()
+        self._open_batch()
+
+    def read_step(self) -> None:
+        """Read what routers have received since the last reading."""
+        core = self._core
+        self.rewards, self.generated, self.delivered = core.tallies_by_router()
+        outcomes = core.outcomes()
+        if len(outcomes):
+            routers = outcomes.agents
+            if core.num_scenarios > 1:
+                routers = core.first_agents[outcomes.scenario] + routers
+            self.outcomes = (StepOutcomes(outcomes, routers),)
 
     def stop(self) -> None:
         """End the episode here; packets that wait for a decision are left alone."""
-        self.decisions += self.begin
-        self.end = self.begin
+        self.decisions += self._begin
+        self._end = self._begin
+        self._show()
 
-    def _open(self) -> None:
+    def mask_table(self) -> BoolArray:
+        """(num_agents, A + 1) what every router may do in this round. A new array."""
+        masks = np.zeros((self._count, self._idle + 1), np.bool_)
+        masks[:, -1] = True
+        masks[self.acting] = self._legal[self._begin : self._end]
+        return masks
+
+    def infos(self) -> list[Info]:
+        """(num_agents,) the infos of the last step."""
+        infos = list(map(Info, self.numbers))
+        outcomes = self.outcomes
+        for router, info in enumerate(infos):
+            info._router, info._steps = router, outcomes
+        if not self._table:
+            for info, mask in zip(infos, self.masks, strict=True):
+                info._mask = mask
+        for router, decision in zip(self._acting, self._ids[self._begin : self._end], strict=True):
+            infos[router]["decision_id"] = decision
+        if self.time_went_on:
+            packets = self.generated.tolist(), self.delivered.tolist()
+            for info, generated, delivered in zip(infos, *packets, strict=True):
+                info["generated"], info["delivered"] = generated, delivered
+        return infos
+
+    def idle_info(self, router: int) -> Info:
+        """The info of a router that has just acted, and that idles in the rest of the round."""
+        self.masks[router] = mask = self.idle_mask
+        info = Info(self.numbers[router])
+        info._router, info._steps, info._mask = router, (), mask
+        return info
+
+    def show_decisions(self, infos: Iterable[Info]) -> None:
+        """Add to the infos of ``acting`` what they say about the decisions of this round."""
+        this = slice(self._begin, self._end)
+        for info, mask, decision in zip(infos, self._masks[this], self._ids[this], strict=True):
+            info._mask = mask
+            info["decision_id"] = decision
+
+    def add_outcomes(self, infos: Sequence[Info]) -> None:
+        """Add the outcomes of the last step to infos that have those of earlier steps."""
+        for step in self.outcomes:
+            for router in step.routers():
+                infos[router]._steps += (step,)
+
+    def add_metrics(self, infos: Sequence[Info]) -> None:
+        """Add what the last infos of an episode have besides: the metrics of the router's scenario."""
+        ends = [*self._core.first_agents[1:].tolist(), self._count]
+        first = 0
+        for scenario, end in enumerate(ends):
+            metrics = self._core.metrics(scenario)
+            for info in infos[first:end]:
+                info._metrics = metrics
+            first = end
+
+    def _clear_step(self) -> None:
+        self.time_went_on = False
+        self.outcomes = ()
+
+    def _open_batch(self) -> None:
         """Put the batch into rounds, and begin the first."""
         batch = self._core.pending
         count = len(batch)
         agents = self._core.slots(batch)
-        numbers = agents.astype(np.min_scalar_type(self._num_agents))  # which are sorted faster
+        numbers = agents.astype(np.min_scalar_type(self._count))  # which are sorted faster
         by_agent = np.lexsort((batch.time_ns, numbers))  # a stable sort
         agents = agents[by_agent]
         is_first = np.ones(count, np.bool_)
@@ -150,14 +339,55 @@ class Rounds:
         # How many packets of the same router come before this one: the round in which its turn is.
         number = np.arange(count) - firsts[is_first.cumsum() - 1]
         order = number.astype(np.min_scalar_type(count)).argsort(kind="stable")
-        self._by_agent: IntArray = by_agent
-        self._bounds: list[int] = [*firsts.tolist(), count] if count else []  # of the rows of each router
-        self.rows = by_agent[order]
-        self.agents = agents[order]
-        self.masks = np.zeros((count, batch.mask.shape[1] + 1), np.bool_)
-        self.masks[:, :-1] = batch.mask[self.rows]
-        self.ends = np.bincount(number).cumsum().tolist()
-        self.begin, self.end, self._round = 0, self.ends[0] if count else 0, 0
+        # All below by round, then by router.
+        self._rows = rows = by_agent[order]
+        self._agents = agents[order]
+        self._ids: list[int] = batch.decision_ids[rows].tolist()
+        self._row_list: list[int] = rows.tolist()
+        self._agent_list: list[int] = self._agents.tolist()
+        self._legal = np.zeros((count, self._idle + 1), np.bool_)
+        self._legal[:, :-1] = batch.mask[rows]
+        if not self._table:
+            obs = batch.obs[by_agent]
+            # Observations of different routers do not share memory: a kept one keeps no other router's alive.
+            of_routers = (obs[first:end].copy() for first, end in pairwise([*firsts.tolist(), count]))
+            each = [row for rows_of_router in of_routers for row in rows_of_router]
+            self._observations = list(map(each.__getitem__, order.tolist()))
+            legal = self._legal.view(f"V{self._idle + 1}").ravel().tolist()  # bytes
+            self._masks = list(map(self._known.__getitem__, legal))
+        self._ends: list[int] = np.bincount(number).cumsum().tolist()
+        self._begin, self._end, self._round = 0, self._ends[0] if count else 0, 0
+        self._show()
+
+    def _show(self) -> None:
+        """Show the acting routers their packets; the others see what they saw last, and may only idle."""
+        this = slice(self._begin, self._end)
+        self.acting = self._agents[this]
+        self._acting = acting = self._agent_list[this]
+        if self._table:
+            self.seen[self.acting] = self._core.pending.obs[self._rows[this]]
+            return
+        self.masks = masks = [self.idle_mask] * self._count
+        seen = self.seen
+        for router, observation, mask in zip(
+            acting, self._observations[this], self._masks[this], strict=True
+        ):
+            seen[router] = observation
+            masks[router] = mask
+
+
+class _Masks(dict[bytes, Mask]):
+    """The masks that routers were shown, by their bytes: they are few, so each array is made once, read-only."""
+
+    def __missing__(self, mask: bytes) -> Mask:
+        self[mask] = made = np.frombuffer(mask, np.int8)
+        return made
+
+
+def _out_of_range(who: str, action: object, idle: int) -> IllegalActionError:
+    return IllegalActionError(
+        f"{who}: action {action} must be from 0 to {idle}, which is idle; nothing has changed"
+    )
 
 
 class IllegalActions:
@@ -170,7 +400,7 @@ class IllegalActions:
 
     def __init__(self, choice: str) -> None:
         self._raises = check_choice("illegal_action", choice, ("remap", "raise")) == "raise"
-        self._warned = False
+        self.warned = False  # then nothing is said any more
 
     def found(self, who: str, action: int, batch: DecisionBatch, idle: int = 0) -> None:
         """Warn of the first illegal action, or raise. ``batch`` has the decision; if it is empty, only ``idle`` is
@@ -184,8 +414,8 @@ class IllegalActions:
             raise IllegalActionError(
                 f"{who}: action {action} is illegal{why}: must be one of {legal}; nothing has changed"
             )
-        if not self._warned:
-            self._warned = True
+        if not self.warned:
+            self.warned = True
             warnings.warn(
                 f"{who}: action {action} is illegal{why}: the mask allows {legal}; action {instead} is taken instead. "
                 'info["illegal_actions"] counts such actions, and no further one of this environment is warned about; '
@@ -193,27 +423,3 @@ class IllegalActions:
                 IllegalActionWarning,
                 stacklevel=4,
             )
-
-    def take(self, actions: IntArray, rounds: Rounds) -> list[int]:
-        """Take the actions of a round, minimal ones or idle in place of illegal ones.
-
-        Args:
-            actions: (num_agents,) one per router.
-            rounds: The episode.
-
-        Returns:
-            The routers whose actions were illegal.
-        """
-        idle = rounds.masks.shape[1] - 1
-        if actions.view(np.uint64).max() > idle:  # a negative one is a large one without its sign
-            agent = int(actions.view(np.uint64).argmax())
-            raise IllegalActionError(
-                f"router_{agent}: action {actions[agent]} must be from 0 to {idle}, which is idle; "
-                "nothing has changed"
-            )
-        illegal = rounds.take(actions)
-        if illegal:
-            first = illegal[0]
-            batch = rounds.batch.rows((rounds.acting == first).nonzero()[0])
-            self.found(f"router_{first}", int(actions[first]), batch, idle)
-        return illegal

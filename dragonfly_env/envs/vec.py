@@ -31,7 +31,7 @@ from dragonfly_env.checks.values import MAX_SEED, check_integer
 from dragonfly_env.envs._scenarios import Changes
 from dragonfly_env.envs.options import IllegalAction
 from dragonfly_env.envs.render import Renderer
-from dragonfly_env.envs.rounds import BoolArray, IllegalActions, Rounds
+from dragonfly_env.envs.rounds import BoolArray, IllegalActions, Info, Rounds
 from dragonfly_env.envs.views import GivenConfig, make_core
 from dragonfly_env.errors import IllegalActionError, StateError
 
@@ -96,7 +96,6 @@ class RouterVecEnv(VecEnv):
         self._illegal_actions = IllegalActions(illegal_action)
         self._rounds: Rounds | None = None
         self._changes: Changes = None
-        self._seen = np.zeros((self.core.num_agents, self.core.num_features), np.float32)
         layout = self.core.layout
         super().__init__(
             self.core.num_agents,
@@ -140,26 +139,26 @@ class RouterVecEnv(VecEnv):
         changes, self._changes = self._changes, None
         each = changes if isinstance(changes, (list, tuple)) else [changes]
         has_seed = any("seed" in one for one in each if one)
-        self._rounds = Rounds(self.core, None if has_seed else self._seeds[0], changes)
+        seed = None if has_seed else self._seeds[0]
+        self._rounds = rounds = Rounds(self.core, self._illegal_actions, seed, changes, table=True)
         self._reset_seeds()
-        self._infos: list[dict[str, Any]] = [
-            {"illegal_actions": 0, "generated": 0, "delivered": 0} for _ in range(self.num_envs)
-        ]
-        self._seen[:] = 0.0
         self._renderer.reset()
-        return self._observe(self._rounds)
+        self.reset_infos = rounds.infos()
+        return self._observe(rounds)
 
     def step_async(self, actions: npt.NDArray[np.integer[Any]]) -> None:
         """Take the (num_routers,) actions of one round."""
         self._actions = actions
 
-    def step_wait(self) -> tuple[FloatArray, FloatArray, BoolArray, list[dict[str, Any]]]:
+    def step_wait(self) -> tuple[FloatArray, FloatArray, BoolArray, list[Info]]:
         """Do the round. At the end of the episode the next one is started.
 
         Returns:
             (num_routers, F) float32 observations, (num_routers,) float32 rewards, (num_routers,) whether the episode
-            is over, and an info per slot: ``illegal_actions`` of this episode so far, and the packets ``generated`` by
-            the router's hosts and ``delivered`` from them in this step. At the end of an episode also
+            is over, and an info per slot: ``decision_id`` of the decision that the router makes now, -1 for none;
+            ``completed``, the ``Outcomes`` of its decisions that were completed in this step; ``illegal_actions`` of
+            this episode so far, and the packets ``generated`` by the router's hosts and ``delivered`` from them in this
+            step. ``reset_infos`` has the infos of the first round of an episode. At the end of an episode also
             ``terminal_observation`` and ``TimeLimit.truncated``, and in the first slot of each scenario ``metrics`` and
             ``trace_hash`` of the episode; in the first of all also ``decisions`` and ``simulated_ns``.
 
@@ -173,16 +172,11 @@ class RouterVecEnv(VecEnv):
         actions = np.array(self._actions, np.int64)
         if actions.shape != (self.num_envs,):
             raise IllegalActionError(f"actions: must have shape ({self.num_envs},), not {actions.shape}")
-        for slot in self._illegal_actions.take(actions, rounds):
-            self._infos[slot]["illegal_actions"] += 1
-        infos = list(map(dict.copy, self._infos))
-        if not rounds.over and rounds.finish():
-            rewards = self.core.rewards_by_router().astype(np.float32)
-            packets = (column.tolist() for column in self.core.packets_by_router())
-            for info, generated, delivered in zip(infos, *packets, strict=True):
-                info["generated"], info["delivered"] = generated, delivered
-        else:
-            rewards = np.zeros(self.num_envs, np.float32)
+        rounds.act(actions)
+        infos = rounds.infos()
+        rewards = np.zeros(self.num_envs, np.float32)
+        if rounds.time_went_on:
+            rewards[:] = rounds.rewards
         dones = np.full(self.num_envs, rounds.over)
         if not rounds.over:
             return self._observe(rounds), rewards, dones, infos
@@ -195,7 +189,7 @@ class RouterVecEnv(VecEnv):
         Raises:
             StateError: Before ``reset``.
         """
-        return self._check_open("action_masks()").masks_of_all()
+        return self._check_open("action_masks()").mask_table()
 
     def render(self, mode: str | None = None) -> Any:
         """A frame of the (first) network as ``render_mode`` says: a string, an image, or None after printing it."""
@@ -231,13 +225,14 @@ class RouterVecEnv(VecEnv):
         """False for every slot and ``wrapper_class``: no single environments could be wrapped."""
         return [False for _ in self._get_indices(indices)]
 
-    def _observe(self, rounds: Rounds) -> FloatArray:
-        self._seen[rounds.acting] = rounds.observations()
-        return self._seen.copy()
+    @staticmethod
+    def _observe(rounds: Rounds) -> FloatArray:
+        seen: FloatArray = rounds.seen.copy()
+        return seen
 
-    def _describe_end(self, rounds: Rounds, infos: list[dict[str, Any]]) -> None:
+    def _describe_end(self, rounds: Rounds, infos: list[Info]) -> None:
         """Add to infos what the last ones of an episode have."""
-        for info, last in zip(infos, self._seen.copy(), strict=True):
+        for info, last in zip(infos, self._observe(rounds), strict=True):
             info |= {"terminal_observation": last, "TimeLimit.truncated": True}
         for scenario, first in enumerate(self.core.first_agents.tolist()):
             infos[first] |= {

@@ -23,10 +23,10 @@ from dragonfly_env.simulation.config import SimulationConfig
 
 GivenConfig: TypeAlias = "SimulationConfig | Several | Mapping[str, Any] | Sequence[Mapping[str, Any]] | None"
 Observation: TypeAlias = dict[str, npt.NDArray[Any]]
-Info: TypeAlias = dict[str, Any]
 
 _CONFIG_FIELDS = frozenset(field.name for field in dataclasses.fields(SimulationConfig))
-ENV_OPTIONS = frozenset(field.name for field in dataclasses.fields(EnvOptions))
+# Options of BatchedRoutingEnv that views take: which outcomes are kept is for them to say.
+ENV_OPTIONS = frozenset(field.name for field in dataclasses.fields(EnvOptions)) - {"outcomes"}
 
 
 def split_settings(
@@ -85,7 +85,8 @@ def make_core(config: GivenConfig, settings: Mapping[str, Any], for_policy: Any 
     """
     fields, chosen = split_settings(settings)
     configs = view_configs(config, fields)
-    options = {"transitions": False, **chosen}  # not kept: views hand out the rewards of steps
+    # Views hand out the rewards of steps and the outcomes of decisions, but no transitions.
+    options = {"transitions": False, **chosen, "outcomes": True}
     if options.get("reward") == "delivery":
         raise config_error(
             "reward",
@@ -96,22 +97,6 @@ def make_core(config: GivenConfig, settings: Mapping[str, Any], for_policy: Any 
     if for_policy is None:
         return BatchedRoutingEnv(configs, **options)
     return BatchedRoutingEnv.for_policy(configs, for_policy, **options)
-
-
-def last_infos(core: BatchedRoutingEnv) -> list[Info]:
-    """(num_agents,) what the last info of an episode has besides: the metrics of the router's scenario."""
-    infos: list[Info] = []
-    for scenario, config in enumerate(core.configs):
-        infos += [{"metrics": core.metrics(scenario)}] * config.topology.num_routers
-    return infos
-
-
-class _Masks(dict[bytes, npt.NDArray[np.int8]]):
-    """The masks that routers were shown, by their bytes: they are few, so each array is made once, read-only."""
-
-    def __missing__(self, mask: bytes) -> npt.NDArray[np.int8]:
-        self[mask] = made = np.frombuffer(mask, np.int8)
-        return made
 
 
 class RouterView:
@@ -167,8 +152,6 @@ class RouterView:
         }
         width = max(self.core.state(number).shape[1] for number in range(self.core.num_scenarios))
         self.state_space = spaces.Box(0.0, 1.0, (count, width), np.float32)
-        self._known_masks = _Masks()
-        self._idle_mask = self._known_masks[bytes(self._idle) + b"\1"]
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """``Dict(observation=Box (F,) float32, action_mask=MultiBinary (A + 1,))``, the same object at every call."""
@@ -222,34 +205,11 @@ class RouterView:
 
     def _begin(self, seed: int | None, options: dict[str, Any] | None) -> Rounds:
         """Start an episode."""
-        rounds = self._rounds = Rounds(self.core, seed, options)
+        rounds = self._rounds = Rounds(self.core, self._illegal_actions, seed, options)
         self.agents = self.possible_agents[:]
-        # By router: the observation of its last packet, its mask in this round, its info without a packet.
-        blank = np.zeros(self.core.num_features, np.float32)
-        self._seen = [blank.copy() for _ in self.agents]
-        self._masks = [self._idle_mask] * len(self.agents)
-        self._base_infos: list[Info] = [
-            {"action_mask": self._idle_mask, "illegal_actions": 0, "generated": 0, "delivered": 0}
-            for _ in self.agents
-        ]
+        self._cycle = 0
         self._renderer.reset()
-        self._open_batch(rounds)
         return rounds
-
-    def _open_batch(self, rounds: Rounds) -> None:
-        """Begin a new batch with its first round."""
-        self._obs_to_come = rounds.observations_by_router()
-        self._open_round(rounds)
-
-    def _open_round(self, rounds: Rounds) -> None:
-        """Show the acting routers their packets; the others see what they saw last, and may only idle."""
-        self._acting: list[int] = rounds.acting.tolist()
-        self._masks = masks = [self._idle_mask] * len(self.possible_agents)
-        seen, to_come, known = self._seen, self._obs_to_come, self._known_masks
-        legal = rounds.masks[rounds.begin : rounds.end].view(f"V{self._idle + 1}").ravel().tolist()  # bytes
-        for number, mask in zip(self._acting, legal, strict=True):
-            seen[number] = next(to_come[number])
-            masks[number] = known[mask]
 
     def _check_open(self, call: str) -> Rounds:
         if self._rounds is None or self._rounds.interrupted:

@@ -333,19 +333,27 @@ def test_max_cycles_are_rounds_in_both_views(cycles: int) -> None:
 
 @pytest.mark.parametrize(
     "settings",
-    [{"topology": dfe.Dragonfly(p=2, a=1, h=0), "traffic": "uniform"}, {"load": 1e-6, "warmup_ns": 0.0}],
+    [
+        {"topology": dfe.Dragonfly(p=2, a=1, h=0), "traffic": "uniform"},
+        {"load": 1e-6, "warmup_ns": 0.0},
+    ],
 )
-def test_an_episode_without_any_decision_has_one_last_step(settings: dict[str, Any]) -> None:
-    settings = {**SHORT, "injection": "poisson", **settings}
+def test_an_episode_without_any_decision_has_one_last_step_with_its_rewards(settings: dict[str, Any]) -> None:
+    settings = {**SHORT, "injection": "poisson", "seed": 1, **settings}
     parallel, aec = dragonfly_v0.parallel_env(**settings), dragonfly_v0.env(**settings)
+    batched = parallel.core.fork()
     for _ in range(2):
+        assert len(batched.reset(seed=1)) == 0
+        earned = batched.rewards_by_router().tolist()
         observations, _ = parallel.reset(seed=1)
         assert set(observations) == set(parallel.agents) == set(parallel.possible_agents)
         idle = {name: int(seen["action_mask"].argmax()) for name, seen in observations.items()}
         _, rewards, _, truncations, _ = parallel.step(idle)
         assert all(truncations.values())
-        assert not any(rewards.values())
+        assert [*rewards.values()] == earned
         assert not parallel.agents
         aec.reset(seed=1)
         assert all(aec.truncations.values())
+        assert [aec.rewards[name] for name in aec.possible_agents] == earned
+        assert aec.last()[1] == earned[0]
         assert sum(aec.step(None) is None for _ in aec.agent_iter()) == len(aec.possible_agents)
