@@ -5,8 +5,10 @@ from __future__ import annotations
 import difflib
 import math
 import numbers
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from decimal import Decimal
+from contextlib import contextmanager
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import numpy as np
@@ -30,6 +32,16 @@ def config_error(field: str, value: object, allowed: str) -> ConfigError:
     error = ConfigError(f"{field} = {shown(value)}: {allowed}")
     vars(error).update(field=field, allowed=allowed)  # the command line names an option instead
     return error
+
+
+@contextmanager
+def reading(row: str) -> Iterator[None]:
+    """Note on a ``ConfigError`` that the value of ``row`` caused it; the innermost row comes first."""
+    try:
+        yield
+    except ConfigError as error:
+        vars(error).setdefault("rows", []).append(row)
+        raise
 
 
 def shown(value: object, longest: int = 200) -> str:
@@ -240,6 +252,43 @@ def differences(first: Any, second: Any, name: str = "") -> Iterator[tuple[str, 
             yield from differences(first.get(key), second.get(key), f"{name}.{key}" if name else str(key))
     elif first != second:
         yield name, first, second
+
+
+# Texts that a person types.
+
+_NS = {"": 1, "ns": 1, "us": 1_000, "µs": 1_000, "μs": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
+_SETTING = re.compile(r"[^:=,]+=")
+
+
+def split_items(text: str) -> list[str]:
+    """Split ``"uniform,hotspot:hosts=4"`` at its commas; NAME=VALUE behind an item with a colon belongs to it."""
+    items: list[str] = []
+    for part in text.split(","):
+        if items and ":" in items[-1] and _SETTING.match(part):
+            items[-1] += f",{part}"
+        elif part.strip():
+            items.append(part.strip())
+    return items
+
+
+def split_settings(text: str) -> list[str]:
+    """Split ``"hidden_units=64,64,gamma=0.9"`` into its settings. A value without a name continues a list."""
+    settings: list[str] = []
+    for part in text.split(","):
+        if settings and "=" not in part:
+            settings[-1] += f",{part}"
+        else:
+            settings.append(part)
+    return settings
+
+
+def parse_time(field: str, text: str) -> float:
+    """A time in ns: ``"10us"``, ``"300 ns"``, ``"0.1ms"``; ns without a unit."""
+    number, unit = re.fullmatch(r"\s*(.*?)\s*([a-zµμ]*)\s*", text, re.DOTALL).groups()  # type: ignore[union-attr]
+    try:
+        return float(Decimal(number) * _NS[unit])
+    except (InvalidOperation, KeyError):
+        raise config_error(field, text, "must be a time such as 10us; units: ns, us, µs, ms, s") from None
 
 
 def parse_value(text: str) -> int | float | bool | str:

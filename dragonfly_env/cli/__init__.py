@@ -15,19 +15,16 @@ except ImportError as error:  # one line instead of a traceback
 # isort: split
 import functools
 import importlib
-import inspect
 import signal
 import warnings
-from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
 from rich.text import Text
-from typer.core import TyperCommand, TyperGroup
 
 import dragonfly_env
+from dragonfly_env.cli.commands import APP, Commands, make_command
 from dragonfly_env.cli.console import note
-from dragonfly_env.cli.guard import one_line_errors, typed_texts
 
 __all__ = ["COMMANDS", "app", "command", "main"]
 
@@ -46,64 +43,18 @@ COMMANDS = {
 }
 """Every command, and the first paragraph of its help."""
 
-_APP: dict[str, Any] = {"rich_markup_mode": "rich", "pretty_exceptions_enable": False}
-
-
-class _Command(TyperCommand):
-    """A command that reports expected errors in one sentence, and refuses an option whose first value would be lost."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        with one_line_errors(typed_texts(self.params, {}), ctx.command_path):
-            typed, _, order = self.make_parser(ctx).parse_args(args=list(args))
-            parameters: Sequence[Any] = order
-            for parameter in parameters:
-                if parameters.count(parameter) > 1 and not (parameter.multiple or parameter.is_flag):
-                    raise typer.BadParameter("may be typed only once", ctx=ctx, param=parameter)
-        ctx.obj = typed_texts(self.params, typed)
-        with one_line_errors(ctx.obj, ctx.command_path):
-            return super().parse_args(ctx, args)
-
-    def get_help_option(self, ctx: Any) -> Any:
-        """The option --help, in the last panel of the command."""
-        found: Any = super().get_help_option(ctx)
-        panels = [panel for one in self.params if (panel := getattr(one, "rich_help_panel", None))]
-        if found is not None and panels:
-            found.rich_help_panel = panels[-1]
-        return found
-
-    def invoke(self, ctx: Any) -> Any:
-        with one_line_errors(ctx.obj, ctx.command_path):
-            return super().invoke(ctx)
-
-
-def _joined(docstring: str) -> str:
-    """The paragraphs of a docstring, each on one line, so that the console breaks it; lines below a heading stay."""
-    paragraphs = inspect.cleandoc(docstring).split("\n\n")
-    return "\n\n".join(one if one.startswith("[bold]") else " ".join(one.split("\n")) for one in paragraphs)
-
 
 @functools.cache
 def command(name: str) -> Any:
     """A command of `COMMANDS` as Typer makes it, with the library that it needs."""
     importlib.import_module("dragonfly_env._library")  # so that no import is under way when a signal comes
-    function = getattr(importlib.import_module(f"{__name__}.{name}"), name)
-    alone = typer.Typer(add_completion=False, **_APP)
-    alone.command(name, cls=_Command, help=_joined(function.__doc__))(function)
-    return typer.main.get_command(alone)
+    return make_command(name, getattr(importlib.import_module(f"{__name__}.{name}"), name))
 
 
-class _Commands(TyperGroup):
-    """Commands that are imported when they are called."""
+class _Commands(Commands):
+    """The commands of `COMMANDS`."""
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        with one_line_errors(typed_texts(self.params, {}), ctx.command_path):
-            return super().parse_args(ctx, args)
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
-        """The command itself takes the place of its line in the help."""
-        with one_line_errors({}, ctx.command_path):
-            name, known, rest = super().resolve_command(ctx, args)
-            return name, known and command(str(known.name)), rest
+    find = staticmethod(command)
 
 
 app = typer.Typer(
@@ -111,7 +62,7 @@ app = typer.Typer(
     cls=_Commands,
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
-    **_APP,
+    **APP,
 )
 for _name, _summary in COMMANDS.items():
     app.command(_name, help=_summary)(lambda: None)

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
+from dragonfly_env.checks.values import split_items
 from dragonfly_env.cli import options
+from dragonfly_env.cli.commands import FAILED, Typed, option, rows
 from dragonfly_env.cli.comparison import note_failures, resumable
 from dragonfly_env.cli.console import console, note, show
-from dragonfly_env.cli.guard import FAILED
-from dragonfly_env.cli.options import items, option, suite_folder
+from dragonfly_env.cli.options import items, suite_folder
+from dragonfly_env.config.rows import MACHINE
 from dragonfly_env.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ DEFAULT_SUITE = "dragonfly-v1"
 
 
 def benchmark(
+    how: Annotated[Typed, rows(options.Work, "workers force")],
     policies: Annotated[
         list[str] | None,
         typer.Argument(
@@ -33,7 +36,7 @@ def benchmark(
             help="Built-in policies, saved agents or your classes, as in 'evaluate'. "
             "[dim]\\[default: the references alone][/dim]",
             show_default=False,
-            parser=options.split_items,
+            parser=split_items,
             callback=options.joined,
         ),
     ] = None,
@@ -54,16 +57,14 @@ def benchmark(
     full: options.Full = False,
     seeds: options.SeedCount = None,
     out: Annotated[
-        Path | None, option("--out -o", "The results folder.", options.MACHINE, default="results/SUITE-MODE")
+        Path | None, option("--out -o", "The results folder.", MACHINE, default="results/SUITE-MODE")
     ] = None,
-    workers: options.Workers = None,
-    force: options.Force = False,
     dry_run: options.DryRun = False,
     rerun_references: Annotated[
-        bool, option("--rerun-references", "Simulate the references here, too.", options.MACHINE)
+        bool, option("--rerun-references", "Simulate the references here, too.", MACHINE)
     ] = False,
     report_only: Annotated[
-        bool, option("--report-only", "Write the pages from existing results.", options.MACHINE)
+        bool, option("--report-only", "Write the pages from existing results.", MACHINE)
     ] = False,
 ) -> None:
     """Measure policies on a versioned suite of cases, against the best reference of each.
@@ -111,7 +112,8 @@ def benchmark(
     if not runs:
         only = [f"--split {split}" for split in splits or ()] + [f"--hosts {size}" for size in hosts or ()]
         raise ConfigError(f"{' '.join(only)}: no {effort} case of these tracks is left")
-    todo, taken = work.todo(force=force), len(work.taken())
+    doing: options.Work = how.make()
+    todo, taken = work.todo(force=doing.force), len(work.taken())
     if taken:
         note(Text(origin(work)))
     there = len(runs) - taken - len(todo)
@@ -124,7 +126,7 @@ def benchmark(
         check_runs(todo)
     if not dry_run:
         words = _words(work, suite, splits or (), hosts or (), allow_test_training)
-        _perform(work, workers, force, report_only, words)
+        _perform(work, doing, report_only, words)
 
 
 def _words(
@@ -141,14 +143,14 @@ def _words(
     return " ".join(map(shlex.quote, words))
 
 
-def _perform(work: Benchmark, workers: int | None, force: bool, report_only: bool, command: str) -> None:
+def _perform(work: Benchmark, doing: options.Work, report_only: bool, command: str) -> None:
     from dragonfly_env.lab.benchmark.report import render_leaderboard, write_reports
     from dragonfly_env.sweeps.progress import Bar
 
     report = None
     if not report_only:
         with resumable(), Bar(console(error=True)) as bar:
-            report = work.execute(workers=workers, progress=bar, force=force)
+            report = work.execute(progress=bar, workers=doing.workers, force=doing.force)
     if report is not None:
         note_failures(report)
     scores = work.scores()

@@ -5,9 +5,8 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
 from rich import box
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -15,8 +14,8 @@ from rich.text import Text
 
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.cli import options
+from dragonfly_env.cli.commands import Typed, rows
 from dragonfly_env.cli.console import show, titled
-from dragonfly_env.cli.options import scenario_settings
 from dragonfly_env.sweeps.scenario import DEFAULT_LOAD, Scenario
 
 if TYPE_CHECKING:
@@ -28,14 +27,7 @@ _SHARES = (0.25, 0.5, 0.75, 0.9)
 
 
 def bounds(
-    ctx: typer.Context,
-    topology: options.Topology = None,
-    arrangement: options.Arrangement = None,
-    network: options.Network = None,
-    network_settings: options.NetworkSettings = None,
-    traffic: options.Traffics = None,
-    loads: options.Loads = None,
-    seeds: options.Seeds = None,
+    settings: Annotated[Typed, rows(Scenario, "topology network traffic loads seeds")],
     as_json: options.AsJson = False,
 ) -> None:
     """Compute the most load that any routing can carry, and the least mean latency at a load.
@@ -51,13 +43,13 @@ def bounds(
     from dragonfly_env.bounds import Bounds
 
     usual = {"policies": ["min"], "traffic": ["uniform"], "loads": [DEFAULT_LOAD]}
-    plan = Scenario.from_dict(scenario_settings(usual, ctx.params), name="bounds")
+    plan = Scenario.from_dict(settings.over(usual), name="bounds")
     for name, several in (("traffic", plan.traffic), ("seeds", plan.seeds)):
         if len(several) > 1:
             raise config_error(name, several, "must be one: bounds hold for one traffic and one seed")
     config = plan.runs()[0].config
     found = Bounds.of(config)
-    wanted = plan.loads if loads else [share * found.most_load for share in _SHARES]
+    wanted = plan.loads if "loads" in settings.whole else [share * found.most_load for share in _SHARES]
     floors = [(load, found.latency_floor_ns(load)) for load in wanted]
     if as_json:
         show(json.dumps(_plain(config, found, floors), indent=2, allow_nan=False))

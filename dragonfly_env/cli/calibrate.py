@@ -11,46 +11,39 @@ from rich.table import Table
 from rich.text import Text
 
 from dragonfly_env.checks.files import check_file
+from dragonfly_env.checks.values import split_items
 from dragonfly_env.cli import options
+from dragonfly_env.cli.commands import Typed, option, rows
 from dragonfly_env.cli.console import note, show
-from dragonfly_env.cli.options import option, scenario_settings
+from dragonfly_env.config.rows import MACHINE, SYSTEM, TIME, TRAFFIC
 from dragonfly_env.jobs import Motif
 from dragonfly_env.simulation.config import SimulationConfig
-from dragonfly_env.sweeps.scenario import DEFAULT_TOPOLOGY
 
 
 def calibrate(
-    ctx: typer.Context,
-    names: Annotated[
+    settings: Annotated[Typed, rows(SimulationConfig, "topology network threads")],
+    programs: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="PROGRAM...",
             help="Programs of jobs; without any: all of them.",
             show_default=False,
-            parser=options.split_items,
+            parser=split_items,
             callback=options.joined,
         ),
     ] = None,
-    topology: options.Topology = None,
-    arrangement: options.Arrangement = None,
-    network: options.Network = None,
-    network_settings: options.NetworkSettings = None,
-    hosts: Annotated[int, option("--hosts", "Hosts of the job.", options.SYSTEM, metavar="N")] = 32,
-    policy: Annotated[
-        str, option("--policy -p", "The routing policy.", options.SYSTEM, metavar="POLICY")
-    ] = "min",
+    hosts: Annotated[int, option("--hosts", "Hosts of the job.", SYSTEM, metavar="N")] = 32,
+    policy: Annotated[str, option("--policy -p", "The routing policy.", SYSTEM, metavar="POLICY")] = "min",
     scale: Annotated[
         float,
-        option(
-            "--scale", "Size of messages, as a multiple of the application's.", options.LOAD, metavar="FACTOR"
-        ),
+        option("--scale", "Size of messages, as a multiple of the application's.", TRAFFIC, metavar="FACTOR"),
     ] = 1.0,
     share: Annotated[
         float | None,
         option(
             "--share",
             "The share of their time that ranks shall spend in operations.",
-            options.LOAD,
+            TRAFFIC,
             default="as published, by program",
             metavar="SHARE",
         ),
@@ -60,21 +53,18 @@ def calibrate(
         option(
             "--stands-for",
             "Nodes that a host stands for, for programs that have this setting (milc): 8 on theta-m8.",
-            options.LOAD,
+            TRAFFIC,
             metavar="N",
         ),
     ] = 1,
-    iterations: Annotated[
-        int, option("--iterations", "Iterations of each run.", options.TIME, metavar="N")
-    ] = 3,
-    seed: Annotated[int, option("--seed -s", "Seed of the random streams.", options.TIME, metavar="N")] = 1,
-    threads: options.Threads = None,
+    iterations: Annotated[int, option("--iterations", "Iterations of each run.", TIME, metavar="N")] = 3,
+    seed: Annotated[int, option("--seed -s", "Seed of the random streams.", TIME, metavar="N")] = 1,
     out: Annotated[
         Path | None,
         option(
             "--out -o",
             "Also write the results into this file, next to what it has.",
-            options.MACHINE,
+            MACHINE,
             metavar="FILE",
         ),
     ] = None,
@@ -92,8 +82,7 @@ def calibrate(
     """
     from dragonfly_env.sweeps.calibrate import calibrate_gap, merge_gaps, read_gaps
 
-    settings = scenario_settings({"topology": {"preset": DEFAULT_TOPOLOGY}}, ctx.params)
-    config = SimulationConfig.from_dict(settings)
+    config = SimulationConfig.from_dict(settings.over({"topology": "1056", "policy": policy, "seed": seed}))
     if out is not None:
         read_gaps(check_file("--out", out))
     table = Table(box=box.SIMPLE_HEAD)
@@ -101,7 +90,7 @@ def calibrate(
     table.add_column("gap (ns)", justify="right")
     table.add_column("MPI share", justify="right")
     rows = []
-    for program in names or list(Motif.classes):
+    for program in programs or list(Motif.classes):
         row = calibrate_gap(
             config, program, hosts, scale=scale, share=share, iterations=iterations, stands_for=stands_for
         )

@@ -5,43 +5,41 @@ from __future__ import annotations
 import functools
 import shlex
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 from rich.console import RenderableType
 from rich.text import Text
 
+from dragonfly_env.cli.commands import FAILED, INTERRUPTED, complain
 from dragonfly_env.cli.console import console, note, show
-from dragonfly_env.cli.guard import FAILED, INTERRUPTED, complain
-from dragonfly_env.cli.options import where
+from dragonfly_env.cli.options import Work
 
 if TYPE_CHECKING:
     from dragonfly_env.sweeps.runner import Failure, SweepReport
     from dragonfly_env.sweeps.scenario import Scenario
 
 
-def compare(plan: Scenario, folder: Path, options: Mapping[str, Any]) -> None:
-    """Do what the folder lacks of a scenario, then print tables and draw figures; ``options`` are those typed."""
+def compare(plan: Scenario, folder: Path, work: Work, *, dry_run: bool, plots: bool) -> None:
+    """Do what the folder lacks of a scenario, then print tables and draw figures."""
     from dragonfly_env.sweeps.progress import Bar
     from dragonfly_env.sweeps.runner import run_all
 
-    workers, force = options["workers"], options["force"]
-    place = where(options["share"], options["backend"], options["address"])
-    if options["dry_run"]:
-        show(Text(_plan_text(plan, folder, workers, force)))
+    if dry_run:
+        show(Text(_plan_text(plan, folder, work.workers, work.force)))
         return
     with resumable(), Bar(console(error=True), table=functools.partial(_latencies_so_far, folder)) as bar:
-        report = run_all(plan, folder, workers=workers, progress=bar, force=force, **place)
+        report = run_all(plan, folder, progress=bar, **work.arguments())
     reused = f", {report.reused} were there already" if report.reused else ""
     note(Text(f"{report.finished} runs done{reused}; results in {folder}"))
     note_failures(report)
     if report.missing:
         note_missing(report)
     elif len(report.failures) < report.total:
-        _show_results(folder, options["plots"])
+        _show_results(folder, plots)
     if report.failures:
         raise typer.Exit(FAILED)
 
@@ -71,7 +69,7 @@ def _plan_text(plan: Scenario, folder: Path, workers: int | None, force: bool) -
             f"{folder} has {others} runs of another scenario: --out names another, --force takes it over"
         )
     if left:
-        count = fitting_workers(left, workers, plan.common.get("threads", 1))
+        count = fitting_workers(left, workers, plan.threads)
         processes = f"{count} process{'es' if count > 1 else ''}"
         lines.append(f"memory: about {spell_bytes(memory_of(left, count))} for {processes}")
     return "\n".join(lines)

@@ -9,13 +9,20 @@ import typer
 
 from dragonfly_env.checks.files import check_folder
 from dragonfly_env.cli import options
+from dragonfly_env.cli.commands import Typed, rows
 from dragonfly_env.cli.comparison import compare
-from dragonfly_env.cli.options import scenario_settings, trained_with
-from dragonfly_env.sweeps.scenario import Scenario
+from dragonfly_env.sweeps.scenario import Scenario, split_policies, trained_with
 
 
 def evaluate(
-    ctx: typer.Context,
+    settings: Annotated[
+        Typed,
+        rows(
+            Scenario,
+            without="jobs programs placements",
+        ),
+    ],
+    how: Annotated[Typed, rows(options.Work)],
     policies: Annotated[
         list[str] | None,
         typer.Argument(
@@ -25,34 +32,13 @@ def evaluate(
             "or a file that your learner saved ([bold]file.py:Class@agent.zip[/bold]). "
             "[bold]mine=agent.zip[/bold] gives it a name.",
             show_default=False,
-            parser=options.split_policies,
+            parser=split_policies,
             callback=options.joined,
         ),
     ] = None,
-    more_policies: options.Policies = None,
-    topology: options.Topology = None,
-    arrangement: options.Arrangement = None,
-    network: options.Network = None,
-    network_settings: options.NetworkSettings = None,
-    traffic: options.Traffics = None,
-    loads: options.Loads = None,
-    injection: options.Injection = None,
-    source_queue_packets: options.SourceQueue = None,
-    message_packets: options.MessagePackets = None,
-    seeds: options.Seeds = None,
-    warmup_ns: options.Warmup = None,
-    measure_ns: options.Measure = None,
-    series_bin_ns: options.SeriesBin = None,
-    arrays: options.Arrays = None,
-    threads: options.Threads = None,
     out: options.ResultsFolder = None,
-    workers: options.Workers = None,
-    force: options.Force = False,
     dry_run: options.DryRun = False,
     plots: options.Plots = True,
-    share: options.Share = None,
-    backend: options.Backend = "loky",
-    address: options.Address = None,
 ) -> None:
     """Compare agents with built-in policies; write the same folder, tables and figures as 'sweep'.
 
@@ -69,7 +55,8 @@ def evaluate(
     """
     from dragonfly_env.sweeps.results import default_folder
 
-    specs = [*(policies or ()), *(more_policies or ())]
-    settings = {**scenario_settings(trained_with(specs), ctx.params), "policies": specs}
-    plan = Scenario.from_dict(settings, name=(out or Path("evaluate")).resolve().name)
-    compare(plan, check_folder("--out", out or default_folder("evaluate", plan)), ctx.params)
+    specs = [*(policies or ()), *settings.whole.get("policies", [])]
+    given = {**settings.over(trained_with(specs)), "policies": specs}
+    plan = Scenario.from_dict(given, name=(out or Path("evaluate")).resolve().name)
+    folder = check_folder("--out", out or default_folder("evaluate", plan))
+    compare(plan, folder, how.make(), dry_run=dry_run, plots=plots)

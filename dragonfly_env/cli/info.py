@@ -18,19 +18,18 @@ from rich.text import Text
 
 from dragonfly_env import _core
 from dragonfly_env.agents.learner import AGENTS, agent_settings
-from dragonfly_env.checks.values import unknown_name
-from dragonfly_env.cli import options
+from dragonfly_env.checks.values import reading, unknown_name
+from dragonfly_env.cli.commands import Typed, rows
 from dragonfly_env.cli.console import show, titled
-from dragonfly_env.cli.options import make_topology
 from dragonfly_env.config.groups import Grid
 from dragonfly_env.config.network import NetworkConfig, networks
 from dragonfly_env.config.rows import SettingInfo, describe
 from dragonfly_env.config.throughput import dark_ports, is_balanced, links_per_pair, throughput
-from dragonfly_env.config.topology import Dragonfly, topologies
+from dragonfly_env.config.topology import Dragonfly, read_topology, topologies
 from dragonfly_env.envs.batched import BatchedRoutingEnv
 from dragonfly_env.jobs import Motif
 from dragonfly_env.policy import describe_policy, make_policy, needs_weights, policies
-from dragonfly_env.simulation.config import SimulationConfig
+from dragonfly_env.simulation.config import RunSettings, SimulationConfig
 
 _VC_SCHEMES = next(item.allowed for item in describe(NetworkConfig) if item.name == "vc_scheme").split(", ")
 _LEARNERS = {
@@ -40,6 +39,7 @@ _LEARNERS = {
 
 
 def info(
+    settings: Annotated[Typed, rows(RunSettings, "topology")],
     name: Annotated[
         str | None,
         typer.Argument(
@@ -49,8 +49,6 @@ def info(
             show_default=False,
         ),
     ] = None,
-    topology: options.Topology = None,
-    arrangement: options.Arrangement = None,
 ) -> None:
     """List what there is, or say what one thing is and where it comes from.
 
@@ -63,22 +61,26 @@ def info(
     dragonfly-env info 1056 --arrangement absolute
     dragonfly-env info -t p=4,a=8,h=4,g=20
     """
-    if name is not None and "=" in name and ":" not in name:
-        name, topology = None, name
-    if topology is not None or (arrangement is not None and name is None):
-        show(_topology(make_topology(topology, arrangement)))
-        if name is None:
-            return
-    show(_lists() if name is None else _about(name, topology, arrangement))
+    with reading("name"):
+        topology = settings.over({})
+        if name is not None and "=" in name and ":" not in name:
+            topology, name = settings.over({"topology": read_topology("topology", name)}), None
+        elif name in topologies():
+            topology = settings.over({"topology": name})
+        made = None if "topology" not in topology else RunSettings.from_dict(topology).topology
+    if made is not None:
+        show(_topology(made))
+    if name is not None and name not in topologies():
+        show(_about(name, made))
+    elif made is None:
+        show(_lists())
 
 
-def _about(name: str, topology: str | None, arrangement: str | None) -> RenderableType:
-    """Everything that has a name."""
+def _about(name: str, made: Dragonfly | None) -> RenderableType:
+    """Everything else that has a name; on a topology, if one is given."""
     parts: list[RenderableType] = []
-    if name in topologies():
-        parts.append(_topology(make_topology(name, arrangement)))
     if name in policies():
-        parts.append(_policy(name, make_topology(topology, arrangement)))
+        parts.append(_policy(name, made or Dragonfly.preset("1056")))
     patterns = {info["name"]: info for info in _core.patterns()}
     for pattern in patterns.values():
         rest = name.removeprefix(pattern["name"])  # adv+4 is adv with an offset
@@ -91,7 +93,7 @@ def _about(name: str, topology: str | None, arrangement: str | None) -> Renderab
     if name in AGENTS:
         parts.append(_agent(name))
     if name == "features":
-        parts.append(_features(make_topology(topology or "72", arrangement)))
+        parts.append(_features(made or Dragonfly.preset("72")))
     if not parts:
         everything = (*topologies(), *policies(), *patterns, *Motif.classes, *networks(), *AGENTS, "features")
         raise unknown_name("name", name, everything, "'dragonfly-env info' without a name")

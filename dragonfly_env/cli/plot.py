@@ -9,8 +9,9 @@ import typer
 from rich.text import Text
 
 from dragonfly_env.checks.files import check_folder
+from dragonfly_env.cli.commands import option
 from dragonfly_env.cli.console import console, note, show
-from dragonfly_env.cli.options import items, option
+from dragonfly_env.cli.options import items
 
 
 def plot(

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
 
-from dragonfly_env.checks.values import check_choice, parse_assignment
+from dragonfly_env.checks.values import check_choice, parse_assignment, split_items, split_settings
 from dragonfly_env.cli import options
+from dragonfly_env.cli.commands import FAILED, Typed, option, rows
 from dragonfly_env.cli.comparison import note_failures, note_missing, resumable, this_command
 from dragonfly_env.cli.console import console, note, show
-from dragonfly_env.cli.guard import FAILED
-from dragonfly_env.cli.options import items, option, suite_folder
+from dragonfly_env.cli.options import items, suite_folder
+from dragonfly_env.config.rows import MACHINE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +27,7 @@ _EVERY = "all"
 
 
 def reproduce(
+    how: Annotated[Typed, rows(options.Work)],
     paper: Annotated[
         str,
         typer.Argument(
@@ -44,7 +46,7 @@ def reproduce(
             "fig17c, fig18, fig19; aries: fig2 to fig14, table1, table2, larger (messages), open (parameters that are "
             "not public; --full only); or all. [dim]\\[default: all][/dim]",
             show_default=False,
-            parser=options.split_items,
+            parser=split_items,
             callback=options.joined,
         ),
     ] = None,
@@ -56,7 +58,7 @@ def reproduce(
         items(
             "--learner",
             "Parameters of learning policies, e.g. integer_values=true.",
-            split=options.split_settings,
+            split=split_settings,
             metavar="NAME=VALUE",
         ),
     ] = None,
@@ -79,14 +81,9 @@ def reproduce(
     seeds: options.SeedCount = None,
     out: Annotated[
         Path | None,
-        option("--out -o", "The results folder.", options.MACHINE, default="results/PAPER-MODE[-VARIANT]"),
+        option("--out -o", "The results folder.", MACHINE, default="results/PAPER-MODE[-VARIANT]"),
     ] = None,
-    workers: options.Workers = None,
-    force: options.Force = False,
     dry_run: options.DryRun = False,
-    share: options.Share = None,
-    backend: options.Backend = "loky",
-    address: options.Address = None,
 ) -> None:
     """Reproduce a paper: run what its figures need, draw them, and check what its text claims.
 
@@ -128,11 +125,11 @@ def reproduce(
         )
         for one in read
     ]
-    where = options.where(share, backend, address)
+    doing: options.Work = how.make()
     for work in works:
-        _announce(work, force, several=len(works) > 1)
+        _announce(work, doing.force, several=len(works) > 1)
     if not dry_run:
-        _perform(works, workers, force, where)
+        _perform(works, doing)
 
 
 def _announce(work: Reproduction, force: bool, *, several: bool) -> None:
@@ -148,7 +145,7 @@ def _announce(work: Reproduction, force: bool, *, several: bool) -> None:
     note(Text(f"{work.paper.name} {names} ({which}): {len(runs)} runs{there}"))
 
 
-def _perform(works: Sequence[Reproduction], workers: int | None, force: bool, where: dict[str, Any]) -> None:
+def _perform(works: Sequence[Reproduction], how: options.Work) -> None:
     """Simulate, draw and judge, one model variant after the other; one table for all."""
     from dragonfly_env.lab.papers import judge_all
     from dragonfly_env.lab.papers.report import (
@@ -163,7 +160,7 @@ def _perform(works: Sequence[Reproduction], workers: int | None, force: bool, wh
     pictures: dict[str, str] = {}
     for work in works:
         with resumable(), Bar(console(error=True)) as bar:
-            report = work.execute(workers=workers, progress=bar, force=force, **where)
+            report = work.execute(progress=bar, **how.arguments())
         if report is not None:
             note_failures(report)
             failed |= bool(report.failures)

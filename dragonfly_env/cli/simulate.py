@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
 from rich import box
 from rich.console import Group, RenderableType
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -19,8 +18,9 @@ from rich.text import Text
 from dragonfly_env.checks.files import check_file, open_output, write_text
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.cli import options
+from dragonfly_env.cli.commands import Typed, option, rows
 from dragonfly_env.cli.console import console, note, show
-from dragonfly_env.cli.options import option, scenario_settings
+from dragonfly_env.config.rows import MACHINE, TIME
 from dragonfly_env.metrics.jobs import JobMetrics
 from dragonfly_env.metrics.stationarity import (
     OFFERED_WITHIN,
@@ -66,38 +66,29 @@ _ROWS = (
 
 
 def simulate(
-    ctx: typer.Context,
-    policies: options.Policies = None,
-    topology: options.Topology = None,
-    arrangement: options.Arrangement = None,
-    network: options.Network = None,
-    network_settings: options.NetworkSettings = None,
-    traffic: options.Traffics = None,
-    loads: options.Loads = None,
-    jobs: options.Jobs = None,
-    injection: options.Injection = None,
-    source_queue_packets: options.SourceQueue = None,
-    message_packets: options.MessagePackets = None,
-    seeds: options.Seeds = None,
-    warmup_ns: options.Warmup = None,
-    measure_ns: options.Measure = None,
+    settings: Annotated[
+        Typed,
+        rows(
+            Scenario,
+            without="programs placements series_bin_ns arrays",
+        ),
+    ],
     to_completion: Annotated[
         bool,
         option(
             "--to-completion",
             "Run closed-loop traffic such as all-to-all, jobs or a trace to their end, however long it takes; "
             "otherwise the run ends after --measure.",
-            options.TIME,
+            TIME,
         ),
     ] = False,
-    threads: options.Threads = None,
     as_json: options.AsJson = False,
     out: Annotated[
         Path | None,
         option(
             "--out -o",
             "Also write results, configuration and provenance, as --json.",
-            options.MACHINE,
+            MACHINE,
             metavar="FILE",
         ),
     ] = None,
@@ -107,7 +98,7 @@ def simulate(
             "--packet-log",
             "Write a row per delivered packet: source, destination, times, hops, kind of path (minimal, lgl, lg, gl, "
             "g, l, prescribed), routers. Parquet, or CSV by the ending .csv (routers separated by spaces).",
-            options.MACHINE,
+            MACHINE,
             metavar="FILE",
         ),
     ] = None,
@@ -125,13 +116,17 @@ def simulate(
     """
     from dragonfly_env.sweeps.measure import simulate_run
 
-    if to_completion and measure_ns is not None:
+    if to_completion and "measure_ns" in settings.whole:
         raise config_error("--to-completion", True, "cannot be combined with --measure: leave one out")
-    usual = {"policies": ["min"], "traffic": ["none" if jobs else "uniform"], "loads": [DEFAULT_LOAD]}
-    settings = scenario_settings(usual, ctx.params)
+    usual = {
+        "policies": ["min"],
+        "traffic": ["none" if "jobs" in settings.whole else "uniform"],
+        "loads": [DEFAULT_LOAD],
+    }
+    given = settings.over(usual)
     if to_completion:
-        settings["measure_ns"] = LONGEST_NS
-    run = _only(Scenario.from_dict(settings, name="simulate").runs())
+        given["measure_ns"] = LONGEST_NS
+    run = _only(Scenario.from_dict(given, name="simulate").runs())
     if to_completion:
         _check_end(run)
     if packet_log is not None:

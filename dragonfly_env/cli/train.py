@@ -14,11 +14,20 @@ from rich.text import Text
 from dragonfly_env.agents.evaluation import Evaluation, evaluate_over_seeds
 from dragonfly_env.agents.training import EVALUATION_NS, EVALUATION_SEEDS, EVALUATION_WARMUP_NS
 from dragonfly_env.checks.files import check_folder
-from dragonfly_env.checks.values import check_real, config_error, parse_assignment, parse_value
+from dragonfly_env.checks.values import (
+    check_real,
+    config_error,
+    parse_assignment,
+    parse_value,
+    reading,
+    split_settings,
+)
 from dragonfly_env.cli import options
+from dragonfly_env.cli.commands import Typed, option, rows
 from dragonfly_env.cli.comparison import this_command
 from dragonfly_env.cli.console import console, note, show
-from dragonfly_env.cli.options import items, option, scenario_settings, time
+from dragonfly_env.cli.options import items, time
+from dragonfly_env.config.rows import MACHINE, TRAFFIC
 from dragonfly_env.errors import ConfigError, DeadlockError
 from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.sweeps.scenario import Scenario
@@ -33,7 +42,6 @@ _HEURISTICS = ("min", "val-g", "ugal-n", "par", "neural-v1")
 
 
 def train(
-    ctx: typer.Context,
     agent: Annotated[
         str, typer.Argument(metavar="AGENT", help="deep-q, ppo, or your learner: [bold]file.py:Class[/bold].")
     ] = "deep-q",
@@ -43,7 +51,7 @@ def train(
             "--agent-setting -a",
             "Settings ('info ppo'), e.g. learning_rate=0.0005.",
             AGENT,
-            split=options.split_settings,
+            split=split_settings,
             metavar="NAME=VALUE",
         ),
     ] = None,
@@ -58,19 +66,19 @@ def train(
             metavar="N",
         ),
     ] = None,
-    topology: Annotated[str | None, options.topology_option("72")] = None,
-    arrangement: options.Arrangement = None,
-    network: options.Network = None,
-    network_settings: options.NetworkSettings = None,
-    traffic: options.Traffics = None,
-    loads: options.Loads = None,
+    *,
+    settings: Annotated[
+        Typed,
+        rows(
+            Scenario,
+            "topology network traffic loads injection source_queue_packets message_packets threads",
+            topology="72",
+        ),
+    ],
     suite: Annotated[
         str | None,
-        option("--suite", "All training cases of a suite, e.g. dragonfly-v1.", options.LOAD, metavar="NAME"),
+        option("--suite", "All training cases of a suite, e.g. dragonfly-v1.", TRAFFIC, metavar="NAME"),
     ] = None,
-    injection: options.Injection = None,
-    source_queue_packets: options.SourceQueue = None,
-    message_packets: options.MessagePackets = None,
     episodes: Annotated[
         int, option("--episodes", "Episodes of the training, resumed ones included.", DURATION, metavar="N")
     ] = 40,
@@ -85,7 +93,7 @@ def train(
     episode_ns: Annotated[
         float | None, time("--episode", "Simulated time of an episode.", DURATION, default="50us")
     ] = None,
-    episode_warmup_ns: Annotated[
+    warmup_ns: Annotated[
         float | None, time("--warmup", "Time that --warmup-policy routes first.", DURATION, default=0)
     ] = None,
     warmup_policy: Annotated[
@@ -97,17 +105,16 @@ def train(
     checkpoint_every: Annotated[
         int, option("--checkpoint-every", "Episodes between saves.", DURATION, metavar="N")
     ] = 10,
-    threads: options.Threads = None,
     out: Annotated[
         Path | None,
-        option("--out -o", "The folder of this training.", options.MACHINE, default="results/AGENT"),
+        option("--out -o", "The folder of this training.", MACHINE, default="results/AGENT"),
     ] = None,
-    resume: Annotated[bool, option("--resume", "Go on from the newest checkpoint.", options.MACHINE)] = False,
+    resume: Annotated[bool, option("--resume", "Go on from the newest checkpoint.", MACHINE)] = False,
     restart: Annotated[
-        bool, option("--restart", "Remove the folder's training; begin anew.", options.MACHINE)
+        bool, option("--restart", "Remove the folder's training; begin anew.", MACHINE)
     ] = False,
     tensorboard: Annotated[
-        bool, option("--tensorboard/--no-tensorboard", "Write event files.", options.MACHINE)
+        bool, option("--tensorboard/--no-tensorboard", "Write event files.", MACHINE)
     ] = True,
 ) -> None:
     """Train an agent that chooses where packets go at every router.
@@ -128,12 +135,12 @@ def train(
     from dragonfly_env.training.agents import LearnerSource
     from dragonfly_env.training.run import TrainingPlan
 
-    usual = {"topology": "72", "policies": [warmup_policy], "traffic": ["adv+1"], "loads": [0.35]}
-    settings = scenario_settings(usual, ctx.params)
-    runs = Scenario.from_dict(settings, name="train").runs()
+    usual = {"policies": [warmup_policy], "traffic": ["adv+1"], "loads": [0.35]}
+    plan = Scenario.from_dict(settings.over(usual), name="train")
+    runs = plan.runs()
     if len(runs) > 1:
         allowed = "an agent is trained under one traffic at one load, or with --suite"
-        raise config_error("traffic" if len(traffic or ()) > 1 else "loads", None, allowed)
+        raise config_error("traffic" if len(plan.traffic) > 1 else "loads", None, allowed)
     config = runs[0].config
     configs = (config,) if suite is None else _scenarios_of(suite, config)
     learner = LearnerSource.find(agent)
@@ -141,7 +148,7 @@ def train(
     chosen = list(dict.fromkeys(agent_seeds or [1]))
     folders = [folder / f"seed-{seed}" for seed in chosen] if len(chosen) > 1 else [folder]
     for seed, place in zip(chosen, folders, strict=True):
-        plan = TrainingPlan(
+        training = TrainingPlan(
             learner=learner,
             configs=configs,
             settings=_parse_settings(learner, agent_settings or ()),
@@ -149,7 +156,7 @@ def train(
             episodes=episodes,
             options={
                 "episode_ns": 50_000.0 if episode_ns is None else episode_ns,
-                "warmup_ns": episode_warmup_ns or 0.0,
+                "warmup_ns": warmup_ns or 0.0,
                 "evaluate_every": evaluate_every,
                 "checkpoint_every": checkpoint_every,
                 "stop_after_decisions": stop_after_decisions,
@@ -157,7 +164,8 @@ def train(
             },
             tensorboard=tensorboard,
         )
-        _train(plan, place, resume=resume, restart=restart)
+        with reading("agent_settings"):
+            _train(training, place, resume=resume, restart=restart)
     agents = " ".join(learner.saved(place / "agent.zip") for place in folders)
     note(Text(f"to compare:  dragonfly-env evaluate {agents} min ugal-n", style="bold"))
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
 from rich.text import Text
 
 from dragonfly_env.checks.files import check_file
 from dragonfly_env.checks.values import config_error
-from dragonfly_env.cli import options
+from dragonfly_env.cli.commands import Typed, option, rows
 from dragonfly_env.cli.console import console, note, show
-from dragonfly_env.cli.options import option, scenario_settings, time, trained_with
-from dragonfly_env.sweeps.scenario import DEFAULT_LOAD, Scenario
+from dragonfly_env.config.rows import MACHINE, TIME, time_flag
+from dragonfly_env.sweeps.scenario import DEFAULT_LOAD, Scenario, trained_with
 
 if TYPE_CHECKING:
     from dragonfly_env.sweeps.point import Run
@@ -23,30 +22,19 @@ _MOST_RUNS = 2
 
 
 def view(
-    ctx: typer.Context,
-    policies: options.Policies = None,
-    topology: options.Topology = None,
-    arrangement: options.Arrangement = None,
-    network: options.Network = None,
-    network_settings: options.NetworkSettings = None,
-    traffic: options.Traffics = None,
-    loads: options.Loads = None,
-    jobs: options.Jobs = None,
-    injection: options.Injection = None,
-    source_queue_packets: options.SourceQueue = None,
-    message_packets: options.MessagePackets = None,
-    seeds: options.Seeds = None,
-    warmup_ns: Annotated[
-        float | None, time("--warmup", "Simulated time that the page leaves out.", default=0)
-    ] = None,
-    measure_ns: Annotated[
-        float | None, time("--measure", "Simulated time that the page shows.", default="30us")
-    ] = None,
+    settings: Annotated[
+        Typed,
+        rows(
+            Scenario,
+            without="programs placements series_bin_ns arrays",
+            warmup_ns=time_flag("--warmup", "Simulated time that the page leaves out.", "0"),
+            measure_ns=time_flag("--measure", "Simulated time that the page shows.", "30us"),
+        ),
+    ],
     frames: Annotated[
-        int, option("--frames -f", "Pictures that the measured time is cut into.", options.TIME, metavar="N")
+        int, option("--frames -f", "Pictures that the measured time is cut into.", TIME, metavar="N")
     ] = 60,
-    threads: options.Threads = None,
-    out: Annotated[Path, option("--out -o", "The page.", options.MACHINE, metavar="FILE")] = Path(
+    out: Annotated[Path, option("--out -o", "The page.", MACHINE, metavar="FILE")] = Path(
         "results/view.html"
     ),
 ) -> None:
@@ -68,10 +56,11 @@ def view(
     from dragonfly_env.view import record, write_view
 
     usual: dict[str, Any] = {"policies": ["min", "ugal-n"], "traffic": ["uniform"], "loads": [DEFAULT_LOAD]}
-    usual |= {**trained_with(policies or ()), "warmup_ns": 0.0, "measure_ns": 30_000.0}
-    if jobs:
+    policies = settings.whole.get("policies", [])
+    usual |= trained_with(policies)
+    if "jobs" in settings.whole:
         usual["traffic"] = ["none"]
-    runs = Scenario.from_dict(scenario_settings(usual, ctx.params), name="view").runs()
+    runs = Scenario.from_dict(settings.over(usual), name="view").runs()
     if len(runs) > _MOST_RUNS:
         allowed = f"a page shows at most {_MOST_RUNS} runs, and these are {len(runs)}"
         raise config_error("policies", policies, allowed)

@@ -17,7 +17,14 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from dragonfly_env import _core
-from dragonfly_env.checks.values import PS_PER_NS, check_mapping, config_error, ns_to_ps, unknown_name
+from dragonfly_env.checks.values import (
+    PS_PER_NS,
+    check_mapping,
+    config_error,
+    ns_to_ps,
+    parse_assignment,
+    unknown_name,
+)
 from dragonfly_env.config.links import (
     MAX_LATENCY_NS,
     LinkConfig,
@@ -473,6 +480,13 @@ _OF_A_ROUND_TRIP = (
     "router_clock_ns",
 )
 _USUAL_CLASSES = ("host", "local", "global")
+
+
+def read_field(row: str, text: str) -> dict[str, Any]:
+    """The field of a network that a person types as ``"packet_bytes=256"``."""
+    field = dict([parse_assignment(text, row)])
+    NetworkConfig._check_names(field)
+    return field
 
 
 def networks() -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, get_args
 
 from dragonfly_env.checks.values import (
@@ -31,6 +31,9 @@ from dragonfly_env.checks.values import (
     config_error,
     no_such_setting,
     ns_to_ps,
+    parse_time,
+    parse_value,
+    reading,
 )
 
 if TYPE_CHECKING:
@@ -56,6 +59,50 @@ class SettingInfo:
     """Its values in words; empty where there is more to say than a range."""
 
 
+SYSTEM, TRAFFIC, TIME, MACHINE = "The system", "The traffic", "What is measured", "How it is done"
+"""The panels of a help page."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Flag:
+    """How a row is typed on the command line. The text becomes the value that a TOML file would have."""
+
+    names: str
+    """Its names, separated by spaces: ``"--load -l"``, ``"--arrays/--no-arrays"``."""
+    help: str
+    """What it means, on the line of a help page."""
+    panel: str = TIME
+    """The part of the help page."""
+    metavar: str = "NAME"
+    """The text in the help page; empty: the flag takes no text."""
+    usual: str = ""
+    """What holds without it; empty: the default of the row."""
+    split: Callable[[str], list[str]] | None = None
+    """Splits a text into items. A flag with items may be repeated, and its value is the list of all of them."""
+    read: Callable[[str, str], Any] = lambda row, text: parse_value(text)
+    """Makes the value, or an item, of the name of the row and the text."""
+    is_part: bool = False
+    """Whether the value is a table that changes only some keys of the row's own table."""
+    decides: tuple[str, ...] = ()
+    """Names of other settings, in messages, that this flag decides."""
+
+
+def as_typed(row: str, text: str) -> str:
+    """The text itself, which the check of its row parses."""
+    return text
+
+
+def time_flag(names: str, help: str, usual: str = "") -> Flag:
+    """The flag of a time that may have a unit."""
+    return Flag(names, help, TIME, "TIME", usual, read=parse_time)
+
+
+def change(settings: Mapping[str, Any], row: str, keys: Mapping[str, Any], usual: str) -> dict[str, Any]:
+    """Settings in which the table of ``row`` has other ``keys``; a name instead of a table is that of a preset."""
+    table = settings.get(row, usual)
+    return {**settings, row: {**(table if isinstance(table, Mapping) else {"preset": table}), **keys}}
+
+
 # The functions return ``Any`` because a dataclass field stands where a default value does. ``core``: the name that
 # the core has for it; empty: it is not for the core. A time in ns is one in ps there, see ``core_values``.
 
@@ -69,13 +116,21 @@ def setting(
     *,
     allowed: str = "",
     core: str = "",
+    flags: Sequence[Flag] = (),
 ) -> Any:
     """A field with a check of its own."""
 
     def checked(name: str, value: object) -> object:
         return None if optional and value is None else check(name, value)
 
-    metadata = {"check": checked, "unit": unit, "doc": doc, "allowed": allowed, "core": core}
+    metadata = {
+        "check": checked,
+        "unit": unit,
+        "doc": doc,
+        "allowed": allowed,
+        "core": core,
+        "flags": tuple(flags),
+    }
     return dataclasses.field(default=default, metadata=metadata)
 
 
@@ -88,6 +143,7 @@ def integer(
     doc: str,
     optional: bool = False,
     core: str = "",
+    flags: Sequence[Flag] = (),
 ) -> Any:
     """A whole number in [low, high]; None too if ``optional``."""
     return setting(
@@ -98,6 +154,7 @@ def integer(
         optional,
         allowed=_interval(low, high),
         core=core,
+        flags=flags,
     )
 
 
@@ -130,6 +187,7 @@ def time_ns(
     open_low: bool = False,
     optional: bool = False,
     core: str = "",
+    flags: Sequence[Flag] = (),
 ) -> Any:
     """A time in ns that is a whole number of picoseconds."""
     return setting(
@@ -140,10 +198,19 @@ def time_ns(
         optional,
         allowed=_interval(low, high, open_low),
         core=core,
+        flags=flags,
     )
 
 
-def choice(default: str | None, names: Any, *, doc: str, optional: bool = False, core: str = "") -> Any:
+def choice(
+    default: str | None,
+    names: Any,
+    *,
+    doc: str,
+    optional: bool = False,
+    core: str = "",
+    flags: Sequence[Flag] = (),
+) -> Any:
     """Row whose value is one of some names: those of a ``Literal``, which is the type of the field too, or a list."""
     known = get_args(names) or tuple(names)
     return setting(
@@ -154,12 +221,41 @@ def choice(default: str | None, names: Any, *, doc: str, optional: bool = False,
         optional,
         allowed=", ".join(known),
         core=core,
+        flags=flags,
     )
 
 
-def boolean(default: bool | None, *, doc: str, optional: bool = False, core: str = "") -> Any:
+def boolean(
+    default: bool | None,
+    *,
+    doc: str,
+    optional: bool = False,
+    core: str = "",
+    flags: Sequence[Flag] = (),
+) -> Any:
     """True or False; None too if ``optional``."""
-    return setting(default, check_bool, "", doc, optional, allowed="true, false", core=core)
+    return setting(default, check_bool, "", doc, optional, allowed="true, false", core=core, flags=flags)
+
+
+def record(default: object, kind: Any, *, doc: str, flags: Sequence[Flag] = ()) -> Any:
+    """A record of its own, which may be given as its table or by the name of its preset."""
+
+    def check(row: str, value: object) -> object:
+        if isinstance(value, (str, int)):
+            return kind.preset(value)
+        if isinstance(value, Mapping):
+            return kind.from_dict(value)
+        if isinstance(value, kind):
+            return value
+        raise config_error(row, value, f"must be a {kind.__name__} or the name of a preset")
+
+    return setting(default, check, "", doc, flags=flags)
+
+
+def usually(owner: type[Record], name: str, default: object) -> Any:
+    """The row of another class with a default of its own."""
+    field = next(field for field in dataclasses.fields(owner) if field.name == name)  # type: ignore[arg-type]
+    return dataclasses.field(default=default, metadata=field.metadata)
 
 
 def of_row(row: _core.ParameterInfo) -> Any:
@@ -194,7 +290,8 @@ def normalise(settings: Any) -> None:
     for field in dataclasses.fields(settings):
         check = field.metadata.get("check")
         if check is not None:
-            object.__setattr__(settings, field.name, check(field.name, getattr(settings, field.name)))
+            with reading(field.name):
+                object.__setattr__(settings, field.name, check(field.name, getattr(settings, field.name)))
 
 
 def describe(settings: Any) -> tuple[SettingInfo, ...]:
@@ -325,6 +422,11 @@ class Record:
         another word means.
         """
         reject_unknown(cls, given, cls.called, extra=extra, meant=meant, where=cls.listed)
+
+    @staticmethod
+    def changed(settings: Mapping[str, Any], typed: Mapping[str, Any]) -> dict[str, Any]:
+        """Settings for ``from_dict`` in which rows have the values that a person typed."""
+        return {**settings, **typed}
 
     def replace(self: Made, **changes: Any) -> Made:
         """A copy with some fields changed.

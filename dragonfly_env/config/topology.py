@@ -38,7 +38,14 @@ import numpy.typing as npt
 
 from dragonfly_env import _core
 from dragonfly_env.checks.extras import require_analysis
-from dragonfly_env.checks.values import check_choice, check_integer, check_mapping, config_error, unknown_name
+from dragonfly_env.checks.values import (
+    check_choice,
+    check_integer,
+    check_mapping,
+    config_error,
+    parse_assignments,
+    unknown_name,
+)
 from dragonfly_env.config.groups import ALL_TO_ALL, Grid, GroupShape, NamedShape, parse_group
 from dragonfly_env.config.rows import Record, show_changes
 from dragonfly_env.config.systems import (
@@ -434,6 +441,15 @@ class Dragonfly(Record):
 
     def _port(self, value: int) -> int:
         return check_integer("port", value, 0, self.radix - 1)
+
+
+def read_topology(row: str, text: str) -> dict[str, Any]:
+    """The table of a topology that a person types: a preset, or parameters of it and of its grid, ``"p=4,a=8,h=4"``."""
+    if "=" not in text:
+        return {"preset": text.strip()}
+    given: dict[str, Any] = parse_assignments(text, row)
+    grid = {field.name: given.pop(field.name) for field in dataclasses.fields(Grid) if field.name in given}
+    return {**given, "group": Grid(**grid)} if grid else given
 
 
 def topologies() -> tuple[str, ...]:

@@ -21,20 +21,30 @@ from dragonfly_env.checks.values import (
     check_mapping,
     config_error,
     ns_to_ps,
+    reading,
+    split_settings,
 )
-from dragonfly_env.config.network import NetworkConfig
+from dragonfly_env.config.groups import Grid
+from dragonfly_env.config.network import NetworkConfig, read_field
 from dragonfly_env.config.rows import (
+    MACHINE,
+    SYSTEM,
+    TRAFFIC,
+    Flag,
     Record,
     boolean,
     choice,
     core_values,
     integer,
+    record,
     setting,
     show_changes,
+    time_flag,
     time_ns,
     values_of,
 )
-from dragonfly_env.config.topology import Dragonfly
+from dragonfly_env.config.systems import FIELDS, INSTEAD
+from dragonfly_env.config.topology import Dragonfly, read_topology
 from dragonfly_env.jobs.job import as_policy
 from dragonfly_env.jobs.workload import (
     JobPolicies,
@@ -69,14 +79,161 @@ Injection: TypeAlias = Literal["auto", "periodic", "bernoulli", "poisson", "trac
 SourceQueueFull: TypeAlias = Literal["stall", "lose"]
 
 
+UNBOUNDED = "unbounded"
+
+
+def _read_queue(row: str, text: str) -> int | None:
+    try:
+        return None if text.strip() == UNBOUNDED else int(text)
+    except ValueError:
+        raise config_error(row, text, f"must be a number of packets or {UNBOUNDED}") from None
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, repr=False)
+class RunSettings(Record):
+    """Settings that all runs of a scenario have in common: the system, how its hosts send, and what is recorded.
+
+    The rows have the flags of the command line.
+    """
+
+    topology: Dragonfly = record(
+        dataclasses.MISSING,
+        Dragonfly,
+        doc='The wiring; the name of a preset (``"1056"``, ``1056``, ``"theta"``) or a table of parameters is '
+        "understood too.",
+        flags=(
+            Flag(
+                "--topology -t",
+                "A system, e.g. 72, theta or p=4,a=8,h=4.",
+                SYSTEM,
+                usual="1056",
+                read=read_topology,
+                decides=(*FIELDS, *INSTEAD, *(field.name for field in dataclasses.fields(Grid))),
+            ),
+            Flag(
+                "--arrangement",
+                "Wiring of the global ports.",
+                SYSTEM,
+                usual="palmtree",
+                read=lambda row, text: {"arrangement": text.strip()},
+                is_part=True,
+                decides=("arrangement",),
+            ),
+        ),
+    )
+    network: NetworkConfig = record(
+        NetworkConfig(),
+        NetworkConfig,
+        doc="Links, routers and buffers; a preset's name or a table of settings is understood too.",
+        flags=(
+            Flag(
+                "--network -n",
+                "Preset of links and routers, e.g. lia.",
+                SYSTEM,
+                usual="default",
+                read=lambda row, text: {"preset": text.strip()},
+            ),
+            Flag(
+                "--set",
+                "Fields of the network, e.g. global_latency_ns=200.",
+                SYSTEM,
+                "FIELD=VALUE",
+                split=split_settings,
+                read=read_field,
+                is_part=True,
+                decides=tuple(field.name for field in dataclasses.fields(NetworkConfig)),
+            ),
+        ),
+    )
+    demand_unit: str | None = choice(
+        None,
+        UNITS,
+        optional=True,
+        doc="Unit of a demand matrix as traffic; None: its rows are relative to the largest one, whose hosts offer "
+        "the load. It becomes a part of the traffic (``DemandMatrix.demand_unit``) and None here.",
+    )
+    injection: Injection = choice(
+        "auto",
+        Injection,
+        doc="Times at which hosts generate messages: at even intervals (``NetworkConfig.periodic_intervals``) and all "
+        "in phase, by a trial per flit time, with exponential gaps, as a trace says, or as the programs of closed-loop "
+        "traffic do. 'auto' becomes 'trace' for a trace, 'program' for closed-loop traffic and 'periodic' otherwise.",
+        flags=(Flag("--injection", "periodic, bernoulli or poisson.", TRAFFIC, usual="periodic"),),
+    )
+    source_queue_packets: int | None = integer(
+        None,
+        1,
+        2**31 - 1,
+        unit="packets",
+        optional=True,
+        doc="Packets that the source queue of a host holds; None means unbounded.",
+        core="source_queue_packets",
+        flags=(
+            Flag(
+                "--source-queue",
+                "Packets that a source queue holds.",
+                TRAFFIC,
+                "N",
+                UNBOUNDED,
+                read=_read_queue,
+            ),
+        ),
+    )
+    source_queue_full: SourceQueueFull | None = choice(
+        None,
+        SourceQueueFull,
+        optional=True,
+        doc="Behavior of a generator while the source queue is full: stop (it goes on at its first regular "
+        "time with room; a message of a trace waits), or lose messages. None: stall for periodic and trace, "
+        "lose for bernoulli and poisson. Closed-loop messages always wait.",
+    )
+    message_packets: int = integer(
+        1,
+        1,
+        65_535,
+        unit="packets",
+        doc="Packets of a message, generated together. Traces and closed-loop traffic have sizes of their own.",
+        flags=(Flag("--message-packets", "Packets per message.", TRAFFIC, "N", "1"),),
+    )
+    threads: int = integer(
+        1,
+        1,
+        _core.most_threads,
+        doc="Threads of the core; the result does not depend on it.",
+        core="threads",
+        flags=(Flag("--threads", "Threads per run; they change no result.", MACHINE, "N", "1"),),
+    )
+    series_bin_ns: float | None = time_ns(
+        None,
+        1.0,
+        optional=True,
+        doc="Width of the bins of the time series, at least 1; None: no series.",
+        core="series_bin_ps",
+        flags=(time_flag("--series-bin", "Bin width of time series.", usual="no series"),),
+    )
+    group_latency: bool = boolean(
+        False, doc="Whether to record latency by source and destination group.", core="group_latency"
+    )
+    host_latency: bool = boolean(
+        False,
+        doc="Whether to record latency by source host (24 bytes a host and partition).",
+        core="host_latency",
+    )
+    watchdog_ns: float = time_ns(
+        1_000_000.0, 1_000.0, doc="Time without any progress after which DeadlockError is raised."
+    )
+
+    def __post_init__(self) -> None:
+        Record.__post_init__(self)
+        with reading("network"):  # links that the topology does not have, and delays that do not fit
+            self.network.to_core(self.topology)
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class SimulationConfig(Record):
+class SimulationConfig(RunSettings):
     """A run: topology, network, traffic, policy and what to record.
 
     Args:
-        topology: The wiring; the name of a preset (``"1056"``, ``1056``, ``"theta"``) or a table of parameters is
-            understood too.
-        network: Links, routers and buffers; a preset's name or a table of settings is understood too.
         traffic: Who sends to whom: a spec string (``"adv+1"``), a traffic object, a demand matrix between hosts,
             routers or groups, or a schedule of (time_ns, traffic, load) steps. A string stays one, unless it names a
             file, which is read at once; everything else becomes a ``Traffic``. Next to jobs: what hosts without one
@@ -101,8 +258,6 @@ class SimulationConfig(Record):
     """
 
     called: ClassVar[str] = "a simulation"
-    topology: Dragonfly
-    network: NetworkConfig = dataclasses.field(default_factory=NetworkConfig)
     traffic: Any = None
     load: float = setting(
         0.5,
@@ -113,97 +268,24 @@ class SimulationConfig(Record):
         "let them. There it is not used.",
         allowed="above 0 to 1",
     )
-    demand_unit: str | None = choice(
-        None,
-        UNITS,
-        optional=True,
-        doc="Unit of a demand matrix as traffic; None: its rows are relative to the largest one, whose hosts offer "
-        "the load. It becomes a part of the traffic (``DemandMatrix.demand_unit``) and None here.",
-    )
     policy: Any = "min"
     jobs: Any = ()
-    injection: Injection = choice(
-        "auto",
-        Injection,
-        doc="Times at which hosts generate messages: at even intervals (``NetworkConfig.periodic_intervals``) and all "
-        "in phase, by a trial per flit time, with exponential gaps, as a trace says, or as the programs of closed-loop "
-        "traffic do. 'auto' becomes 'trace' for a trace, 'program' for closed-loop traffic and 'periodic' otherwise.",
-    )
-    source_queue_packets: int | None = integer(
-        None,
-        1,
-        2**31 - 1,
-        unit="packets",
-        optional=True,
-        doc="Packets that the source queue of a host holds; None means unbounded.",
-        core="source_queue_packets",
-    )
-    source_queue_full: SourceQueueFull | None = choice(
-        None,
-        SourceQueueFull,
-        optional=True,
-        doc="Behavior of a generator while the source queue is full: stop (it goes on at its first regular "
-        "time with room; a message of a trace waits), or lose messages. None: stall for periodic and trace, "
-        "lose for bernoulli and poisson. Closed-loop messages always wait.",
-    )
-    message_packets: int = integer(
-        1,
-        1,
-        65_535,
-        unit="packets",
-        doc="Packets of a message, generated together. Traces and closed-loop traffic have sizes of their own.",
-    )
     seed: int = integer(1, 0, MAX_SEED, doc="Seed of every random stream.", core="seed")
-    threads: int = integer(
-        1, 1, _core.most_threads, doc="Threads of the core; the result does not depend on it.", core="threads"
-    )
-    series_bin_ns: float | None = time_ns(
-        None,
-        1.0,
-        optional=True,
-        doc="Width of the bins of the time series, at least 1; None: no series.",
-        core="series_bin_ps",
-    )
     packet_log: bool = boolean(
         False, doc="Whether to log every delivered packet (about 100 bytes each).", core="packet_log"
     )
-    group_latency: bool = boolean(
-        False, doc="Whether to record latency by source and destination group.", core="group_latency"
-    )
-    host_latency: bool = boolean(
-        False,
-        doc="Whether to record latency by source host (24 bytes a host and partition).",
-        core="host_latency",
-    )
-    watchdog_ns: float = time_ns(
-        1_000_000.0, 1_000.0, doc="Time without any progress after which DeadlockError is raised."
-    )
 
     def __post_init__(self) -> None:
-        Record.__post_init__(self)
-        if isinstance(self.topology, (str, int)):
-            object.__setattr__(self, "topology", Dragonfly.preset(self.topology))
-        elif isinstance(self.topology, Mapping):
-            object.__setattr__(self, "topology", Dragonfly.from_dict(self.topology))
-        if not isinstance(self.topology, Dragonfly):
-            raise config_error("topology", self.topology, "must be a Dragonfly or the name of a preset")
-        if isinstance(self.network, str):
-            object.__setattr__(self, "network", NetworkConfig.preset(self.network))
-        elif isinstance(self.network, Mapping):
-            object.__setattr__(self, "network", NetworkConfig.from_dict(self.network))
-        if not isinstance(self.network, NetworkConfig):
-            raise config_error("network", self.network, "must be a NetworkConfig or the name of a preset")
-        self.network.to_core(
-            self.topology
-        )  # links that the topology does not have, and delays that do not fit
+        RunSettings.__post_init__(self)
         object.__setattr__(self, "policy", as_policy(self.policy))
         object.__setattr__(self, "jobs", parse_jobs(self.jobs))
         if self.traffic is None:
             object.__setattr__(self, "traffic", "none" if self.jobs else "uniform")
-        traffic = parse_traffic(self.traffic)
+        with reading("traffic"):
+            traffic = parse_traffic(self.traffic)
+            traffic.check(self.topology)
         if not isinstance(self.traffic, str) or isinstance(traffic, (Trace, DemandMatrix)):
             object.__setattr__(self, "traffic", traffic)
-        traffic.check(self.topology)
         if self.demand_unit is not None:
             if not isinstance(traffic, DemandMatrix):
                 allowed = "must be left out: the traffic is no demand matrix"

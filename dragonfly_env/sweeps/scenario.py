@@ -7,13 +7,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 from dragonfly_env.checks.files import read_toml
 from dragonfly_env.checks.values import (
     MAX_SEED,
-    check_bool,
     check_integer,
     check_load,
     check_mapping,
@@ -23,31 +23,36 @@ from dragonfly_env.checks.values import (
     config_error,
     parse_assignments,
     parse_value,
-    unknown_name,
+    split_items,
 )
+from dragonfly_env.config.rows import (
+    SYSTEM,
+    TIME,
+    TRAFFIC,
+    Flag,
+    as_typed,
+    boolean,
+    setting,
+    time_flag,
+    time_ns,
+    usually,
+)
+from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.jobs import Job
 from dragonfly_env.jobs.mix import BackgroundMix
 from dragonfly_env.jobs.workload import parse_jobs
 from dragonfly_env.policy import Policy, policies
-from dragonfly_env.simulation.config import SimulationConfig
+from dragonfly_env.simulation.config import RunSettings, SimulationConfig
 from dragonfly_env.simulation.window import after_warmup
 from dragonfly_env.sweeps.point import AnyPolicy, Point, Run, offers_itself, split_policy
-from dragonfly_env.traffic import DemandMatrix, Traffic, parse_traffic, traffic_from_dict
+from dragonfly_env.traffic import DemandMatrix, Schedule, Traffic, parse_traffic, traffic_from_dict
 from dragonfly_env.training.agents import AgentSource, means_file
 
 LONGEST_NS = 1e12  # a thousand seconds of simulated time: beyond any sensible run
-DEFAULT_TOPOLOGY = "1056"
 DEFAULT_LOAD = SimulationConfig.load
 DEFAULT_WARMUP_NS = 100_000.0
-DEFAULT_MEASURE_NS = 100_000.0
 _MOST_RUNS = 100_000
-# Fields of a simulation that vary within a scenario, or belong to a single run.
-_VARIED = {"traffic", "load", "policy", "jobs", "seed", "packet_log"}
-_OF_CONFIG = tuple(field.name for field in fields(SimulationConfig) if field.name not in _VARIED)
-_TIMES = {"warmup_ns": 0.0, "learner_warmup_ns": 0.0, "measure_ns": 1.0}
-"""The times of a scenario and how short they may be."""
-_OWN = ("name", "policies", "traffic", "loads", "seeds", *_TIMES, "jobs", "programs", "placements", "arrays")
 
 
 def _listed(value: Any) -> list[Any]:
@@ -57,34 +62,57 @@ def _listed(value: Any) -> list[Any]:
     return list(value) if isinstance(value, Sequence) and not isinstance(value, str) else [value]
 
 
-def parse_loads(values: Sequence[object], field: str) -> tuple[float, ...]:
-    """Offered loads from numbers, and from ranges written ``"start:stop:step"`` (both ends included)."""
+def parse_loads(field: str, values: object) -> tuple[float, ...]:
+    """Offered loads from numbers, and from ranges written ``"start:stop:step"`` (both ends included). The configuration
+    of a run checks that a load is in (0, 1].
+    """
     loads: set[float] = set()
-    for value in values:
+    for value in _listed(values):
         for part in value.split(",") if isinstance(value, str) else [value]:
             loads.update(_loads_of(part, field))
     return tuple(sorted(loads))
 
 
 def _loads_of(part: object, field: str) -> list[float]:
-    pieces = [parse_value(piece) for piece in part.split(":")] if isinstance(part, str) else [part]
-    if len(pieces) not in (1, 3):
-        raise config_error(field, part, "must be a load, or a range start:stop:step such as 0.1:1.0:0.1")
-    start = check_load(field, pieces[0])
+    pieces: list[Any] = [parse_value(piece) for piece in part.split(":")] if isinstance(part, str) else [part]
+    numbers = all(isinstance(piece, (int, float)) and not isinstance(piece, bool) for piece in pieces)
+    if len(pieces) not in (1, 3) or not numbers:
+        raise config_error(
+            field, part, "must be a load such as 0.3, or a range start:stop:step such as 0.1:1.0:0.1"
+        )
     if len(pieces) == 1:
-        return [round(start, 6)]
-    stop, step = check_load(field, pieces[1]), check_real(f"{field} step", pieces[2], 0.001, 1.0)
-    if stop < start:
-        raise config_error(field, part, "must not end below its start")
+        return [round(pieces[0], 6)]
+    start, stop, step = (
+        pieces[0],
+        check_load(field, pieces[1]),
+        check_real(f"{field} step", pieces[2], 0.001, 1.0),
+    )
+    if not 0.0 <= start <= stop:
+        raise config_error(field, part, "must begin at 0 or above, and must not end below its start")
     return [round(start + step * index, 6) for index in range(int((stop - start) / step + 1e-9) + 1)]
 
 
-def parse_policy_choice(value: object) -> tuple[str, AnyPolicy]:
-    """A policy, and its name in tables and figures, from ``"ugal-n"``, ``"ugal-n:bias_packets=2,minimal_candidates=2"``
-    or ``{name="ugal-n", bias_packets=2}``; from ``"agent.zip"``, ``"module:Class"`` or ``{agent="agent.zip"}``.
+class PolicyChoice(NamedTuple):
+    """A policy, and its name in tables and figures."""
+
+    label: str
+    policy: AnyPolicy
+
+    def to_dict(self) -> dict[str, Any]:
+        """The table that `parse_policy_choice` reads."""
+        if isinstance(self.policy, AgentSource):
+            return {"label": self.label, "agent": self.policy.spec}
+        return {"label": self.label, **self.policy.to_dict()}
+
+
+def parse_policy_choice(value: object) -> PolicyChoice:
+    """A choice from ``"ugal-n"``, ``"ugal-n:bias_packets=2,minimal_candidates=2"`` or
+    ``{name="ugal-n", bias_packets=2}``; from ``"agent.zip"``, ``"module:Class"`` or ``{agent="agent.zip"}``.
 
     Any string may begin with a name of your own, ``"mine=agent.zip"``; in a table it is ``label``.
     """
+    if isinstance(value, PolicyChoice):
+        return value
     label, agent, parameters = "", "", {}
     if isinstance(value, str):
         label, spec = _split_label(value)
@@ -100,11 +128,28 @@ def parse_policy_choice(value: object) -> tuple[str, AnyPolicy]:
         )
     if agent:
         source = AgentSource.find(agent)
-        return label or source.label, source
+        return PolicyChoice(label or source.label, source)
     name = name.strip()
     policy = Policy(name, parameters)
     settings = ",".join(f"{key}={_spell(setting)}" for key, setting in sorted(parameters.items()))
-    return label or (f"{name}:{settings}" if settings else name), policy
+    return PolicyChoice(label or (f"{name}:{settings}" if settings else name), policy)
+
+
+_OF_TRAINING = ("injection", "source_queue_packets", "source_queue_full", "message_packets")
+
+
+def trained_with(specs: Sequence[str]) -> dict[str, Any]:
+    """The settings of network and traffic that the first saved agent among ``specs`` was trained with, if any."""
+    for spec in specs:
+        source = parse_policy_choice(spec).policy
+        if isinstance(source, Policy) or not source.is_file:
+            continue
+        known = source.metadata().get("configuration")
+        if isinstance(known, dict) and {"topology", "network", "traffic", "load"} <= known.keys():
+            kept = {name: known[name] for name in _OF_TRAINING if name in known}
+            system = {"topology": known["topology"], "network": known["network"]}
+            return {**kept, **system, "traffic": [known["traffic"]], "loads": [known["load"]]}
+    return {}
 
 
 def _split_label(text: str) -> tuple[str, str]:
@@ -161,6 +206,20 @@ class TrafficChoice:
     warmup_ns: float | None = None
     measure_ns: float | None = None
 
+    def to_dict(self) -> dict[str, Any]:
+        """The table that `parse` reads."""
+        loads = () if isinstance(self.traffic, Schedule) else self.loads
+        own = {
+            "label": self.label,
+            "loads": list(loads),
+            "warmup_ns": self.warmup_ns,
+            "measure_ns": self.measure_ns,
+        }
+        return {
+            **self.traffic.to_dict(),
+            **{name: value for name, value in own.items() if value not in (None, [])},
+        }
+
     @classmethod
     def parse(cls, value: object) -> TrafficChoice:
         """From ``"adv+1"``, ``{pattern="adv+1", loads=[0.1, 0.2]}`` or ``{schedule=[[0, "uniform", 0.4], ...]}``.
@@ -168,15 +227,17 @@ class TrafficChoice:
         A table may also hold the pattern's arguments (``{pattern="hotspot", hosts=4}``), a ``label`` for tables and
         figures, and ``warmup_ns`` and ``measure_ns`` of its own.
         """
+        if isinstance(value, cls):
+            return value
         if isinstance(value, str):
             spoken = parse_traffic(value)
             return cls(spoken, value.strip() if isinstance(spoken, DemandMatrix) else spoken.spec)
         table = check_mapping("traffic", value)
-        loads = parse_loads(_listed(table.pop("loads", None)), "traffic.loads")
+        loads = parse_loads("traffic.loads", table.pop("loads", None))
         label = check_text("traffic.label", table.pop("label", "")).strip()
         times = {
-            name: check_time_ns(f"traffic.{name}", table.pop(name), _TIMES[name], LONGEST_NS)
-            for name in ("warmup_ns", "measure_ns")
+            name: check_time_ns(f"traffic.{name}", table.pop(name), low, LONGEST_NS)
+            for name, low in (("warmup_ns", 0.0), ("measure_ns", 1.0))
             if name in table
         }
         steps = _listed(table.pop("schedule", None))
@@ -187,7 +248,7 @@ class TrafficChoice:
                 raise config_error(
                     "traffic.loads", list(loads), "must be left out: a schedule states its loads"
                 )
-            schedule: Any = parse_traffic(steps)
+            schedule = Schedule.from_dict({"schedule": steps})
             described = ", then ".join(
                 f"{traffic.spec} {load:g} from {time_ns / 1000:g} us"
                 for time_ns, traffic, load in schedule.steps
@@ -204,27 +265,62 @@ class TrafficChoice:
         return cls(traffic, label or traffic.spec, loads, **times)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scenario:
+def _items(names: str, help: str, metavar: str, decides: tuple[str, ...] = ()) -> Flag:
+    """The flag of a list of traffic."""
+    return Flag(names, help, TRAFFIC, metavar, split=split_items, read=as_typed, decides=decides)
+
+
+def _each_once(field: str, labels: Sequence[str]) -> None:
+    """Refuse a label that is listed twice."""
+    for label in labels:
+        if labels.count(label) > 1:
+            raise config_error(field, label, "must be listed only once")
+
+
+def _policies(field: str, value: object) -> tuple[PolicyChoice, ...]:
+    choices = tuple(map(parse_policy_choice, _listed(value)))
+    if not choices:
+        raise config_error(field, [], "give at least one, e.g. min")
+    _each_once(field, [choice.label for choice in choices])
+    return choices
+
+
+def _traffic(field: str, value: object) -> tuple[TrafficChoice, ...]:
+    choices = tuple(map(TrafficChoice.parse, _listed(value)))
+    _each_once(field, [choice.label for choice in choices])
+    return choices
+
+
+def _seeds(field: str, value: object) -> tuple[int, ...]:
+    return tuple(check_integer(field, seed, 0, MAX_SEED) for seed in _listed(value)) or (1,)
+
+
+def _programs(field: str, value: object) -> tuple[tuple[Job, ...], ...]:
+    """Read ``programs``: each entry is a job, or several that run together."""
+    programs = []
+    for item in _listed(value):
+        several = isinstance(item, Sequence) and not isinstance(item, str)
+        jobs = parse_jobs(item if several else [item])
+        listed = tuple(job for job in jobs if isinstance(job, Job))
+        if not listed or len(listed) < len(jobs):
+            allowed = "must be a job or a list of jobs; what fills the rest goes into jobs"
+            raise config_error(field, item, allowed)
+        programs.append(listed)
+    return tuple(programs)
+
+
+def _placements(field: str, value: object) -> tuple[str, ...]:
+    placements = tuple(check_text(field, item) for item in _listed(value))
+    _each_once(field, placements)
+    return placements
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Scenario(RunSettings):
     """Policies x traffic x programs x placements x loads x seeds on one network: a collection of runs.
 
-    Attributes:
-        name: Title of tables and figures.
-        common: Arguments of `SimulationConfig` that all runs have: the system, its network, how hosts send, threads.
-        policies: Routing policies by their labels, in the order of tables and figures.
-        traffic: Traffic patterns, in the same sense.
-        loads: Offered loads for every traffic that states none itself; closed-loop traffic has none.
-        seeds: One run for each; they give the confidence intervals.
-        warmup_ns: Simulated time before measuring; closed-loop traffic has none, unless it is given for endless jobs.
-            Jobs that end start after it. None: not given, the default.
-        learner_warmup_ns: The same for policies that learn, if theirs is another: they begin with empty tables.
-        measure_ns: Simulated time that is measured; a closed loop ends at its completion if that comes first.
-        jobs: Of every run; their ``start_ns`` counts from the end of the warm-up, that of endless ones from time 0.
-        programs: Jobs of which each run has one entry, before ``jobs``. Empty: ``jobs`` alone.
-        placements: Of the jobs of ``programs``, or of ``jobs`` if there are none; each in runs of its own. Empty: those
-            that the jobs have.
-        arrays: Keep results per router, per link and per time bin (the fairness, link and series figures need
-            them).
+    Args:
+        topology: The wiring, as in `SimulationConfig`.
 
     Example:
         >>> from dragonfly_env.sweeps import Scenario
@@ -236,85 +332,172 @@ class Scenario:
         (4, 4)
     """
 
-    name: str
-    common: Mapping[str, Any]
-    policies: Mapping[str, AnyPolicy]
-    traffic: tuple[TrafficChoice, ...]
-    loads: tuple[float, ...]
-    seeds: tuple[int, ...]
-    warmup_ns: float | None = None
-    learner_warmup_ns: float | None = None
-    measure_ns: float = DEFAULT_MEASURE_NS
-    jobs: tuple[Job | BackgroundMix, ...] = ()
-    programs: tuple[tuple[Job, ...], ...] = ()
-    placements: tuple[str, ...] = ()
-    arrays: bool = True
+    called: ClassVar[str] = "a scenario"
+    topology: Dragonfly = usually(RunSettings, "topology", Dragonfly.preset("1056"))
+    name: str = setting(
+        "", check_text, "", "Title of tables and figures; empty: traffic and system, in words."
+    )
+    policies: tuple[PolicyChoice, ...] = setting(
+        (),
+        _policies,
+        "",
+        "Routing policies in the order of tables and figures, for `parse_policy_choice`.",
+        flags=(
+            Flag(
+                "--policy -p",
+                "Policies or agents, e.g. min,ugal-n:bias_packets=2.",
+                SYSTEM,
+                "POLICY",
+                split=split_policies,
+                read=as_typed,
+                decides=("policy",),
+            ),
+        ),
+    )
+    traffic: tuple[TrafficChoice, ...] = setting(
+        (),
+        _traffic,
+        "",
+        "Traffic in the order of tables and figures, for `TrafficChoice.parse`; without any: none, next to jobs.",
+        flags=(_items("--traffic", "Traffic patterns, e.g. uniform,adv+1.", "PATTERN"),),
+    )
+    loads: tuple[float, ...] = setting(
+        (),
+        parse_loads,
+        "of the host link",
+        'Offered loads, or ranges "0.1:1.0:0.1", for traffic that states none itself; closed-loop traffic has none.',
+        flags=(
+            _items("--load -l", "Load of the host links: 0.3 or 0.1:0.9:0.2.", "LOAD", decides=("load",)),
+        ),
+    )
+    seeds: tuple[int, ...] = setting(
+        (1,),
+        _seeds,
+        "",
+        "One run for each; they give the confidence intervals.",
+        flags=(
+            Flag(
+                "--seed -s",
+                "Seeds of the random streams, e.g. 1,2,3.",
+                TIME,
+                "N",
+                usual="1",
+                split=split_items,
+                decides=("seed",),
+            ),
+        ),
+    )
+    warmup_ns: float | None = time_ns(
+        None,
+        0.0,
+        LONGEST_NS,
+        optional=True,
+        doc="Simulated time before measuring; unset: 100 us. Closed-loop traffic has none, unless it is given for "
+        "endless jobs. Jobs that end start after it.",
+        flags=(time_flag("--warmup", "Simulated time before the measurement.", "100us"),),
+    )
+    learner_warmup_ns: float | None = time_ns(
+        None,
+        0.0,
+        LONGEST_NS,
+        optional=True,
+        doc="Simulated time before measuring policies that learn, if another: they begin with empty tables.",
+    )
+    measure_ns: float = time_ns(
+        100_000.0,
+        1.0,
+        LONGEST_NS,
+        doc="Simulated time that is measured; a closed loop ends at its completion if that comes first.",
+        flags=(time_flag("--measure", "Simulated time that is measured.", "100us"),),
+    )
+    jobs: tuple[Job | BackgroundMix, ...] = setting(
+        (),
+        lambda _, value: parse_jobs(_listed(value)),
+        "",
+        "Jobs of every run, as tables or strings; their ``start_ns`` counts from the end of the warm-up, that of "
+        "endless jobs from time 0.",
+        flags=(_items("--job", "A job, e.g. milc:hosts=32,scale=0.25.", "JOB"),),
+    )
+    programs: tuple[tuple[Job, ...], ...] = setting(
+        (),
+        _programs,
+        "",
+        "Jobs, or lists of jobs, of which each run has one entry, before ``jobs``. Empty: ``jobs`` alone.",
+        flags=(_items("--program", "A job of some runs: each --program has its own runs.", "JOB"),),
+    )
+    placements: tuple[str, ...] = setting(
+        (),
+        _placements,
+        "",
+        "Placements of the jobs of ``programs``, or of ``jobs`` if there are none; each in runs of its own. Empty: the "
+        "placements that the jobs have.",
+        flags=(
+            _items(
+                "--placement",
+                "Hosts of the jobs, e.g. random,groups=2: each placement has its own runs.",
+                "PLACEMENT",
+            ),
+        ),
+    )
+    arrays: bool = boolean(
+        True,
+        doc="Keep results per router, per link and per time bin: the fairness, link and series figures need them.",
+        flags=(Flag("--arrays/--no-arrays", "Results per router and link.", TIME, "", "arrays"),),
+    )
+
+    def __post_init__(self) -> None:
+        RunSettings.__post_init__(self)
+        jobs = (*self.jobs, *itertools.chain(*self.programs))
+        if not self.traffic and not jobs:
+            raise config_error("traffic", [], "give at least one, e.g. uniform")
+        if not self.traffic:
+            object.__setattr__(self, "traffic", _traffic("traffic", "none"))
+        if not self.name:
+            titles = [job.title for job in (*itertools.chain(*self.programs), *self.jobs)]
+            titles += [choice.label for choice in self.traffic if choice.label != "none"]
+            object.__setattr__(self, "name", f"{', '.join(titles)} on {self.topology.num_hosts:,} hosts")
+        if self.placements and not any(isinstance(job, Job) for job in jobs):
+            raise config_error("placements", list(self.placements), "must be left out: no job is listed")
+        for choice in self.traffic:
+            if not self._loads_of(choice):
+                allowed = f"must hold at least one load in (0, 1] for traffic {choice.label!r}"
+                raise config_error("loads", [], allowed)
+        total = len(self.policies) * len(self.seeds) * len([*self._jobs_of_runs()])
+        total *= sum(len(self._loads_of(choice)) for choice in self.traffic)
+        if total > _MOST_RUNS:
+            raise config_error("number of runs", total, f"must be at most {_MOST_RUNS}")
+        _ = self._points  # of which some may be impossible on this topology
 
     @classmethod
-    def from_dict(cls, settings: Mapping[str, Any], *, name: str = "scenario") -> Scenario:
-        """From settings as in a TOML file.
+    def from_dict(cls, settings: Mapping[str, Any], *, name: str = "") -> Scenario:
+        """From settings as in a TOML file: rows by name. ``policies`` and, without jobs, ``traffic`` must be given.
 
-        Keys (``policies`` and, without ``jobs``, ``traffic`` must be given): ``name``; ``topology``, ``network`` and
-        the other fields of `SimulationConfig`, such as ``injection``, ``source_queue_packets`` and ``threads``, which
-        all runs share; ``policies``, ``traffic``: lists for `parse_policy_choice` and `TrafficChoice.parse`; ``loads``:
-        numbers, or ranges ``"0.1:1.0:0.1"``; ``seeds``: integers; ``warmup_ns``, ``learner_warmup_ns``,
-        ``measure_ns``; ``jobs``: those of every run, for `Job.from_dict` or `Job.parse`; ``programs``: jobs of the same
-        form, or lists of jobs, of which each run has one; ``placements``: their placements, as of `Job`; ``arrays``.
+        Args:
+            settings: The rows by name, as text, numbers, lists and tables.
+            name: The title, if ``settings`` has none.
 
         Raises:
             ConfigError: Naming the field, its value and what is allowed.
         """
         given = check_mapping("scenario", settings)
-        for key in given:
-            if key not in (*_OWN, *_OF_CONFIG):
-                raise unknown_name("field", key, (*_OWN, *_OF_CONFIG))
-        of_config = {key: given[key] for key in _OF_CONFIG if given.get(key) is not None}
-        base = SimulationConfig(**{"topology": DEFAULT_TOPOLOGY, **of_config})
-        jobs = parse_jobs(_listed(given.get("jobs")))
-        programs = tuple(_parse_program(item) for item in _listed(given.get("programs")))
-        traffic = _listed(given.get("traffic")) or (["none"] if jobs or programs else [])
-        listed = [parse_policy_choice(item) for item in _listed(given.get("policies"))]
-        scenario = cls(
-            name=check_text("name", given.get("name", name)),
-            common={**of_config, "topology": base.topology, "network": base.network},
-            policies=dict(listed),
-            traffic=tuple(map(TrafficChoice.parse, traffic)),
-            loads=parse_loads(_listed(given.get("loads")), "loads"),
-            seeds=tuple(check_integer("seeds", seed, 0, MAX_SEED) for seed in _listed(given.get("seeds")))
-            or (1,),
-            **{
-                key: check_time_ns(key, given[key], low, LONGEST_NS)
-                for key, low in _TIMES.items()
-                if key in given
-            },
-            jobs=jobs,
-            programs=programs,
-            placements=tuple(check_text("placements", item) for item in _listed(given.get("placements"))),
-            arrays=check_bool("arrays", given.get("arrays", True)),
-        )
-        for field, labels, example in (
-            ("policies", [label for label, _ in listed], "min"),
-            ("traffic", [choice.label for choice in scenario.traffic], "uniform"),
-            ("placements", [*scenario.placements], ""),
-        ):
-            if not labels and example:
-                raise config_error(field, [], f"give at least one, e.g. {example}")
-            for label in labels:
-                if labels.count(label) > 1:
-                    raise config_error(field, label, "must be listed only once")
-        if scenario.placements and not any(
-            isinstance(job, Job) for job in (*jobs, *itertools.chain(*programs))
-        ):
-            raise config_error("placements", list(scenario.placements), "must be left out: no job is listed")
-        for choice in scenario.traffic:
-            if not scenario._loads_of(choice):
-                allowed = f"must hold at least one load in (0, 1] for traffic {choice.label!r}"
-                raise config_error("loads", [], allowed)
-        total = len(listed) * len(scenario.seeds) * len([*scenario._jobs_of_runs()])
-        total *= sum(len(scenario._loads_of(choice)) for choice in scenario.traffic)
-        if total > _MOST_RUNS:
-            raise config_error("number of runs", total, f"must be at most {_MOST_RUNS}")
-        return scenario
+        cls._check_names(given)
+        return cls(**{"name": name, **{row: value for row, value in given.items() if value is not None}})
+
+    @staticmethod
+    def changed(settings: Mapping[str, Any], typed: Mapping[str, Any]) -> dict[str, Any]:
+        """Settings in which rows have the values that a person typed: they hold for all traffic and policies."""
+        replaced = typed.keys() & {"warmup_ns", "measure_ns", "loads"}
+        changed = {**settings, **typed}
+        if "traffic" not in typed and isinstance(settings.get("traffic"), list):
+            changed["traffic"] = [
+                {key: value for key, value in choice.items() if key not in replaced}
+                if isinstance(choice, Mapping)
+                else choice
+                for choice in settings["traffic"]
+            ]
+        if "warmup_ns" in typed:
+            changed.pop("learner_warmup_ns", None)
+        return changed
 
     @classmethod
     def from_toml(cls, path: Path) -> Scenario:
@@ -339,7 +522,7 @@ class Scenario:
         """Every run, ordered by traffic, policy, load and seed; all checked, none twice.
 
         Raises:
-            ConfigError: If a combination is impossible on this topology, or two names stand for the same.
+            ConfigError: If two names stand for the same.
         """
         runs: dict[str, Run] = {}
         for run in (point.run(seed) for point in self.points() for seed in self.seeds):
@@ -353,25 +536,27 @@ class Scenario:
         return list(runs.values())
 
     def points(self) -> Iterator[Point]:
-        """Every point, ordered by traffic, program, placement, policy and load.
+        """Every point, ordered by traffic, program, placement, policy and load."""
+        return iter(self._points)
 
-        Raises:
-            ConfigError: If a combination is impossible on this topology.
-        """
-        combined = itertools.product(self.traffic, self._jobs_of_runs(), self.policies.items())
+    @cached_property
+    def _points(self) -> tuple[Point, ...]:
+        points: list[Point] = []
+        shared = {field.name: getattr(self, field.name) for field in fields(RunSettings)}
+        combined = itertools.product(self.traffic, self._jobs_of_runs(), self.policies)
         for choice, jobs, (label, routing) in combined:
             policy, agent = split_policy(routing)
             warmup_ns = self._warmup_ns_of(choice, policy, jobs)
             for load in self._loads_of(choice):
                 config = SimulationConfig(
-                    **self.common,
+                    **shared,
                     policy=policy,
                     traffic=choice.traffic,
                     load=load,
                     jobs=jobs,
                     seed=self.seeds[0],
                 )
-                yield Point(
+                point = Point(
                     config=after_warmup(config, warmup_ns),
                     policy_label=label,
                     traffic_label=choice.label,
@@ -380,6 +565,8 @@ class Scenario:
                     arrays=self.arrays,
                     agent=agent,
                 )
+                points.append(point)
+        return tuple(points)
 
     def _loads_of(self, choice: TrafficChoice) -> tuple[float, ...]:
         """Its own loads, or the scenario's; traces and closed loops have none, their rows say 1."""
@@ -407,15 +594,3 @@ class Scenario:
             return self.learner_warmup_ns
         usual = DEFAULT_WARMUP_NS if self.warmup_ns is None else self.warmup_ns
         return usual if choice.warmup_ns is None else choice.warmup_ns
-
-
-def _parse_program(item: object) -> tuple[Job, ...]:
-    """Read an entry of ``programs``: a job, or several that run together."""
-    several = isinstance(item, Sequence) and not isinstance(item, str)
-    jobs = parse_jobs(item if several else [item])
-    listed = tuple(job for job in jobs if isinstance(job, Job))
-    if not listed or len(listed) < len(jobs):
-        raise config_error(
-            "programs", item, "must be a job or a list of jobs; what fills the rest goes into jobs"
-        )
-    return listed

@@ -188,7 +188,7 @@ def _track(name: str, table: Mapping[str, Any]) -> Track:
 
 def _cases(track: str, series_bin_ns: float | None, block: Mapping[str, Any]) -> Iterator[BenchmarkCase]:
     """Every combination of what one entry of ``cases`` lists."""
-    usual = parse_loads(block.get("loads", ()), "loads")
+    usual = parse_loads("loads", block.get("loads", ()))
     for traffic in map(TrafficChoice.parse, block["traffic"]):
         loads = (1.0,) if traffic.traffic.is_closed_loop else traffic.loads or usual
         for network, hosts, load in itertools.product(block["networks"], block["hosts"], loads):

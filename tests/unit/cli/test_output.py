@@ -9,12 +9,12 @@ import sys
 from pathlib import Path
 
 import pytest
-import typer
 
 import dragonfly_env as dfe
+from dragonfly_env.checks.values import parse_time, split_items, split_settings
 from dragonfly_env.cli import COMMANDS
 from dragonfly_env.cli.comparison import _latencies_so_far
-from dragonfly_env.cli.options import parse_time, split_items, split_policies, split_settings
+from dragonfly_env.sweeps.scenario import split_policies
 from tests.unit.cli_arguments import SWEEP, run
 
 STEADY = ("simulate", "-t", "72", "--warmup", "5us", "--measure", "5us")
@@ -54,7 +54,7 @@ def test_a_mistake_in_a_file_names_the_file_and_one_in_an_option_the_option(tmp_
     file = tmp_path / "mine.toml"
     file.write_text('topology = "72"\npolicies = ["min"]\ntraffic = ["uniform"]\nloads = [3]\n')
     in_file = run("sweep", str(file), "--dry-run")
-    assert in_file.stderr.startswith(f"error: {file}: loads = 3: must be a fraction")
+    assert in_file.stderr.startswith(f"error: {file}: load = 3: must be a fraction")
     assert run("sweep", str(file), "-l", "4", "--dry-run").stderr.startswith("error: --load 4: must be")
     assert run("sweep", str(file), "-l", "0.4", "--dry-run").exit_code == 0
 
@@ -150,13 +150,13 @@ def test_a_value_without_a_name_continues_a_list_of_settings() -> None:
     ],
 )
 def test_times_have_units(text: str, time_ns: float) -> None:
-    assert parse_time(text) == time_ns
+    assert parse_time("warmup_ns", text) == time_ns
 
 
 @pytest.mark.parametrize("text", ["", "us", "10 min", "10xs", "ten"])
 def test_a_time_that_is_none_is_refused(text: str) -> None:
-    with pytest.raises(typer.BadParameter, match="must be a time such as 10us"):
-        parse_time(text)
+    with pytest.raises(dfe.ConfigError, match="must be a time such as 10us"):
+        parse_time("warmup_ns", text)
 
 
 @pytest.mark.parametrize(("words", "completed"), [("sim", "simulate"), ("simulate --to-", "--to-completion")])

@@ -77,8 +77,12 @@ def test_a_policy_with_parameters_is_labelled_by_them() -> None:
     scenario = Scenario.from_dict(
         {**SMALL, "policies": ["ugal-n", "ugal-n:bias_packets=2", {"name": "ugal-n", "bias_packets": 4}]}
     )
-    assert [*scenario.policies] == ["ugal-n", "ugal-n:bias_packets=2", "ugal-n:bias_packets=4"]
-    biases = [policy.parameters["bias_packets"] for policy in scenario.policies.values()]  # type: ignore[union-attr]
+    assert [choice.label for choice in scenario.policies] == [
+        "ugal-n",
+        "ugal-n:bias_packets=2",
+        "ugal-n:bias_packets=4",
+    ]
+    biases = [choice.policy.parameters["bias_packets"] for choice in scenario.policies]  # type: ignore[union-attr]
     assert biases == [0.0, 2.0, 4.0]
 
 
@@ -140,7 +144,7 @@ def test_a_schedule_of_traffic_brings_its_own_loads() -> None:
     ],
 )
 def test_loads_are_numbers_or_ranges_with_both_ends(values: list[object], loads: tuple[float, ...]) -> None:
-    assert parse_loads(values, "loads") == loads
+    assert parse_loads("loads", values) == loads
 
 
 @pytest.mark.parametrize(
@@ -154,7 +158,7 @@ def test_loads_are_numbers_or_ranges_with_both_ends(values: list[object], loads:
         ({"policies": ["a=min", "b=min"]}, "policies = 'b': must be listed only once; it is the same as 'a'"),
         ({"traffic": [{"loads": [0.1]}]}, "either a pattern or a schedule"),
         ({"loads": []}, r"loads = \[\]"),
-        ({"loads": [1.5]}, "loads = 1.5"),
+        ({"loads": [1.5]}, "load = 1.5"),
         ({"seeds": list(range(100_000))}, "number of runs"),
         ({"warmup_ns": 0.0001}, "warmup_ns = 0.0001: .*picoseconds"),
         ({"threads": 0}, "threads = 0"),
@@ -169,5 +173,5 @@ def test_a_mistake_is_a_config_error_that_names_field_and_value(change: dict[str
 def test_a_mistake_in_a_file_names_the_file(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text('policies = ["min"]\ntraffic = ["uniform"]\nloads = [2.0]\n')
-    with pytest.raises(ConfigError, match=r"mine\.toml: loads = 2\.0"):
+    with pytest.raises(ConfigError, match=r"mine\.toml: load = 2\.0"):
         Scenario.from_toml(file)
