@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from dragonfly_env.agents.evaluation import Evaluation, evaluate_over_seeds, evaluate_policy
 from dragonfly_env.agents.learner import (
+    CongestedTrainingWarning,
     Learner,
     NetworkMismatchWarning,
     agent_settings,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BatchPolicy",
+    "CongestedTrainingWarning",
     "DeepQAgent",
     "DeepQSettings",
     "Evaluation",

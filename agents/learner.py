@@ -42,8 +42,8 @@ _MOST_SHOWN = 4
 class Learner(BatchPolicy, Protocol):
     """A policy that improves from transitions. No base class is needed.
 
-    ``end_episode()`` and ``collect(env)`` are optional. ``collect`` replaces ``act`` and ``learn`` in training: it
-    calls ``env.rollout``, learns from the transitions, and returns the rollout.
+    ``end_episode()``, ``end_training()`` and ``collect(env)`` are optional. ``collect`` replaces ``act`` and ``learn``
+    in training: it calls ``env.rollout``, learns from the transitions, and returns the rollout.
 
     Example:
         >>> agent = dfe.agents.make_agent("deep-q", seed=1)
@@ -213,6 +213,15 @@ def import_torch() -> Any:
     except ImportError as error:
         raise ConfigError(f"this agent needs PyTorch: {how_to_install('sb3')} ({error})") from error
     return torch
+
+
+class CongestedTrainingWarning(UserWarning):
+    """A training ends with weights that congest the network. The agent acts with its best weights.
+
+    Example:
+        >>> import warnings
+        >>> warnings.simplefilter("error", dfe.agents.CongestedTrainingWarning)
+    """
 
 
 class NetworkMismatchWarning(UserWarning):

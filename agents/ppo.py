@@ -1,21 +1,29 @@
-"""Proximal policy optimisation on exact transitions: settings, network, rollout, advantages, update, in this order.
+"""Proximal policy optimisation in two stages: settings, network, rollout, returns, update, validation, in this order.
 
 MaskablePPO on the vector environment (``examples/masked_ppo_sb3.py``) is rewarded per step, for all decisions that
-complete in it. The core's transitions say for each decision how long its packet still took: that is its return,
-without discount, bootstrapping or other packets' times in it, so nothing is left for generalised advantage estimation
-to estimate. A baseline predicts the return from what the router saw; the advantage is the return minus that
-prediction. Probabilities are over the legal actions of the row that decided. One small network scores each action with
-the same weights, as pointer networks do and as the core's ``mlp`` with ``scoring="candidate"``, so an agent fits every
-size of system.
+complete in it. The core's transitions say for each decision how long its packet still took. In the first stage that is
+the return: no discount, bootstrapping or other packet's time is in it, so nothing is left for generalised advantage
+estimation to estimate. A baseline predicts the return from what the router saw; the advantage is the return minus that
+prediction. Routers that minimise the times of their own packets delay the others, though: a Wardrop equilibrium. So in
+the second stage the return has the times of all packets that leave in the next microsecond, too, relative to their
+mean. Its noise is large, and it teaches little to a network that knows nothing yet.
+
+Probabilities are over the legal actions of the row that decided. One small network scores each action with the same
+weights, as pointer networks do and as the core's ``mlp`` with ``scoring="candidate"``, so an agent fits every size of
+system. The agent measures its weights on validation traffic from time to time, and acts with the best ones.
 
 Sources: Vinyals, Fortunato, Jaitly, NIPS 2015 (pointer networks); Schulman et al., arXiv:1707.06347 (PPO); Huang,
-Ontanon, arXiv:2006.14171 (invalid action masking).
+Ontanon, arXiv:2006.14171 (invalid action masking); Wolpert, Tumer, Advances in Complex Systems 4, 2001 (own and common
+rewards).
 """
 
 from __future__ import annotations
 
+import copy
 import dataclasses
+import warnings
 from collections.abc import Mapping, Sequence
+from statistics import geometric_mean
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -23,6 +31,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from dragonfly_env.agents.learner import CongestedTrainingWarning
 from dragonfly_env.agents.network_agent import (
     NetworkAgent,
     TrainedLayout,
@@ -36,18 +45,22 @@ from dragonfly_env.agents.network_agent import (
     seeded,
 )
 from dragonfly_env.baselines._mlp_arithmetic import best_legal
-from dragonfly_env.baselines.mlp_network import SCOPES, check_scope
-from dragonfly_env.checks.values import config_error
-from dragonfly_env.config.rows import boolean, choice, integer, normalise, real, show_changes
+from dragonfly_env.baselines.mlp_network import SCOPES, MlpNetwork, check_scope
+from dragonfly_env.checks.values import MAX_SEED, config_error
+from dragonfly_env.config.rows import choice, integer, normalise, real, show_changes
 from dragonfly_env.decisions.batch import IntArray
 from dragonfly_env.decisions.layout import OCCUPANCY_FEATURES, PER_ACTION
+from dragonfly_env.envs.batched import BatchedRoutingEnv
 
 if TYPE_CHECKING:
     from dragonfly_env.decisions.batch import DecisionBatch, Rollout, Transitions
     from dragonfly_env.decisions.layout import Layout
-    from dragonfly_env.envs.batched import BatchedRoutingEnv
 
 FloatArray = npt.NDArray[np.float32]
+TimeArray = npt.NDArray[np.float64]
+_VALIDATION_WARMUP_NS, _VALIDATION_NS = 20_000.0, 30_000.0
+_ALL = 2**62  # transitions: to the end of an episode
+_UNKNOWN_NS = 2_000.0  # at the end of an episode: many packets are open, those that are slow
 
 FEATURES = MappingProxyType(
     {
@@ -91,8 +104,15 @@ class PpoSettings:
         SCOPES,
         doc="Routers that decide, see ``EnvOptions``; the last three with paths only.",
     )
+    scoring: str = choice(
+        "candidate",
+        ("candidate", "all"),
+        doc="One pass of the network per action, which fits every size of system; or one per decision over all "
+        "columns, which learns faster and fits one size.",
+    )
     features: tuple[str, ...] | None = observed_features(
-        "``ppo.FEATURES`` of the action, whose number of columns does not depend on the size of the system"
+        "``ppo.FEATURES`` of the action, whose number of columns does not depend on the size of the system; with "
+        "scoring 'all' the usual ones"
     )
     occupancy_unit: str = occupancy_units()
     nonminimal_kinds: tuple[str, ...] = candidate_kinds()
@@ -100,35 +120,85 @@ class PpoSettings:
         (32, 32),
         "Sizes of the hidden layers (ReLU) of the network that scores an action, and of the baseline's.",
     )
-    learning_rate: float = real(2e-3, 0.0, 1.0, open_low=True, doc="Step size of Adam.")
-    rollout_transitions: int = integer(
-        32_768, 2, 2**24, unit="transitions", doc="Transitions that are completed between two improvements."
+    first_stage_decisions: int = integer(
+        300_000,
+        0,
+        2**53,
+        unit="decisions",
+        doc="Decisions of the first stage, in which the return of a decision is the time of its own packet. The second "
+        "stage begins with the next episode.",
     )
-    batch_transitions: int = integer(1024, 2, 2**24, unit="transitions", doc="Transitions per gradient step.")
-    epochs: int = integer(3, 1, 1000, doc="Passes over a rollout.")
-    epoch_share: float = real(
-        1.0, 0.0, 1.0, open_low=True, doc="Share of the rollout, drawn anew, that a pass takes."
+    share: str = choice(
+        "all",
+        ("packet", "group", "all"),
+        doc="Packets whose times make up a return of the second stage: those of the network, those that routers of the "
+        "same group send, or the decision's own packet as in the first stage.",
+    )
+    learning_rate: float = real(
+        2e-3,
+        0.0,
+        1.0,
+        open_low=True,
+        doc="Step size of Adam at the beginning of the first stage; it falls to a twentieth until the end.",
+    )
+    common_learning_rate: float = real(
+        1e-3, 0.0, 1.0, open_low=True, doc="Step size of Adam in the second stage."
+    )
+    rollout_transitions: int = integer(
+        16_384,
+        2,
+        2**24,
+        unit="transitions",
+        doc="Transitions that are completed between two improvements of the first stage.",
+    )
+    common_transitions: int = integer(
+        80_000,
+        2,
+        2**24,
+        unit="transitions",
+        doc="Transitions between two improvements of the second stage, at least; they are of whole episodes.",
+    )
+    batch_transitions: int = integer(
+        1024,
+        2,
+        2**24,
+        unit="transitions",
+        doc="Transitions per gradient step of the first stage; four times as many in the second.",
+    )
+    epochs: int = integer(3, 1, 1000, doc="Passes over a rollout in the first stage; one less in the second.")
+    horizon_ns: float = real(
+        1_000.0,
+        0.0,
+        1e9,
+        open_low=True,
+        unit="ns",
+        doc="Delay of a later packet whose time counts 1 / e in a return of the second stage.",
     )
     clip: float = real(
         0.2, 0.0, 1.0, open_low=True, doc="Most that a probability ratio moves: PPO's epsilon."
     )
-    entropy_weight: float = real(0.003, 0.0, 1e3, doc="Weight of the entropy bonus in the loss.")
-    value_weight: float = real(0.5, 0.0, 1e3, doc="Weight of the baseline's loss (Huber, in units of 1 us).")
+    entropy_weight: float = real(
+        0.003, 0.0, 1e3, doc="Weight of the entropy bonus in the loss of the first stage."
+    )
+    value_weight: float = real(0.5, 0.0, 1e3, doc="Weight of the baseline's loss (Huber).")
     max_gradient_norm: float = real(
         0.5, 0.0, 1e9, open_low=True, doc="Norm above which gradients are shortened."
     )
     average_share: float = real(
-        0.1,
+        0.3,
         0.0,
         1.0,
         open_low=True,
-        doc="Step by which the weights of evaluations move to the newest weights after each improvement; 1: a copy.",
+        doc="Step by which the averaged weights move to the newest weights after each improvement; 1: a copy.",
     )
-    sample: bool = boolean(
-        True,
-        doc="Whether the agent also draws its actions in evaluations (from the batch's random numbers); if not, it "
-        "takes the most probable action.",
+    validation_decisions: int = integer(
+        200_000,
+        0,
+        2**53,
+        unit="decisions",
+        doc="Decisions between two validations of the averaged weights; 0: each episode is followed by one.",
     )
+    validation_seed: int = integer(10_001, 0, MAX_SEED, doc="Seed of the traffic of validations.")
 
     __repr__ = show_changes
 
@@ -142,7 +212,7 @@ class PpoSettings:
         return "delivery"
 
 
-# Network: observations become a row of inputs per action; each row is scored with the same weights.
+# Networks. Scoring "candidate": observations become a row of inputs per action, each scored with the same weights.
 
 
 class ActionScores(torch.nn.Module):
@@ -175,6 +245,50 @@ class ActionScores(torch.nn.Module):
         legal = masks[..., None].float()
         mean = (torch.relu(self.embedding(rows)) * legal).sum(dim=1) / legal.sum(dim=1)
         return self.value(mean)[:, 0]
+
+
+class DecisionScores(torch.nn.Module):
+    """Scores of the actions and the value of a decision, from all its columns at once; for one size of system.
+
+    Args:
+        inputs: Columns.
+        hidden_units: Sizes of the hidden layers.
+        num_actions: A.
+    """
+
+    def __init__(self, inputs: int, hidden_units: Sequence[int], num_actions: int) -> None:
+        super().__init__()
+        self.policy = dense_layers((inputs, *hidden_units, num_actions))
+        self.value = dense_layers((inputs, *hidden_units, 1))
+        with torch.no_grad():
+            self.policy[-1].weight.mul_(0.01)
+            self.policy[-1].bias.zero_()
+
+    def log_probabilities(self, rows: Any, masks: Any) -> Any:
+        """(N, A) of legal actions, from observations (N, columns) and masks (N, A); minus infinity of others."""
+        return torch.log_softmax(self.policy(rows).masked_fill(~masks, -torch.inf), dim=1)
+
+    def values(self, rows: Any, masks: Any) -> Any:
+        """(N,) what is to be expected of decisions."""
+        return self.value(rows)[:, 0]
+
+
+class DecisionRows:
+    """Inputs of ``DecisionScores``: observations as they are.
+
+    Raises:
+        ConfigError: If the columns are not those of the training.
+    """
+
+    def __init__(self, here: TrainedLayout, trained: TrainedLayout) -> None:
+        for field in ("columns", "units", "num_actions"):
+            if getattr(here, field) != getattr(trained, field):
+                allowed = "fits only systems with the columns and actions of the training: choose 'candidate'"
+                raise config_error("scoring", "all", allowed)
+
+    def of(self, obs: FloatArray) -> Any:
+        """(N, columns) tensor of observations."""
+        return torch.from_numpy(np.array(obs))
 
 
 class ActionRows:
@@ -278,8 +392,39 @@ def normalised_per_scenario(advantages: FloatArray, scenarios: npt.NDArray[np.in
     return (rest / (deviation[scenarios] + 1e-8)).astype(np.float32)
 
 
+# Common returns.
+
+
+def common_returns(transitions: Transitions, pools: IntArray, horizon_ns: float) -> FloatArray:
+    """(M,) the return of each decision, and those of the packets of its pool that leave later, discounted.
+
+    Later packets count relative to their mean, so that their number does not matter, and each with the return of its
+    first decision.
+
+    Args:
+        transitions: Of one episode, with the return of each packet.
+        pools: (M,) a number for each pool.
+        horizon_ns: A packet that leaves so much later counts 1 / e.
+    """
+    own, times_ns = transitions.rewards, transitions.decision_time_ns
+    first = transitions.decision_ids % 256 == 0  # hops before the decision
+    counts = np.maximum(1, np.bincount(pools, first))
+    means = np.bincount(pools, own * first) / counts
+    later = np.zeros(len(own))
+    order = np.lexsort((times_ns, pools))
+    gains = ((own - means[pools]) * first)[order].tolist()
+    kept = np.exp(-np.diff(times_ns[order]).clip(min=0) / horizon_ns) * (np.diff(pools[order]) == 0)
+    sums, total = [0.0] * len(gains), 0.0
+    for at in range(len(gains) - 2, -1, -1):
+        sums[at] = total = kept[at] * (gains[at + 1] + total)
+    later[order] = sums
+    returns: FloatArray = (own + later).astype(np.float32)
+    return returns
+
+
 class PpoAgent(NetworkAgent):
-    """A network that scores actions, shared by all routers and trained by PPO on packets' exact returns.
+    """A network that scores actions, shared by all routers and trained by PPO: on each packet's own time first, on the
+    time of all packets afterwards.
 
     Everything random in it follows from ``seed`` and from the random numbers of the batches.
 
@@ -305,13 +450,24 @@ class PpoAgent(NetworkAgent):
 
     kind: ClassVar[str] = "ppo"
     settings_class: ClassVar[type[PpoSettings]] = PpoSettings
-    counters: ClassVar[tuple[str, ...]] = ("improvements",)
+    counters: ClassVar[tuple[str, ...]] = (
+        *("improvements", "decisions", "second_stage"),
+        *("costs", "best_costs", "greedy"),
+    )
     settings: PpoSettings
 
     def __init__(self, settings: PpoSettings | None = None, *, seed: int = 0) -> None:
         super().__init__(settings, seed=seed)
-        self.improvements = 0
+        self.improvements = self.decisions = 0
+        self.second_stage = self.settings.first_stage_decisions == 0
+        self.costs: list[float] = []  # of the last validation: packets in the system, by scenario
+        self.best_costs: list[float] = []  # of the best one
+        self.greedy = (
+            False  # whether the likeliest actions were better than drawn ones in the best validation
+        )
         self._collected: list[Samples] = []
+        self._validated_at = 0
+        self._env: BatchedRoutingEnv | None = None  # of the training
         self._statistics: dict[str, float] = {}
 
     def __repr__(self) -> str:
@@ -319,66 +475,119 @@ class PpoAgent(NetworkAgent):
 
     def env_options(self) -> dict[str, Any]:
         """See ``Learner.env_options``."""
-        features = self.settings.features if self.settings.features is not None else FEATURES[self.action]
-        return {**super().env_options(), "features": features}
+        options = super().env_options()
+        if self.settings.features is None and self.settings.scoring == "candidate":
+            options["features"] = FEATURES[self.action]
+        return options
 
     def statistics(self) -> dict[str, float]:
         """Gain, the baseline's loss, entropy and the share of clipped ratios in the last improvement; how many there
-        were.
+        were; the geometric mean of packets in the system in the last validation and in the best one.
         """
-        return {**self._statistics, "improvements": float(self.improvements)}
+        found = {**self._statistics, "improvements": float(self.improvements)}
+        if self.costs:
+            found |= {"validated": geometric_mean(self.costs), "best": geometric_mean(self.best_costs)}
+        return found
 
     # Network.
 
     def build(self, trained: TrainedLayout) -> None:
-        """See ``NetworkAgent``: the network that learns, and the average of its weights that acts when evaluated."""
-        sizes = len(trained.features), self.settings.hidden_units
+        """See ``NetworkAgent``: the network that learns, the average of its weights, and the best average."""
+        hidden, columns = self.settings.hidden_units, len(trained.columns)
         with seeded(self.seed):
-            self.newest, self.average = ActionScores(*sizes), ActionScores(*sizes)
-        self.average.load_state_dict(self.newest.state_dict())
-        self.networks = torch.nn.ModuleDict({"newest": self.newest, "average": self.average})
-        self.optimizer = torch.optim.Adam(self.newest.parameters(), lr=self.settings.learning_rate)
+            if self.settings.scoring == "all":
+                self.newest: Any = DecisionScores(columns, hidden, trained.num_actions)
+            else:
+                self.newest = ActionScores(len(trained.features), hidden)
+        self.average, self.best = copy.deepcopy(self.newest), copy.deepcopy(self.newest)
+        self.networks = torch.nn.ModuleDict(
+            {"newest": self.newest, "average": self.average, "best": self.best}
+        )
+        self.optimizer = torch.optim.Adam(self.newest.parameters())
+
+    @property
+    def _acts(self) -> Any:
+        """The network that acts when it is evaluated."""
+        return self.best if self.best_costs else self.average
 
     def choose(self, batch: DecisionBatch) -> IntArray:
-        """Drawn actions for a ``batch``, in training and where the settings say so; else the likeliest."""
-        network = self.newest if self.training else self.average
+        """Drawn actions for a ``batch``, in training and where the validation prefers them; else the likeliest."""
+        network = self.newest if self.training else self._acts
         mask = np.array(batch.mask)
         logs = network.log_probabilities(self.rows.of(batch.obs), torch.from_numpy(mask)).numpy()
-        if not (self.training or self.settings.sample):
+        if self.greedy and not self.training:
             return best_legal(logs, mask)
         return draw_actions(np.exp(logs.astype(np.float64)), batch.draws[:, 0])
 
     # Rollout.
 
-    def set_training(self, on: bool) -> None:
-        """See ``Learner.set_training``. A rollout that was begun is forgotten: what follows is another episode."""
-        super().set_training(on)
-        self._collected = []
-
     def collect(self, env: BatchedRoutingEnv) -> Rollout:
-        """Let the network decide in the core until a rollout is complete, or to the end of the episode, and learn from
-        it: several times as fast as ``act`` and ``learn``.
+        """Let the network decide in the core and learn from it: several times as fast as ``act`` and ``learn``. In the
+        second stage a call lasts to the end of the episode: else packets that are open, the slow ones, would count in
+        the returns of other decisions than their neighbours.
 
         Args:
             env: The environment that the agent was prepared for, in an episode.
         """
-        wanted = self.settings.rollout_transitions - self._num_collected()
-        rollout = env.rollout(self.policy_in_core(), max(1, wanted))
-        self._take(Samples.of(rollout.transitions, rollout.log_probs))
+        self._env = env
+        if self.second_stage:
+            rollout = env.rollout(self.policy_in_core(), _ALL)
+            samples = self._common_samples(env, rollout)
+        else:
+            wanted = self.settings.rollout_transitions - self._num_collected()
+            rollout = env.rollout(self.policy_in_core(), max(1, wanted))
+            samples = Samples.of(rollout.transitions, rollout.log_probs)
+        self.decisions += rollout.decisions
+        self._take(samples)
         return rollout
 
+    def _common_samples(self, env: BatchedRoutingEnv, rollout: Rollout) -> Samples:
+        """The decisions of a whole episode but its end, with common returns."""
+        made = rollout.transitions
+        pools = made.scenario.astype(np.int64)
+        if self.settings.share == "group":
+            sizes = np.array([config.topology.a for config in env.configs])
+            groups = made.agents // sizes[made.scenario]
+            pools = np.unique(pools * 2**32 + groups, return_inverse=True)[1]
+        returns = made.rewards.astype(np.float32)
+        if self.settings.share != "packet":
+            returns = common_returns(made, pools, self.settings.horizon_ns)
+        early = made.decision_time_ns < env.time_ns - _UNKNOWN_NS
+        samples = Samples(
+            obs=made.obs[early],
+            masks=made.mask[early],
+            actions=made.actions[early].astype(np.int64),
+            log_probs=rollout.log_probs[early],
+            returns=returns[early],
+            scenarios=made.scenario[early],
+        )
+        if self.settings.share == "packet":
+            return samples
+        return samples._replace(returns=normalised_per_scenario(samples.returns, samples.scenarios))
+
+    @property
+    def _wanted(self) -> int:
+        """Transitions between two improvements."""
+        return self.settings.common_transitions if self.second_stage else self.settings.rollout_transitions
+
     def learn(self, transitions: Transitions) -> None:
-        """See ``Learner.learn``: one improvement per ``rollout_transitions``. Actions count as drawn by the present
-        weights, although decisions that were open during the last improvement were made by earlier ones.
+        """See ``Learner.learn``: one improvement per ``rollout_transitions``, with the return of the first stage.
+        Actions count as drawn by the present weights, although decisions that were open during the last improvement
+        were made by earlier ones.
         """
         self._built("learn()")
+        self.decisions += len(transitions)
         self._take(Samples.of(transitions))
 
     def end_episode(self) -> None:
-        """Improve on what is left of the last rollout, if it fills a gradient step, and forget the episode."""
-        if self._num_collected() >= self.settings.batch_transitions:
-            self.improve()
-        self._collected = []
+        """Begin the second stage when it is due; validate."""
+        if not self.second_stage and self.decisions >= self.settings.first_stage_decisions:
+            self._collected, self.second_stage = [], True
+        if (
+            self._env is not None
+            and self.decisions - self._validated_at >= self.settings.validation_decisions
+        ):
+            self.validate()
 
     def _num_collected(self) -> int:
         return sum(len(samples.actions) for samples in self._collected)
@@ -388,7 +597,7 @@ class PpoAgent(NetworkAgent):
             return
         self._learns_here()
         self._collected.append(samples)
-        if self._num_collected() >= self.settings.rollout_transitions:
+        if self._num_collected() >= self._wanted:
             self.improve()
 
     # Update.
@@ -398,6 +607,16 @@ class PpoAgent(NetworkAgent):
         samples = Samples(*map(np.concatenate, zip(*self._collected, strict=True)))
         self._collected = []
         settings, network, count = self.settings, self.newest, len(samples.actions)
+        rate = settings.learning_rate * max(0.05, 1 - self.decisions / max(1, settings.first_stage_decisions))
+        batch, epochs, entropy_weight = settings.batch_transitions, settings.epochs, settings.entropy_weight
+        if self.second_stage:
+            rate, batch, epochs, entropy_weight = (
+                settings.common_learning_rate,
+                4 * batch,
+                max(1, epochs - 1),
+                0.0,
+            )
+        self.optimizer.param_groups[0]["lr"] = rate
         rng = np.random.default_rng([self.seed, 1, self.improvements])
         figures: list[tuple[float, ...]] = []
         with one_thread():
@@ -413,10 +632,8 @@ class PpoAgent(NetworkAgent):
                     logs = network.log_probabilities(rows, masks).gather(1, actions)[:, 0]
                     old_logs = torch.where(torch.isnan(old_logs), logs, old_logs)
             advantages = torch.from_numpy(normalised_per_scenario(errors, samples.scenarios))
-            taken = max(1, round(count * settings.epoch_share))
-            for _ in range(settings.epochs):
-                drawn = rng.permutation(count)[:taken]
-                for some in np.array_split(drawn, max(1, taken // settings.batch_transitions)):
+            for _ in range(epochs):
+                for some in np.array_split(rng.permutation(count), max(1, count // batch)):
                     at = torch.from_numpy(some)
                     # The clipped objective, with the entropy of the legal actions and the baseline's error.
                     logs = network.log_probabilities(rows[at], masks[at])
@@ -426,7 +643,7 @@ class PpoAgent(NetworkAgent):
                     entropy = -(logs.exp() * logs.masked_fill(~masks[at], 0.0)).sum(dim=1).mean()
                     values = network.values(rows[at], masks[at])
                     value_loss = torch.nn.functional.smooth_l1_loss(values, returns[at])
-                    loss = settings.value_weight * value_loss - gain - settings.entropy_weight * entropy
+                    loss = settings.value_weight * value_loss - gain - entropy_weight * entropy
                     self.optimizer.zero_grad()
                     loss.backward()
                     torch.nn.utils.clip_grad_norm_(network.parameters(), settings.max_gradient_norm)
@@ -437,6 +654,47 @@ class PpoAgent(NetworkAgent):
         self.improvements += 1
         names = ("policy_gain", "value_loss", "entropy", "clipped")
         self._statistics = dict(zip(names, np.mean(figures, axis=0).tolist(), strict=True))
+
+    # Validation.
+
+    def validate(self) -> None:
+        """Measure the averaged weights on validation traffic, and keep them if they are the best so far."""
+        self._validated_at = self.decisions
+        self.costs = self._measure("softmax")
+        if self.best_costs and geometric_mean(self.costs) >= geometric_mean(self.best_costs):
+            return
+        greedy = self._measure("greedy")
+        self.greedy = geometric_mean(greedy) < geometric_mean(self.costs)
+        self.best_costs = list(greedy if self.greedy else self.costs)
+        self.best.load_state_dict(self.average.state_dict())
+
+    def end_training(self) -> None:
+        """Validate the last weights; warn if they congest the network, which the best ones do not."""
+        if self._env is None:
+            return
+        self.validate()
+        last, best = geometric_mean(self.costs), geometric_mean(self.best_costs)
+        if last > 1.5 * best:
+            warnings.warn(
+                f"this training ends in congestion: its last weights have {last:.0f} packets in the system, its best "
+                f"ones {best:.0f}; the agent keeps the best ones",
+                CongestedTrainingWarning,
+                stacklevel=2,
+            )
+
+    def _measure(self, output: str) -> list[float]:
+        """Packets in the system with drawn or likeliest actions, by scenario of the training."""
+        assert self._env is not None
+        seed = self.settings.validation_seed
+        configs = [config.replace(seed=seed + n) for n, config in enumerate(self._env.configs)]
+        env = BatchedRoutingEnv(configs, **self.env_options(), duration_ns=_VALIDATION_WARMUP_NS)
+        network = self._in_core(self.average.policy, output)
+        env.reset()
+        env.rollout(network, _ALL)
+        env.reset_statistics()
+        env.extend(_VALIDATION_NS)
+        env.rollout(network, _ALL)
+        return [env.metrics(n).packets_in_system_mean for n in range(env.num_scenarios)]
 
     # In other networks, and in the core.
 
@@ -455,17 +713,28 @@ class PpoAgent(NetworkAgent):
         for name, unit in here.features.items():
             if (unit == 0) != (trained.features[name] == 0):
                 raise config_error("features", name, f"is scaled otherwise than {who} was trained with")
-        self.rows = ActionRows(layout, self.action, units_of(trained))
+        self.rows: Any = (
+            DecisionRows(here, trained)
+            if self.settings.scoring == "all"
+            else ActionRows(layout, self.action, units_of(trained))
+        )
 
     def policy_in_core(self) -> Any:
         """The network that learns as the core's ``MlpNetwork``, which draws its actions."""
+        self._built("collect()")
+        return self._in_core(self.newest.policy, "softmax")
+
+    def _in_core(self, policy: Any, output: str) -> MlpNetwork:
         trained = self._built("collect()")
         units = units_of(trained)
-        if trained.occupancy_unit == "ns":  # the same in every network: nothing need be converted
+        if self.settings.scoring == "all":
+            units = dict.fromkeys(units, 0.0)
+        elif trained.occupancy_unit == "ns":  # the same in every network: nothing need be converted
             units = {name: 0.0 if name in OCCUPANCY_FEATURES else unit for name, unit in units.items()}
-        return self.as_mlp(self.newest.policy, units, scoring="candidate", output="softmax")
+        return self.as_mlp(policy, units, scoring=self.settings.scoring, output=output)
 
     def acting(self, trained: TrainedLayout) -> tuple[Any, dict[str, float], dict[str, Any]]:
         """See ``NetworkAgent``."""
-        output = "softmax" if self.settings.sample else "greedy"
-        return self.average.policy, units_of(trained), {"scoring": "candidate", "output": output}
+        output = "greedy" if self.greedy else "softmax"
+        units = units_of(trained) if self.settings.scoring == "candidate" else trained.features
+        return self._acts.policy, units, {"scoring": self.settings.scoring, "output": output}

@@ -201,6 +201,8 @@ def train(
                     or (stop_after_decisions is not None and decisions >= stop_after_decisions)
                     or (stop_after_s is not None and wall_s >= stop_after_s)
                 )
+                if last and hasattr(agent, "end_training"):
+                    agent.end_training()
                 saved = None
                 if folder is not None and number % checkpoint_every == 0:
                     saved = folder / f"episode-{number:04d}.zip"

@@ -31,6 +31,7 @@ PROMISES = {
     "idqn_batched.py": r"( +[\d,]+ decisions: \d+ ns\n){2,}idqn on new traffic: [12]\d\d\d ns",
     "ippo_pettingzoo.py": r"( +[\d,]+ decisions: \d+ ns\n)+ippo on new traffic: 1[34]\d\d ns",
     "mappo_batched.py": r"( +[\d,]+ decisions: \d+ ns\n)+mappo on new traffic: 1[34]\d\d ns",
+    "two_stage_ppo.py": r"( +[\d,]+ decisions: \d+ packets\n)+two-stage-ppo on new traffic: 1[1-4]\d\d ns, score \d\d",
     "masked_ppo_sb3.py": r" +[\d,]+ decisions: \d+ ns\nmasked-ppo on new traffic: 1[34]\d\d ns",
     "dqn_sb3.py": r"DQN: +-[\d.]+ us",
     # Trained on smaller systems it beats both heuristics, and in the core it decides as in Python.
@@ -41,6 +42,7 @@ SHORT = {
     "idqn_batched.py": ("--decisions", "50000"),
     "ippo_pettingzoo.py": ("--decisions", "40000", "--independent"),
     "mappo_batched.py": ("--decisions", "40000"),
+    "two_stage_ppo.py": ("--decisions", "400000"),
     "masked_ppo_sb3.py": ("--steps", "160000"),
 }
 # Examples that train: slow, and the learners have tests of their own.

@@ -10,14 +10,20 @@ import numpy as np
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.agents import fit, load_agent
+from dragonfly_env.agents import CongestedTrainingWarning, fit, load_agent
 from dragonfly_env.errors import ConfigError, StateError
 
 pytest.importorskip("torch")
 
 import torch
 
-from dragonfly_env.agents.ppo import ActionScores, PpoAgent, PpoSettings, draw_actions
+from dragonfly_env.agents.ppo import (
+    ActionScores,
+    PpoAgent,
+    PpoSettings,
+    common_returns,
+    draw_actions,
+)
 
 TINY = dfe.SimulationConfig(topology=dfe.Dragonfly(p=1, a=3, h=1), traffic="adv+1", load=0.4)
 SYSTEM = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), traffic="adv+1", load=0.35, seed=2)
@@ -45,9 +51,7 @@ def weights(agent: PpoAgent) -> list[Any]:
 def test_collecting_in_the_core_learns_what_acting_from_python_learns() -> None:
     """Equal decisions and returns, up to rounding, give almost the same network after one improvement."""
     several = [TINY, TINY.replace(load=0.6, seed=9), TINY.replace(traffic="uniform")]
-    settings = PpoSettings(
-        **{**QUICK, "rollout_transitions": 10**6, "batch_transitions": 10**6, "epoch_share": 1.0}
-    )
+    settings = PpoSettings(**{**QUICK, "rollout_transitions": 10**6, "batch_transitions": 10**6})
     agents = [PpoAgent(settings, seed=1) for _ in range(2)]
     envs = [dfe.BatchedRoutingEnv(several, duration_ns=4_000.0, **agent.env_options()) for agent in agents]
     for agent, env in zip(agents, envs, strict=True):
@@ -82,10 +86,50 @@ def test_log_probabilities_of_a_rollout_are_those_of_the_network() -> None:
     np.testing.assert_allclose(rollout.log_probs, of_actions, atol=1e-5)
 
 
-def test_a_share_of_a_rollout_is_enough_for_an_epoch() -> None:
-    whole, half = trained(epoch_share=1.0), trained(epoch_share=0.5)
-    assert whole.statistics()["improvements"] == half.statistics()["improvements"]
-    assert any((ours != theirs).any() for ours, theirs in zip(weights(whole), weights(half), strict=True))
+def test_a_return_of_the_second_stage_has_the_times_of_the_packets_that_leave_later() -> None:
+    """Relative to their mean, each packet once, discounted by how much later it leaves, and only in its own pool."""
+
+    class Made:
+        rewards = np.array([-1.0, -2.0, -0.5, -6.0, -4.0])
+        decision_time_ns = np.array([0.0, 100.0, 150.0, 200.0, 100.0])
+        decision_ids = np.array([0, 1 << 8, (1 << 8) + 1, 2 << 8, 3 << 8])  # the third: a second decision
+
+    made: Any = Made
+    once, twice = np.exp(-0.1), np.exp(-0.2)  # the mean of the first pool is -3
+    pools = np.array([0, 0, 0, 0, 1])
+    returns = common_returns(made, pools, horizon_ns=1_000.0)
+    expected = [-1.0 + once * 1.0 - twice * 3.0, -2.0 - once * 3.0, -0.5 - np.exp(-0.05) * 3.0, -6.0, -4.0]
+    np.testing.assert_allclose(returns, expected, rtol=1e-6)
+
+
+def test_the_second_stage_begins_after_the_decisions_of_the_first_and_depends_on_whose_time_counts() -> None:
+    second = {"first_stage_decisions": 300, "common_transitions": 200}
+    agents = [trained(config=SYSTEM, share=share, **second) for share in ("packet", "group", "all")]
+    assert all(agent.second_stage for agent in agents)
+    packet, group, everyone = map(weights, agents)
+    assert any((ours != theirs).any() for ours, theirs in zip(packet, everyone, strict=True))
+    assert any((ours != theirs).any() for ours, theirs in zip(group, everyone, strict=True))
+
+
+def test_the_weights_that_were_best_in_a_validation_act_and_a_congested_end_is_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    agent = PpoAgent(PpoSettings(**QUICK, validation_decisions=0), seed=1)
+    costs = iter([50.0, 60.0, 40.0, 45.0, 90.0, 90.0])  # drawn and likeliest at each new best one
+    monkeypatch.setattr(agent, "_measure", lambda output: [next(costs)])
+    with pytest.warns(CongestedTrainingWarning, match="its last weights have 90 packets .* its best ones 40"):
+        fit(agent, TINY, episodes=3, **SHORT)
+    assert (agent.best_costs, agent.costs, agent.greedy) == ([40.0], [90.0], False)
+    best, average = (list(network.parameters()) for network in (agent.best, agent.average))
+    assert any((ours != theirs).any() for ours, theirs in zip(best, average, strict=True))
+    assert agent.acting(agent._built("test"))[0] is agent.best.policy
+
+
+def test_a_network_over_all_columns_is_refused_in_another_size() -> None:
+    agent = trained(config=SYSTEM, scoring="all")
+    other = SYSTEM.replace(topology=dfe.Dragonfly.preset("342"))
+    with pytest.raises(ConfigError, match=r"^scoring = 'all': fits only systems"):
+        agent.prepare(dfe.BatchedRoutingEnv(other, **agent.env_options()))
 
 
 def test_scores_do_not_depend_on_the_number_or_order_of_actions() -> None:
@@ -118,7 +162,8 @@ def test_a_saved_agent_is_the_one_that_was_saved_and_goes_on_learning(tmp_path: 
     "settings",
     [
         {},
-        {"sample": False},
+        {"scoring": "all"},
+        {"scoring": "all", "action": "port", "scope": "every"},
         {"scope": "every", "nonminimal_kinds": ("lgl", "g")},
         {"action": "port", "scope": "every"},
     ],
