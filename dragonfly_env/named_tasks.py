@@ -27,7 +27,8 @@ import numpy.typing as npt
 
 from dragonfly_env.agents.evaluation import evaluate_policy
 from dragonfly_env.batch_policy import BatchPolicy
-from dragonfly_env.checks.values import check_choice, check_integer, unknown_name
+from dragonfly_env.checks.values import check_choice, check_integer, check_seeds, unknown_name
+from dragonfly_env.config.rows import read_only, to_fields
 from dragonfly_env.envs._scenarios import scenario_seed
 from dragonfly_env.envs.batched import BatchedRoutingEnv
 from dragonfly_env.jobs import Job
@@ -120,6 +121,13 @@ class Task:
     measure_ns: float = 100_000.0
     """Length of the measured window."""
 
+    def __post_init__(self) -> None:
+        for name in ("train", "test", "options"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return to_fields(self)
+
     def scenarios(self, split: str = "train") -> Mapping[str, SimulationConfig]:
         """The scenarios of ``"train"`` or ``"test"``, by name."""
         return self.train if check_choice("split", split, ("train", "test")) == "train" else self.test
@@ -149,7 +157,7 @@ class Task:
         Raises:
             ConfigError: For an unknown policy, or a learner that was trained on another layout.
         """
-        chosen = self.seeds if seeds is None else tuple(seeds)
+        chosen = self.seeds if seeds is None else check_seeds("seeds", seeds)
         return self.score(
             {name: tuple(self.measure(policy, name, seed) for seed in chosen) for name in self.test}
         )
@@ -412,11 +420,12 @@ _TASKS: dict[str, Callable[[str], Task]] = dict(
 
 
 @functools.cache
-def _references() -> dict[str, dict[str, dict[str, float]]]:
+def _references() -> Mapping[str, Mapping[str, Mapping[str, float]]]:
     """The quantity by task, scenario and policy; an empty value is not known."""
     found: dict[str, dict[str, dict[str, float]]] = {name: {} for name in _TASKS}
     text = resources.files(__package__).joinpath(_FILE).read_text(encoding="utf-8")
     for row in csv.DictReader(text.splitlines()):
         value = float(row["value"]) if row["value"] else math.nan
         found[row["task"]].setdefault(row["scenario"], {})[row["policy"]] = value
-    return found
+    known: Mapping[str, Mapping[str, Mapping[str, float]]] = read_only(found)
+    return known

@@ -29,7 +29,7 @@ from dragonfly_env.checks.values import (
     parse_assignments,
     unknown_name,
 )
-from dragonfly_env.config.rows import Record, SettingInfo, info_of, of_row, setting
+from dragonfly_env.config.rows import Record, SettingInfo, info_of, of_row, read_only, setting
 from dragonfly_env.decisions.layout import FEATURES, VC_QUEUES
 from dragonfly_env.errors import StateError
 
@@ -108,6 +108,8 @@ class Policy(Record):
     parameters: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise config_error("policy", self.name, "must be the name of a policy, such as 'min' or 'ugal-n'")
         name, _, text = self.name.partition(":")
         name = _aliases().get(name.strip(), name.strip())
         given = {**parse_assignments(text, "policy parameter"), **self.parameters}
@@ -132,9 +134,8 @@ class Policy(Record):
         if name == "mlp":
             values["sha256"] = load_network(values["weights"], values["sha256"])[1]
         object.__setattr__(self, "name", name)
-        object.__setattr__(
-            self, "parameters", {key: value for key, value in values.items() if value is not None}
-        )
+        parameters = {key: value for key, value in values.items() if value is not None}
+        object.__setattr__(self, "parameters", read_only(parameters))
 
     def __hash__(self) -> int:
         return hash((self.name, *self.parameters.items()))

@@ -23,6 +23,7 @@ MAX_SETTING_NS = 1e9
 MAX_RUN_NS = 1e15
 MAX_TIME_PS = int(MAX_RUN_NS) * PS_PER_NS
 MAX_SEED = 2**64 - 1
+_ROUNDING_PS = Decimal("1e-6")
 _SHORT_LIST = 8  # names that a message lists; more are behind a command
 INFO = "'dragonfly-env info'"
 
@@ -175,11 +176,14 @@ def check_load(field: str, value: object) -> float:
 
 
 def ns_to_ps(field: str, value: float) -> int:
-    """A time in nanoseconds as whole picoseconds, exactly as its decimal digits say."""
+    """A time in nanoseconds as whole picoseconds, as its decimal digits say. A difference of times in double precision
+    is that whole number from which rounding alone keeps it.
+    """
     picoseconds = Decimal(str(value)) * PS_PER_NS
-    if picoseconds != picoseconds.to_integral_value():
+    whole = picoseconds.to_integral_value()
+    if abs(picoseconds - whole) > _ROUNDING_PS:
         raise config_error(field, value, "must be a whole number of picoseconds (at most 3 decimals of a ns)")
-    return int(picoseconds)
+    return int(whole)
 
 
 def check_time_ns(
@@ -187,8 +191,7 @@ def check_time_ns(
 ) -> float:
     """Return ``value`` as a time in ns within [low, high] that is a whole number of picoseconds."""
     number = check_real(field, value, low, high, unit="ns", open_low=open_low)
-    ns_to_ps(field, number)
-    return number
+    return ns_to_ps(field, number) / PS_PER_NS
 
 
 def duration_ps_of(field: str, value: object, *, above_0: bool = False) -> int:
@@ -252,6 +255,18 @@ def differences(first: Any, second: Any, name: str = "") -> Iterator[tuple[str, 
             yield from differences(first.get(key), second.get(key), f"{name}.{key}" if name else str(key))
     elif first != second:
         yield name, first, second
+
+
+def check_seeds(field: str, value: object) -> tuple[int, ...]:
+    """Return seeds, of which there is at least one, and none twice."""
+    items = check_items(field, value, "must be a list of seeds")
+    seeds = tuple(check_integer(field, seed, 0, MAX_SEED) for seed in items)
+    if not seeds:
+        raise config_error(field, value, "must have at least one seed")
+    if len(set(seeds)) < len(seeds):
+        twice = next(seed for seed in seeds if seeds.count(seed) > 1)
+        raise config_error(field, twice, "must be listed once: a seed that is listed twice is one run")
+    return seeds
 
 
 # Texts that a person types.

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from dragonfly_env.checks.files import read_toml
+from dragonfly_env.config.rows import read_only
 
 _FILE = read_toml(Path(__file__).with_suffix(".toml"))
 
 MEANINGS: dict[str, str] = {name: values.pop("meaning") for name, values in _FILE.items()}
 """What a preset is, for lists of them."""
 
-PRESETS: dict[str, dict[str, Any]] = {
-    name: {**_FILE.get(values.pop("like", ""), {}), **values} for name, values in _FILE.items()
-}
+PRESETS: Mapping[str, Mapping[str, Any]] = read_only(
+    {name: {**_FILE.get(values.pop("like", ""), {}), **values} for name, values in _FILE.items()}
+)
 """Per name, what differs from the defaults of the fields."""

@@ -20,6 +20,8 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, get_args
 
+import numpy as np
+
 from dragonfly_env.checks.values import (
     MAX_SETTING_NS,
     check_bool,
@@ -291,7 +293,45 @@ def normalise(settings: Any) -> None:
         check = field.metadata.get("check")
         if check is not None:
             with reading(field.name):
-                object.__setattr__(settings, field.name, check(field.name, getattr(settings, field.name)))
+                value = read_only(check(field.name, getattr(settings, field.name)))
+            object.__setattr__(settings, field.name, value)
+
+
+class ReadOnlyDict(dict[str, Any]):
+    """A mapping in a record: a dictionary that cannot be changed, but compared, copied and written as any other."""
+
+    __slots__ = ()
+
+    def _refuse(self, *args: Any, **kwargs: Any) -> Any:
+        raise TypeError(
+            "a mapping in a record cannot be changed: make another record, for example with replace()"
+        )
+
+    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (dict(self),)
+
+
+def read_only(value: Any) -> Any:
+    """A value of a record: the mappings in it are read-only, and so are its arrays."""
+    if isinstance(value, Mapping):
+        return ReadOnlyDict({key: read_only(item) for key, item in value.items()})
+    if isinstance(value, np.ndarray):
+        value.setflags(write=False)
+    return value
+
+
+def to_fields(record: Any) -> tuple[Any, ...]:
+    """The ``__reduce__`` of a record: copies and pickles hold the fields, and nothing that follows from them."""
+    return _of_fields, (type(record), values_of(record))
+
+
+def _of_fields(cls: type[Any], values: Mapping[str, Any]) -> Any:
+    record = object.__new__(cls)
+    for name, value in values.items():
+        object.__setattr__(record, name, read_only(value))
+    return record
 
 
 def describe(settings: Any) -> tuple[SettingInfo, ...]:
@@ -355,8 +395,10 @@ def plain(value: Any) -> Any:
     """A value of a field as TOML and JSON have it: infinity is ``"inf"``, a sequence a list, a record its table."""
     if hasattr(value, "to_dict"):
         return value.to_dict()
-    if isinstance(value, tuple):
+    if isinstance(value, (tuple, list)):
         return [plain(item) for item in value]
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in value.items()}
     return "inf" if isinstance(value, float) and value == math.inf else value
 
 
@@ -396,6 +438,9 @@ class Record:
 
     def __repr__(self) -> str:
         return show_changes(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return to_fields(self)
 
     def to_dict(self) -> Any:
         """Every field as a plain value for TOML and JSON; fields that are None are absent. ``from_dict`` is the

@@ -8,6 +8,7 @@ from typing import Any
 from dragonfly_env import _core
 from dragonfly_env.checks.values import check_integer, config_error
 from dragonfly_env.config.groups import ALL_TO_ALL, Grid, parse_group
+from dragonfly_env.config.rows import read_only
 
 MAX_RADIX = _core.max_radix
 FIELDS = ("p", "a", "h", "g", "arrangement", "trunking", "group")
@@ -36,23 +37,25 @@ def _xc(p: int, g: int, links: int, rows: int, columns: int) -> dict[str, Any]:
     }
 
 
-PRESETS: dict[str, dict[str, Any]] = {
-    # Balanced systems a = 2p = 2h of published studies, by host count; the last one is the largest with radix 64.
-    "72": {"p": 2, "a": 4, "h": 2},
-    "342": {"p": 3, "a": 6, "h": 3},
-    "1056": {"p": 4, "a": 8, "h": 4},
-    "2550": {"p": 5, "a": 10, "h": 5},
-    "5256": {"p": 6, "a": 12, "h": 6},
-    "16512": {"p": 8, "a": 16, "h": 8},
-    "83232": {"p": 12, "a": 24, "h": 12},
-    "279040": {"p": 16, "a": 32, "h": 17},
-    # Cray XC machines of Chunduri et al., IPDPS 2021, and an eighth of them that keeps every ratio of bandwidths.
-    "theta": _xc(4, 12, 48, 6, 16),
-    "cori": _xc(4, 34, 16, 6, 16),
-    "edison": _xc(4, 15, 24, 6, 16),
-    "theta-m8": _xc(2, 12, 6, 3, 8),
-    "cori-m8": _xc(2, 34, 2, 3, 8),
-}
+PRESETS: Mapping[str, Mapping[str, Any]] = read_only(
+    {
+        # Balanced systems a = 2p = 2h of published studies, by host count; the last one is the largest with radix 64.
+        "72": {"p": 2, "a": 4, "h": 2},
+        "342": {"p": 3, "a": 6, "h": 3},
+        "1056": {"p": 4, "a": 8, "h": 4},
+        "2550": {"p": 5, "a": 10, "h": 5},
+        "5256": {"p": 6, "a": 12, "h": 6},
+        "16512": {"p": 8, "a": 16, "h": 8},
+        "83232": {"p": 12, "a": 24, "h": 12},
+        "279040": {"p": 16, "a": 32, "h": 17},
+        # Cray XC machines of Chunduri et al., IPDPS 2021, and an eighth of them that keeps every ratio of bandwidths.
+        "theta": _xc(4, 12, 48, 6, 16),
+        "cori": _xc(4, 34, 16, 6, 16),
+        "edison": _xc(4, 15, 24, 6, 16),
+        "theta-m8": _xc(2, 12, 6, 3, 8),
+        "cori-m8": _xc(2, 34, 2, 3, 8),
+    }
+)
 
 
 def bundle_of(arrangement: str) -> int:

@@ -47,7 +47,7 @@ from dragonfly_env.checks.values import (
     unknown_name,
 )
 from dragonfly_env.config.groups import ALL_TO_ALL, Grid, GroupShape, NamedShape, parse_group
-from dragonfly_env.config.rows import Record, show_changes
+from dragonfly_env.config.rows import Record, changed
 from dragonfly_env.config.systems import (
     FIELDS,
     INSTEAD,
@@ -169,10 +169,14 @@ class Dragonfly(Record):
     def __repr__(self) -> str:
         implied = {"arrangement": "palmtree", "trunking": 1, "group": ALL_TO_ALL}
         implied["g"] = self.a * self.h // self.trunking + 1
-        return show_changes(self, **implied)
+        changes = self._with_number_of_links(changed(self, **implied))
+        return f"Dragonfly({', '.join(f'{name}={value!r}' for name, value in changes.items())})"
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), tuple(getattr(self, name) for name in FIELDS)  # the first parameters, in order
+    def _with_number_of_links(self, parameters: dict[str, Any]) -> dict[str, Any]:
+        """Parameters with ``links_between_groups`` instead of a ``trunking`` that does not divide a*h."""
+        if "trunking" in parameters and not is_xc(self.arrangement) and self.a * self.h % self.trunking:
+            parameters["links_between_groups"] = parameters.pop("trunking")
+        return parameters
 
     @classmethod
     def preset(cls, name: str | int, **overrides: Any) -> Dragonfly:
@@ -207,14 +211,16 @@ class Dragonfly(Record):
             ConfigError: For an unknown parameter or a value out of range.
         """
         self._check_names(changes, extra=INSTEAD, meant=WORDS)
-        return type(self)(**with_changes({name: getattr(self, name) for name in FIELDS}, changes))
+        now = self._with_number_of_links({name: getattr(self, name) for name in FIELDS})
+        return type(self)(**with_changes(now, changes))
 
     def to_dict(self) -> dict[str, int | str]:
         """Every parameter as a plain value, for TOML and JSON."""
-        return {
+        values = {
             name: str(value) if isinstance(value := getattr(self, name), (Grid, NamedShape)) else value
             for name in FIELDS
         }
+        return self._with_number_of_links(values)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Dragonfly:

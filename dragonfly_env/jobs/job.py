@@ -6,7 +6,14 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
-from dragonfly_env.checks.values import MAX_SEED, MAX_SETTING_NS, check_integer, check_text, config_error
+from dragonfly_env.checks.values import (
+    MAX_SEED,
+    MAX_SETTING_NS,
+    check_integer,
+    check_mapping,
+    check_text,
+    config_error,
+)
 from dragonfly_env.config.rows import Record, changed, integer, plain, setting, show_changes, time_ns
 from dragonfly_env.jobs.operations import MOST_HOSTS
 from dragonfly_env.jobs.parse import RegisteredJob, parse_program
@@ -219,6 +226,9 @@ class Job(Record):
             >>> dfe.Job.from_dict({"program": "milc", "hosts": 8}).title
             'milc on 8 hosts'
         """
-        if "program" not in values:
+        given = check_mapping(
+            "job", values, "must be a table of fields, such as {'program': 'milc', 'hosts': 8}"
+        )
+        if "program" not in given:
             raise config_error("program", None, "must be given: the name of a program")
-        return super(Job, cls).from_dict(values)
+        return super(Job, cls).from_dict(given)

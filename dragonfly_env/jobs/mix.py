@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 import functools
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Final
 
-from dragonfly_env.checks.values import parse_assignments
+from dragonfly_env.checks.values import check_mapping, parse_assignments
 from dragonfly_env.config.rows import Record, changed, integer, plain, real, time_ns
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.jobs.job import ENDLESS, Job, policy_row
@@ -82,6 +82,14 @@ class BackgroundMix(Record):
     def to_dict(self) -> dict[str, Any]:
         """Plain values for TOML and JSON, and the name in the place of a program."""
         return {"program": NAME, **{name: plain(value) for name, value in changed(self).items()}}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> BackgroundMix:
+        """The mix that ``to_dict`` described; a table may leave its name out."""
+        given = check_mapping(cls.called, values)
+        if given.get("program") == NAME:
+            del given["program"]
+        return super(BackgroundMix, cls).from_dict(given)
 
     def _program(self, name: str) -> Motif:
         settings: dict[str, Any] = {"scale": self.scale}

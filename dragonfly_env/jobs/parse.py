@@ -14,7 +14,7 @@ from dragonfly_env.jobs.recorded import RecordedProgram
 from dragonfly_env.traffic.base import ClosedLoop, closed_loop_names, make_named
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True, repr=False)
 class RegisteredJob(Program):
     """A closed-loop pattern, such as ``all-to-all:message_bytes=4096``, on the hosts of a job: one iteration, and no
     operations that are measured.
@@ -32,6 +32,9 @@ class RegisteredJob(Program):
             )
         if "placement" in made.arguments() and made.arguments()["placement"] != "consecutive":
             raise config_error("program", self.pattern, "must leave the placement to the job")
+
+    def __repr__(self) -> str:
+        return f"parse_program({self.pattern!r})"
 
     @property
     def spec(self) -> str:
@@ -88,7 +91,7 @@ def parse_program(program: object) -> Program:
 def _from_table(table: dict[str, Any]) -> Program:
     if "operations" in table:
         return RecordedProgram.from_dict(table)
-    name = table.pop("name", None)
+    name = table.get("name")
     if not isinstance(name, str) or name not in Motif.classes:
         raise unknown_name("program", name, Motif.classes)
     return Motif.classes[name].from_dict(table)

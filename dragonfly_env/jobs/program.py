@@ -11,12 +11,12 @@ import dataclasses
 import functools
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from importlib import resources
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, TypeVar
 
-from dragonfly_env.checks.values import MAX_SETTING_NS, config_error
-from dragonfly_env.config.rows import Record, changed, integer, real, time_ns, values_of
+from dragonfly_env.checks.values import MAX_SETTING_NS, check_mapping, config_error
+from dragonfly_env.config.rows import Record, changed, integer, read_only, real, time_ns, values_of
 from dragonfly_env.jobs.operations import MOST_BYTES, SEND, SEND_ALL_TO_ALL, Operation
 from dragonfly_env.jobs.records import Records
 
@@ -32,10 +32,10 @@ PAPER_SHARES: Final = {
 
 
 @functools.cache
-def calibrated_gaps() -> tuple[dict[str, Any], ...]:
+def calibrated_gaps() -> tuple[Mapping[str, Any], ...]:
     """All rows: program, hosts, scale, topology, network, policy; bytes_per_host, gap_ns, mpi_share."""
     text = resources.files("dragonfly_env.jobs").joinpath("data", "gaps.json").read_text(encoding="utf-8")
-    return tuple(json.loads(text)["gaps"])
+    return tuple(map(read_only, json.loads(text)["gaps"]))
 
 
 def calibrated_gap_ns(program: str, hosts: int, bytes_per_host: float) -> float:
@@ -104,6 +104,9 @@ class Program(ABC):
         return self.to_dict()
 
 
+Made = TypeVar("Made", bound="Motif")
+
+
 @dataclasses.dataclass(frozen=True, slots=True, repr=False)
 class Motif(Record, Program):
     """How an application communicates, with the settings that all of them share.
@@ -167,6 +170,14 @@ class Motif(Record, Program):
     def to_dict(self) -> str | dict[str, Any]:
         settings = changed(self)
         return {"name": self.name, **settings} if settings else self.name
+
+    @classmethod
+    def from_dict(cls: type[Made], values: str | Mapping[str, Any]) -> Made:
+        """The program that ``to_dict`` described; a table may leave its name out."""
+        given = {} if values == cls.name else check_mapping(cls.called, values)
+        if given.get("name") == cls.name:
+            del given["name"]
+        return super(Motif, cls).from_dict(given)
 
     def resolved(self, ranks: int) -> str | dict[str, Any]:
         return {"name": self.name, **values_of(self), "gap_ns": self.gap(ranks)}

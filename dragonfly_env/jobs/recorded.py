@@ -66,6 +66,9 @@ class RecordedProgram(Record, Program):
         records = Records(name, ranks, lambda rank: function(rank, ranks), _MOST_OPERATIONS)
         return cls(name, records, **settings)
 
+    def __repr__(self) -> str:
+        return f"<{self.name} of {self.num_hosts()} ranks>"
+
     @property
     def spec(self) -> str:
         return self.name

@@ -91,11 +91,7 @@ def _parse_job(field: str, item: object) -> Job | BackgroundMix:
     if isinstance(item, str):
         return parse_mix(item) if item.strip().partition(":")[0] == NAME else Job.parse(item)
     if isinstance(item, Mapping):
-        table = dict(item)
-        if table.get("program") != NAME:
-            return Job.from_dict(table)
-        del table["program"]
-        return BackgroundMix.from_dict(table)
+        return (BackgroundMix if item.get("program") == NAME else Job).from_dict(item)
     allowed = "must be a Job, a table of its fields, or a string such as 'milc:hosts=32'"
     raise config_error(field, item, allowed)
 

@@ -41,7 +41,6 @@ from dragonfly_env.config.rows import (
     show_changes,
     time_flag,
     time_ns,
-    values_of,
 )
 from dragonfly_env.config.systems import FIELDS, INSTEAD
 from dragonfly_env.config.topology import Dragonfly, read_topology
@@ -398,10 +397,6 @@ class SimulationConfig(RunSettings):
     def policies(self) -> tuple[Policy, ...]:
         """The policies that route: that of the run, then those that jobs bring along, each once."""
         return tuple(self._job_policies.known)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """The fields alone: what follows from them follows again."""
-        return values_of(self)
 
     @property
     def ends(self) -> bool:

@@ -6,12 +6,14 @@ import dataclasses
 import functools
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from dragonfly_env import _core
 from dragonfly_env.checks.values import check_mapping, config_error
 from dragonfly_env.config.rows import Record, values_of
 from dragonfly_env.config.topology import Dragonfly
+
+Named = TypeVar("Named", bound="NamedTraffic")
 
 
 class Traffic(ABC):
@@ -100,6 +102,18 @@ class NamedTraffic(Record, Traffic):
     def to_dict(self) -> dict[str, Any]:
         return {"pattern": self.name, **self.arguments()}
 
+    @classmethod
+    def from_dict(cls: type[Named], values: Mapping[str, Any]) -> Named:
+        return super().from_dict(cls.arguments_in(values))
+
+    @classmethod
+    def arguments_in(cls, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments in a table, which may name the pattern, too."""
+        given = check_mapping(cls.called, values)
+        if given.get("pattern") == cls.name:
+            del given["pattern"]
+        return given
+
 
 class Pattern(NamedTraffic):
     """Pattern of senders and receivers.
@@ -167,6 +181,9 @@ class _ByName:
     def core_spec(self) -> tuple[str, dict[str, Any]]:
         return self.registered_name, self.arguments()
 
+    def __repr__(self) -> str:
+        return f"parse_traffic({self.spec!r})"
+
     @property
     def spec(self) -> str:
         return spell(self.registered_name, self.arguments())
@@ -174,8 +191,12 @@ class _ByName:
     def to_dict(self) -> dict[str, Any]:
         return {"pattern": self.registered_name, **self.arguments()}
 
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Any:
+        return named_from_dict(values)
 
-@dataclasses.dataclass(frozen=True, slots=True)
+
+@dataclasses.dataclass(frozen=True, slots=True, repr=False)
 class RegisteredPattern(_ByName, Pattern):
     """A pattern of the core's registry that has no Python class of its own."""
 
@@ -183,7 +204,7 @@ class RegisteredPattern(_ByName, Pattern):
     values: tuple[tuple[str, Any], ...] = ()
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True, repr=False)
 class RegisteredProgram(_ByName, ClosedLoop):
     """A closed-loop program of the core's registry that has no Python class of its own."""
 

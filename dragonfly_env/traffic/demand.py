@@ -21,7 +21,6 @@ from dragonfly_env.checks.values import (
     as_numbers,
     check_choice,
     check_integer,
-    check_mapping,
     config_error,
     refuse_first,
 )
@@ -112,10 +111,6 @@ class DemandMatrix(Pattern):
     def __repr__(self) -> str:
         return f"<{self.spec}>"
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        fields = self.matrix, self.demand_unit, self.placement
-        return DemandMatrix, fields  # read-only again after unpickling
-
     def __hash__(self) -> int:
         return hash((self.name, self.size))
 
@@ -191,7 +186,7 @@ class DemandMatrix(Pattern):
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> DemandMatrix:
-        arguments = check_mapping("demand", values)
+        arguments = cls.arguments_in(values)
         settings = arguments.pop("demand_unit", None), arguments.pop("placement", None)
         if set(arguments) == {"matrix"}:
             return cls(arguments["matrix"], *settings)

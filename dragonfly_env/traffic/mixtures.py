@@ -107,8 +107,9 @@ class HostMixture(Pattern):
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> HostMixture:
-        cls._check_names(values)
-        return cls(tuple(_tables("mixture", values, "hosts")), values.get("confined", False))
+        given = cls.arguments_in(values)
+        cls._check_names(given)
+        return cls(tuple(_tables("mixture", given, "hosts")), given.get("confined", False))
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -149,5 +150,6 @@ class WeightedMixture(Pattern):
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> WeightedMixture:
-        cls._check_names(values)
-        return cls(tuple(_tables("weighted", values, "weight")))
+        given = cls.arguments_in(values)
+        cls._check_names(given)
+        return cls(tuple(_tables("weighted", given, "weight")))

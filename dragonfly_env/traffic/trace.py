@@ -30,6 +30,7 @@ from dragonfly_env.checks.values import (
     refuse_first,
     unknown_name,
 )
+from dragonfly_env.config.rows import read_only, to_fields
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.traffic.base import Traffic
 
@@ -162,6 +163,13 @@ class Trace(Traffic):
             raise config_error("trace file", str(path), f"cannot be read ({error})") from None
         digest = hashlib.sha256(content).hexdigest()
         return dataclasses.replace(cls.from_frame(frame, start=start), path=str(path), sha256=digest)
+
+    def __post_init__(self) -> None:
+        for array in (self.time_ps, self.src, self.dst, self.bytes, self.route_offsets, self.routes):
+            read_only(array)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return to_fields(self)
 
     def __len__(self) -> int:
         return len(self.time_ps)

@@ -190,6 +190,7 @@ def test_a_settings_object_shows_what_differs_from_its_defaults(text: str) -> No
         *(config(**example) for example in EXAMPLES.values() if "jobs" in example),
         dfe.NetworkConfig.preset("lia", global_bandwidth_gbytes_per_s=8.0, global_buffer_packets=400),
         dfe.NetworkConfig(links={"global": dfe.LinkConfig(latency_ns=50)}),
+        dfe.Dragonfly(p=1, a=5, h=2, links_between_groups=9),
     ],
     ids=str,
 )
