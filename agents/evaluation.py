@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from dragonfly_env.agents.learner import Learner, warn_of_mismatch
-from dragonfly_env.checks.values import check_time_ns, config_error
+from dragonfly_env.checks.values import check_seeds, check_time_ns, config_error
 from dragonfly_env.metrics import Metrics
 from dragonfly_env.policy import Policy, parse_policy
 from dragonfly_env.simulation import simulate
@@ -149,6 +149,7 @@ def evaluate_over_seeds(
         >>> found.latency_mean_ns > 0
         True
     """
+    seeds = check_seeds("seeds", seeds)
     configs = [config] if isinstance(config, SimulationConfig) else list(config)
     runs = tuple(
         evaluate_policy(policy, one, warmup_ns=warmup_ns, measure_ns=measure_ns, seed=seed, native=native)
@@ -156,12 +157,12 @@ def evaluate_over_seeds(
         for seed in seeds
     )
     if not runs:
-        raise config_error("seeds", seeds, "must have at least one, as must config")
+        raise config_error("config", config, "must have at least one configuration")
     return Evaluation(
         latency_mean_ns=fmean(run.latency_mean_ns for run in runs),
         accepted_load=fmean(run.accepted_load for run in runs),
         minimal_fraction=fmean(run.minimal_fraction for run in runs),
         hops_mean=fmean(run.hops_mean for run in runs),
-        seeds=tuple(seeds),
+        seeds=seeds,
         metrics=runs,
     )

@@ -16,6 +16,7 @@ from dragonfly_env.agents.training import EVALUATION_NS, EVALUATION_SEEDS, EVALU
 from dragonfly_env.checks.files import check_folder
 from dragonfly_env.checks.values import (
     check_real,
+    check_seeds,
     config_error,
     parse_assignment,
     parse_value,
@@ -145,7 +146,7 @@ def train(
     configs = (config,) if suite is None else _scenarios_of(suite, config)
     learner = LearnerSource.find(agent)
     folder = check_folder("--out", out or Path("results") / learner.name)
-    chosen = list(dict.fromkeys(agent_seeds or [1]))
+    chosen = check_seeds("--seed", agent_seeds or [1])
     folders = [folder / f"seed-{seed}" for seed in chosen] if len(chosen) > 1 else [folder]
     for seed, place in zip(chosen, folders, strict=True):
         training = TrainingPlan(

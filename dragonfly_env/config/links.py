@@ -5,11 +5,13 @@ restricts of a network.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dragonfly_env import _core
 from dragonfly_env.checks.values import PS_PER_NS, check_mapping, config_error, did_you_mean, ns_to_ps
 from dragonfly_env.config.groups import ALL_TO_ALL
+from dragonfly_env.config.network_presets import PRESETS
 from dragonfly_env.config.rows import Record, choice, integer, limits_of, real, time_ns
 
 if TYPE_CHECKING:
@@ -22,8 +24,6 @@ MAX_BANDWIDTH = 1e6
 MAX_BUFFER = int(ROWS["local_buffer_packets"]["high"] or 0)
 MAX_VCS = int(ROWS["local_vcs"]["high"] or 0)
 MAX_LATENCY_NS = (ROWS["local_latency_ps"]["high"] or 0) / PS_PER_NS
-
-_OF_GRIDS = ("rank-1", "rank-2", "rank-3")
 
 
 def of_core(name: str, default: Any, unit: str, doc: str) -> Any:
@@ -114,12 +114,20 @@ def check_links(field: str, value: object) -> tuple[tuple[str, LinkConfig], ...]
     return tuple(sorted(links.items()))
 
 
+@functools.cache
+def _links_of_presets() -> frozenset[tuple[str, LinkConfig]]:
+    """The classes of link of grids in presets, which are not used where groups are all-to-all."""
+    return frozenset(
+        link for preset in PRESETS.values() for link in check_links("links", preset.get("links", {}))
+    )
+
+
 def link_rows(network: NetworkConfig, topology: Dragonfly) -> list[dict[str, Any]]:
     """The classes of links between routers, local ones first, as the core takes them once times are rounded."""
     given = dict(network.links)
     classes = topology.link_classes[1:]
-    for name in given:
-        if name not in classes and not (name in _OF_GRIDS and topology.group == ALL_TO_ALL):
+    for name, link in network.links:
+        if name not in classes and not (topology.group == ALL_TO_ALL and (name, link) in _links_of_presets()):
             allowed = f"this topology has {', '.join(classes)}{did_you_mean(name, classes)}"
             raise config_error("network.links", name, allowed)
     bundled = bundled_links(topology)

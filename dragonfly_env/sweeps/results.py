@@ -124,7 +124,10 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
     file = folder / _MANIFEST
     if not file.exists():
         return {"name": folder.name, "runs": {}}
-    manifest: dict[str, Any] = read_json(file, "results", allowed="cannot be read")
+    allowed = "is damaged: delete it, and start the sweep again, which keeps the runs that are done"
+    manifest: dict[str, Any] = read_json(file, "results", allowed=allowed)
+    if not isinstance(manifest, dict) or not {"name", "runs"} <= manifest.keys():
+        raise config_error("results", str(file), allowed)
     return manifest
 
 

@@ -13,11 +13,10 @@ from typing import Any, ClassVar, NamedTuple
 
 from dragonfly_env.checks.files import read_toml
 from dragonfly_env.checks.values import (
-    MAX_SEED,
-    check_integer,
     check_load,
     check_mapping,
     check_real,
+    check_seeds,
     check_text,
     check_time_ns,
     config_error,
@@ -292,7 +291,7 @@ def _traffic(field: str, value: object) -> tuple[TrafficChoice, ...]:
 
 
 def _seeds(field: str, value: object) -> tuple[int, ...]:
-    return tuple(check_integer(field, seed, 0, MAX_SEED) for seed in _listed(value)) or (1,)
+    return check_seeds(field, _listed(value))
 
 
 def _programs(field: str, value: object) -> tuple[tuple[Job, ...], ...]:

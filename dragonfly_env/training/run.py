@@ -75,9 +75,11 @@ def run_training(
         A row per episode, earlier ones included: `Progress.to_dict`.
 
     Raises:
-        ConfigError: If the folder holds a training, and neither ``resume`` nor ``restart`` is set; for settings out of
-            range.
+        ConfigError: If the folder holds a training, and neither ``resume`` nor ``restart`` is set, or both are; for
+            settings out of range.
     """
+    if resume and restart:
+        raise config_error("restart", True, "cannot be combined with resume: leave one of the two out")
     agent_file, table, checkpoints = folder / "agent.zip", folder / "episodes.csv", folder / "checkpoints"
     tensorboard, latest = folder / "tensorboard", checkpoints / "latest.zip"
     if not (resume or restart) and (table.exists() or agent_file.exists()):

@@ -25,12 +25,13 @@ from dragonfly_env.envs.options import EnvOptions
 from dragonfly_env.jobs.program import Motif, calibrated_gaps
 from dragonfly_env.jobs.recorded import RecordedProgram
 from dragonfly_env.policy import describe_policy, needs_weights
+from dragonfly_env.sweeps import scenario
 from dragonfly_env.traffic import DemandMatrix, HostMixture, Hotspot, Schedule, Trace, WeightedMixture
 from tests.property.configurations import networks, settings_of_runs, topologies, traffics
 from tests.ready import ready
 
 NAMES = {name: getattr(module, name) for module in (dfe, dfe.jobs, dfe.traffic) for name in module.__all__}
-NAMES |= {"EnvOptions": EnvOptions, "inf": math.inf}
+NAMES |= {"EnvOptions": EnvOptions, "inf": math.inf, **vars(scenario)}
 
 
 def _value(allowed: str, default: object) -> st.SearchStrategy[Any]:
@@ -153,6 +154,21 @@ _OWN: dict[Any, st.SearchStrategy[Any]] = {
         ),
     ),
     dfe.SimulationConfig: _configurations(),
+    scenario.Scenario: st.fixed_dictionaries(
+        {
+            "topology": st.sampled_from(["72", "342"]),
+            "loads": st.sampled_from([[0.1], ["0.1:0.3:0.1"]]),
+            "policies": st.sampled_from([["min"], ["min", "ugal-n:bias_packets=2"]]),
+            "traffic": st.sampled_from([["uniform"], ["adv+1", {"pattern": "adv+2", "loads": [0.1]}]]),
+        },
+        optional={
+            "seeds": st.sampled_from([[1], [2, 1]]),
+            "warmup_ns": st.sampled_from([0.0, 10.0]),
+            "measure_ns": st.sampled_from([1.0, 2_000.0]),
+            "arrays": st.booleans(),
+            "threads": st.integers(1, 3),
+        },
+    ).map(scenario.Scenario.from_dict),
     Hotspot: _made(
         Hotspot, _rows(Hotspot, hosts=st.integers(1, 9) | st.lists(st.integers(0, 9), min_size=1))
     ),
@@ -173,7 +189,11 @@ def _records(base: Any = Record) -> Iterator[Any]:
 
 
 gc.collect()  # a class with slots replaces the class that was written
-RECORDS = {cls.__name__: cls for cls in _records() if cls.__module__.startswith("dragonfly_env.")}
+RECORDS = {
+    cls.__name__: cls
+    for cls in _records()
+    if cls.__module__.startswith("dragonfly_env.") and cls.__name__ != "RunSettings"
+}
 RECORDS |= {"Schedule": Schedule, "Trace": Trace}
 
 

@@ -41,9 +41,7 @@ def test_the_core_raises_the_same_class_as_python() -> None:
         _core.Topology(4, 8, 4, 0, "palm", 1)
 
 
-@pytest.mark.parametrize(
-    ("ns", "ps"), [(0, 0), (3.2, 3_200), (0.001, 1), (1e15, 10**18), (0.1 + 0.2, None), (1e-4, None)]
-)
+@pytest.mark.parametrize(("ns", "ps"), [(0, 0), (3.2, 3_200), (0.001, 1), (1e15, 10**18), (1e-4, None)])
 def test_nanoseconds_become_picoseconds_as_written(ns: float, ps: int | None) -> None:
     if ps is None:
         with pytest.raises(dfe.ConfigError, match="whole number of picoseconds"):

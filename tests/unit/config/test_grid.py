@@ -71,12 +71,15 @@ def test_a_grid_that_does_not_fit_is_refused(arguments: dict[str, Any], message:
         dfe.Dragonfly(**{"p": 1, **arguments})
 
 
-def test_settings_for_grids_change_nothing_where_groups_are_all_to_all() -> None:
+def test_a_preset_of_grids_has_local_and_global_links_where_groups_are_all_to_all() -> None:
     mesh = dfe.Dragonfly.preset("72")
-    network = dfe.NetworkConfig(links={"rank-1": {"latency_ns": 5.0}, "rank-3": {"vcs": 8}})
+    aries = dfe.NetworkConfig.preset("aries")
     runs = [
         dfe.Simulation(dfe.SimulationConfig(topology=mesh, network=one, load=0.5))
-        for one in (network, dfe.NetworkConfig())
+        for one in (
+            aries,
+            aries.replace(links={}, crossbar_bandwidth_gbytes_per_s=aries.crossbar_bandwidth_gbytes_per_s),
+        )
     ]
     for simulation in runs:
         simulation.run(2000)
