@@ -24,7 +24,7 @@ from rich.text import Text
 from typer.core import TyperCommand, TyperGroup
 
 from dragonfly_env.checks.values import reading
-from dragonfly_env.cli.console import note
+from dragonfly_env.cli.console import note, spell_missing_characters
 from dragonfly_env.config.rows import MACHINE, Flag, Record, change
 from dragonfly_env.config.systems import PRESETS, is_xc
 from dragonfly_env.errors import ConfigError, DeadlockError
@@ -246,6 +246,7 @@ class Commands(TyperGroup):
     find: Callable[[str], Any]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        spell_missing_characters()
         with one_line_errors(ctx, {}):
             return super().parse_args(ctx, args)
 

@@ -5,6 +5,8 @@ A table whose names do not fit is printed as a list.
 
 from __future__ import annotations
 
+import codecs
+import io
 import os
 import sys
 
@@ -15,6 +17,24 @@ from rich.text import Text
 
 _WIDTH_WITHOUT_TERMINAL = 140
 _WIDE = 100  # columns: on such a screen prose may be wrapped inside a cell
+
+_SPELLING = {"µ": "u", "μ": "u", "±": "+-", "─": "-", "…": "..."}
+"""Characters that texts of commands have, and an encoding such as ASCII lacks."""
+
+
+def spell_missing_characters() -> None:
+    """Make the streams spell characters that their encoding lacks, so that no message ends in an error."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="spelled")
+
+
+def _spelled(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeEncodeError)
+    return "".join(_SPELLING.get(letter, "?") for letter in error.object[error.start : error.end]), error.end
+
+
+codecs.register_error("spelled", _spelled)
 
 
 def console(*, error: bool = False) -> Console:

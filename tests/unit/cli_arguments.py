@@ -11,6 +11,6 @@ SYSTEM = ["--topology", "72", "-p", "min", "--traffic", "uniform"]
 SWEEP = ["sweep", *SYSTEM, "-p", "ugal-n", "-l", "0.2:0.4:0.2", *SHORT]
 
 
-def run(*arguments: str, columns: int = 200) -> Result:
+def run(*arguments: str, columns: int = 200, charset: str = "utf-8") -> Result:
     """A command, on a terminal of so many columns."""
-    return CliRunner().invoke(app, list(arguments), env={"COLUMNS": str(columns)})
+    return CliRunner(charset=charset).invoke(app, list(arguments), env={"COLUMNS": str(columns)})
