@@ -342,6 +342,21 @@ class Policy(Record):
         }
 
 
+_WORDS = {
+    "minimal": "min",
+    "shortest": "min",
+    "valiant": "val-n",
+    "val": "val-n",
+    "vlb": "val-n",
+    "adaptive": "ugal-n",
+    "piggyback": "pb",
+    "progressive": "par",
+    "qadaptive": "q-adaptive",
+    "qrouting": "q-routing",
+}
+"""Words of the field, and the policies that they mean."""
+
+
 @functools.cache
 def registry() -> dict[str, _core.PolicyInfo]:
     """The rows of the core's registry by name."""
@@ -358,7 +373,7 @@ def _aliases() -> dict[str, str]:
 def _fields(name: str) -> dict[str, dataclasses.Field[Any]]:
     """The parameters of a policy, each with default, check and meaning."""
     if name not in registry():
-        raise unknown_name("policy", name, policies())
+        raise unknown_name("policy", name, policies(), meant=_WORDS)
     rows = registry()[name]["parameters"]
     if name == "mlp":
         return {row["name"]: _OF_MLP.get(row["name"]) or of_row(row) for row in rows}
@@ -423,7 +438,7 @@ def make_policy(name: str, **parameters: Any) -> Policy:
         ...     dfe.make_policy("ugal")
         ... except dfe.ConfigError as error:
         ...     print(str(error)[:61])
-        policy = 'ugal': must be a known name; did you mean 'ugal-n'?
+        policy = 'ugal': is unknown; did you mean 'ugal-n'?
     """
     return Policy(name, parameters)
 

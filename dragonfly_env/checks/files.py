@@ -115,9 +115,9 @@ def fill_page(template: str, parts: Mapping[str, str], path: Path) -> None:
 def make_folders(*folders: Path) -> None:
     """Make results folders, before hours are spent on what they are for."""
     for folder in folders:
-        with refusing("results folder", folder, _FOLDER):
+        with refusing("folder", folder, _FOLDER):
             folder.mkdir(parents=True, exist_ok=True)
-        _check_writable("results folder", folder, _FOLDER)
+        _check_writable("folder", folder, _FOLDER)
 
 
 def check_folder(field: str, path: str | Path) -> Path:

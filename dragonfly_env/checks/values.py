@@ -74,7 +74,7 @@ def one_of(value: object, names: Iterable[str], where: str = INFO) -> str:
     known = list(names)
     hint = did_you_mean(value, known)
     if len(known) > _SHORT_LIST:
-        return f"must be a known name{hint or ';'} {where} lists all {len(known)}"
+        return f"is unknown{hint or ';'} {where} lists all {len(known)}"
     return f"must be one of {', '.join(map(repr, known)) or 'nothing'}{hint}"
 
 
@@ -99,9 +99,19 @@ def no_such_setting(
     return f"{owner} has no such setting{hint}{' It has' if hint else ', only'} {', '.join(known)}"
 
 
-def unknown_name(field: str, value: object, names: Iterable[str], where: str = INFO) -> ConfigError:
-    """The error for a name that is not one of ``names``: points at the nearest one, and at where many are listed."""
-    return config_error(field, value, one_of(value, names, where))
+def unknown_name(
+    field: str,
+    value: object,
+    names: Iterable[str],
+    where: str = INFO,
+    meant: Mapping[str, str] | None = None,
+) -> ConfigError:
+    """The error for a name that is not one of ``names``: points at the nearest one, and at where many are listed.
+
+    ``meant`` gives the name that another word of the field means.
+    """
+    same = (meant or {}).get(str(value).strip().lower())
+    return config_error(field, value, f"is called {same!r} here" if same else one_of(value, names, where))
 
 
 def check_choice(field: str, value: object, names: Iterable[str]) -> str:

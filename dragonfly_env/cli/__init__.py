@@ -42,6 +42,8 @@ COMMANDS = {
     "reproduce": "Reproduce a paper: run what its figures need, draw them, and check what its text claims.",
 }
 """Every command, and the first paragraph of its help."""
+_WORDS = {"help": "--help", "version": "--version"}
+"""Words that people type for an option."""
 
 
 @functools.cache
@@ -52,9 +54,14 @@ def command(name: str) -> Any:
 
 
 class _Commands(Commands):
-    """The commands of `COMMANDS`."""
+    """The commands of `COMMANDS`. ``help sweep`` is ``sweep --help``."""
 
     find = staticmethod(command)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if args and (option := _WORDS.get(args[0])):
+            args = [*args[1:2], option]
+        return super().parse_args(ctx, args)
 
 
 app = typer.Typer(

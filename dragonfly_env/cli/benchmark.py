@@ -9,20 +9,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
 from rich.text import Text
 
 from dragonfly_env.checks.values import split_items
 from dragonfly_env.cli import options
 from dragonfly_env.cli.commands import FAILED, Typed, option, rows
-from dragonfly_env.cli.comparison import note_failures, resumable
-from dragonfly_env.cli.console import console, note, show
+from dragonfly_env.cli.comparison import note_failures, note_long, resumable
+from dragonfly_env.cli.console import console, note, show, titled
 from dragonfly_env.cli.options import items, suite_folder
 from dragonfly_env.config.rows import MACHINE
 from dragonfly_env.errors import ConfigError
 
 if TYPE_CHECKING:
     from dragonfly_env.lab.benchmark import Benchmark
-    from dragonfly_env.lab.benchmark.suite import Effort
+    from dragonfly_env.lab.benchmark.suite import Effort, Suite
 
 DEFAULT_SUITE = "dragonfly-v1"
 
@@ -51,6 +54,7 @@ def benchmark(
         list[int] | None,
         items("--hosts", "Only cases of these sizes.", split=options.split_numbers, metavar="N"),
     ] = None,
+    listed: Annotated[bool, option("--list", "List tracks, sizes and references; measure nothing.")] = False,
     allow_test_training: Annotated[
         bool, option("--allow-test-training", "Also measure agents trained on the split test.")
     ] = False,
@@ -76,6 +80,7 @@ def benchmark(
     does the rest. Trained policies with the same name are trainings of one: the tables show their interquartile mean.
 
     [bold]Examples[/bold]
+    dragonfly-env benchmark --list
     dragonfly-env benchmark
     dragonfly-env benchmark my_policy.py:MyPolicy
     dragonfly-env benchmark results/dqn/agent.zip --full --track steady
@@ -91,6 +96,9 @@ def benchmark(
 
     chosen = find_suite(suite).narrowed(splits or (), hosts or ())
     effort: Effort = "full" if full else "quick"
+    if listed:
+        show(_lists(chosen, effort))
+        return
     folder = suite_folder(out, f"{chosen.name}-{effort}", seeds)
     chosen.choose(tuple(tracks or ()))
     work = Benchmark(
@@ -124,9 +132,24 @@ def benchmark(
         note(Text(ONE_SEED, style="yellow"))
     if not report_only:
         check_runs(todo)
+        note_long(todo, doing.workers)
     if not dry_run:
         words = _words(work, suite, splits or (), hosts or (), allow_test_training)
         _perform(work, doing, report_only, words)
+
+
+def _lists(suite: Suite, effort: Effort) -> RenderableType:
+    """The tracks of a suite, with their cases, and its references."""
+    tracks = Table("track", "what is measured", "cases", "hosts", "traffic", box=box.SIMPLE_HEAD)
+    for track in suite.tracks:
+        cases = track.cases.get(effort, ())
+        hosts = sorted({int(case.hosts) for case in cases})
+        labels = dict.fromkeys(case.traffic.label for case in cases)
+        tracks.add_row(track.name, track.title, f"{len(cases)}", " ".join(map(str, hosts)), " ".join(labels))
+    references = Table("references", "policies", box=box.SIMPLE_HEAD)
+    for kind, names in {**suite.references, **suite.shown}.items():
+        references.add_row(kind, " ".join(names))
+    return Group(titled(f"{suite.name} ({effort}): {suite.title}", tracks), references)
 
 
 def _words(

@@ -15,7 +15,7 @@ import dataclasses
 import functools
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Annotated, Any, TypeAlias
 
@@ -24,7 +24,7 @@ from rich.text import Text
 from typer.core import TyperCommand, TyperGroup
 
 from dragonfly_env.checks.values import reading
-from dragonfly_env.cli.console import note, spell_missing_characters
+from dragonfly_env.cli.console import be_quiet, console, note, spell_missing_characters
 from dragonfly_env.config.rows import MACHINE, Flag, Record, change
 from dragonfly_env.config.systems import PRESETS, is_xc
 from dragonfly_env.errors import ConfigError, DeadlockError
@@ -47,6 +47,16 @@ def option(flags: str, text: str, panel: str | None = None, *, default: object =
     if default is not None:
         text = f"{text} [dim]\\[default: {default}][/dim]"
     return typer.Option(*flags.split(), help=text, rich_help_panel=panel, **more)
+
+
+def completing(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
+    """The function by which a shell completes a name, or the last of several names with commas."""
+
+    def complete(incomplete: str) -> list[str]:
+        before, comma, last = incomplete.rpartition(",")
+        return [f"{before}{comma}{name}" for name in names() if name.startswith(last)]
+
+    return complete
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -150,7 +160,9 @@ def _value(row: str, flag: Flag, typed: Any) -> Any:
 def _parameter(flag: Flag) -> inspect.Parameter:
     """The parameter that typer makes an option of. Its value is a text, which the row of the record reads."""
     kind: Any = bool | None if not flag.metavar else list[str] | None if flag.split else str | None
-    more = {"metavar": flag.metavar} if flag.metavar else {}
+    more: dict[str, Any] = {"metavar": flag.metavar} if flag.metavar else {}
+    if flag.names_of_values is not None:
+        more["autocompletion"] = completing(flag.names_of_values)
     about = option(flag.names, flag.help, flag.panel, default=flag.usual or None, **more)
     return inspect.Parameter(
         _name_of(flag), inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind, about]
@@ -173,10 +185,20 @@ def make_command(name: str, function: Callable[..., None]) -> Any:
                 parameters.append(_parameter(flag))
                 for setting in (*([] if flag.is_part else [row]), *flag.decides):
                     settings.setdefault(setting, []).append(_name_of(flag))
+    panels = [one.annotation.__metadata__[0].rich_help_panel for one in parameters]
+    quiet = option(
+        "--quiet -q", "Print results and errors alone.", MACHINE if MACHINE in panels else panels[-1]
+    )
+    parameters.append(
+        inspect.Parameter(
+            "quiet", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Annotated[bool, quiet]
+        )
+    )
     parameters.sort(key=lambda one: one.annotation.__metadata__[0].rich_help_panel == MACHINE)
 
     @functools.wraps(function)
-    def call(**given: Any) -> None:
+    def call(*, quiet: bool, **given: Any) -> None:
+        be_quiet(quiet)
         read = {parameter: Typed.read(about, given) for parameter, about in taken.items()}
         function(**given, **read)
 
@@ -189,6 +211,7 @@ def make_command(name: str, function: Callable[..., None]) -> Any:
         called = str(parameter.metavar if parameter.param_type_name == "argument" else parameter.opts[0])
         for setting in {parameter.name, called, called.strip("-.").replace("-", "_").lower()}:
             settings[setting] = [str(parameter.name), *settings.get(setting, ())]
+    settings.setdefault("folder", ["out"] if "out" in settings else [])
     made.settings = settings
     return made
 
@@ -304,7 +327,8 @@ def one_line_errors(ctx: Any, settings: Mapping[str, list[str]]) -> Iterator[Non
 
 def complain(message: str, *, lines: bool = False) -> None:
     """Write the message to the error stream, line by line."""
-    note(Text.assemble(("error: ", "bold red"), message if lines else " ".join(message.split())))
+    text = Text.assemble(("error: ", "bold red"), message if lines else " ".join(message.split()))
+    console(error=True, always=True).print(text, soft_wrap=True)
 
 
 def _refusal(error: ConfigError, texts: Texts, settings: Mapping[str, list[str]]) -> str:

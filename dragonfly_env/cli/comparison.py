@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import functools
+import json
+import os
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,29 +21,62 @@ from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.cli.options import Work
 
 if TYPE_CHECKING:
+    from dragonfly_env.sweeps.point import Run
     from dragonfly_env.sweeps.runner import Failure, SweepReport
     from dragonfly_env.sweeps.scenario import Scenario
 
 
-def compare(plan: Scenario, folder: Path, work: Work, *, dry_run: bool, plots: bool) -> None:
+def compare(plan: Scenario, folder: Path, work: Work, *, dry_run: bool, plots: bool, as_json: bool) -> None:
     """Do what the folder lacks of a scenario, then print tables and draw figures."""
     from dragonfly_env.sweeps.progress import Bar
+    from dragonfly_env.sweeps.results import is_done
     from dragonfly_env.sweeps.runner import run_all
 
+    note_short_warmup(plan.runs())
     if dry_run:
         show(Text(_plan_text(plan, folder, work.workers, work.force)))
         return
+    todo = [run for run in plan.runs() if work.force or not is_done(folder, run.id)]
+    note_long(todo, work.workers)
     with resumable(), Bar(console(error=True), table=functools.partial(_latencies_so_far, folder)) as bar:
         report = run_all(plan, folder, progress=bar, **work.arguments())
     reused = f", {report.reused} were there already" if report.reused else ""
-    note(Text(f"{report.finished} runs done{reused}; results in {folder}"))
+    note(Text(f"{count_of(report.finished)} done{reused}; results in {folder}"))
     note_failures(report)
     if report.missing:
         note_missing(report)
     elif len(report.failures) < report.total:
-        _show_results(folder, plots)
+        _show_results(folder, plots, as_json)
     if report.failures:
         raise typer.Exit(FAILED)
+
+
+def note_short_warmup(runs: Sequence[Run]) -> None:
+    """Say that a warm-up ends before the first packets have arrived: hardly what the user meant."""
+    for run in runs:
+        hop_ns = run.config.network.round_trip_ns / 2
+        if 0.0 < run.warmup_ns < hop_ns:
+            text = (
+                f"note: --warmup {run.warmup_ns:g} ns is shorter than one hop of a packet ({hop_ns:.0f} ns); a time "
+                "without a unit is in ns: type 10us"
+            )
+            note(Text(text, style="yellow"))
+            return
+
+
+def note_long(runs: Sequence[Run], workers: int | None) -> None:
+    """Say how long runs will take, if they take more than a minute."""
+    from dragonfly_env.sweeps.estimate import is_long, spell_estimate
+
+    count = min(workers or max(1, (os.cpu_count() or 1) // runs[0].config.threads), len(runs)) if runs else 1
+    if is_long(runs, count):
+        processes = f"{count} process{'es' if count > 1 else ''}"
+        note(Text(f"{count_of(len(runs))} to do: {spell_estimate(runs, count)} with {processes}"))
+
+
+def count_of(runs: int) -> str:
+    """``"1 run"``, ``"2 runs"``."""
+    return f"{runs:,} run{'' if runs == 1 else 's'}"
 
 
 def _latencies_so_far(folder: Path) -> RenderableType:
@@ -55,15 +90,17 @@ def _latencies_so_far(folder: Path) -> RenderableType:
 
 
 def _plan_text(plan: Scenario, folder: Path, workers: int | None, force: bool) -> str:
-    """How many runs a scenario has, and how much memory those take that the folder lacks."""
+    """How many runs a scenario has, and how much memory and time those take that the folder lacks."""
+    from dragonfly_env.sweeps.estimate import spell_estimate
     from dragonfly_env.sweeps.results import is_done, others_in
     from dragonfly_env.sweeps.runner import check_runs, fitting_workers, memory_of, spell_bytes
 
     runs = plan.runs()
-    needed = check_runs(runs)
-    left = [need for run, need in zip(runs, needed, strict=True) if force or not is_done(folder, run.id)]
+    needed = dict(zip([run.id for run in runs], check_runs(runs), strict=True))
+    todo = [run for run in runs if force or not is_done(folder, run.id)]
+    left = [needed[run.id] for run in todo]
     there = f", {len(runs) - len(left)} are there already" if len(left) < len(runs) else ""
-    lines = [f"{len(runs)} run{'s' if len(runs) > 1 else ''}{there}"]
+    lines = [f"{count_of(len(runs))}{there}"]
     if (others := others_in(folder, runs)) and not force:
         lines.append(
             f"{folder} has {others} runs of another scenario: --out names another, --force takes it over"
@@ -72,6 +109,7 @@ def _plan_text(plan: Scenario, folder: Path, workers: int | None, force: bool) -
         count = fitting_workers(left, workers, plan.threads)
         processes = f"{count} process{'es' if count > 1 else ''}"
         lines.append(f"memory: about {spell_bytes(memory_of(left, count))} for {processes}")
+        lines.append(f"time: {spell_estimate(todo, count)} with {processes}")
     return "\n".join(lines)
 
 
@@ -115,12 +153,20 @@ def this_command(*without: str) -> str:
     return shlex.join(["dragonfly-env", *(word for word in sys.argv[1:] if word not in without)])
 
 
-def _show_results(folder: Path, plots: bool) -> None:
+def _show_results(folder: Path, plots: bool, as_json: bool) -> None:
+    import numpy as np
+
     from dragonfly_env.sweeps.results import load_results
     from dragonfly_env.sweeps.summary import render_summary
 
     results = load_results(folder)
-    show(render_summary(results))
+    if as_json:
+        arrays = [name for name, column in results.table.items() if column.map(np.ndim).any()]
+        shown = results.table.drop(columns=[*arrays, "configuration"], errors="ignore")
+        runs = json.loads(shown.to_json(orient="records"))
+        show(json.dumps({"folder": str(folder), "runs": runs}, indent=2, allow_nan=False))
+    else:
+        show(render_summary(results))
     if plots:
         from dragonfly_env.plots import draw
 

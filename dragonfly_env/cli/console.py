@@ -16,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 _WIDTH_WITHOUT_TERMINAL = 140
+_quiet = False
 _WIDE = 100  # columns: on such a screen prose may be wrapped inside a cell
 
 _SPELLING = {"µ": "u", "μ": "u", "±": "+-", "─": "-", "…": "..."}
@@ -37,14 +38,22 @@ def _spelled(error: UnicodeError) -> tuple[str, int]:
 codecs.register_error("spelled", _spelled)
 
 
-def console(*, error: bool = False) -> Console:
-    """A console for standard output or the error stream; wide where there is neither a terminal nor ``COLUMNS``.
+def be_quiet(quiet: bool) -> None:
+    """Print results and errors alone from now on; False: notes and bars too."""
+    global _quiet
+    _quiet = quiet
+
+
+def console(*, error: bool = False, always: bool = False) -> Console:
+    """A console for standard output or the error stream; wide where there is neither a terminal nor ``COLUMNS``. The
+    error stream is silent if the user wants it so, unless ``always``.
 
     Nothing in a text is markup, because names of jobs, policies and files may hold brackets. Styled text is a ``Text``.
     """
     stream = sys.stderr if error else sys.stdout
     width = None if stream.isatty() or "COLUMNS" in os.environ else _WIDTH_WITHOUT_TERMINAL
-    return Console(stderr=error, width=width, markup=False, emoji=False, highlight=False)
+    quiet = error and _quiet and not always
+    return Console(stderr=error, width=width, markup=False, emoji=False, highlight=False, quiet=quiet)
 
 
 def show(what: RenderableType) -> None:

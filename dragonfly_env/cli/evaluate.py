@@ -9,8 +9,9 @@ import typer
 
 from dragonfly_env.checks.files import check_folder
 from dragonfly_env.cli import options
-from dragonfly_env.cli.commands import Typed, rows
+from dragonfly_env.cli.commands import Typed, completing, rows
 from dragonfly_env.cli.comparison import compare
+from dragonfly_env.policy import policies as policies_by_name
 from dragonfly_env.sweeps.scenario import Scenario, split_policies, trained_with
 
 
@@ -33,12 +34,14 @@ def evaluate(
             "[bold]mine=agent.zip[/bold] gives it a name.",
             show_default=False,
             parser=split_policies,
+            autocompletion=completing(policies_by_name),
             callback=options.joined,
         ),
     ] = None,
     out: options.ResultsFolder = None,
     dry_run: options.DryRun = False,
     plots: options.Plots = True,
+    as_json: options.AsJson = False,
 ) -> None:
     """Compare agents with built-in policies; write the same folder, tables and figures as 'sweep'.
 
@@ -59,4 +62,4 @@ def evaluate(
     given = {**settings.over(trained_with(specs)), "policies": specs}
     plan = Scenario.from_dict(given, name=(out or Path("evaluate")).resolve().name)
     folder = check_folder("--out", out or default_folder("evaluate", plan))
-    compare(plan, folder, how.make(), dry_run=dry_run, plots=plots)
+    compare(plan, folder, how.make(), dry_run=dry_run, plots=plots, as_json=as_json)

@@ -1,5 +1,5 @@
-"""``dragonfly-env info``: what there is, and what it is. A topology is text: the routers of a group that is a grid, and
-which of its columns lead to which groups.
+"""``dragonfly-env info``: all names, and the facts of each, as text or as JSON. A topology is text: the routers of a
+group that is a grid, and which of its columns lead to which groups.
 """
 
 from __future__ import annotations
@@ -7,8 +7,10 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import itertools
-from collections.abc import Iterable
-from typing import Annotated
+import json
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Annotated, Any, TypeAlias
 
 import typer
 from rich import box
@@ -19,11 +21,11 @@ from rich.text import Text
 from dragonfly_env import _core
 from dragonfly_env.agents.learner import AGENTS, agent_settings
 from dragonfly_env.checks.values import reading, unknown_name
-from dragonfly_env.cli.commands import Typed, rows
+from dragonfly_env.cli.commands import Typed, completing, option, rows
 from dragonfly_env.cli.console import show, titled
 from dragonfly_env.config.groups import Grid
 from dragonfly_env.config.network import NetworkConfig, networks
-from dragonfly_env.config.rows import SettingInfo, describe
+from dragonfly_env.config.rows import SettingInfo, describe, plain
 from dragonfly_env.config.throughput import dark_ports, is_balanced, links_per_pair, throughput
 from dragonfly_env.config.topology import Dragonfly, read_topology, topologies
 from dragonfly_env.envs.batched import BatchedRoutingEnv
@@ -32,6 +34,8 @@ from dragonfly_env.policy import describe_policy, make_policy, needs_weights, po
 from dragonfly_env.simulation.config import RunSettings, SimulationConfig
 
 _VC_SCHEMES = next(item.allowed for item in describe(NetworkConfig) if item.name == "vc_scheme").split(", ")
+Rows: TypeAlias = tuple[tuple[str, ...], Sequence[tuple[Any, ...]]]
+"""Columns of a list, and its rows, of which the first cell is the name."""
 _LEARNERS = {
     "deep-q": "deep Q-learning (the DQN of Stable-Baselines3) from exact transitions of every packet",
     "ppo": "proximal policy optimisation on exact transitions, weights shared by actions: fits every size",
@@ -45,15 +49,19 @@ def info(
         typer.Argument(
             metavar="NAME",
             help="A topology by its hosts, a routing policy, an agent, a traffic pattern, a program of jobs or a "
-            "network; features: what observations can show. Without it: lists.",
+            "network; features: what observations can show; or a list: topologies, networks, policies, patterns, "
+            "programs or agents. Without it: all names.",
             show_default=False,
+            autocompletion=completing(lambda: _everything()),
         ),
     ] = None,
+    as_json: Annotated[bool, option("--json", "Print one JSON object instead.")] = False,
 ) -> None:
     """List what there is, or say what one thing is and where it comes from.
 
     [bold]Examples[/bold]
     dragonfly-env info
+    dragonfly-env info policies
     dragonfly-env info ugal-n
     dragonfly-env info par -t theta
     dragonfly-env info adv
@@ -68,12 +76,36 @@ def info(
         elif name in topologies():
             topology = settings.over({"topology": name})
         made = None if "topology" not in topology else RunSettings.from_dict(topology).topology
+    if (
+        name is not None
+        and name not in (*_everything(), *LISTS)
+        and not any(_names_pattern(name, pattern) for pattern in _core.patterns())
+    ):
+        raise unknown_name("name", name, _everything())
+    if as_json:
+        kinds = [name] if name in LISTS else [] if name is not None or made is not None else [*LISTS]
+        show(json.dumps(_lists_as_data(kinds) or _as_data(name, made), indent=2, allow_nan=False))
+        return
     if made is not None:
         show(_topology(made))
-    if name is not None and name not in topologies():
+    if name is None and made is None:
+        show(_short())
+    elif name in LISTS:
+        show(_listed(name))
+    elif name is not None and name not in topologies():
         show(_about(name, made))
-    elif made is None:
-        show(_lists())
+
+
+def _everything() -> tuple[str, ...]:
+    """Everything that has a page."""
+    patterns = (row["name"] for row in _core.patterns())
+    return (*topologies(), *policies(), *patterns, *Motif.classes, *networks(), *AGENTS, "features")
+
+
+def _names_pattern(name: str, pattern: _core.PatternInfo) -> bool:
+    """Whether a name is that of a pattern, alone or with its argument: adv+4 is adv."""
+    rest = name.removeprefix(pattern["name"])
+    return name in (pattern["name"], pattern["example"]) or (rest != name and rest[:1] in ("+", "-", ":"))
 
 
 def _about(name: str, made: Dragonfly | None) -> RenderableType:
@@ -81,11 +113,7 @@ def _about(name: str, made: Dragonfly | None) -> RenderableType:
     parts: list[RenderableType] = []
     if name in policies():
         parts.append(_policy(name, made or Dragonfly.preset("1056")))
-    patterns = {info["name"]: info for info in _core.patterns()}
-    for pattern in patterns.values():
-        rest = name.removeprefix(pattern["name"])  # adv+4 is adv with an offset
-        if name in (pattern["name"], pattern["example"]) or (rest != name and rest[:1] in ("+", "-", ":")):
-            parts.append(_pattern(pattern))
+    parts += [_pattern(pattern) for pattern in _core.patterns() if _names_pattern(name, pattern)]
     if name in Motif.classes:
         parts.append(_program(name))
     if name in networks():
@@ -94,9 +122,6 @@ def _about(name: str, made: Dragonfly | None) -> RenderableType:
         parts.append(_agent(name))
     if name == "features":
         parts.append(_features(made or Dragonfly.preset("72")))
-    if not parts:
-        everything = (*topologies(), *policies(), *patterns, *Motif.classes, *networks(), *AGENTS, "features")
-        raise unknown_name("name", name, everything, "'dragonfly-env info' without a name")
     return Group(*parts)
 
 
@@ -144,43 +169,117 @@ def _features(topology: Dragonfly) -> RenderableType:
     return Group(table, note)
 
 
-def _lists() -> RenderableType:
-    systems = _new_table("name", "hosts", "p", "a", "h", "groups", "routers", "ports per router")
-    for preset in topologies():
-        made = Dragonfly.preset(preset)
-        numbers = (made.num_hosts, made.p, made.a, made.h, made.num_groups, made.num_routers, made.radix)
-        systems.add_row(preset, *(f"{number:,}" for number in numbers))
-    links = _new_table("name", "packet (bytes)", "links (GB/s)", "local, global latency (ns)")
-    for preset in networks():
-        network = NetworkConfig.preset(preset)
-        links.add_row(
-            preset,
-            f"{network.packet_bytes}",
-            f"{network.host_bandwidth_gbytes_per_s:g}",
-            f"{network.local_latency_ns:g}, {network.global_latency_ns:g}",
-        )
-    routing = _new_table("name", "what it does", "source")
-    for policy in _core.policies():
-        routing.add_row(policy["name"], policy["summary"], policy["source"])
-    traffic = _new_table("example", "what it is", "source")
-    for pattern in _core.patterns():
-        traffic.add_row(pattern["example"] or pattern["name"], pattern["summary"], pattern["source"])
-    jobs = _new_table("name", "what it is", "source")
-    for motif in Motif.classes.values():
-        jobs.add_row(motif.name, motif.summary, motif.source)
-    agents = _new_table("name", "what it is")
-    for kind in AGENTS:
-        agents.add_row(kind, _LEARNERS.get(kind, kind))
-    hint = Text("More about one of them: dragonfly-env info NAME", style="dim")
-    return Group(
-        titled("Topologies (--topology)", systems),
-        titled("Networks (--network)", links),
-        titled("Routing policies (--policy)", routing),
-        titled("Traffic patterns (--traffic)", traffic),
-        titled("Programs of jobs (simulate --job); closed-loop traffic patterns are programs, too", jobs),
-        titled("Agents (dragonfly-env train)", agents),
-        hint,
+def _topologies() -> Rows:
+    columns = ("name", "hosts", "p", "a", "h", "groups", "routers", "ports per router")
+    presets = [(name, Dragonfly.preset(name)) for name in topologies()]
+    return columns, [
+        (name, one.num_hosts, one.p, one.a, one.h, one.num_groups, one.num_routers, one.radix)
+        for name, one in presets
+    ]
+
+
+def _networks() -> Rows:
+    columns = ("name", "packet (bytes)", "links (GB/s)", "local latency (ns)", "global latency (ns)")
+    presets = [(name, NetworkConfig.preset(name)) for name in networks()]
+    return columns, [
+        (name, one.packet_bytes, one.host_bandwidth_gbytes_per_s, one.local_latency_ns, one.global_latency_ns)
+        for name, one in presets
+    ]
+
+
+_WHAT = ("name", "what it is", "source")
+LISTS: dict[str, tuple[str, Callable[[], Rows]]] = {
+    "topologies": ("Topologies (--topology)", _topologies),
+    "networks": ("Networks (--network)", _networks),
+    "policies": (
+        "Routing policies (--policy)",
+        lambda: (
+            ("name", "what it does", "source"),
+            [(row["name"], row["summary"], row["source"]) for row in _core.policies()],
+        ),
+    ),
+    "patterns": (
+        "Traffic patterns (--traffic)",
+        lambda: (
+            ("example", *_WHAT[1:]),
+            [(row["example"] or row["name"], row["summary"], row["source"]) for row in _core.patterns()],
+        ),
+    ),
+    "programs": (
+        "Programs of jobs (--job); closed-loop traffic patterns are programs, too",
+        lambda: (_WHAT, [(one.name, one.summary, one.source) for one in Motif.classes.values()]),
+    ),
+    "agents": (
+        "Agents (dragonfly-env train)",
+        lambda: (_WHAT[:2], [(kind, _LEARNERS.get(kind, kind)) for kind in AGENTS]),
+    ),
+}
+"""The title and the rows of each list."""
+
+
+def _short() -> RenderableType:
+    """The names of all there is."""
+    table = _new_table("list", "names")
+    for kind, (_, list_rows) in LISTS.items():
+        table.add_row(kind, " ".join(str(row[0]) for row in list_rows()[1]))
+    hint = Text(
+        "More: dragonfly-env info LIST (such as policies), or dragonfly-env info NAME (such as ugal-n)",
+        style="dim",
     )
+    return Group(table, hint)
+
+
+def _listed(kind: str) -> RenderableType:
+    title, list_rows = LISTS[kind]
+    columns, listed = list_rows()
+    table = _new_table(*columns)
+    for row in listed:
+        table.add_row(*(f"{cell:,}" if isinstance(cell, int) else _spell(cell) for cell in row))
+    return titled(title, table)
+
+
+def _lists_as_data(kinds: Iterable[str]) -> dict[str, Any]:
+    tables = {kind: LISTS[kind][1]() for kind in kinds}
+    return {
+        kind: [dict(zip(map(_key, columns), row, strict=True)) for row in listed]
+        for kind, (columns, listed) in tables.items()
+    }
+
+
+def _key(column: str) -> str:
+    """A column's name as a key: ``"links (GB/s)"`` is ``links_gb_s``."""
+    return re.sub(r"\W+", "_", column.lower()).strip("_")
+
+
+def _settings_as_data(settings: Iterable[SettingInfo]) -> list[dict[str, Any]]:
+    return [{**dataclasses.asdict(item), "default": plain(item.default)} for item in settings]
+
+
+def _as_data(name: str | None, made: Dragonfly | None) -> dict[str, Any]:
+    """The facts of a name as JSON has them: by the kind of thing that it names."""
+    found: dict[str, Any] = {}
+    if made is not None:
+        numbers = {"hosts": made.num_hosts, "routers": made.num_routers, "ports_per_router": made.radix}
+        found["topology"] = {**made.to_dict(), **numbers, "bounds": dataclasses.asdict(throughput(made))}
+    for row in _core.policies():
+        if row["name"] == name:
+            facts = {key: row[key] for key in ("name", "summary", "source", "scope", "action")}
+            found["policy"] = {**facts, "parameters": _settings_as_data(describe_policy(name))}
+    for pattern in _core.patterns():
+        if name is not None and _names_pattern(name, pattern):
+            found["pattern"] = dict(pattern)
+    if name in Motif.classes:
+        motif = Motif.classes[name]
+        facts = {"name": motif.name, "summary": motif.summary, "source": motif.source}
+        found["program"] = {**facts, "settings": _settings_as_data(describe(motif))}
+    if name in networks():
+        found["network"] = NetworkConfig.preset(name).to_dict()
+    if name in AGENTS:
+        found["agent"] = {"name": name, "settings": _settings_as_data(agent_settings(name))}
+    if name == "features":
+        listed = feature_rows(made or Dragonfly.preset("72"))
+        found["features"] = [dict(zip(map(_key, FEATURE_COLUMNS), row, strict=True)) for row in listed]
+    return found
 
 
 def _links_of(made: Dragonfly) -> str:

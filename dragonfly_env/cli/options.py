@@ -114,7 +114,7 @@ class Work(Record):
         "loky",
         check_text,
         "",
-        "Where runs are done.",
+        "Processes that do the runs: of this machine, or of a cluster.",
         flags=(Flag("--backend", "loky (this machine), ray or dask.", MACHINE, usual="loky", read=as_typed),),
     )
     address: str | None = setting(

@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich import box
+from rich.table import Table
 from rich.text import Text
 
 from dragonfly_env.checks.values import check_choice, parse_assignment, split_items, split_settings
 from dragonfly_env.cli import options
 from dragonfly_env.cli.commands import FAILED, Typed, option, rows
-from dragonfly_env.cli.comparison import note_failures, note_missing, resumable, this_command
+from dragonfly_env.cli.comparison import note_failures, note_long, note_missing, resumable, this_command
 from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.cli.options import items, suite_folder
 from dragonfly_env.config.rows import MACHINE
@@ -29,14 +31,14 @@ _EVERY = "all"
 def reproduce(
     how: Annotated[Typed, rows(options.Work)],
     paper: Annotated[
-        str,
+        str | None,
         typer.Argument(
             metavar="PAPER",
             help="hpdc21 (Kang, Wang, Lan: Q-adaptive), taco25 (Benito, Vallejo, Beivide: LIA) or aries (Chunduri et "
-            "al.: routing bias).",
+            "al.: routing bias). Without it: a list.",
             show_default=False,
         ),
-    ],
+    ] = None,
     figures: Annotated[
         list[str] | None,
         typer.Argument(
@@ -91,6 +93,7 @@ def reproduce(
     command again does the rest. Figures share runs, and further figures may be added to the same folder later.
 
     [bold]Examples[/bold]
+    dragonfly-env reproduce
     dragonfly-env reproduce hpdc21
     dragonfly-env reproduce hpdc21 fig5 fig6 --full --out results/hpdc21
     dragonfly-env reproduce taco25 --full --seeds 1 --windows 0.2 --only-claims
@@ -100,8 +103,14 @@ def reproduce(
     [bold]Results folder[/bold]
     claims.md and claims.csv (published and measured values, verdicts), fig5.png and other figures
     """
-    from dragonfly_env.lab.papers import Reproduction, find_paper
+    from dragonfly_env.lab.papers import PAPERS, Reproduction, find_paper
 
+    if paper is None:
+        table = Table("paper", "figures", box=box.SIMPLE_HEAD)
+        for known in PAPERS:
+            table.add_row(known.name, " ".join(figure.name for figure in known.figures))
+        show(table)
+        return
     chosen = find_paper(paper)
     effort = chosen.effort("full" if full else "quick").shortened(windows, "--windows")
     read = chosen.variants if variant == _EVERY else (chosen.variant(variant, "--variant", also=_EVERY),)
@@ -127,20 +136,21 @@ def reproduce(
     ]
     doing: options.Work = how.make()
     for work in works:
-        _announce(work, doing.force, several=len(works) > 1)
+        _announce(work, doing, several=len(works) > 1)
     if not dry_run:
         _perform(works, doing)
 
 
-def _announce(work: Reproduction, force: bool, *, several: bool) -> None:
+def _announce(work: Reproduction, doing: options.Work, *, several: bool) -> None:
     """Check the runs of a reproduction, and say how many there are."""
     from dragonfly_env.sweeps.runner import check_runs
 
     runs = work.runs()
-    todo = work.todo(force=force)
+    todo = work.todo(force=doing.force)
     names = " ".join(figure.name for figure in work.figures)
     there = f", {len(runs) - len(todo)} are there already" if len(todo) < len(runs) else ""
     check_runs(todo)
+    note_long(todo, doing.workers)
     which = f"{work.effort.name}, {work.variant.name}" if several else work.effort.name
     note(Text(f"{work.paper.name} {names} ({which}): {len(runs)} runs{there}"))
 

@@ -19,6 +19,7 @@ from dragonfly_env.checks.files import check_file, open_output, write_text
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.cli import options
 from dragonfly_env.cli.commands import Typed, option, rows
+from dragonfly_env.cli.comparison import note_long, note_short_warmup
 from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.config.rows import MACHINE, TIME
 from dragonfly_env.metrics.jobs import JobMetrics
@@ -138,6 +139,8 @@ def simulate(
         run = dataclasses.replace(run, config=run.config.replace(packet_log=True))
     if out is not None:
         check_file("--out", out)
+    note_short_warmup([run])
+    note_long([run], 1)
     errors = console(error=True)
     columns = (TextColumn("simulating"), BarColumn(bar_width=None), TextColumn("{task.percentage:>3.0f} %"))
     times = (TimeElapsedColumn(), TimeRemainingColumn())

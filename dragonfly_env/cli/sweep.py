@@ -28,6 +28,7 @@ def sweep(
     out: options.ResultsFolder = None,
     dry_run: options.DryRun = False,
     plots: options.Plots = True,
+    as_json: options.AsJson = False,
 ) -> None:
     """Compare policies: simulate each with each traffic, load and seed; then draw figures and print tables.
 
@@ -49,4 +50,4 @@ def sweep(
     plan = Scenario.from_dict(settings.over(base), name=scenario.stem if scenario else "")
     usual = Path("results", scenario.stem) if scenario else default_folder(plan.name, plan)
     folder = check_folder("--out", out or usual)
-    compare(plan, folder, how.make(), dry_run=dry_run, plots=plots)
+    compare(plan, folder, how.make(), dry_run=dry_run, plots=plots, as_json=as_json)

@@ -12,6 +12,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
 from dragonfly_env.agents.evaluation import Evaluation, evaluate_over_seeds
+from dragonfly_env.agents.learner import AGENTS
 from dragonfly_env.agents.training import EVALUATION_NS, EVALUATION_SEEDS, EVALUATION_WARMUP_NS
 from dragonfly_env.checks.files import check_folder
 from dragonfly_env.checks.values import (
@@ -24,7 +25,7 @@ from dragonfly_env.checks.values import (
     split_settings,
 )
 from dragonfly_env.cli import options
-from dragonfly_env.cli.commands import Typed, option, rows
+from dragonfly_env.cli.commands import Typed, completing, option, rows
 from dragonfly_env.cli.comparison import this_command
 from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.cli.options import items, time
@@ -44,7 +45,12 @@ _HEURISTICS = ("min", "val-g", "ugal-n", "par", "neural-v1")
 
 def train(
     agent: Annotated[
-        str, typer.Argument(metavar="AGENT", help="deep-q, ppo, or your learner: [bold]file.py:Class[/bold].")
+        str,
+        typer.Argument(
+            metavar="AGENT",
+            help="deep-q, ppo, or your learner: [bold]file.py:Class[/bold].",
+            autocompletion=completing(lambda: AGENTS),
+        ),
     ] = "deep-q",
     agent_settings: Annotated[
         list[str] | None,

@@ -23,6 +23,7 @@ from dragonfly_env.checks.values import (
     config_error,
     ns_to_ps,
     parse_assignment,
+    parse_time,
     unknown_name,
 )
 from dragonfly_env.config.links import (
@@ -483,10 +484,12 @@ _USUAL_CLASSES = ("host", "local", "global")
 
 
 def read_field(row: str, text: str) -> dict[str, Any]:
-    """The field of a network that a person types as ``"packet_bytes=256"``."""
-    field = dict([parse_assignment(text, row)])
-    NetworkConfig._check_names(field)
-    return field
+    """The field of a network that a person types as ``"packet_bytes=256"``; a time may have a unit."""
+    name, value = parse_assignment(text, row)
+    NetworkConfig._check_names({name: value})
+    if isinstance(value, str) and name.endswith("_ns"):
+        value = parse_time(name, value)
+    return {name: value}
 
 
 def networks() -> tuple[str, ...]:

@@ -87,6 +87,8 @@ class Flag:
     """Whether the value is a table that changes only some keys of the row's own table."""
     decides: tuple[str, ...] = ()
     """Names of other settings, in messages, that this flag decides."""
+    names_of_values: Callable[[], Iterable[str]] | None = None
+    """Lists the values that a shell completes."""
 
 
 def as_typed(row: str, text: str) -> str:

@@ -30,6 +30,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
@@ -199,6 +200,10 @@ class Dragonfly(Record):
         """
         key = str(name)
         if key not in PRESETS:
+            numbers = [int(part) for part in re.split("[,x:]", key) if part.strip().isdecimal()]
+            if len(numbers) in (3, 4):
+                typed = ",".join(map("{}={}".format, "pahg", numbers))
+                raise config_error("topology", key, f"must have names: {typed}")
             raise unknown_name("topology", key, PRESETS)
         cls._check_names(overrides, extra=INSTEAD, meant=WORDS)
         return cls(**with_changes(PRESETS[key], overrides))

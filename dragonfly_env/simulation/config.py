@@ -25,7 +25,7 @@ from dragonfly_env.checks.values import (
     split_settings,
 )
 from dragonfly_env.config.groups import Grid
-from dragonfly_env.config.network import NetworkConfig, read_field
+from dragonfly_env.config.network import NetworkConfig, networks, read_field
 from dragonfly_env.config.rows import (
     MACHINE,
     SYSTEM,
@@ -43,7 +43,7 @@ from dragonfly_env.config.rows import (
     time_ns,
 )
 from dragonfly_env.config.systems import FIELDS, INSTEAD
-from dragonfly_env.config.topology import Dragonfly, read_topology
+from dragonfly_env.config.topology import Dragonfly, read_topology, topologies
 from dragonfly_env.jobs.job import as_policy
 from dragonfly_env.jobs.workload import (
     JobPolicies,
@@ -108,6 +108,7 @@ class RunSettings(Record):
                 usual="1056",
                 read=read_topology,
                 decides=(*FIELDS, *INSTEAD, *(field.name for field in dataclasses.fields(Grid))),
+                names_of_values=topologies,
             ),
             Flag(
                 "--arrangement",
@@ -117,6 +118,7 @@ class RunSettings(Record):
                 read=lambda row, text: {"arrangement": text.strip()},
                 is_part=True,
                 decides=("arrangement",),
+                names_of_values=_core.arrangements,
             ),
         ),
     )
@@ -131,6 +133,7 @@ class RunSettings(Record):
                 SYSTEM,
                 usual="default",
                 read=lambda row, text: {"preset": text.strip()},
+                names_of_values=networks,
             ),
             Flag(
                 "--set",
@@ -141,6 +144,7 @@ class RunSettings(Record):
                 read=read_field,
                 is_part=True,
                 decides=tuple(field.name for field in dataclasses.fields(NetworkConfig)),
+                names_of_values=lambda: [f"{field.name}=" for field in dataclasses.fields(NetworkConfig)],
             ),
         ),
     )
@@ -157,7 +161,15 @@ class RunSettings(Record):
         doc="Times at which hosts generate messages: at even intervals (``NetworkConfig.periodic_intervals``) and all "
         "in phase, by a trial per flit time, with exponential gaps, as a trace says, or as the programs of closed-loop "
         "traffic do. 'auto' becomes 'trace' for a trace, 'program' for closed-loop traffic and 'periodic' otherwise.",
-        flags=(Flag("--injection", "periodic, bernoulli or poisson.", TRAFFIC, usual="periodic"),),
+        flags=(
+            Flag(
+                "--injection",
+                "periodic, bernoulli or poisson.",
+                TRAFFIC,
+                usual="periodic",
+                names_of_values=lambda: ("periodic", "bernoulli", "poisson"),
+            ),
+        ),
     )
     source_queue_packets: int | None = integer(
         None,

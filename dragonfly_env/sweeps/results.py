@@ -109,7 +109,7 @@ def take_folder(folder: Path, name: str, runs: Sequence[Run], *, force: bool) ->
     if others := others_in(folder, runs):
         if not force:
             allowed = f"has {others} runs of another scenario: name another folder (--out), or take it over (--force)"
-            raise config_error("results folder", str(folder), allowed)
+            raise config_error("folder", str(folder), allowed)
         number = next(n for n in itertools.count(1) if not (folder / f"scenario-{n}.json").exists())
         for name_of_file in (_MANIFEST, _MERGED, _PAGE):
             if (file := folder / name_of_file).exists():

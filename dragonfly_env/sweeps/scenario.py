@@ -5,7 +5,8 @@ options, as a deterministic list of runs.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
@@ -40,12 +41,21 @@ from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.jobs import Job
 from dragonfly_env.jobs.mix import BackgroundMix
+from dragonfly_env.jobs.parse import programs
 from dragonfly_env.jobs.workload import parse_jobs
-from dragonfly_env.policy import Policy, policies
+from dragonfly_env.policy import Policy, describe_policy, policies
 from dragonfly_env.simulation.config import RunSettings, SimulationConfig
 from dragonfly_env.simulation.window import after_warmup
 from dragonfly_env.sweeps.point import AnyPolicy, Point, Run, offers_itself, split_policy
-from dragonfly_env.traffic import DemandMatrix, Schedule, Traffic, parse_traffic, traffic_from_dict
+from dragonfly_env.traffic import (
+    DemandMatrix,
+    Schedule,
+    Traffic,
+    parse_traffic,
+    traffic_from_dict,
+    traffic_patterns,
+)
+from dragonfly_env.traffic.workloads import PLACEMENTS
 from dragonfly_env.training.agents import AgentSource, means_file
 
 LONGEST_NS = 1e12  # a thousand seconds of simulated time: beyond any sensible run
@@ -59,6 +69,13 @@ def _listed(value: Any) -> list[Any]:
     if value is None:
         return []
     return list(value) if isinstance(value, Sequence) and not isinstance(value, str) else [value]
+
+
+def _split_loads(text: str) -> list[str]:
+    """Split ``"0.1,0.2"`` at its commas."""
+    if re.fullmatch(r"\s*0,\d+\s*", text):
+        raise config_error("loads", text, f"must have a decimal point: {text.strip().replace(',', '.')}")
+    return split_items(text)
 
 
 def parse_loads(field: str, values: object) -> tuple[float, ...]:
@@ -76,9 +93,12 @@ def _loads_of(part: object, field: str) -> list[float]:
     pieces: list[Any] = [parse_value(piece) for piece in part.split(":")] if isinstance(part, str) else [part]
     numbers = all(isinstance(piece, (int, float)) and not isinstance(piece, bool) for piece in pieces)
     if len(pieces) not in (1, 3) or not numbers:
-        raise config_error(
-            field, part, "must be a load such as 0.3, or a range start:stop:step such as 0.1:1.0:0.1"
-        )
+        allowed = "must be a load such as 0.3, or a range start:stop:step such as 0.1:1.0:0.1"
+        if percent := re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*%\s*", str(part)):
+            allowed = f"must be a fraction of the host links' bandwidth: {float(percent[1]) / 100:g}"
+        elif ends := re.fullmatch(r"\s*([\d.]+)\s*[:-]\s*([\d.]+)\s*", str(part)):
+            allowed = f"must be a range with a step: {ends[1]}:{ends[2]}:0.1"
+        raise config_error(field, part, allowed)
     if len(pieces) == 1:
         return [round(pieces[0], 6)]
     start, stop, step = (
@@ -169,9 +189,18 @@ def split_policies(text: str) -> list[str]:
         has_parameters = bool(choices) and ":" in choices[-1] and _is_built_in(_split_label(choices[-1])[1])
         if value and ":" not in named and has_parameters and value.partition(":")[0] not in policies():
             choices[-1] += f",{part}"
+        elif choices and named in _parameters_of(choices[-1]) and value not in policies():
+            typed = f"{choices[-1]},{part}"
+            raise config_error("policies", typed, f"parameters follow a colon: {choices[-1]}:{part}")
         else:
             choices.append(part)
     return choices
+
+
+def _parameters_of(choice: str) -> set[str]:
+    """Names of the parameters of a policy that is typed without any."""
+    _, spec = _split_label(choice)
+    return {row.name for row in describe_policy(spec)} if spec in policies() else set()
 
 
 def _is_built_in(spec: str) -> bool:
@@ -264,9 +293,14 @@ class TrafficChoice:
         return cls(traffic, label or traffic.spec, loads, **times)
 
 
-def _items(names: str, help: str, metavar: str, decides: tuple[str, ...] = ()) -> Flag:
+def _items(names: str, help: str, metavar: str, values: Callable[[], Iterable[str]]) -> Flag:
     """The flag of a list of traffic."""
-    return Flag(names, help, TRAFFIC, metavar, split=split_items, read=as_typed, decides=decides)
+    return Flag(names, help, TRAFFIC, metavar, split=split_items, read=as_typed, names_of_values=values)
+
+
+def _jobs_by_name() -> list[str]:
+    """Beginnings of jobs, whose hosts follow."""
+    return [f"{name}:hosts=" for name in programs()]
 
 
 def _each_once(field: str, labels: Sequence[str]) -> None:
@@ -350,6 +384,7 @@ class Scenario(RunSettings):
                 split=split_policies,
                 read=as_typed,
                 decides=("policy",),
+                names_of_values=policies,
             ),
         ),
     )
@@ -358,7 +393,7 @@ class Scenario(RunSettings):
         _traffic,
         "",
         "Traffic in the order of tables and figures, for `TrafficChoice.parse`; without any: none, next to jobs.",
-        flags=(_items("--traffic", "Traffic patterns, e.g. uniform,adv+1.", "PATTERN"),),
+        flags=(_items("--traffic", "Traffic patterns, e.g. uniform,adv+1.", "PATTERN", traffic_patterns),),
     )
     loads: tuple[float, ...] = setting(
         (),
@@ -366,14 +401,22 @@ class Scenario(RunSettings):
         "of the host link",
         'Offered loads, or ranges "0.1:1.0:0.1", for traffic that states none itself; closed-loop traffic has none.',
         flags=(
-            _items("--load -l", "Load of the host links: 0.3 or 0.1:0.9:0.2.", "LOAD", decides=("load",)),
+            Flag(
+                "--load -l",
+                "Load of the host links: 0.3 or 0.1:0.9:0.2.",
+                TRAFFIC,
+                "LOAD",
+                split=_split_loads,
+                read=as_typed,
+                decides=("load",),
+            ),
         ),
     )
     seeds: tuple[int, ...] = setting(
         (1,),
         _seeds,
         "",
-        "One run for each; they give the confidence intervals.",
+        "Seeds of the random streams: each is a run, and several give confidence intervals.",
         flags=(
             Flag(
                 "--seed -s",
@@ -415,14 +458,16 @@ class Scenario(RunSettings):
         "",
         "Jobs of every run, as tables or strings; their ``start_ns`` counts from the end of the warm-up, that of "
         "endless jobs from time 0.",
-        flags=(_items("--job", "A job, e.g. milc:hosts=32,scale=0.25.", "JOB"),),
+        flags=(_items("--job", "A job, e.g. milc:hosts=32,scale=0.25.", "JOB", _jobs_by_name),),
     )
     programs: tuple[tuple[Job, ...], ...] = setting(
         (),
         _programs,
         "",
         "Jobs, or lists of jobs, of which each run has one entry, before ``jobs``. Empty: ``jobs`` alone.",
-        flags=(_items("--program", "A job of some runs: each --program has its own runs.", "JOB"),),
+        flags=(
+            _items("--program", "A job of some runs: each --program has its own runs.", "JOB", _jobs_by_name),
+        ),
     )
     placements: tuple[str, ...] = setting(
         (),
@@ -435,6 +480,7 @@ class Scenario(RunSettings):
                 "--placement",
                 "Hosts of the jobs, e.g. random,groups=2: each placement has its own runs.",
                 "PLACEMENT",
+                lambda: PLACEMENTS,
             ),
         ),
     )

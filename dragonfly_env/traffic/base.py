@@ -230,8 +230,18 @@ def spell(name: str, arguments: Mapping[str, Any]) -> str:
     return ":".join([name, ",".join(f"{key}={text(value)}" for key, value in arguments.items())]).rstrip(":")
 
 
+_WORDS = {
+    **dict.fromkeys(("adversarial", "adversary", "worst-case", "worst"), "adv+1"),
+    **dict.fromkeys(("random", "ur", "uniform-random", "un"), "uniform"),
+    **dict.fromkeys(("alltoall", "a2a"), "all-to-all"),
+}
+"""Words of the field, and the patterns that they mean."""
+
+
 def make_named(name: str, arguments: Mapping[str, Any]) -> NamedTraffic:
     """The object for a name of the registry."""
+    if (same := _WORDS.get(name.strip().lower())) is not None:
+        raise config_error("traffic", name, f"is called {same!r} here")
     known, preset = _core.parse_pattern(name)
     merged = {**preset, **check_mapping("traffic", arguments)}
     cls = NamedTraffic.classes.get(known)

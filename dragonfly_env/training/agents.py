@@ -26,6 +26,11 @@ from dragonfly_env.checks.files import refusing
 from dragonfly_env.checks.values import config_error, unknown_name
 
 FORMS = "a policy, the file of an agent, file.py:Class with a method act(batch), or file.py:Class@FILE"
+_WORDS = {
+    **dict.fromkeys(("dqn", "deepq", "deep_q", "double-dqn", "q-learning"), "deep-q"),
+    **dict.fromkeys(("ppo2", "mappo", "ippo"), "ppo"),
+}
+"""Names of algorithms, and the agents that they mean."""
 _GENERIC_NAMES = ("agent", "latest", "final", "best", "model")
 _CLASS_AND_FILE = re.compile(r"(?P<class>[^@]+:[^\W\d]\w*)@(?P<file>.+)", re.DOTALL)
 
@@ -126,7 +131,8 @@ class LearnerSource:
         if spec in AGENTS:
             return cls(spec, agent_class(spec))
         if ":" not in spec:
-            raise unknown_name("agent", spec, (*AGENTS, "module:Class", "file.py:Class"))
+            forms = (*AGENTS, "module:Class", "file.py:Class")
+            raise unknown_name("agent", spec, forms, meant=_WORDS)
         return cls(spec, load_class(spec, Path.cwd()))
 
     @property

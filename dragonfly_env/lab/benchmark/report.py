@@ -310,7 +310,7 @@ def _chart(scores: Scores) -> str:
 def write_reports(work: Benchmark, scores: Scores, command: str) -> dict[str, Path]:
     """Write scores, page, leaderboard and figure into the results folder; what each file is, and where."""
     folder = work.folder
-    with refusing("results folder", folder, "must be a writable folder"):
+    with refusing("folder", folder, "must be a writable folder"):
         folder.mkdir(parents=True, exist_ok=True)
         with open_output(folder / SCORES_NAME) as file:
             scores.table.to_parquet(file, index=False)  # pyarrow takes only names in UTF-8

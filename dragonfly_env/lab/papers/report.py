@@ -107,7 +107,7 @@ def write_reports(
     judged = [replace(one, verdicts=texts[one.variant]) for one in judged]
     folder = judged[0].work.folder
     table, page = folder / "claims.csv", folder / "claims.md"
-    with refusing("results folder", folder, "must be a writable folder"):
+    with refusing("folder", folder, "must be a writable folder"):
         folder.mkdir(parents=True, exist_ok=True)
         for path, text in ((table, as_csv(judged)), (page, as_markdown(judged, pictures, command))):
             write_text(text, path)

@@ -120,7 +120,7 @@ def test_the_core_receives_what_is_set() -> None:
 def test_an_unknown_policy_gets_the_nearest_one(typo: str, meant: str) -> None:
     with pytest.raises(
         dfe.ConfigError,
-        match=rf"^policy = '{typo}': must be a known name; did you mean '{meant}'\? 'dragonfly-env info'",
+        match=rf"^policy = '{typo}': is unknown; did you mean '{meant}'\? 'dragonfly-env info'",
     ):
         dfe.make_policy(typo)
 

@@ -28,6 +28,48 @@ def test_help_explains_itself(command: list[str]) -> None:
 def test_version_is_printed() -> None:
     done = run("--version")
     assert (done.exit_code, done.stdout) == (0, f"dragonfly-env {dfe.__version__}\n")
+    assert run("version").stdout == done.stdout
+
+
+def test_help_is_a_command() -> None:
+    assert run("help").stdout == run("--help").stdout
+    assert run("help", "plot").stdout == run("plot", "--help").stdout
+
+
+def test_quiet_commands_print_results_and_errors_alone() -> None:
+    command = ("simulate", "-t", "72", *SHORT)
+    assert "packet-hops per CPU-second" in run(*command).stderr
+    done = run(*command, "-q")
+    assert (done.stderr, done.stdout) == ("", run(*command).stdout)
+    assert run(*command, "-q", "-p", "ugl-n").stderr.startswith("error: --policy ugl-n: ")
+
+
+def test_the_short_page_of_info_has_every_name_and_at_most_thirty_lines() -> None:
+    printed = run("info", columns=100).stdout
+    assert len(printed.splitlines()) <= 30
+    assert {*dfe.topologies(), *dfe.networks(), *dfe.policies(), *dfe.traffic_patterns()} <= set(
+        printed.split()
+    )
+
+
+def test_info_as_json_has_the_rows_of_what_it_lists() -> None:
+    lists = json.loads(run("info", "--json").stdout)
+    assert [row["name"] for row in lists["policies"]] == list(dfe.policies())
+    assert [row["name"] for row in lists["topologies"]] == list(dfe.topologies())
+    policy = json.loads(run("info", "ugal-n", "--json").stdout)["policy"]
+    assert [row["name"] for row in policy["parameters"]] == [row.name for row in describe_policy("ugal-n")]
+    topology = json.loads(run("info", "-t", "p=2,a=4,h=2", "--json").stdout)["topology"]
+    assert (topology["hosts"], topology["g"]) == (72, 9)
+
+
+def test_sweep_as_json_has_a_row_per_run(tmp_path: Path) -> None:
+    done = run(*SWEEP, "--out", str(tmp_path), "-j", "1", "--no-plots", "--json")
+    assert done.exit_code == 0, done.stderr
+    runs = json.loads(done.stdout)["runs"]
+    table = pd.read_parquet(tmp_path / "results.parquet")
+    assert {run["run_id"]: run["latency_mean_ns"] for run in runs} == pytest.approx(
+        dict(zip(table["run_id"], table["latency_mean_ns"], strict=True))
+    )
 
 
 def test_info_has_the_numbers_of_a_topology() -> None:

@@ -173,7 +173,7 @@ def test_options_reach_the_network() -> None:
         (["tiny", "--warmup", "50000"], "--warmup 50000: must be below episode_ns = 50000"),
         (
             ["tiny", "--out", "/proc/nowhere"],
-            "results folder = '/proc/nowhere': must be a folder that can be written to",
+            "--out /proc/nowhere: must be a folder that can be written to",
         ),
     ],
 )

@@ -159,8 +159,23 @@ def test_a_time_that_is_none_is_refused(text: str) -> None:
         parse_time("warmup_ns", text)
 
 
-@pytest.mark.parametrize(("words", "completed"), [("sim", "simulate"), ("simulate --to-", "--to-completion")])
-def test_a_shell_completes_commands_and_options(words: str, completed: str) -> None:
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [
+        ("sim", "simulate"),
+        ("simulate --to-", "--to-completion"),
+        ("simulate -p u", "ugal-n"),
+        ("sweep -p min,ug", "min,ugal-n"),
+        ("sweep --traffic adv", "adv+1"),
+        ("view -t the", "theta-m8"),
+        ("bounds -n q", "q-adaptive"),
+        ("simulate --set global_l", "global_latency_ns="),
+        ("info ugal-", "ugal-n"),
+        ("evaluate pa", "par"),
+        ("train deep", "deep-q"),
+    ],
+)
+def test_a_shell_completes_commands_options_and_values(words: str, completed: str) -> None:
     environment = {
         "_DRAGONFLY_ENV_COMPLETE": "complete_bash",
         "COMP_WORDS": f"dragonfly-env {words}",

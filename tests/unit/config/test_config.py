@@ -59,7 +59,7 @@ def test_a_bad_value_is_refused_by_name_and_range(field: str, value: Any) -> Non
         config(**{field: value})
     message = str(caught.value)
     assert message.startswith(f"{field} = "), message
-    assert "must" in message
+    assert "must" in message or "is unknown" in message
 
 
 @pytest.mark.parametrize("value", ["", "unifrom", "adv+", "adv+x", None, 3, [], {}, np.zeros((3, 3))])
@@ -254,7 +254,7 @@ def test_toml_may_be_short() -> None:
     [
         ("", r"^topology = None: must be given"),
         ("[topology", r"^toml = .*must be TOML"),
-        ("topology = 3", r"^topology = .3.: must be a known name; did you mean '72'"),
+        ("topology = 3", r"^topology = .3.: is unknown; did you mean '72'"),
         ("topology = {preset='72'}\nloads = 1", r"^loads = 1: .*did you mean 'load'"),
         ("topology = {preset='72', q=1}", r"^q = 1: a topology has no such setting"),
         ("topology = {p=1}", r"^topology = .*lacks a, h"),

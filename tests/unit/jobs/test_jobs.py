@@ -185,7 +185,7 @@ def test_what_placements_say() -> None:
         ([{"program": "milc:size=2", "hosts": 4}], r"jobs\[0\].size = 2: program 'milc' has no such setting"),
         (
             [{"program": "uniform", "hosts": 4}],
-            r"jobs\[0\].program = 'uniform': must be a known name; 'dragonfly-env info'",
+            r"jobs\[0\].program = 'uniform': is unknown; 'dragonfly-env info'",
         ),
         ([{"program": "milc", "hosts": 4, "policy": "mim"}], r"jobs\[0\].policy = 'mim'"),
         ([{"program": "milc", "hosts": 4, "iterations": 0}], r"jobs\[0\].iterations = 0"),

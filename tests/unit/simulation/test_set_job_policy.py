@@ -132,7 +132,7 @@ def test_what_waits_in_source_queues_is_routed_anew_and_what_is_on_its_way_is_no
         ("par", "must need no other paths"),
         ("q-adaptive", "must learn nothing"),
         ("tpr", "must need no "),
-        ("ad5", "must be a known name; did you mean"),
+        ("ad5", "is unknown; did you mean"),
         (3, "must be a policy"),
     ],
 )
