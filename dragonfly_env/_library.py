@@ -9,7 +9,14 @@ from dragonfly_env.config.groups import Grid
 from dragonfly_env.config.links import LinkConfig
 from dragonfly_env.config.network import NetworkConfig, networks
 from dragonfly_env.config.topology import Dragonfly, topologies
-from dragonfly_env.envs import BatchedRoutingEnv, DecisionBatch, HopFeedback, Rollout, Transitions
+from dragonfly_env.envs import (
+    BatchedRoutingEnv,
+    DecisionBatch,
+    HopFeedback,
+    Outcomes,
+    Rollout,
+    Transitions,
+)
 from dragonfly_env.errors import ConfigError, DeadlockError, IllegalActionError, StateError
 from dragonfly_env.jobs import Job
 from dragonfly_env.jobs.parse import programs
@@ -42,6 +49,7 @@ __all__ = [
     "LinkConfig",
     "Metrics",
     "NetworkConfig",
+    "Outcomes",
     "Policy",
     "Rollout",
     "RouterVecEnv",

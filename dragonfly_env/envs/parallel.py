@@ -128,7 +128,7 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
         """(num_agents,) the actions; a router that has no packet and was left out idles."""
         names = self.possible_agents
         try:  # the usual case: an action for every router
-            chosen = np.fromiter(map(actions.__getitem__, names), np.int64, len(names))
+            chosen = np.fromiter(self._in_order(actions), np.int64, len(names))
         except KeyError:
             self._check_names(actions)
             return np.array([actions.get(name, self._idle) for name in names], np.int64)

@@ -79,7 +79,7 @@ class Info(dict[str, Any]):
 
     def __missing__(self, key: str) -> Any:
         if key == "completed":
-            parts = [step.of(self._router) for step in self._steps]
+            parts = [step.of(self._router) for step in getattr(self, "_steps", ())]
             return Outcomes.joined(parts) if len(parts) > 1 else parts[0] if parts else _NONE
         if key in self:
             return self._mask if key == "action_mask" else self._metrics
@@ -158,6 +158,7 @@ class Rounds:
         self._table = table
         self._idle = core.num_actions
         count = self._count = core.num_agents
+        self._number_type = np.min_scalar_type(count)  # short numbers are sorted faster
         self.idle_mask = np.frombuffer(bytes(self._idle) + b"\1", np.int8)
         self._known = _Masks()
         blank = np.zeros((count, core.num_features), np.float32)
@@ -166,7 +167,7 @@ class Rounds:
             {"illegal_actions": 0, "generated": 0, "delivered": 0, "decision_id": -1} for _ in range(count)
         ]
         self.decisions = 0
-        self._clear_step()
+        self.time_went_on, self.outcomes = False, ()
         self._open_batch()
 
     @property
@@ -199,14 +200,14 @@ class Rounds:
         Raises:
             IllegalActionError: For an integer out of range, or as ``illegal_actions`` says; nothing has changed.
         """
-        unsigned = actions.view(np.uint64)  # where a negative number is a large one
-        if unsigned.max() > self._idle:
-            router = int(unsigned.argmax())
-            raise _out_of_range(f"router_{router}", actions[router], self._idle)
         acting = self.acting
         illegal = self._core.take_actions(self._rows[self._begin : self._end], actions[acting])
         idle = actions == self._idle
         if illegal or np.count_nonzero(idle) != self._count - len(acting):
+            unsigned = actions.view(np.uint64)  # where a negative number is a large one
+            if unsigned.max() > self._idle:
+                router = int(unsigned.argmax())
+                raise _out_of_range(f"router_{router}", actions[router], self._idle)
             idle[acting] = True
             idle[acting[illegal]] = False
             routers = (~idle).nonzero()[0].tolist()
@@ -224,7 +225,7 @@ class Rounds:
         Raises:
             IllegalActionError: As ``act``.
         """
-        if 0 <= action <= self._idle and self._core.take_action(self._row_list[self._begin + turn], action):
+        if 0 <= action <= self._idle and self._core.take_action(int(self._rows[self._begin + turn]), action):
             return
         router = int(self.acting[turn])
         if not 0 <= action <= self._idle:
@@ -235,7 +236,7 @@ class Rounds:
 
     def finish(self) -> None:
         """End this round, whose actions were taken."""
-        self._clear_step()
+        self.time_went_on, self.outcomes = False, ()
         if self._end < len(self._rows):
             self._round += 1
             self._begin, self._end = self._end, self._ends[self._round]
@@ -277,39 +278,39 @@ class Rounds:
     def infos(self) -> list[Info]:
         """(num_agents,) the infos of the last step."""
         infos = list(map(Info, self.numbers))
-        outcomes = self.outcomes
-        for router, info in enumerate(infos):
-            info._router, info._steps = router, outcomes
+        if self.time_went_on:
+            steps = self.outcomes
+            columns = range(self._count), self.generated.tolist(), self.delivered.tolist()
+            for info, router, generated, delivered in zip(infos, *columns, strict=True):
+                info["generated"], info["delivered"] = generated, delivered
+                info._router, info._steps = router, steps
         if not self._table:
             for info, mask in zip(infos, self.masks, strict=True):
                 info._mask = mask
         for router, decision in zip(self._acting, self._ids[self._begin : self._end], strict=True):
             infos[router]["decision_id"] = decision
-        if self.time_went_on:
-            packets = self.generated.tolist(), self.delivered.tolist()
-            for info, generated, delivered in zip(infos, *packets, strict=True):
-                info["generated"], info["delivered"] = generated, delivered
         return infos
 
     def idle_info(self, router: int) -> Info:
         """The info of a router that has just acted, and that idles in the rest of the round."""
         self.masks[router] = mask = self.idle_mask
         info = Info(self.numbers[router])
-        info._router, info._steps, info._mask = router, (), mask
+        info._mask = mask
         return info
 
     def show_decisions(self, infos: Iterable[Info]) -> None:
         """Add to the infos of ``acting`` what they say about the decisions of this round."""
-        this = slice(self._begin, self._end)
-        for info, mask, decision in zip(infos, self._masks[this], self._ids[this], strict=True):
-            info._mask = mask
+        decisions = self._ids[self._begin : self._end]
+        for info, router, decision in zip(infos, self._acting, decisions, strict=True):
+            info._mask = self.masks[router]
             info["decision_id"] = decision
 
     def add_outcomes(self, infos: Sequence[Info]) -> None:
         """Add the outcomes of the last step to infos that have those of earlier steps."""
         for step in self.outcomes:
             for router in step.routers():
-                infos[router]._steps += (step,)
+                info = infos[router]
+                info._router, info._steps = router, (*getattr(info, "_steps", ()), step)
 
     def add_metrics(self, infos: Sequence[Info]) -> None:
         """Add what the last infos of an episode have besides: the metrics of the router's scenario."""
@@ -321,16 +322,12 @@ class Rounds:
                 info._metrics = metrics
             first = end
 
-    def _clear_step(self) -> None:
-        self.time_went_on = False
-        self.outcomes = ()
-
     def _open_batch(self) -> None:
         """Put the batch into rounds, and begin the first."""
         batch = self._core.pending
         count = len(batch)
         agents = self._core.slots(batch)
-        numbers = agents.astype(np.min_scalar_type(self._count))  # which are sorted faster
+        numbers = agents.astype(self._number_type)
         by_agent = np.lexsort((batch.time_ns, numbers))  # a stable sort
         agents = agents[by_agent]
         is_first = np.ones(count, np.bool_)
@@ -338,23 +335,24 @@ class Rounds:
         (firsts,) = is_first.nonzero()
         # How many packets of the same router come before this one: the round in which its turn is.
         number = np.arange(count) - firsts[is_first.cumsum() - 1]
-        order = number.astype(np.min_scalar_type(count)).argsort(kind="stable")
+        order = number.astype(np.uint16 if count < 2**16 else np.int64).argsort(kind="stable")
         # All below by round, then by router.
         self._rows = rows = by_agent[order]
         self._agents = agents[order]
         self._ids: list[int] = batch.decision_ids[rows].tolist()
-        self._row_list: list[int] = rows.tolist()
         self._agent_list: list[int] = self._agents.tolist()
         self._legal = np.zeros((count, self._idle + 1), np.bool_)
         self._legal[:, :-1] = batch.mask[rows]
         if not self._table:
             obs = batch.obs[by_agent]
-            # Observations of different routers do not share memory: a kept one keeps no other router's alive.
-            of_routers = (obs[first:end].copy() for first, end in pairwise([*firsts.tolist(), count]))
-            each = [row for rows_of_router in of_routers for row in rows_of_router]
-            self._observations = list(map(each.__getitem__, order.tolist()))
-            legal = self._legal.view(f"V{self._idle + 1}").ravel().tolist()  # bytes
-            self._masks = list(map(self._known.__getitem__, legal))
+            routers = self._agent_list[: len(firsts)]
+            bounds = pairwise([*firsts.tolist(), count])
+            # By router, round by round. Observations of different routers do not share memory: a kept observation
+            # keeps no other router's alive.
+            self._to_come = {
+                router: iter(obs[first:end].copy())
+                for router, (first, end) in zip(routers, bounds, strict=True)
+            }
         self._ends: list[int] = np.bincount(number).cumsum().tolist()
         self._begin, self._end, self._round = 0, self._ends[0] if count else 0, 0
         self._show()
@@ -368,12 +366,11 @@ class Rounds:
             self.seen[self.acting] = self._core.pending.obs[self._rows[this]]
             return
         self.masks = masks = [self.idle_mask] * self._count
-        seen = self.seen
-        for router, observation, mask in zip(
-            acting, self._observations[this], self._masks[this], strict=True
-        ):
-            seen[router] = observation
-            masks[router] = mask
+        seen, to_come, known = self.seen, self._to_come, self._known
+        legal = self._legal[this].view(f"V{self._idle + 1}").ravel().tolist()  # bytes
+        for router, mask in zip(acting, legal, strict=True):
+            seen[router] = next(to_come[router])
+            masks[router] = known[mask]
 
 
 class _Masks(dict[bytes, Mask]):

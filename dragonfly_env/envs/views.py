@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import operator
 import secrets
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar, TypeAlias
@@ -138,6 +139,8 @@ class RouterView:
         self.possible_agents = [f"router_{i}" for i in range(count)]
         self.agents: list[str] = []
         self._index = {name: i for i, name in enumerate(self.possible_agents)}
+        # The values of a mapping by agent; the first name twice, so that one agent gives a tuple, too.
+        self._in_order = operator.itemgetter(*self.possible_agents, self.possible_agents[0])
         self.observation_spaces: dict[str, spaces.Space[Any]] = {
             name: spaces.Dict(
                 {

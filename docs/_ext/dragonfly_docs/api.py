@@ -95,7 +95,7 @@ PAGES = {
         (
             (
                 "dragonfly_env",
-                ("BatchedRoutingEnv", "DecisionBatch", "HopFeedback", "Rollout", "Transitions"),
+                ("BatchedRoutingEnv", "DecisionBatch", "HopFeedback", "Outcomes", "Rollout", "Transitions"),
             ),
             ("dragonfly_env", ("RouterVecEnv", "make_task", "task", "tasks")),
             ("dragonfly_env.named_tasks", ("Task", "TaskScore")),
