@@ -92,7 +92,7 @@ nitpick_ignore_regex = [
     ),
     ("py:class", r"dragonfly_env\.agents\.network_agent\.TrainedLayout"),
     ("py:class", r"dragonfly_env\.training\.agents\.AgentSource"),
-    ("py:class", r"dragonfly_env\.jobs\.records\.Records"),
+    ("py:class", r"dragonfly_env\._core\.Graph"),
     (
         "py:class",
         r"dragonfly_env\.sweeps\.(scenario\.(Policy|Traffic)Choice|progress\.Bar)",

@@ -1,10 +1,9 @@
-// Jobs: scripts of operations, where tasks live, and the source that several jobs make together.
+// Jobs: graphs of operations, where tasks live, and the source that several jobs make together.
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
 #include <array>
-
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -15,50 +14,102 @@
 #include "bindings/members.hpp"
 #include "bindings/traffic_handles.hpp"
 #include "core/error.hpp"
+#include "traffic/graph_program.hpp"
 #include "traffic/placement.hpp"
-#include "traffic/script_program.hpp"
 
 namespace py = pybind11;
 
 namespace dragonfly {
 namespace {
 
-struct ScriptHandle {
-  std::shared_ptr<const Script> script;
+struct GraphHandle {
+  std::shared_ptr<const Graph> graph;
 };
 
-template <class T>
-std::vector<T> values_of(const py::dict& columns, const char* name) {
-  const auto array = member<py::array_t<T, py::array::c_style>>(columns, name);
-  return {array.data(), array.data() + array.size()};
+// The operations of a rank, as Python's Operation has them: kind, partner, amount, label; then stream, the
+// operations after whose end and after whose start it comes, which may be left out.
+void read_operation(GraphBuilder& builder, const py::sequence& given) {
+  const auto field = [&given](std::size_t index) { return given[index].cast<std::int64_t>(); };
+  const std::size_t size = given.size();
+  const bool is_free = size > 5 && !(given[5].is_none() && py::len(given[6]) == 0);
+  const std::uint32_t operation =
+      builder.add({.kind = field(0),
+                   .partner = field(1),
+                   .amount = field(2),
+                   .label = builder.number_of(given[3].cast<std::string>()),
+                   .stream = size > 4 ? field(4) : 0},
+                  is_free ? GraphBuilder::Order::kFree : GraphBuilder::Order::kInList);
+  if (!is_free) return;
+  for (std::size_t index : {5U, 6U}) {
+    if (given[index].is_none()) continue;
+    for (const py::handle other : given[index]) {
+      builder.comes_after(operation, other.cast<std::int64_t>(), index == 6);
+    }
+  }
 }
 
-std::unique_ptr<ScriptHandle> make_script(const std::string& name, const py::dict& columns) {
-  ScriptText text{.name = name,
-                  .packet_bytes = member<std::uint32_t>(columns, "packet_bytes"),
-                  .first = values_of<std::uint64_t>(columns, "first"),
-                  .kinds = values_of<std::uint8_t>(columns, "kinds"),
-                  .partners = values_of<std::uint32_t>(columns, "partners"),
-                  .amounts = values_of<std::int64_t>(columns, "amounts"),
-                  .labels = values_of<std::uint32_t>(columns, "labels"),
-                  .label_names = member<std::vector<std::string>>(columns, "label_names"),
-                  .operation_names = member<std::vector<std::string>>(columns, "operation_names")};
+std::unique_ptr<GraphHandle> read_graph(const std::string& name, std::uint32_t ranks,
+                                        const py::function& operations, std::uint64_t most,
+                                        const std::string& iteration) {
+  GraphBuilder builder{name, ranks, iteration};
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    builder.begin_rank(rank);
+    for (const py::handle given : operations(rank)) {
+      if (builder.num_operations() == most) {
+        throw ConfigError{"program", "'" + name + "'",
+                          "must have at most " + std::to_string(most) + " operations on " +
+                              std::to_string(ranks) + " hosts"};
+      }
+      read_operation(builder, py::reinterpret_borrow<py::sequence>(given));
+    }
+    builder.end_rank();
+  }
   const py::gil_scoped_release release;
-  return std::make_unique<ScriptHandle>(ScriptHandle{std::make_shared<const Script>(std::move(text))});
+  return std::make_unique<GraphHandle>(
+      GraphHandle{std::make_shared<const Graph>(std::move(builder).build())});
+}
+
+// The operations of a rank, as read_operation() reads them.
+py::list write_operations(const GraphHandle& self, std::uint32_t rank) {
+  const Graph& graph = *self.graph;
+  const auto nodes = graph.nodes(rank);
+  std::vector<std::array<py::list, 2>> after(nodes.size());
+  for (std::uint32_t i = 0; i < nodes.size(); ++i) {
+    for (const std::uint32_t next : graph.after(nodes[i])) {
+      const std::uint32_t to = next & ~Graph::kOnStart;
+      if (!nodes[to].in_list) after[to][to == next ? 0 : 1].append(i);
+    }
+  }
+  py::list operations;
+  for (std::uint32_t i = 0; i < nodes.size(); ++i) {
+    const Node& node = nodes[i];
+    py::list fields;
+    fields.append(static_cast<int>(node.kind));
+    fields.append(node.partner);
+    fields.append(node.amount);
+    fields.append(graph.text(node.label));
+    if (!node.in_list || node.stream > 0) fields.append(node.stream);
+    if (!node.in_list) {
+      fields.append(after[i][0]);
+      fields.append(after[i][1]);
+    }
+    operations.append(fields);
+  }
+  return operations;
 }
 
 ProgramPtr program_of(const py::dict& job, std::uint32_t tasks) {
-  const py::object script = member<py::object>(job, "script");
-  if (py::isinstance<ScriptHandle>(script)) {
-    const auto& handle = py::cast<const ScriptHandle&>(script);
-    const ScriptRun run{.repetitions = member<std::uint32_t>(job, "iterations"),
-                        .piece_packets = member<std::uint32_t>(job, "piece_packets"),
-                        .jitter = member<double>(job, "jitter"),
-                        .seed = member<std::uint64_t>(job, "seed"),
-                        .job = member<std::uint32_t>(job, "number")};
-    return make_script_program(handle.script, run);
+  const py::object program = member<py::object>(job, "program");
+  if (py::isinstance<GraphHandle>(program)) {
+    const GraphRun run{.repetitions = member<std::uint32_t>(job, "iterations"),
+                       .packet_bytes = member<std::uint32_t>(job, "packet_bytes"),
+                       .piece_packets = member<std::uint32_t>(job, "piece_packets"),
+                       .jitter = member<double>(job, "jitter"),
+                       .seed = member<std::uint64_t>(job, "seed"),
+                       .job = member<std::uint32_t>(job, "number")};
+    return make_graph_program(py::cast<const GraphHandle&>(program).graph, run);
   }
-  return make_program(member<std::string>(job, "script"), tasks, member<std::uint32_t>(job, "packet_bytes"),
+  return make_program(member<std::string>(job, "program"), tasks, member<std::uint32_t>(job, "packet_bytes"),
                       member<std::uint32_t>(job, "packet_flits"));
 }
 
@@ -85,13 +136,25 @@ SourceHandle job_source(std::shared_ptr<const Dragonfly> topology,
 }  // namespace
 
 void bind_jobs(py::module_& module) {
-  py::class_<ScriptHandle>(module, "Script")
-      .def(py::init(&make_script), py::arg("name"), py::arg("columns"))
-      .def_property_readonly("num_ranks", [](const ScriptHandle& self) { return self.script->num_ranks(); })
-      .def_property_readonly("most_packets",
-                             [](const ScriptHandle& self) { return self.script->most_packets(); })
-      .def_property_readonly("packets", [](const ScriptHandle& self) { return self.script->packets(); })
-      .def_property_readonly("bytes", [](const ScriptHandle& self) { return self.script->bytes(); });
+  py::class_<GraphHandle>(module, "Graph")
+      .def(py::init(&read_graph), py::arg("name"), py::arg("ranks"), py::arg("operations"), py::arg("most"),
+           py::arg("iteration"))
+      .def_property_readonly("num_ranks", [](const GraphHandle& self) { return self.graph->num_ranks(); })
+      .def_property_readonly("num_operations",
+                             [](const GraphHandle& self) { return self.graph->num_nodes(); })
+      .def_property_readonly("measured", [](const GraphHandle& self) { return self.graph->operations(); })
+      .def_property_readonly("nests", [](const GraphHandle& self) { return self.graph->nests(); })
+      .def(
+          "most_packets",
+          [](const GraphHandle& self, std::uint32_t packet_bytes) {
+            return self.graph->packets(packet_bytes).most;
+          },
+          py::arg("packet_bytes"))
+      .def("operations", &write_operations, py::arg("rank"))
+      .def("__eq__",
+           [](const GraphHandle& self, const GraphHandle& other) { return *self.graph == *other.graph; })
+      .def("__hash__",
+           [](const GraphHandle& self) { return self.graph->num_nodes() ^ self.graph->packets(1).total; });
   module.def(
       "check_program",
       [](const std::string& spec, std::uint32_t tasks, std::uint32_t packet_bytes) {

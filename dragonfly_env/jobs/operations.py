@@ -1,6 +1,6 @@
-"""The operations that a program is made of: what one rank does, one after the other.
+"""The operations that a program is made of: what one rank does.
 
-A program is, per rank, a list of these (``Operation``), repeated for as many iterations as its job says. Sends and
+A program is, per rank, a list of operations (``Operation``), repeated for as many iterations as its job says. Sends and
 receives never block; a wait ends when all receives and sends that it is for are complete. The k-th receive from a rank
 with a label is for the k-th send with that label from there. Example, a ring::
 
@@ -10,23 +10,30 @@ with a label is for the k-th send with that label from there. Example, a ring::
         yield from wait()
         yield compute(1000)
         yield from allreduce(rank, range(ranks), 8)
+
+The list is the short form of a graph. An operation with ``after`` or ``after_start`` leaves the order of the list: it
+starts when the operations with these numbers (of the rank, from 0) have ended, or have started. Example, a computation
+that overlaps with the ring::
+
+    def overlapped(rank, ranks):
+        yield receive((rank - 1) % ranks, after=())     # 0
+        yield send((rank + 1) % ranks, 4096, after=())  # 1
+        yield compute(1000, after=())                   # 2
+        yield compute(500, after=(0, 2))                # 3: what came and what was computed
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from dragonfly_env.checks.values import MAX_RUN_NS, PS_PER_NS
+from dragonfly_env.checks.values import PS_PER_NS
 
 ANY_BYTES = -1
 """Of a receive: as many as are sent."""
 
 MOST_BYTES = 2**31 - 1
 """Of a message."""
-
-MAX_COMPUTE_NS = MAX_RUN_NS / 1000
-"""Of one computation."""
 
 MOST_HOSTS = 2**20
 """Of a job."""
@@ -51,24 +58,46 @@ class Operation(NamedTuple):
     """Bytes of a message, picoseconds of a computation."""
     label: str = ""
     """Of sends, receives and waits; of ``BEGIN`` and ``END`` the name of what is measured."""
+    stream: int = 0
+    """Of a computation: a stream executes one computation at a time, in the order in which they become ready."""
+    after: Iterable[int] | None = None
+    """Operations of the rank that end before this one starts; None: as the list says."""
+    after_start: Iterable[int] = ()
+    """Operations of the rank that start before this one does."""
 
 
-def send(to: int, num_bytes: int, label: str = "") -> Operation:
+def send(
+    to: int,
+    num_bytes: int,
+    label: str = "",
+    *,
+    after: Iterable[int] | None = None,
+    after_start: Iterable[int] = (),
+) -> Operation:
     """A message to a rank, in whole packets, at least one. Does not block.
 
     Args:
         to: The receiving rank. A message to the rank itself goes to the host's router and back.
         num_bytes: The size of the message.
         label: Tells messages between the same ranks apart.
+        after: Operations of the rank that end before this one starts; None: the last wait or computation of the list.
+        after_start: Operations of the rank that start before this one does.
 
     Example:
-        >>> dfe.jobs.send(3, 4096, label="halo")
-        Operation(kind=0, partner=3, amount=4096, label='halo')
+        >>> dfe.jobs.send(3, 4096, label="halo").amount
+        4096
     """
-    return Operation(SEND, to, num_bytes, label)
+    return Operation(SEND, to, num_bytes, label, 0, after, after_start)
 
 
-def receive(source: int, num_bytes: int = ANY_BYTES, label: str = "") -> Operation:
+def receive(
+    source: int,
+    num_bytes: int = ANY_BYTES,
+    label: str = "",
+    *,
+    after: Iterable[int] | None = None,
+    after_start: Iterable[int] = (),
+) -> Operation:
     """Room for the next message of a rank with this label. Does not block; with a size, that of the send must equal
     it.
 
@@ -76,25 +105,32 @@ def receive(source: int, num_bytes: int = ANY_BYTES, label: str = "") -> Operati
         source: The sending rank.
         num_bytes: The size of the message; ``ANY_BYTES``: any.
         label: Tells messages between the same ranks apart.
+        after: Operations of the rank that end before this one starts; None: the last wait or computation of the list.
+        after_start: Operations of the rank that start before this one does.
 
     Example:
         >>> dfe.jobs.receive(3, label="halo").partner
         3
     """
-    return Operation(RECEIVE, source, num_bytes, label)
+    return Operation(RECEIVE, source, num_bytes, label, 0, after, after_start)
 
 
-def compute(time_ns: float) -> Operation:
+def compute(
+    time_ns: float, *, stream: int = 0, after: Iterable[int] | None = None, after_start: Iterable[int] = ()
+) -> Operation:
     """Nothing but computation for a time, to which the job adds its jitter. Messages go on meanwhile.
 
     Args:
         time_ns: How long.
+        stream: A stream executes one computation at a time, in the order in which they become ready.
+        after: Operations of the rank that end before this one starts; None: the last wait or computation of the list.
+        after_start: Operations of the rank that start before this one does.
 
     Example:
         >>> dfe.jobs.compute(2.5).amount
         2500
     """
-    return Operation(COMPUTE, 0, round(time_ns * PS_PER_NS))
+    return Operation(COMPUTE, 0, round(time_ns * PS_PER_NS), "", stream, after, after_start)
 
 
 def begin(name: str) -> Operation:

@@ -11,14 +11,15 @@ import dataclasses
 import functools
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib import resources
 from typing import Any, ClassVar, Final, TypeVar
 
+from dragonfly_env import _core
 from dragonfly_env.checks.values import MAX_SETTING_NS, check_mapping, config_error
 from dragonfly_env.config.rows import Record, changed, integer, read_only, real, time_ns, values_of
 from dragonfly_env.jobs.operations import MOST_BYTES, SEND, SEND_ALL_TO_ALL, Operation
-from dragonfly_env.jobs.records import Records
+from dragonfly_env.metrics.operations import ITERATION
 
 PAPER_SHARES: Final = {
     "milc": 0.52,
@@ -76,16 +77,16 @@ class Program(ABC):
     def operations(self, rank: int, ranks: int) -> Iterable[Operation]:
         """Yield the operations of a rank in an iteration."""
 
+    def graph(self, ranks: int) -> _core.Graph:
+        """Return the operations of all ranks in an iteration, checked; the same object for equal programs."""
+        return _graph(self, ranks)
+
     def check(self, hosts: int) -> None:  # noqa: B027 - most programs run on any number
         """Raise ``ConfigError`` if the program cannot run on so many hosts."""
 
     def num_hosts(self) -> int | None:
         """How many it is for, if it is written for a certain number."""
         return None
-
-    def recorded(self, ranks: int) -> Records:
-        """Check and return the operations of all ranks in an iteration."""
-        return Records(self.spec, ranks, lambda rank: self.operations(rank, ranks), _MOST_OPERATIONS)
 
     def piece(self) -> int:
         """The bytes of a message that leave before it is another one's turn."""
@@ -102,6 +103,30 @@ class Program(ABC):
     def resolved(self, ranks: int) -> str | dict[str, Any]:
         """`to_dict` with every default and what comes from data of the package: all that a result depends on."""
         return self.to_dict()
+
+
+@functools.lru_cache(maxsize=128)
+def _graph(program: Program, ranks: int) -> _core.Graph:
+    program.check(ranks)
+    return make_graph(program.spec, ranks, lambda rank: program.operations(rank, ranks), _MOST_OPERATIONS)
+
+
+def make_graph(
+    name: str, ranks: int, operations: Callable[[int], Iterable[Operation]], most: int
+) -> _core.Graph:
+    """Read the operations of every rank.
+
+    Args:
+        name: The program, for messages.
+        ranks: How many ranks the program has.
+        operations: Returns the operations of one rank.
+        most: Operations that the program may have.
+
+    Raises:
+        ConfigError: For too many operations, for an operation out of range, for a name that is begun and never ended,
+            for a message that is not sent or not received, and for operations that wait in a circle.
+    """
+    return _core.Graph(name, ranks, operations, most, ITERATION)
 
 
 Made = TypeVar("Made", bound="Motif")

@@ -6,11 +6,11 @@ import dataclasses
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
+from dragonfly_env import _core
 from dragonfly_env.checks.values import check_integer, config_error
 from dragonfly_env.config.rows import Record, changed, integer, real
 from dragonfly_env.jobs.operations import MOST_BYTES, MOST_HOSTS, Operation
-from dragonfly_env.jobs.program import MAX_JITTER, PIECE_BYTES, Program
-from dragonfly_env.jobs.records import Records
+from dragonfly_env.jobs.program import MAX_JITTER, PIECE_BYTES, Program, make_graph
 
 RankProgram: TypeAlias = Callable[[int, int], Iterable[Operation]]
 """A program of your own: (rank, ranks) -> the operations of one iteration."""
@@ -24,7 +24,7 @@ class RecordedProgram(Record, Program):
 
     Args:
         name: For tables and messages.
-        records: The operations of all ranks.
+        made: The operations of all ranks.
 
     Example:
         >>> def ring(rank, ranks):
@@ -37,7 +37,7 @@ class RecordedProgram(Record, Program):
     """
 
     name: str
-    records: Records = dataclasses.field(repr=False)
+    made: _core.Graph = dataclasses.field(repr=False)
     jitter: float = real(
         0.0, 0.0, MAX_JITTER, doc="Standard deviation of computing times, as a share of them."
     )
@@ -59,12 +59,13 @@ class RecordedProgram(Record, Program):
             **settings: ``jitter`` and ``piece_bytes``.
 
         Raises:
-            ConfigError: For a program that never ends, and for a ``begin`` without ``end``.
+            ConfigError: For a program that never ends, and for a ``begin`` without ``end``; the message names the rank
+                and the operation.
         """
         check_integer("ranks", ranks, 1, MOST_HOSTS)
         name = str(getattr(function, "__name__", type(function).__name__))
-        records = Records(name, ranks, lambda rank: function(rank, ranks), _MOST_OPERATIONS)
-        return cls(name, records, **settings)
+        made = make_graph(name, ranks, lambda rank: function(rank, ranks), _MOST_OPERATIONS)
+        return cls(name, made, **settings)
 
     def __repr__(self) -> str:
         return f"<{self.name} of {self.num_hosts()} ranks>"
@@ -74,26 +75,28 @@ class RecordedProgram(Record, Program):
         return self.name
 
     def num_hosts(self) -> int:
-        return self.records.ranks
+        return self.made.num_ranks
 
     def check(self, hosts: int) -> None:
         if hosts != self.num_hosts():
             raise config_error("hosts", hosts, f"must be {self.num_hosts()}, the ranks of {self.name}")
 
     def operations(self, rank: int, ranks: int) -> Iterable[Operation]:
-        return self.records.operations(rank)
+        return [Operation(*fields) for fields in self.made.operations(rank)]
 
-    def recorded(self, ranks: int) -> Records:
-        return self.records
+    def graph(self, ranks: int) -> _core.Graph:
+        return self.made
 
     def to_dict(self) -> dict[str, Any]:
-        ranks = [[list(one) for one in self.records.operations(rank)] for rank in range(self.num_hosts())]
-        return {"name": self.name, "operations": ranks, **changed(self, name=self.name, records=self.records)}
+        ranks = [self.made.operations(rank) for rank in range(self.num_hosts())]
+        return {"name": self.name, "operations": ranks, **changed(self, name=self.name, made=self.made)}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> RecordedProgram:
         """The program that ``to_dict`` described."""
         settings = dict(values)
         name, ranks = settings.pop("name"), settings.pop("operations")
-        made = [[Operation(*one) for one in operations] for operations in ranks]
-        return cls(name, Records(name, len(made), made.__getitem__, _MOST_OPERATIONS), **settings)
+        return cls(name, make_graph(name, len(ranks), ranks.__getitem__, _MOST_OPERATIONS), **settings)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return RecordedProgram.from_dict, (self.to_dict(),)

@@ -12,13 +12,12 @@ from dragonfly_env import _core
 from dragonfly_env.checks.values import check_items, config_error, ns_to_ps
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.errors import ConfigError
-from dragonfly_env.jobs.compiled import compile_program, run_settings
 from dragonfly_env.jobs.job import Job
 from dragonfly_env.jobs.mix import NAME, BackgroundMix, parse_mix
 from dragonfly_env.jobs.parse import RegisteredJob
 from dragonfly_env.jobs.placement import Machine
 from dragonfly_env.jobs.program import Program
-from dragonfly_env.metrics.operations import JobInfo
+from dragonfly_env.metrics.operations import ANY_OPERATION, ITERATION, JobInfo
 from dragonfly_env.policy import Policy, parse_policy
 
 MOST_POLICIES = 255
@@ -134,7 +133,7 @@ def place_jobs(
     placed = []
     for index, (job, hosts) in enumerate(zip(jobs, _hosts(wanted, topology), strict=True)):
         with _named(f"jobs[{index}]"):
-            placed.append(PlacedJob(job, hosts, _operations(job, packet_bytes)))
+            placed.append(PlacedJob(job, hosts, _measured(job, packet_bytes)))
     return tuple(placed)
 
 
@@ -162,17 +161,19 @@ def _hosts(
     return tuple(tuple(taken[index]) for index in range(len(jobs)))
 
 
-def _operations(job: Job, packet_bytes: int) -> tuple[str, ...]:
+def _measured(job: Job, packet_bytes: int) -> tuple[str, ...]:
+    """The operations of a job that are measured."""
     if isinstance(job.program, RegisteredJob):
         _core.check_program(job.program.pattern, job.num_hosts, packet_bytes)
         return ()
-    compiled = compile_program(job.program, job.num_hosts, packet_bytes)
-    if not job.is_endless and job.iterations * compiled.script.most_packets > _MOST_PACKETS_OF_HOST:
-        most = _MOST_PACKETS_OF_HOST // compiled.script.most_packets
+    graph = job.program.graph(job.num_hosts)
+    packets = graph.most_packets(packet_bytes)
+    if not job.is_endless and job.iterations * packets > _MOST_PACKETS_OF_HOST:
+        most = _MOST_PACKETS_OF_HOST // packets
         raise config_error(
             "iterations", job.iterations, f"must be at most {most}: a host may send 2^32 packets"
         )
-    return compiled.operation_names
+    return (ITERATION, *graph.measured, *([ANY_OPERATION] if graph.nests else []))
 
 
 class JobPolicies:
@@ -237,10 +238,11 @@ def job_source(
             "packet_flits": packet_flits,
         }
         if isinstance(job.program, RegisteredJob):
-            row["script"] = job.program.pattern
+            row["program"] = job.program.pattern
         else:
-            row |= run_settings(job.program, packet_bytes)
-            row["script"] = compile_program(job.program, job.num_hosts, packet_bytes).script
+            row["program"] = job.program.graph(job.num_hosts)
+            row["jitter"] = job.program.jitter
+            row["piece_packets"] = max(1, job.program.piece() // packet_bytes)
             row["iterations"] = 0 if job.is_endless else job.iterations
             row["seed"] = seed if job.seed is None else job.seed
             row["number"] = index

@@ -1,4 +1,4 @@
-"""Programs of your own: what they come to in columns, and what is refused."""
+"""Programs of your own: what their graphs are, and what is refused."""
 
 from __future__ import annotations
 
@@ -40,6 +40,11 @@ def test_a_function_runs_as_often_as_its_job_says() -> None:
         (jobs.receive(1, -2), "bytes = -2"),
         (jobs.compute(-1), "picoseconds = -1000"),
         (Operation(8), "kind = 8"),
+        (jobs.compute(1, stream=-1), "stream = -1: must be 0 to 65535"),
+        (
+            jobs.compute(1, after=[2]),
+            "operation 1 of rank 0, after = 2: must be an operation of the rank, 0 to 1",
+        ),
         (jobs.silent_wait(""), "label = '': must not be empty"),
         (jobs.begin("iteration"), "name = 'iteration': must not be"),
     ],
@@ -80,14 +85,17 @@ def test_begin_and_end_of_a_name_take_turns(operations: dict[int, list[Operation
             "3 ranks: must not wait in a circle: rank 0 waits for rank 2 .*, which waits for rank 1 .*, which waits "
             "for rank 0",
         ),
+        (
+            {1: [jobs.compute(1), jobs.compute(1, after=[2]), jobs.compute(1, after_start=[1])]},
+            "2 operations: must not wait in a circle: operation 1 of rank 1, which waits for operation 2 of rank 1",
+        ),
     ],
 )
 def test_a_program_that_would_wait_for_ever_names_the_ranks_that_wait(
     operations: dict[int, list[Operation]], says: str
 ) -> None:
-    job = dfe.Job(lambda rank, ranks: operations.get(rank, []), hosts=3)
-    with pytest.raises(dfe.ConfigError, match=r"jobs\[0\]\..*" + says):
-        dfe.SimulationConfig(topology=TOPOLOGY, jobs=[job])
+    with pytest.raises(dfe.ConfigError, match=says):
+        dfe.Job(lambda rank, ranks: operations.get(rank, []), hosts=3)
 
 
 def test_labels_that_differ_stay_apart_in_a_file() -> None:
@@ -97,10 +105,43 @@ def test_labels_that_differ_stay_apart_in_a_file() -> None:
             yield jobs.receive(1 - rank, number + 1, label)
 
     made = RecordedProgram.of(program, 2, jitter=0.02)
-    assert len(made.records.texts) == 10
     again = jobs.parse_program(made.to_dict())
     assert again == made
     assert [list(again.operations(rank, 2)) for rank in (0, 1)] == [list(program(rank, 2)) for rank in (0, 1)]
+
+
+def test_a_message_that_overtakes_a_longer_one_of_its_channel_is_not_taken_for_it() -> None:
+    # Rank 0 sends 64 packets and then one packet, of one label. On adaptive paths, the one packet overtakes.
+    def program(rank: int, ranks: int) -> Iterator[Operation]:
+        for _ in range(20):
+            if rank:
+                yield jobs.receive(0)
+                yield from jobs.wait(name="long")
+                yield jobs.receive(0)
+                yield from jobs.wait(name="short")
+            else:
+                yield jobs.send(1, 64 * 128)
+                yield jobs.send(1, 128)
+                yield jobs.compute(10_000)
+
+    job = dfe.Job(program, 2, [0, 71])
+    config = dfe.SimulationConfig(
+        topology=TOPOLOGY,
+        network="q-adaptive",
+        policy="ugal-n",
+        jobs=[job],
+        traffic="adv+1",
+        load=0.3,
+        packet_log=True,
+    )
+    simulation = dfe.Simulation(config)
+    operations = simulation.run_to_completion().jobs[0].operations
+    log = simulation.packet_log()
+    of_job = log["src"] == 0
+    arrivals = log["delivered_ns"][of_job][log["number"][of_job].argsort()].reshape(20, 65)
+    last_of_long, short = arrivals[:, :64].max(1), arrivals[:, 64]
+    assert (short < last_of_long).any()
+    assert operations["short"].total_ns == pytest.approx((short - last_of_long).clip(0).sum())
 
 
 def test_a_program_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:

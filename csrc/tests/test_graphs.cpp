@@ -1,4 +1,4 @@
-// Scripts: how they are checked, and what ranks do in which order.
+// Graphs of operations: how they are checked, and what ranks do in which order.
 #include <memory>
 #include <string>
 #include <utility>
@@ -7,18 +7,22 @@
 #include "core/error.hpp"
 #include "tests/check.hpp"
 #include "tests/programs.hpp"
-#include "traffic/script_program.hpp"
+#include "traffic/graph_program.hpp"
 
 namespace {
 
 using namespace dragonfly;
-using Kind = Step::Kind;
+using Kind = Node::Kind;
 
 struct Line {
   Kind kind;
   std::uint32_t partner = 0;
   std::int64_t amount = 0;
   std::uint32_t label = 0;
+  std::uint16_t stream = 0;
+  bool in_list = true;
+  std::vector<std::uint32_t> after{};
+  std::vector<std::uint32_t> after_start{};
 };
 using Rank = std::vector<Line>;
 
@@ -26,39 +30,49 @@ Line send(std::uint32_t to, std::int64_t bytes, std::uint32_t label = 0) {
   return {Kind::kSend, to, bytes, label};
 }
 Line receive(std::uint32_t from, std::uint32_t label = 0) {
-  return {Kind::kReceive, from, ScriptText::kAnyBytes, label};
+  return {Kind::kReceive, from, Node::kAnyBytes, label};
 }
 Line wait(std::uint32_t label = 0) { return {Kind::kWait, 0, 0, label}; }
 Line wait_all() { return {Kind::kWaitAll}; }
 Line compute(std::int64_t ps) { return {Kind::kCompute, 0, ps}; }
 Line begin(std::uint32_t operation) { return {Kind::kBegin, 0, 0, operation}; }
 Line end(std::uint32_t operation) { return {Kind::kEnd, 0, 0, operation}; }
+Line after(Line line, std::vector<std::uint32_t> ended, std::vector<std::uint32_t> started = {}) {
+  line.in_list = false;
+  line.after = std::move(ended);
+  line.after_start = std::move(started);
+  return line;
+}
+Line on_stream(std::uint16_t stream, Line line) {
+  line.stream = stream;
+  return line;
+}
 
-ScriptText text_of(const std::vector<Rank>& ranks, std::uint32_t packet_bytes = 128) {
-  ScriptText text{.name = "test",
-                  .packet_bytes = packet_bytes,
-                  .first = {0},
-                  .kinds = {},
-                  .partners = {},
-                  .amounts = {},
-                  .labels = {},
-                  .label_names = {"a", "b"},
-                  .operation_names = {"one", "two"}};
-  for (const Rank& rank : ranks) {
-    for (const Line& line : rank) {
-      text.kinds.push_back(static_cast<std::uint8_t>(line.kind));
-      text.partners.push_back(line.partner);
-      text.amounts.push_back(line.amount);
-      text.labels.push_back(line.label);
+Graph graph_of(const std::vector<Rank>& ranks) {
+  GraphBuilder builder{"test", static_cast<std::uint32_t>(ranks.size()), "iteration"};
+  static_cast<void>(builder.number_of("a"));
+  static_cast<void>(builder.number_of("b"));
+  for (std::uint32_t rank = 0; rank < ranks.size(); ++rank) {
+    builder.begin_rank(rank);
+    for (const Line& line : ranks[rank]) {
+      const std::uint32_t operation =
+          builder.add({.kind = static_cast<std::int64_t>(line.kind),
+                       .partner = line.partner,
+                       .amount = line.amount,
+                       .label = line.label,
+                       .stream = line.stream},
+                      line.in_list ? GraphBuilder::Order::kInList : GraphBuilder::Order::kFree);
+      for (const std::uint32_t other : line.after) builder.comes_after(operation, other, false);
+      for (const std::uint32_t other : line.after_start) builder.comes_after(operation, other, true);
     }
-    text.first.push_back(text.kinds.size());
+    builder.end_rank();
   }
-  return text;
+  return std::move(builder).build();
 }
 
 std::string error_of(const std::vector<Rank>& ranks) {
   try {
-    static_cast<void>(Script{text_of(ranks)});
+    static_cast<void>(graph_of(ranks));
   } catch (const ConfigError& error) {
     return error.what();
   }
@@ -69,11 +83,12 @@ bool says(const std::vector<Rank>& ranks, const std::string& words) {
   return error_of(ranks).find(words) != std::string::npos;
 }
 
-Simulation run_of(const std::vector<Rank>& ranks, ScriptRun run) {
+Simulation run_of(const std::vector<Rank>& ranks, GraphRun run) {
+  run.packet_bytes = 128;
   auto topology = std::make_shared<const Dragonfly>(kSmall);
   const auto count = static_cast<std::uint32_t>(ranks.size());
   std::vector<Job> jobs(1);
-  jobs[0].program = make_script_program(std::make_shared<const Script>(text_of(ranks)), run);
+  jobs[0].program = make_graph_program(std::make_shared<const Graph>(graph_of(ranks)), run);
   jobs[0].hosts = first_hosts(count);
   auto workload = std::make_shared<const Workload>(topology->num_hosts(), std::move(jobs));
   return Simulation{closed_system(std::move(topology), std::move(workload))};
@@ -81,22 +96,23 @@ Simulation run_of(const std::vector<Rank>& ranks, ScriptRun run) {
 
 TimePs makespan(Simulation& simulation) { return simulation.statistics().workload->makespan_ps; }
 
-TEST(a_script_names_the_task_that_waits_for_a_message_never_sent) {
+TEST(a_graph_names_the_task_that_waits_for_a_message_never_sent) {
   CHECK(says({{receive(1), wait()}, {}},
              "test, operation 0 of rank 0, receive = 'a' from rank 1: must be "
              "sent: rank 0 waits for rank 1, which does not send it 'a'"));
   CHECK(says({{receive(1), receive(1), wait()}, {send(0, 8)}}, "does not send it 'a' as often"));
   CHECK(says({{send(1, 8)}, {}}, "rank 1 never receives 'a' from rank 0"));
   CHECK(says({{send(1, 8), send(1, 8)}, {receive(0)}}, "rank 1 does not receive 'a' from rank 0 as often"));
-  CHECK(says({{send(1, 8, 1)}, {receive(0)}}, "rank 1 never receives 'b' from rank 0"));
+  CHECK(says({{send(1, 8, 1)}, {receive(0)}}, "rank 1 waits for rank 0, which does not send it 'a'"));
+  CHECK(says({{send(1, 8, 1), send(1, 8)}, {receive(0)}}, "rank 1 never receives 'b' from rank 0"));
 }
 
-TEST(a_script_names_ranks_that_wait_in_a_circle) {
+TEST(a_graph_names_ranks_that_wait_in_a_circle) {
   const Rank waits_first[] = {{receive(1), wait(), send(1, 8)}, {receive(0), wait(), send(0, 8)}};
   CHECK(
       says({waits_first[0], waits_first[1]},
-           "must not wait in a circle: rank 0 waits for rank 1 ('a', operation 1 of rank 0), which waits for "
-           "rank 0 ('a', operation 1 of rank 1)"));
+           "must not wait in a circle: rank 0 waits for rank 1 ('a', operation 0 of rank 0), which waits for "
+           "rank 0 ('a', operation 0 of rank 1)"));
   // Two chains, of which only the second is closed; the first rank that is stuck is not in the circle.
   CHECK(says({{receive(1), wait()},
               {receive(2), wait(), send(0, 8)},
@@ -105,15 +121,51 @@ TEST(a_script_names_ranks_that_wait_in_a_circle) {
   CHECK(error_of({{receive(1), send(1, 8), wait()}, {receive(0), wait(), send(0, 8), wait_all()}}).empty());
 }
 
-TEST(receives_get_the_size_of_their_send) {
-  const Script script{text_of({{send(1, 300), send(1, 0)}, {receive(0), receive(0)}})};
-  CHECK_EQ(script.steps(1)[0].amount, 3);  // packets of 128 bytes
-  CHECK_EQ(script.steps(1)[1].amount, 1);  // no message is without a packet
-  CHECK_EQ(script.packets(), 4U);
+TEST(messages_are_whole_packets_and_at_least_one) {
+  const Graph graph =
+      graph_of({{send(1, 300), send(1, 0), wait_all(), send(1, 256)}, {receive(0), receive(0), receive(0)}});
+  CHECK_EQ(graph.packets(128).total, 3U + 1U + 2U);
+  CHECK_EQ(graph.packets(128).most, 6U);
   std::vector<Rank> ranks{{send(1, 300)}, {receive(0)}};
   ranks[1][0].amount = 200;
   CHECK(says(ranks,
              "operation 0 of rank 1, bytes = 200: must be 300, as rank 0 sends (operation 0 of rank 0)"));
+}
+
+TEST(a_graph_names_operations_that_come_after_each_other) {
+  CHECK(says({{compute(5), after(compute(5), {2}), after(compute(5), {}, {1})}},
+             "2 operations: must not wait in a circle: operation 1 of rank 0, which waits for operation 2 of "
+             "rank 0"));
+  CHECK(says({{after(compute(5), {0})}}, "1 operation: must not wait in a circle: operation 0 of rank 0"));
+  CHECK(says({{after(compute(5), {1})}},
+             "operation 0 of rank 0, after = 1: must be an operation of the rank, 0 to 0"));
+}
+
+TEST(operations_start_after_the_end_or_the_start_of_others) {
+  // 0 and 1 share a stream; 2 starts with 1, on a stream of its own; 3 waits for both.
+  Simulation simulation = run_of({{after(compute(3'200'000), {}), after(compute(3'200'000), {}),
+                                   on_stream(1, after(compute(6'400'000), {}, {1})),
+                                   after(wait_all(), {1, 2}), on_stream(1, after(compute(1'600'000), {3}))}},
+                                 {});
+  CHECK(simulation.run_to_completion(1'000'000'000, always) == RunEnd::kComplete);
+  // An operation has started when it waits for its stream: 2 starts at 0 and lasts as long as 0 and 1
+  // together.
+  CHECK_EQ(makespan(simulation), 6'400'000 + 1'600'000);
+}
+
+TEST(messages_of_a_channel_leave_in_order_and_pieces_of_open_messages_in_turn) {
+  // Rank 0 sends 4 messages of 2 packets to rank 1 and one of 8 packets to rank 2, in pieces of 1.
+  const std::vector<Rank> ranks{
+      {send(1, 256), send(1, 256), send(1, 256), send(1, 256), send(2, 1024)},
+      {begin(0), receive(0), wait(), end(0), begin(1), receive(0), receive(0), receive(0), wait(), end(1)},
+      {receive(0)}};
+  Simulation simulation = run_of(ranks, {});
+  CHECK(simulation.run_to_completion(1'000'000'000, always) == RunEnd::kComplete);
+  const auto operations = simulation.statistics().workload->operations;  // the first is the repetition
+  // Packets go to 1, 2, 1, 1, 2, 1, ...: the first message ends with the 3rd packet, the last one with the
+  // 12th.
+  constexpr TimePs kPacket = 32'000;
+  CHECK(operations[2].total_ps > 8 * kPacket && operations[2].total_ps < 10 * kPacket);
 }
 
 TEST(computations_follow_one_another_exactly_without_jitter) {
@@ -128,7 +180,7 @@ TEST(jitter_has_the_deviation_that_was_set) {
   Simulation simulation =
       run_of({{begin(0), compute(kEach), end(0)}}, {.repetitions = kTimes, .jitter = 0.01, .seed = 3});
   CHECK(simulation.run_to_completion(100'000'000'000'000, always) == RunEnd::kComplete);
-  const OperationRecord one = simulation.statistics().workload->operations[0];
+  const OperationRecord one = simulation.statistics().workload->operations[1];
   CHECK_EQ(one.count, kTimes);
   // The mean of so many lies within 4 standard deviations / sqrt(count); rounding to ticks adds one of them.
   const double mean = static_cast<double>(one.total_ps) / kTimes;
@@ -146,7 +198,7 @@ TEST(open_sends_are_sent_in_turn) {
     Simulation simulation = run_of(ranks, {.piece_packets = piece});
     CHECK(simulation.run_to_completion(1'000'000'000, always) == RunEnd::kComplete);
     const auto operations = simulation.statistics().workload->operations;
-    return std::pair{operations[0].total_ps, operations[1].total_ps};
+    return std::pair{operations[1].total_ps, operations[2].total_ps};
   };
   const auto [first_whole, second_whole] = times(8);
   const auto [first_turn, second_turn] = times(2);
@@ -159,14 +211,14 @@ TEST(open_sends_are_sent_in_turn) {
 
 TEST(a_job_starts_at_its_time_and_an_endless_job_holds_up_no_run) {
   auto topology = std::make_shared<const Dragonfly>(kSmall);
-  const auto script = std::make_shared<const Script>(
-      text_of({{receive(1), send(1, 1000), wait()}, {receive(0), send(0, 1000), wait()}}));
+  const auto graph = std::make_shared<const Graph>(
+      graph_of({{receive(1), send(1, 1000), wait()}, {receive(0), send(0, 1000), wait()}}));
   std::vector<Job> jobs(2);
-  jobs[0] = {.program = make_script_program(script, {.repetitions = 3}),
+  jobs[0] = {.program = make_graph_program(graph, {.repetitions = 3, .packet_bytes = 128}),
              .hosts = {0, 9},
              .start_ps = 5'000'000,
              .policies = {}};
-  jobs[1] = {.program = make_script_program(script, {.repetitions = ScriptRun::kEndless}),
+  jobs[1] = {.program = make_graph_program(graph, {.repetitions = GraphRun::kEndless, .packet_bytes = 128}),
              .hosts = {30, 50},
              .start_ps = 0,
              .policies = {}};
