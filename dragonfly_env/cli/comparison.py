@@ -29,14 +29,16 @@ if TYPE_CHECKING:
 def compare(plan: Scenario, folder: Path, work: Work, *, dry_run: bool, plots: bool, as_json: bool) -> None:
     """Do what the folder lacks of a scenario, then print tables and draw figures."""
     from dragonfly_env.sweeps.progress import Bar
-    from dragonfly_env.sweeps.results import is_done
+    from dragonfly_env.sweeps.results import done_of
     from dragonfly_env.sweeps.runner import run_all
 
     note_short_warmup(plan.runs())
     if dry_run:
         show(Text(_plan_text(plan, folder, work.workers, work.force)))
         return
-    todo = [run for run in plan.runs() if work.force or not is_done(folder, run.id)]
+    runs = plan.runs()
+    done = set() if work.force else done_of(folder, (run.id for run in runs))
+    todo = [run for run in runs if run.id not in done]
     note_long(todo, work.workers)
     with resumable(), Bar(console(error=True), table=functools.partial(_latencies_so_far, folder)) as bar:
         report = run_all(plan, folder, progress=bar, **work.arguments())
@@ -92,12 +94,13 @@ def _latencies_so_far(folder: Path) -> RenderableType:
 def _plan_text(plan: Scenario, folder: Path, workers: int | None, force: bool) -> str:
     """How many runs a scenario has, and how much memory and time those take that the folder lacks."""
     from dragonfly_env.sweeps.estimate import spell_estimate
-    from dragonfly_env.sweeps.results import is_done, others_in
+    from dragonfly_env.sweeps.results import done_of, others_in
     from dragonfly_env.sweeps.runner import check_runs, fitting_workers, memory_of, spell_bytes
 
     runs = plan.runs()
     needed = dict(zip([run.id for run in runs], check_runs(runs), strict=True))
-    todo = [run for run in runs if force or not is_done(folder, run.id)]
+    done = set() if force else done_of(folder, (run.id for run in runs))
+    todo = [run for run in runs if run.id not in done]
     left = [needed[run.id] for run in todo]
     there = f", {len(runs) - len(left)} are there already" if len(left) < len(runs) else ""
     lines = [f"{count_of(len(runs))}{there}"]

@@ -63,6 +63,42 @@ def is_done(folder: Path, run_id: str) -> bool:
     return bool(versions == [dfe.__version__])
 
 
+def done_of(folder: Path, run_ids: Iterable[str]) -> set[str]:
+    """The runs of which `is_done` is true. A file that is older than the folder's merged table is not read again."""
+    merged, time_ns = _merged(folder)
+    versions = dict(zip(*map(merged.get, ("run_id", "package_version")), strict=True)) if merged else {}
+    return {
+        run_id
+        for run_id in run_ids
+        if (
+            versions[run_id] == dfe.__version__
+            if run_id in versions and _time_ns(run_file(folder, run_id)) < time_ns
+            else is_done(folder, run_id)
+        )
+    }
+
+
+def _merged(folder: Path) -> tuple[dict[str, list[str]], float]:
+    """Ids, labels and versions of the runs in the merged table, and its time; nothing if there is none that can be
+    read.
+    """
+    file = folder / _MERGED
+    try:
+        with file.open("rb") as opened:
+            columns = ["run_id", "policy", "traffic", "package_version"]
+            return pq.ParquetFile(opened).read(columns=columns).to_pydict(), _time_ns(file)
+    except (OSError, ValueError, pa.ArrowException):
+        return {}, 0.0
+
+
+def _time_ns(file: Path) -> float:
+    """When a file was written; infinite if there is none."""
+    try:
+        return file.stat().st_mtime_ns
+    except OSError:
+        return math.inf
+
+
 def write_run(folder: Path, row: Mapping[str, Any]) -> None:
     """Write the row of a run."""
     kinds = {"seed": pa.uint64()}  # a seed may be larger than the integers that are taken for Python's
@@ -132,8 +168,19 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
 
 
 def merge(folder: Path) -> None:
-    """Write the rows of all runs of the folder's scenario that are finished, if there are any, to one file."""
-    if (table := _read_labelled(folder, _read_manifest(folder)["runs"])).num_rows:
+    """Write the rows of all runs of the folder's scenario that are finished, if there are any, to one file. A table
+    that has them all stays as it is.
+    """
+    labels = _read_manifest(folder)["runs"]
+    columns, time_ns = _merged(folder)
+    there = {run_id: time for run_id in labels if (time := _time_ns(run_file(folder, run_id))) < math.inf}
+    rows = [(run_id, labels[run_id]["policy"], labels[run_id]["traffic"]) for run_id in there]
+    is_complete = bool(columns) and rows == [
+        *zip(columns["run_id"], columns["policy"], columns["traffic"], strict=True)
+    ]
+    if is_complete and all(time < time_ns for time in there.values()):
+        return
+    if (table := _read_labelled(folder, labels)).num_rows:
         write_table(table, folder / _MERGED)
 
 

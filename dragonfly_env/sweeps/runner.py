@@ -29,13 +29,21 @@ from dragonfly_env import _core
 from dragonfly_env.agents import NetworkMismatchWarning
 from dragonfly_env.checks.extras import how_to_install
 from dragonfly_env.checks.files import make_folders
-from dragonfly_env.checks.values import MAX_RUN_NS, check_choice, check_integer, config_error, ns_to_ps
+from dragonfly_env.checks.values import (
+    MAX_RUN_NS,
+    check_choice,
+    check_integer,
+    check_seeds,
+    config_error,
+    ns_to_ps,
+)
 from dragonfly_env.errors import ConfigError, DeadlockError, IllegalActionError
 from dragonfly_env.metrics.series import check_series
 from dragonfly_env.sweeps.measure import measure, simulation_of
 from dragonfly_env.sweeps.point import Point, Run
 from dragonfly_env.sweeps.progress import Bar
-from dragonfly_env.sweeps.results import is_done, merge, take_folder, write_run
+from dragonfly_env.sweeps.results import done_of, merge, take_folder, write_run
+from dragonfly_env.sweeps.scenario import Scenario
 
 LOKY, RAY, DASK = BACKENDS = ("loky", "ray", "dask")
 MOST_WORKERS = 4096
@@ -96,7 +104,7 @@ def run_all(
     points: Iterable[Point],
     folder: Path,
     *,
-    seeds: Sequence[int] = (1,),
+    seeds: Sequence[int] | None = None,
     name: str | None = None,
     shared: bool = False,
     workers: int | None = None,
@@ -115,7 +123,7 @@ def run_all(
             listed twice is done once.
         folder: The results folder; created if need be. It belongs to one scenario: it is refused if it has runs that
             are not among these. Points may be added.
-        seeds: The seeds of points without one.
+        seeds: The seeds of points without one, and of a scenario instead of its own; None: seed 1, or the scenario's.
         name: Title of tables and figures; None: the scenario's, or the folder's.
         shared: The folder keeps runs of several scenarios, and only runs: nothing is refused or merged.
         workers: Runs at a time, each in its own process; None for one per processor (divided by the threads of a run),
@@ -160,7 +168,8 @@ def run_all(
     check_backend(backend, address)
     cluster = {RAY: _ray, DASK: _dask}.get(backend, _this_machine)
     own = sorted(runs, key=lambda run: -run.work)[share[0] - 1 :: share[1]]
-    todo = [run for run in own if force or not is_done(folder, run.id)]
+    done = set() if force else done_of(folder, (run.id for run in own))
+    todo = [run for run in own if run.id not in done]
     finished: list[Run] = []
     failures: list[Failure] = []
     try:
@@ -184,11 +193,11 @@ def run_all(
                 if progress is not None:
                     progress.advance(run.work, run.describe())
         others = {run.id for run in runs} - {run.id for run in own}
-        missing = sum(not is_done(folder, run_id) for run_id in others)
+        missing = len(others - done_of(folder, others))
         if not missing and not shared:
             merge(folder)
     except KeyboardInterrupt:
-        kept = sum(is_done(folder, run.id) for run in own)
+        kept = len(done_of(folder, (run.id for run in own)))
         raise SweepInterrupted(f"interrupted: {kept} of {len(own)} runs are kept in {folder}") from None
     except OSError as error:
         kept = len(own) - len(todo) + len(finished)
@@ -196,11 +205,17 @@ def run_all(
     return SweepReport(len(runs), len(finished), len(own) - len(todo), missing, tuple(failures))
 
 
-def _runs_of(points: Iterable[Point], seeds: Sequence[int]) -> list[Run]:
+def _runs_of(points: Iterable[Point], seeds: Sequence[int] | None) -> list[Run]:
     """Every run once."""
+    chosen = None if seeds is None else check_seeds("seeds", seeds)
+    if chosen is not None and isinstance(points, Scenario):
+        points, chosen = points.replace(seeds=chosen), None
+    listed = list(points)
+    if chosen is not None and all(isinstance(point, Run) for point in listed):
+        raise config_error("seeds", chosen, "must be left out: the runs have seeds")
     runs: dict[str, Run] = {}
-    for point in points:
-        for run in [point] if isinstance(point, Run) else map(point.run, seeds):
+    for point in listed:
+        for run in [point] if isinstance(point, Run) else map(point.run, chosen or (1,)):
             runs.setdefault(run.id, run)
     if not runs:
         raise config_error("points", [], "must hold at least one point")

@@ -1,4 +1,4 @@
-"""What is typed has an effect, or is refused with one thing to do."""
+"""Settings that a person types have an effect, or are refused with one thing to do."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import dragonfly_env as dfe
+from dragonfly_env.sweeps import results
 from dragonfly_env.sweeps.results import load_results
 from dragonfly_env.sweeps.runner import run_all
 from dragonfly_env.sweeps.scenario import Scenario
@@ -45,6 +46,40 @@ def test_a_run_whose_file_is_damaged_is_done_again() -> None:
         load_results(Path("out"))
     assert run_all(plan, Path("out"), workers=1).finished == 1
     assert len(load_results(Path("out")).table) == 1
+
+
+def test_a_folder_that_has_every_run_is_found_complete_without_reading_their_files(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    plan = scenario()
+    run_all(plan, Path("out"), workers=1)
+    before = Path("out/results.parquet").stat().st_mtime_ns
+
+    def refuse(*args: object, **options: object) -> None:
+        raise AssertionError("the file of a run was read")
+
+    monkeypatch.setattr(results, "read_table", refuse)
+    monkeypatch.setattr(results, "is_done", refuse)
+    assert run_all(plan, Path("out"), workers=1).reused == 3
+    assert Path("out/results.parquet").stat().st_mtime_ns == before
+
+
+def test_the_merged_table_follows_when_a_run_or_a_label_changes() -> None:
+    run_all(scenario(), Path("out"), workers=1)
+    (first, *_) = Path("out/runs").iterdir()
+    first.unlink()
+    report = run_all(scenario(), Path("out"), workers=1)
+    assert (report.finished, report.reused) == (1, 2)
+    assert run_all(scenario(policies=["mine=min"]), Path("out"), workers=1).reused == 3
+    assert set(load_results(Path("out") / "results.parquet").table["policy"]) == {"mine"}
+
+
+def test_the_seeds_of_a_call_take_the_place_of_those_of_a_scenario() -> None:
+    plan = scenario(loads=[0.2], seeds=[1])
+    assert run_all(plan, Path("out"), seeds=(5, 6), workers=1).finished == 2
+    assert sorted(load_results(Path("out")).table["seed"]) == [5, 6]
+    with pytest.raises(dfe.ConfigError, match="must be left out: the runs have seeds"):
+        run_all(plan.runs(), Path("other"), seeds=(5, 6), workers=1)
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
