@@ -16,12 +16,12 @@ non-minimal paths of kind ``g`` saturate under ADV+h at a load of 1/h, where a r
 
 The other thresholds depend on the system, and unless they are set they follow from it: a counter shows
 ``U = 20 p / (g - 1)`` packets under uniform traffic at full load, 1.7 with 5,256 hosts and 3.3 with 342, and each
-threshold lies as many standard deviations above U as those of table 1 do with 5,256 hosts (docs/lia.md).
+threshold lies as many standard deviations above U as those of table 1 do with 5,256 hosts.
 
 ``q`` counts the packets in the router's output queue for the VC that a path would use first; with
 ``congestion_metric="occupancy"`` also those that were sent and hold a credit, as FOGSim's other policies do. The paper
 writes "next hop buffer occupancy"; with the first it does what the paper shows, with the second its values of T leave
-packets waiting for a saturated link (docs/lia.md).
+packets waiting for a saturated link.
 
 Source: LIA, TACO 2025, section 4 and table 1.
 """

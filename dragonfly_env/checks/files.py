@@ -141,8 +141,16 @@ def check_file(field: str, path: str | Path) -> Path:
 
 
 def _check_writable(field: str, folder: Path, allowed: str, shown: Path | None = None) -> None:
-    """Refuse a folder if the nearest one that exists is none, or cannot be written to."""
-    there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    """Refuse a folder if the nearest one that exists is none, cannot be written to, or is the root of the system: a
+    mistyped path makes no folders there.
+    """
+    path = folder.absolute()
+    there = next(place for place in (path, *path.parents) if place.exists())
+    if there == Path(path.anchor) != path:
+        top = there / path.parts[1]
+        raise config_error(
+            field, str(shown or folder), f"{allowed} (there is no {top}: make it with 'mkdir {top}')"
+        )
     if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
         reason = "permission denied" if there.is_dir() else f"{there} is no folder"
         raise config_error(field, str(shown or folder), f"{allowed} ({reason})")

@@ -64,6 +64,10 @@ def view(
     if len(runs) > _MOST_RUNS:
         allowed = f"a page shows at most {_MOST_RUNS} runs, and these are {len(runs)}"
         raise config_error("policies", policies, allowed)
+    if out.suffix.lower() not in ("", ".html", ".htm"):
+        raise config_error(
+            "--out", str(out), "must end in .html: view writes an HTML page that plays the run"
+        )
     check_file("--out", out)
     with console(error=True).status("simulating") as status:
         recordings: list[Recording] = []

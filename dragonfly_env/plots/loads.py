@@ -28,6 +28,7 @@ from dragonfly_env.sweeps.summary import loaded_part
 _LABEL_IN = 1.7  # of the height of a panel
 _LINE_POINTS = 10  # from one line of small text to the next
 _EXIT: dict[str, Any] = {"marker": r"$\uparrow$", "markersize": 9}
+_SATURATED: dict[str, Any] = {"linestyle": "none", "markerfacecolor": "white", "label": "_saturated"}
 _EXITS = "_exit"  # a label that legends leave out
 COLUMNS = ("latency_mean_ns", "accepted_load", "hops_mean")
 
@@ -35,10 +36,10 @@ COLUMNS = ("latency_mean_ns", "accepted_load", "hops_mean")
 def load_figure(results: Results) -> Figure:
     """The figure.
 
-    Shaded: the 95 % confidence interval over seeds. Latencies far above those of policies that still carry
-        the load are cut off; an arrow at the upper edge marks where a policy leaves the panel, and its first latency
-        is written next to the arrow if all of them are above. Grey lines: what no routing can pass, where it is known
-        (`limits_of`).
+    Shaded: the 95 % confidence interval over seeds. Hollow points: saturated. Latencies far above those of policies
+        that still carry the load are cut off; an arrow at the upper edge marks where a policy leaves the panel, and its
+        first latency is written next to the arrow if all of them are above. Grey lines: what no routing can pass, where
+        it is known (`limits_of`).
 
     Raises:
         ConfigError: If no run was offered a load: jobs and closed-loop traffic have none.
@@ -78,7 +79,14 @@ def legend_entries(figure: Figure, results: Results) -> list[Artist]:
     arrow = Line2D([], [], linestyle="none", **_EXIT, color=NOTE, label="latency above the panel")
     has_exits = any(line.get_label() == _EXITS for axes in figure.axes for line in axes.lines)
     several = results.table["seed"].nunique() > 1
-    return [*lines, *([INTERVAL] if several else []), *([arrow] if has_exits else [])]
+    hollow = Line2D([], [], marker="o", color=NOTE, **{**_SATURATED, "label": "saturated"})
+    saturated = any(line.get_label() == _SATURATED["label"] for axes in figure.axes for line in axes.lines)
+    return [
+        *lines,
+        *([hollow] if saturated else []),
+        *([INTERVAL] if several else []),
+        *([arrow] if has_exits else []),
+    ]
 
 
 def _draw_limits(row: list[Axes], results: Results, traffic: str) -> None:
@@ -111,6 +119,8 @@ def _curve(
     x, y = line["load"].to_numpy(), line[column].to_numpy() * scale
     half = np.nan_to_num(line[f"{column}_ci95"].to_numpy()) * scale
     axes.plot(x, y, **look.line, marker=look.marker, label=label, markeredgewidth=0.0)
+    if (saturated := line["saturated"].to_numpy(bool)).any():
+        axes.plot(x[saturated], y[saturated], color=look.color, marker=look.marker, **_SATURATED)
     if half.any():
         axes.fill_between(x, y - half, y + half, color=look.color, alpha=0.18, linewidth=0.0)
 

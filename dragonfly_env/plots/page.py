@@ -20,7 +20,7 @@ from plotly.offline import get_plotlyjs
 from plotly.subplots import make_subplots
 
 from dragonfly_env.checks.files import fill_page
-from dragonfly_env.colors import looks
+from dragonfly_env.colors import REFERENCE, looks
 from dragonfly_env.plots.loads import latency_limit_ns, load_limits
 from dragonfly_env.plots.style import LABEL_POINTS, conditions, wrapped
 from dragonfly_env.sweeps.results import Results
@@ -94,8 +94,11 @@ def write_page(results: Results, path: Path, pictures: Mapping[str, Path]) -> Pa
     table = summary_table(results)
     table.loc[[is_workload(results, traffic) for traffic in table["traffic"]], "load"] = math.nan
     loaded = loaded_part(results)
+    several = results.table["seed"].nunique() > 1
     parts = {
         "TITLE": html.escape(results.name),
+        "BARS": " Bars: 95 % intervals over seeds." if several else "",
+        "MEANS": "Means over seeds with 95 % confidence intervals." if several else "One seed.",
         "SUBTITLE": html.escape(_subtitle(results)),
         "PLOTLY": get_plotlyjs(),
         "CHART": _NO_LOADS if loaded is None else _interactive(loaded, table),
@@ -131,8 +134,10 @@ def _interactive(results: Results, table: pd.DataFrame) -> str:
     figure = make_subplots(rows=rows, cols=3, horizontal_spacing=0.06, vertical_spacing=0.26 / rows)
     for index, traffic in enumerate(results.traffic, start=1):
         part = table[table["traffic"] == traffic]
+        ends = list(load_limits(part["load"]))
         for policy in results.policies:
             line = part[part["policy"] == policy].sort_values("load")
+            symbol = _SYMBOLS[look[policy].marker]
             for column, (name, label, scale) in enumerate(_PANELS, start=1):
                 figure.add_trace(
                     go.Scatter(
@@ -143,7 +148,10 @@ def _interactive(results: Results, table: pd.DataFrame) -> str:
                         legendgroup=policy,
                         showlegend=index == 1 and column == 1,
                         line={"color": look[policy].color, "dash": look[policy].dash, "width": 2},
-                        marker={"symbol": _SYMBOLS[look[policy].marker], "size": 7},
+                        marker={
+                            "symbol": [symbol + "-open" * saturated for saturated in line["saturated"]],
+                            "size": 7,
+                        },
                         error_y={
                             "array": (line[f"{name}_ci95"] * scale).tolist(),
                             "thickness": 1,
@@ -154,7 +162,6 @@ def _interactive(results: Results, table: pd.DataFrame) -> str:
                     row=index,
                     col=column,
                 )
-                ends = list(load_limits(part["load"]))
                 figure.update_xaxes(title_text="offered load", range=ends, row=index, col=column)
                 named = html.escape(wrapped(traffic, _LABEL_IN, LABEL_POINTS)).replace("\n", "<br>")
                 title = f"<b>{named}</b><br>{label}" if column == 1 else label
@@ -162,6 +169,19 @@ def _interactive(results: Results, table: pd.DataFrame) -> str:
                     title_text=title, rangemode="tozero", automargin=True, row=index, col=column
                 )
         figure.update_yaxes(range=[0, latency_limit_ns(part) / 1000], row=index, col=1)
+        figure.add_trace(
+            go.Scatter(
+                x=[0, ends[1]],
+                y=[0, ends[1]],
+                mode="lines",
+                name="accepted = offered",
+                showlegend=index == 1,
+                line={"color": REFERENCE, "dash": "dot", "width": 1},
+                hoverinfo="skip",
+            ),
+            row=index,
+            col=2,
+        )
         if beyond := _off_scale(part):
             where = {"x": 0.02, "y": 0.98, "xref": "x domain", "yref": "y domain", "align": "left"}
             figure.add_annotation(text=beyond, showarrow=False, font_size=11, **where, row=index, col=1)

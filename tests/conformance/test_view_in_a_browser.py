@@ -11,10 +11,6 @@ from dragonfly_env.view import Recording, record, write_view
 from tests.browser import Browser, find_chromium
 from tests.unit.view.view_runs import runs
 
-CHROMIUM = find_chromium()
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="no Chromium here (apt-get install chromium): the page is not tried"
-)
 FRAMES = 6
 
 OVERLAPS = """
@@ -45,7 +41,7 @@ def recordings() -> list[Recording]:
 @pytest.fixture(scope="module")
 def window() -> Iterator[Browser]:
     """Browser for all tests: it takes a second to start."""
-    with Browser(CHROMIUM or "") as browser:
+    with Browser(find_chromium()) as browser:
         yield browser
 
 

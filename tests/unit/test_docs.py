@@ -80,7 +80,7 @@ def test_every_pattern_has_a_page_with_its_source_and_its_arguments(pages: dict[
 
 def test_committed_generated_pages_are_current(docs: Any, pages: dict[str, str]) -> None:
     expected = {name: text for name, text in pages.items() if not name.startswith("api/")}
-    folders = ("commands", "images/drawn", "routing/policies", "traffic/patterns")
+    folders = ("commands", "images/drawn", "routing/policies", "tasks", "traffic/patterns")
     found = {path for name in folders for path in (ROOT / "docs" / name).iterdir()}
     assert {path.relative_to(ROOT / "docs").as_posix() for path in found} <= set(expected)
     stale = [

@@ -11,6 +11,7 @@ from dragonfly_docs.demands import demand_drawings
 from dragonfly_docs.drawings import drawings
 from dragonfly_docs.policies import policy_pages
 from dragonfly_docs.systems import system_pages
+from dragonfly_docs.tasks import task_pages
 from dragonfly_docs.traffic import traffic_pages
 
 
@@ -21,6 +22,7 @@ def committed_pages() -> dict[str, str]:
         **traffic_pages(),
         **command_pages(),
         **system_pages(),
+        **task_pages(),
         **drawings(),
         **demand_drawings(),
     }

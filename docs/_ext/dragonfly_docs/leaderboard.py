@@ -19,11 +19,10 @@ LEARNED = ("neural-v1", "neural-v2")
 
 
 def policies_of(track: str, split: str) -> Iterator[dict[str, str]]:
-    """The rows of a track, best policy first, without policies that knew the traffic."""
+    """The rows of a track, best policy first."""
     text = FILE.read_text(encoding="utf-8").partition(f"## {track}: {split}\n\n")[2].partition("\n\n")[0]
     head, _, *rows = ([cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines())
-    found = (dict(zip(head, row, strict=True)) for row in rows)
-    return (row for row in found if row["kind"] != "omniscient")
+    return (dict(zip(head, row, strict=True)) for row in rows)
 
 
 def top_ten() -> str:

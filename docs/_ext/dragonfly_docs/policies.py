@@ -18,7 +18,8 @@ from dragonfly_env.baselines import RULES
 from dragonfly_env.policy import describe_policy
 
 FOLDER = "routing/policies"
-_RULES = Path(__file__).parents[2] / "routing" / "rules.md"
+_RULES = Path(__file__).with_name("rules.md")
+"""What the pages of policies add to the docstrings of reference implementations: a section per policy or family."""
 _LEARNERS = {
     "q-routing": QRoutingReference,
     **dict.fromkeys(("q-adaptive", "q-adaptive-queue", "q-adaptive-fast"), QAdaptiveReference),
@@ -87,13 +88,22 @@ def _parameters(name: str) -> str:
 
 
 def _rule(name: str) -> str:
-    """How a policy decides: the docstring of its reference implementation, or its section in ``routing/rules.md``."""
-    for heading in re.findall(r"^## (.*)$", _RULES.read_text(encoding="utf-8"), flags=re.MULTILINE):
-        if name in heading.split(", "):
-            return f"[{heading}](../rules.md#{heading.replace(', ', '-')})\n"
+    """How a policy decides: the docstring of its reference implementation, then its section in ``rules.md``. Policies
+    of a family have the section on the page of the first one.
+    """
+    parts = []
     if name in RULES:
-        return prose(inspect.getmodule(_function(name)))
-    return prose(_LEARNERS[name]) if name in _LEARNERS else ""
+        parts.append(prose(inspect.getmodule(_function(name))))
+    elif name in _LEARNERS:
+        parts.append(prose(_LEARNERS[name]))
+    sections = re.split(r"^## (.*)\n\n", _RULES.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
+    for heading, text in zip(sections[::2], sections[1::2], strict=True):
+        first, *others = heading.split(", ")
+        if name == first:
+            parts.append(text.rstrip() + "\n")
+        elif name in others:
+            parts.append(f"[{first}]({first}.md#rule) has the rule of this family.\n")
+    return "\n".join(parts)
 
 
 def _function(name: str) -> Callable[..., object]:

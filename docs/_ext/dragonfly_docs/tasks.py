@@ -1,4 +1,4 @@
-"""Tables of the named tasks: scores of the reference policies and of trained baselines."""
+"""Cards of the named tasks, and tables of the scores of the reference policies and of trained baselines."""
 
 from __future__ import annotations
 
@@ -7,24 +7,105 @@ import math
 from collections import defaultdict
 from pathlib import Path
 from statistics import median
+from typing import Any
 
+import gymnasium
 import numpy as np
 
 import dragonfly_env as dfe
-from dragonfly_docs.markdown import code, table
+from dragonfly_docs.markdown import GENERATED, code, table
 from dragonfly_env.lab.benchmark.scores import interquartile_mean
-from dragonfly_env.named_tasks import BOUND
+from dragonfly_env.named_tasks import BOUND, VIEWS, Task
+from dragonfly_env.registration import id_of
 
 CURVES = Path(__file__).parents[2] / "task_curves.csv"
 RANDOM = CURVES.with_name("task_random.csv")
 
 
-def reference_scores() -> str:
-    """The scores of the reference policies, of random actions and of the bound, by policy and task."""
+def _scores() -> dict[str, dict[str, float]]:
+    """The scores of the reference policies, of random actions and of the bound, by task and policy."""
     scores = {name: dfe.task(name).reference_scores() for name in dfe.tasks()}
     with RANDOM.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             scores[row["task"]]["random"] = float(row["score"])
+    return scores
+
+
+def task_pages() -> dict[str, str]:
+    """A card per task by its path below ``docs/``."""
+    return {f"tasks/{name}.md": _card(dfe.task(name), scores) for name, scores in _scores().items()}
+
+
+def _card(task: Task, scores: dict[str, float]) -> str:
+    options = task.options
+    facts = [
+        ("Id", f"{code(id_of(task.name))} (the version is the number after `v`)"),
+        ("Training", ", ".join(map(code, task.train))),
+        ("Evaluation", "" if task.test.keys() == task.train.keys() else ", ".join(map(code, task.test))),
+        ("Network", f"{next(iter(task.train.values())).topology.num_hosts:,} hosts"),
+        ("Decisions", f'`scope="{options["scope"]}"`, `action="{options["action"]}"`'),
+        ("Reward", f'`reward="{options["reward"]}"`, `share="{options["share"]}"`'),
+        ("Episode", f"{options['duration_ns'] / 1000:g} µs"),
+        ("Budget", f"{task.decisions:,} decisions"),
+        ("Measured", f"{task.quantity} in {task.measure_ns / 1000:g} µs, after {task.warmup_ns / 1000:g} µs"),
+        ("Seeds", ", ".join(map(str, task.seeds))),
+    ]
+    best_first = sorted(scores.items(), key=lambda item: -item[1])
+    parts = [
+        GENERATED,
+        f"# {task.name}\n",
+        f"A policy that solves this [task](../tasks.md) has learned {task.teaches}.\n",
+        table(("", ""), [fact for fact in facts if fact[1]]),
+        "## Spaces\n",
+        table(
+            ("view", "agents", "observation of an agent", "actions of an agent"),
+            map(_spaces, [task] * 5, VIEWS),
+        ),
+        "PettingZoo and Stable-Baselines3 have one action more: no packet waits for a decision.\n",
+        "## Scores\n",
+        table(
+            ("policy", "score"),
+            (
+                (name if name in (BOUND, "random") else code(name), f"{score + 0.0:.0f}")
+                for name, score in best_first
+                if not math.isnan(score)
+            ),
+        ),
+        "0 is `ugal-n`, 100 the best reference policy of each scenario. `bound`: no routing scores more.\n",
+    ]
+    return "\n".join(parts)
+
+
+def _spaces(task: Task, view: str) -> tuple[str, str, str, str]:
+    """The row of a view: its spaces, from an environment that is made."""
+    env = dfe.make_task(task.name, view, seed=1)  # type: ignore[arg-type]
+    if view == "batched":
+        rows, actions = f"`obs` (N, {len(env.layout.names)}), `mask` (N, {env.num_actions})", env.num_actions
+        return code(view), "all decisions of a time step", rows, f"{actions} per decision"
+    if view in ("parallel", "aec"):
+        agent = env.possible_agents[0]
+        return (
+            code(view),
+            f"{len(env.possible_agents)} routers",
+            _space(env.observation_space(agent)),
+            _space(env.action_space(agent)),
+        )
+    agents = f"{env.num_envs} routers" if view == "vec" else "one packet"
+    return code(view), agents, _space(env.observation_space), _space(env.action_space)
+
+
+def _space(space: Any) -> str:
+    """A space without its bounds."""
+    if isinstance(space, gymnasium.spaces.Dict):
+        return ", ".join(f"{code(name)}: {_space(part)}" for name, part in space.items())
+    if isinstance(space, gymnasium.spaces.Box):
+        return f"`Box{space.shape}`".replace(",)", ")")
+    return code(space)
+
+
+def reference_scores() -> str:
+    """The scores of the reference policies, of random actions and of the bound, by policy and task."""
+    scores = _scores()
     policies = sorted(next(iter(scores.values())), key=lambda policy: policy == BOUND)
     rows = (
         (

@@ -255,8 +255,9 @@ def check_row(text: str) -> Iterator[str]:
 
 
 def files(root: Path) -> Iterator[Path]:
-    """README.md, the pages of the site without reports, notes and the changelog, and the package's modules."""
+    """README.md, the rules of policies, pages without reports, notes and the changelog, and the package's modules."""
     yield root / "README.md"
+    yield root / "docs" / "_ext" / "dragonfly_docs" / "rules.md"
     yield from sorted((root / "docs").glob("*.md"))
     for folder in ("environments", "extending", "guides", "network", "routing", "traffic", "tutorials"):
         yield from sorted((root / "docs" / folder).glob("*.md"))

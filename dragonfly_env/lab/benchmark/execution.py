@@ -5,7 +5,6 @@ Runs whose results come with the package are not done: see `reference_results`.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -136,21 +135,12 @@ class Benchmark(Work):
             each = (self._measured(track, case, name) for name in self._runs_of(case, label))
             if found := [measured for measured in each if measured is not None]:
                 outcomes.append(outcome_of(track, case, label, found, bounds.of(track, case, of_suite)))
-        retired = self.suite.retired_names if self.published else {}
-        kept: dict[tuple[str, ...], list[Measured]] = {}
-        for result in self._results.values():
-            if result.policy in retired and result.effort == self.effort and result.seed in self.seeds_of():
-                kept.setdefault((result.track, result.case, result.policy), []).append(result)
-        for name, track in itertools.product(retired, self.chosen):
-            for case in track.cases[self.effort]:
-                if runs := kept.get((track.name, case.name, name)):
-                    outcomes.append(outcome_of(track, case, name, runs, bounds.of(track, case, of_suite)))
         return score(
             outcomes,
             self.chosen,
             self.effort,
-            {**self.kinds, **self.shown, **retired},
-            (*self._choices, *retired),
+            {**self.kinds, **self.shown},
+            tuple(self._choices),
             {label: training_cost(policy) for label, policy in self._choices.items()},
             self._trainings,
         )

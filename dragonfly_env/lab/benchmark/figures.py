@@ -14,10 +14,10 @@ from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 
 from dragonfly_env.lab.benchmark.scores import Scores
-from dragonfly_env.plots.style import RC, TITLE_POINTS, broken, plain, shortened, text_width
+from dragonfly_env.plots.style import HEAT_MAP, RC, TITLE_POINTS, broken, plain, shortened, text_width
 
-WORST = 4.0
-"""Ratios above it have one colour."""
+BEST, WORST = 0.8, 4.0
+"""Ratios below the first have one colour, and so have ratios above the second."""
 
 
 # In inches, but for the last: of cases, of the lines of a label, of labels, of the strip that panels fill.
@@ -26,7 +26,7 @@ _POINTS = 8.5
 
 
 def heat_map(scores: Scores) -> Figure:
-    """The ratio of every policy in every case: white is level with the best reference, red worse, blue better.
+    """The ratio of every policy in every case: the darker, the worse than the best reference of the case.
 
     A panel for each split of a track. Its cases are ordered by traffic, network, hosts and load.
     The user's own policies come first, marked.
@@ -127,11 +127,11 @@ def _draw(axes: Axes, panel: _Panel, names: Sequence[str]) -> QuadMesh:
     image = axes.pcolormesh(
         panel.edges,
         np.arange(count + 1) - 0.5,
-        np.clip(panel.values, 1 / WORST, WORST),
-        cmap="RdBu_r",
-        norm=LogNorm(1 / WORST, WORST),
+        np.clip(panel.values, BEST, WORST),
+        cmap=HEAT_MAP,
+        norm=LogNorm(BEST, WORST),
     )
-    axes.set_facecolor("#dddddd")
+    axes.set_facecolor("white")
     axes.grid(visible=False)
     axes.invert_yaxis()
     axes.set_title(panel.title, loc="left", fontsize=TITLE_POINTS)
@@ -146,7 +146,7 @@ def _draw(axes: Axes, panel: _Panel, names: Sequence[str]) -> QuadMesh:
 def _add_key(drawn: Figure, image: QuadMesh, size: tuple[float, float], rows: float, above: float) -> None:
     width, height = size
     place = ((width - _BAR + 0.15) / width, 1.0 - (above + rows) / height, 0.12 / width, rows / height)
-    ticks = [1 / WORST, 0.5, 1.0, 2.0, WORST]
+    ticks = [BEST, 1.0, 1.5, 2.0, 3.0, WORST]
     bar = drawn.colorbar(image, cax=drawn.add_axes(place), ticks=ticks)
     bar.set_ticklabels([f"{tick:g}" for tick in ticks[:-1]] + [f"{WORST:g}+"])
     bar.set_label("ratio to the best reference (log scale)", fontsize=_POINTS)

@@ -53,7 +53,7 @@ def publish(folder: Path, suite: Suite, known: Mapping[Key, ReferenceResult]) ->
     """
     names = sorted(file.stem for file in folder.glob("runs/*.parquet"))
     rows = {name: read_runs(folder, [name]).to_pylist()[0] for name in names if is_done(folder, name)}
-    joined = {key: result for key, result in known.items() if result.policy in suite.retired_names}
+    joined: dict[Key, ReferenceResult] = {}
     read: set[Key] = set()
     policies = [parse_policy_choice(spec) for spec in (*suite.reference_specs, *suite.shown_specs)]
     cases = (

@@ -21,8 +21,9 @@ from rich.text import Text
 
 import dragonfly_env as dfe
 from dragonfly_env.checks.files import open_output, refusing, write_text
+from dragonfly_env.colors import HEAT
 from dragonfly_env.lab.benchmark.execution import Benchmark
-from dragonfly_env.lab.benchmark.figures import WORST, heat_map, ratios_of
+from dragonfly_env.lab.benchmark.figures import BEST, WORST, heat_map, ratios_of
 from dragonfly_env.lab.benchmark.scores import CLOSE, TRAINING, Scores
 from dragonfly_env.lab.benchmark.suite import KINDS
 from dragonfly_env.lab.benchmark.training import TrainingCost
@@ -239,19 +240,21 @@ def as_markdown(work: Benchmark, scores: Scores, command: str) -> str:
         "",
         *(
             f"- {kind}: {', '.join(f'`{spec}`' for spec in specs)}"
-            + (", no longer in the package" if kind in suite.retired else "")
-            for kind, specs in {**suite.references, **suite.shown, **suite.retired}.items()
+            for kind, specs in {**suite.references, **suite.shown}.items()
             if specs
         ),
     ]
     for section in (each.told for each in sections(work, scores)):
+        folded = section.headings[0] == _CASES[0]  # a row per case: long, and few read it
         lines += [
             "",
             f"## {section.title}",
             "",
+            *((f"<details><summary>{len(section.rows)} cases</summary>", "") if folded else ()),
             "| " + " | ".join(section.headings) + " |",
             "|" + "".join("---|" if heading in _TEXTS else "---:|" for heading in section.headings),
             *("| " + " | ".join(row) + " |" for row in section.rows),
+            *(("", "</details>") if folded else ()),
         ]
     return "\n".join(lines) + "\n"
 
@@ -282,19 +285,19 @@ def write_page(work: Benchmark, scores: Scores, path: Path) -> None:
 def _chart(scores: Scores) -> str:
     found = ratios_of(scores)
     values = found.values
-    limit = float(np.log2(WORST))
+    ticks = (BEST, 1.0, 1.5, 2.0, 3.0, WORST)
     figure = go.Figure(
         go.Heatmap(
-            z=np.clip(np.log2(values), -limit, limit),
+            z=np.log2(np.clip(values, BEST, WORST)),
             x=[f"{case}<br>{track}, {split}" for track, split, case in found.cases],
             y=found.labels,
             text=np.where(np.isnan(values), "not measured", np.round(values, 3).astype(str)),
             hovertemplate="%{y}<br>%{x}<br>ratio %{text}<extra></extra>",
-            colorscale="RdBu_r",
-            zmin=-limit,
-            zmax=limit,
-            colorbar={"title": "ratio", "tickvals": [-limit, -1, 0, 1, limit],
-                      "ticktext": [f"{1 / WORST:g}", "0.5", "1", "2", f"{WORST:g} or more"]},
+            colorscale=HEAT,
+            zmin=np.log2(BEST),
+            zmax=np.log2(WORST),
+            colorbar={"title": "ratio", "tickvals": np.log2(ticks).tolist(),
+                      "ticktext": [f"{tick:g}" for tick in ticks[:-1]] + [f"{WORST:g} or more"]},
         )
     )  # fmt: skip
     figure.update_layout(

@@ -29,10 +29,6 @@ SHOWN = ("trained",)
 """Kinds of policies that are published next to the references and are no references: learners that were trained
 before."""
 
-RETIRED = ("omniscient",)
-"""Kinds of policies that the package no longer has, and whose published results are still shown: policies that know the
-traffic beforehand."""
-
 _FOLDER = "suites"
 
 
@@ -108,8 +104,6 @@ class Suite:
     references: Mapping[str, tuple[str, ...]]  # policies by kind: the best one of a case is the measure
     # policies by kind whose results are published, too, and that are no references
     shown: Mapping[str, tuple[str, ...]]
-    # policies by kind that the package no longer has, and whose published results are shown
-    retired: Mapping[str, tuple[str, ...]]
     seeds: Mapping[Effort, int]  # by effort: runs of each case
 
     def choose(self, names: tuple[str, ...]) -> tuple[Track, ...]:
@@ -149,11 +143,6 @@ class Suite:
         """All policies that are published and are no references, each with its kind."""
         return {spec: kind for kind, specs in self.shown.items() for spec in specs}
 
-    @property
-    def retired_names(self) -> dict[str, str]:
-        """All policies that are only in the published results, each with its kind."""
-        return {name: kind for kind, names in self.retired.items() for name in names}
-
     @classmethod
     def from_dict(cls, settings: Mapping[str, Any]) -> Suite:
         """From a TOML document, as the suites of the package are."""
@@ -166,7 +155,6 @@ class Suite:
             title=settings["title"],
             references=by_kind("references", KINDS),
             shown=by_kind("shown", SHOWN),
-            retired=by_kind("retired", RETIRED),
             seeds=settings["seeds"],
             tracks=tuple(_track(name, table) for name, table in settings["tracks"].items()),
         )

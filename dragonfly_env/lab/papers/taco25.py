@@ -111,8 +111,8 @@ taco25 = Paper(
         'Network `lia`: `arbitration="round-robin"`, as section 5.1 says, and `decide_at="by-policy"`. The blocked '
         "head of an injection queue decides again between the minimal path and one non-minimal path, as the authors' "
         "simulator has it by default; `lia` draws another non-minimal path each time; `pb-acor` decides once, which "
-        "is closest to that simulator. Counters are in packets, queues are those of the router itself (docs/lia.md "
-        "says why).",
+        "is closest to that simulator. Counters are in packets, queues are those of the router itself "
+        "(docs/routing/policies/lia.md says why).",
         "Claims are twice: with 5,256 hosts as published, and with 1,056 (h = 4), where a value that depends on h "
         "follows from the paper's formula.",
         "Saturated throughput is the accepted load at the offered load that the row names. Past saturation (LI11, "

@@ -36,3 +36,18 @@ def test_what_is_impossible_is_said_and_leaves_no_file(
     assert done.exit_code == 2
     assert message in done.stderr
     assert not page.exists()
+
+
+@pytest.mark.parametrize("name", ["run.mp4", "run.png"])
+def test_a_page_is_not_written_into_a_file_of_another_kind(name: str, tmp_path: Path) -> None:
+    done = CliRunner().invoke(app, [*SMALL, "--out", str(tmp_path / name)])
+    assert done.exit_code == 2
+    assert "must end in .html" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_mistyped_path_makes_no_folders_at_the_root() -> None:
+    done = CliRunner().invoke(app, [*SMALL, "--out", "/nonexistent/folder/page.html"])
+    assert done.exit_code == 2
+    assert "there is no /nonexistent: make it with 'mkdir /nonexistent'" in " ".join(done.stderr.split())
+    assert not Path("/nonexistent").exists()

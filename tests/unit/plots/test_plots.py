@@ -71,7 +71,7 @@ def test_the_load_figure_has_a_row_per_traffic_and_a_line_per_policy(results: Re
         straight = ["accepted = offered"] if panel % 3 == 1 else []
         assert labels == [*results.policies, *straight, *(bound if panel % 3 < 2 else [])]
     (legend,) = figure.legends
-    explained = ["shaded: 95 % interval of the mean over seeds", "latency above the panel"]
+    explained = ["saturated", "shaded: 95 % interval of the mean over seeds", "latency above the panel"]
     entries = [text.get_text() for text in legend.get_texts()]
     assert entries == [*results.policies, "accepted = offered", *bound, *explained]
 
