@@ -81,10 +81,10 @@ def evaluate_policy(
     Args:
         policy: Anything that acts, or the name of a built-in policy, perhaps with parameters
             (``"par:bias_packets=10"``). Learners act greedily and do not learn.
-        config: What to simulate; its ``policy`` is not used.
+        config: Configuration to simulate; its ``policy`` is not used.
         warmup_ns: Time that is not counted, at least 0.
         measure_ns: Length of the window, above 0.
-        seed: Of the traffic; None: that of ``config``.
+        seed: Seed of the traffic; None: that of ``config``.
         native: Whether built-in policies run in the core (fast); if not, their reference implementation decides.
 
     Returns:
@@ -135,8 +135,8 @@ def evaluate_over_seeds(
 
     Args:
         policy: As for ``evaluate_policy``.
-        config: What to simulate, or several.
-        seeds: Of the traffic.
+        config: Configuration to simulate, or several.
+        seeds: Seeds of the traffic.
         warmup_ns: Time that is not counted, at least 0.
         measure_ns: Length of the window, above 0.
         native: As for ``evaluate_policy``.

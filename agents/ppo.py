@@ -402,7 +402,7 @@ def common_returns(transitions: Transitions, pools: IntArray, horizon_ns: float)
     first decision.
 
     Args:
-        transitions: Of one episode, with the return of each packet.
+        transitions: Transitions of one episode, with the return of each packet.
         pools: (M,) a number for each pool.
         horizon_ns: A packet that leaves so much later counts 1 / e.
     """

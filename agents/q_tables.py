@@ -20,7 +20,7 @@ def save_q_table(simulation: Simulation, path: str | Path) -> Path:
     """Save the tables of a learner with the topology and the policy that they belong to.
 
     Args:
-        simulation: Of a policy that learns.
+        simulation: Simulation of a policy that learns.
         path: Where to; ``.npz`` is added if it is missing.
 
     Returns:
@@ -50,8 +50,8 @@ def load_q_table(simulation: Simulation, path: str | Path) -> dict[str, Any]:
     """Start from saved tables.
 
     Args:
-        simulation: Of the same policy on the same topology; learning rates, thresholds and seeds may differ.
-        path: Of a file that ``save_q_table`` wrote.
+        simulation: Simulation of the same policy on the same topology; learning rates, thresholds and seeds may differ.
+        path: Path of a file that ``save_q_table`` wrote.
 
     Returns:
         What the file says about its origin: ``topology``, ``policy``, ``time_ns``.

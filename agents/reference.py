@@ -47,15 +47,15 @@ class Wiring:
     """Initial values of a learner. Ports are numbered from the first local one.
 
     Attributes:
-        topology: What it describes.
+        topology: Topology of the times.
         groups: (m,) the group of every router.
         peers: (m, A) the router at the other end of every port; -1 where nothing is connected.
         is_global: (A,) bool.
         latency_ps: (A,) of the links alone.
         hop_ps: (A,) from the input buffer of one router to that of the next, without any congestion.
         packet_ps: (A,) one packet on the link.
-        local_latency_ps: Of the first class of local links, alone.
-        global_latency_ps: Of the global ones.
+        local_latency_ps: Latency of the first class of local links.
+        global_latency_ps: Latency of global links.
     """
 
     def __init__(self, config: SimulationConfig) -> None:

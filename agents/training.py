@@ -115,11 +115,11 @@ def train(
         episodes: Number of the last one.
         episode_ns: Simulated time of each after its warm-up.
         warmup_ns: Simulated time before the first decision of each.
-        seed: Of the traffic: every episode has a seed of its own, derived from it.
-        first_episode: How many were done before, by an agent that was saved: training goes on with the next one.
+        seed: Seed of the traffic: every episode has a seed of its own, derived from it.
+        first_episode: Number of earlier episodes, by an agent that was saved: training goes on with the next one.
             (Its replay buffer starts empty.)
         evaluate_every: After how many episodes the greedy policy is measured; always after the last one; 0: never.
-        evaluation_seeds: Of the traffic that it is measured on.
+        evaluation_seeds: Seeds of the traffic in evaluations.
         evaluation_warmup_ns: Not counted there.
         evaluation_ns: Counted there.
         log_dir: Where event files for TensorBoard go.

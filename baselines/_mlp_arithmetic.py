@@ -106,7 +106,7 @@ def forward(layers: Layers, activation: str, x: Floats) -> Floats:
 
     Args:
         layers: Weights (inputs, outputs) and bias (outputs,) of every layer.
-        activation: Of the hidden ones.
+        activation: Activation of the hidden layers.
         x: (M, inputs).
 
     Returns:

@@ -275,11 +275,11 @@ class MlpNetwork:
         """An untrained network: something to start from, and to test with.
 
         Args:
-            seed: Of the weights.
+            seed: Seed of the weights.
             hidden_units: Sizes of the hidden layers.
             env: The ``BatchedRoutingEnv`` where it shall run, with ``scoring="all"``; its layout says how many columns
                 and actions there are.
-            **fields: Of the class, but ``layers``.
+            **fields: Fields of the class, but ``layers``.
 
         Example:
             >>> network = dfe.baselines.MlpNetwork.random(seed=1, hidden_units=(8,))

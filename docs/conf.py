@@ -40,6 +40,8 @@ html_theme = "furo"
 html_title = f"dragonfly-env {release}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
+html_favicon = "_static/favicon.svg"
 html_search_scorer = str(Path(__file__).parent / "_static" / "scorer.js")
 html_theme_options: dict[str, object] = {"navigation_with_keys": True}
 if REPOSITORY:

@@ -44,7 +44,7 @@ class SeriesStyle:
     """How one policy is drawn in every figure.
 
     Attributes:
-        color: Of lines, boxes and bars.
+        color: Color of lines, boxes and bars.
         marker: At the points of a line.
         dash: One of `DASHES`.
     """

@@ -46,8 +46,8 @@ def main() -> None:
         device="cpu",
     )
     model.learn(2_000)
-    print(f"random: {mean_return(env, None, 100):.2f} us a journey")
-    print(f"DQN:    {mean_return(env, model, 100):.2f} us a journey")
+    print(f"random: {mean_return(env, None, 100):.2f} µs a journey")
+    print(f"DQN:    {mean_return(env, model, 100):.2f} µs a journey")
     env.close()
 
 

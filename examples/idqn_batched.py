@@ -134,12 +134,12 @@ def train(
     """Train from random actions.
 
     Args:
-        task: What to learn.
-        seed: Of weights, samples and traffic.
+        task: Task to learn.
+        seed: Seed of weights, samples and traffic.
         decisions: Packets to decide about.
         report: Called after every episode with the decisions so far, and the mean latency of the last episodes in ns.
         shared: One network and one buffer for all routers.
-        learning_rate: Of Adam.
+        learning_rate: Step size of Adam.
         discount: From one decision about a packet to the next.
         exploration: The share of the training in which random actions become fewer.
         epsilon: The share of random actions after that.

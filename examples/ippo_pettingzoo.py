@@ -97,22 +97,22 @@ def train(
     """Train from random actions.
 
     Args:
-        task: What to learn.
-        seed: Of weights, actions and traffic.
+        task: Task to learn.
+        seed: Seed of weights, actions and traffic.
         decisions: Packets to decide about.
         report: Called after every rollout with the decisions so far, and the mean latency of the last episodes in ns.
         independent: One network per router, and episodes of 20 us, which end before congestion has grown. Routers with
             equal numbers in different systems have the same network.
-        learning_rate: Of the actor, at the beginning; it falls to nearly 0 in 1.2 million decisions at most: trainings
+        learning_rate: Step size of the actor at first; it falls to nearly 0 in 1.2 million decisions at most: trainings
             with a high rate for longer may end in congestion. None: 0.0005, or 0.001 for networks of their own, which
             learn from fewer decisions each and take all decisions for it.
         critic_rate: Learning rate of the critic.
         gamma: Discount per round; a packet is on its way for about 30 rounds.
-        lam: Of generalised advantage estimation.
+        lam: Lambda of generalised advantage estimation.
         rollout: Decisions per rollout.
         minibatches: Gradient steps per pass over a rollout.
         epochs: Passes over a rollout.
-        clip: How far PPO lets probabilities change.
+        clip: Largest change of a probability ratio in PPO.
         **settings: Settings of the environment that replace those of the task.
     """
     torch.manual_seed(seed)

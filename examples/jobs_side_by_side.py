@@ -24,6 +24,6 @@ def run(policy: str) -> dfe.Metrics:
 if __name__ == "__main__":
     for policy in ("min", "ugal-n", "par"):
         job = run(policy).jobs[0]
-        print(f"{policy:>7} milc: {job.run_time_ns / 1000:8.1f} us, {job.mpi_share:.0%} of it in operations")
+        print(f"{policy:>7} milc: {job.run_time_ns / 1000:8.1f} µs, {job.mpi_share:.0%} of it in operations")
         for name, one in job.operations.items():
-            print(f"{name:>20}: {one.count:4} of {one.mean_ns / 1000:6.1f} us on average")
+            print(f"{name:>20}: {one.count:4} of {one.mean_ns / 1000:6.1f} µs on average")

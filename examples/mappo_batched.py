@@ -102,18 +102,18 @@ def train(
     """Train from random actions.
 
     Args:
-        task: What to learn.
-        seed: Of weights and traffic; actions are drawn with the random numbers of the traffic.
+        task: Task to learn.
+        seed: Seed of weights and traffic; actions are drawn with the random numbers of the traffic.
         decisions: Packets to decide about.
         report: Called after every rollout with the decisions so far, and the mean latency of the last episodes in ns.
-        learning_rate: Of the actor, at the beginning; it falls to nearly 0.
+        learning_rate: Step size of the actor, at the beginning; it falls to nearly 0.
         critic_rate: Learning rate of the critic.
         gamma: Discount per batch; a packet is on its way for about 13 batches.
-        lam: Of generalised advantage estimation.
+        lam: Lambda of generalised advantage estimation.
         rollout: Decisions per rollout.
         minibatches: Gradient steps per pass over a rollout.
         epochs: Passes over a rollout.
-        clip: How far PPO lets probabilities change.
+        clip: Largest change of a probability ratio in PPO.
         **settings: Settings of the environment that replace those of the task.
     """
     torch.manual_seed(seed)

@@ -57,7 +57,7 @@ def train(*, seed: int, steps: int, report: Callable[[int, float], None] | None 
     """Train from random paths.
 
     Args:
-        seed: Of weights, actions and traffic.
+        seed: Seed of weights, actions and traffic.
         steps: Steps of slots, of which 5 in 6 are decisions.
         report: Called after every episode with the decisions so far, and the mean latency in ns.
     """

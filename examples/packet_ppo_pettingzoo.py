@@ -141,14 +141,14 @@ def train(
     """Train from random actions.
 
     Args:
-        task: What to learn.
-        seed: Of weights, actions and traffic.
+        task: Task to learn.
+        seed: Seed of weights, actions and traffic.
         decisions: Packets to decide about.
         rollout: Decisions per rollout; trainings with smaller ones end in congestion more often.
         minibatch: Decisions per gradient step.
         epochs: Passes over a rollout.
         learning_rate: At the beginning; it falls to a twentieth.
-        clip: How far PPO lets probabilities change.
+        clip: Largest change of a probability ratio in PPO.
         entropy: Weight of the entropy, which keeps routers trying all paths.
         worst_return: Lower returns count as this one: in congestion single packets take very long.
         report: Whether each rollout is printed.

@@ -80,7 +80,7 @@ def main() -> None:
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
-        print(f"episode {episode}: {len(rounds)} rounds, reward {rewards.sum():.1f} us, loss {loss:.3f}")
+        print(f"episode {episode}: {len(rounds)} rounds, reward {rewards.sum():.1f} µs, loss {loss:.3f}")
 
 
 if __name__ == "__main__":

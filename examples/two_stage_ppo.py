@@ -141,12 +141,12 @@ def train(
     """Train from random actions.
 
     Args:
-        task: What to learn.
-        seed: Of weights and traffic.
+        task: Task to learn.
+        seed: Seed of weights and traffic.
         decisions: Packets to decide about.
         report: Called after every validation with the decisions so far, and the packets in the system.
-        learning_rate: Of Adam; it falls to nearly 0 in the first stage.
-        common_rate: The same in the second stage.
+        learning_rate: Step size of Adam; it falls to nearly 0 in the first stage.
+        common_rate: Step size of Adam in the second stage.
         **settings: Settings of the environment that replace those of the task.
     """
     torch.manual_seed(seed)

@@ -45,7 +45,7 @@ class Browser:
 
     Attributes:
         requests: Addresses of all requests of pages.
-        complaints: What scripts wrote to the console as errors, and exceptions that no handler caught.
+        complaints: Errors that scripts wrote to the console, and exceptions that no handler caught.
     """
 
     def __init__(self, program: str, *, width: int = 1440, height: int = 900) -> None:
@@ -172,7 +172,7 @@ class Browser:
         Args:
             key: Its name (``ArrowRight``, ``.``).
             code: Its Windows key code, which the protocol wants.
-            text: What it writes, if anything.
+            text: Text that the key writes, if any.
         """
         common: dict[str, Any] = {"key": key, "windowsVirtualKeyCode": code}
         self.call("Input.dispatchKeyEvent", type="keyDown", text=text, **common)

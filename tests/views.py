@@ -19,10 +19,10 @@ class View(NamedTuple):
     """A view.
 
     Args:
-        make: Of settings by name.
+        make: Function of settings by name.
         step: Takes a legal action or, for several agents, one for each; returns whether the episode is over.
         short: Settings of an episode that is soon over.
-        history: What identifies all that has happened.
+        history: Hash of all that has happened.
         give: A step in which one action is the given value; ``None``: actions are arrays.
     """
 

@@ -109,7 +109,7 @@ class Flow:
     """A solution.
 
     Attributes:
-        value: Of the objective.
+        value: Value of the objective.
         utilisation: (L,) the share of each arc's capacity that is used.
     """
 

@@ -40,7 +40,7 @@ class ClassUse:
     Attributes:
         name: The class, of ``Dragonfly.link_classes``.
         mean: Share of the capacity that is used, over all links of the class.
-        highest: Of the link that is used most.
+        highest: Utilisation of the busiest link.
         full: Share of the links that are full.
 
     Example:
@@ -63,7 +63,7 @@ class Bounds:
         topology: Routers and links.
         traffic: Anything that has a demand matrix: a pattern, a mixture of patterns, a matrix of demands.
         network: Rates of links and times of hops; None: all links are as fast as those of hosts.
-        seed: Of the run: patterns that fix something once follow from it.
+        seed: Seed of the run: patterns that fix something once follow from it.
 
     Raises:
         ConfigError: If the traffic has no demand matrix, the program is too large (see
@@ -147,7 +147,7 @@ class Bounds:
 
         Args:
             load: Above 0.
-            constant_ns: Of a packet that stays at its router.
+            constant_ns: Time of a packet that stays at its router.
             hop_ns: (classes,) more for a hop over a link of each class; that of hosts is not used.
         """
         if load > self._most_by_hosts * (1 + _ROUNDING):
@@ -205,8 +205,8 @@ def most_load(
     Args:
         topology: Routers and links.
         traffic: A pattern, a mixture or a matrix of demands, in any form that ``SimulationConfig`` takes.
-        network: Whose rates the links have; None: all links are as fast as those of hosts.
-        seed: Of the run: patterns that fix something once (a permutation, hot hosts) follow from it.
+        network: Network with the rates of links; None: all links are as fast as those of hosts.
+        seed: Seed of the run: patterns that fix something once (a permutation, hot hosts) follow from it.
 
     Returns:
         The load, as a fraction of the bandwidth of the hosts' links; at most 1.

@@ -34,11 +34,11 @@ class PacketTimes:
         first_ps: From the creation of a packet until the first router has decided.
         hop_ps: By class of link (``Dragonfly.link_classes``; hosts: 0), from an edge until the next router has decided.
         last_ps: From the last edge until the host has the packet.
-        first_timer_ps: How much of ``first_ps`` is the timer of an idle port; the others alike.
+        first_timer_ps: Part of ``first_ps`` that is the timer of an idle port.
         hop_timer_ps: By class of link.
-        last_timer_ps: Of the port to the host.
+        last_timer_ps: Timer of the port to the host.
         packet_ps: By class of link, the time of a packet on a port; of the link to the host first.
-        injection_packet_ps: The same of the link from the host.
+        injection_packet_ps: Time of a packet on the link from the host.
         load_ps: Between packets that a host sends at a load of 1: the time of a packet at the rate that is set.
     """
 

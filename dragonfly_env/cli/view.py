@@ -12,13 +12,15 @@ from dragonfly_env.checks.values import config_error
 from dragonfly_env.cli.commands import Typed, option, rows
 from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.config.rows import MACHINE, TIME, time_flag
-from dragonfly_env.sweeps.scenario import DEFAULT_LOAD, Scenario, trained_with
+from dragonfly_env.sweeps.scenario import Scenario, trained_with
 
 if TYPE_CHECKING:
     from dragonfly_env.sweeps.point import Run
     from dragonfly_env.view import Recording
 
 _MOST_RUNS = 2
+_LOAD = 0.3
+"""Load of adv+1 that ugal-n carries and min does not."""
 
 
 def view(
@@ -41,7 +43,8 @@ def view(
     """Write a page that plays runs: one file that needs neither a network nor a server.
 
     Groups on a circle, links colored by utilization over time, two policies side by side under the same packets (min
-    and ugal-n, unless others are named). Click a router for its queues, a link for the traffic between its two groups.
+    and ugal-n under adv+1 at 0.3, unless others are named). Click a router for its queues, a link for the traffic
+    between its two groups.
 
     Topology, network, traffic and load are those that the first saved agent was trained with, unless options say
     otherwise. The default warm-up is 0: the page shows how the network fills.
@@ -55,7 +58,7 @@ def view(
     """
     from dragonfly_env.view import record, write_view
 
-    usual: dict[str, Any] = {"policies": ["min", "ugal-n"], "traffic": ["uniform"], "loads": [DEFAULT_LOAD]}
+    usual: dict[str, Any] = {"policies": ["min", "ugal-n"], "traffic": ["adv+1"], "loads": [_LOAD]}
     policies = settings.whole.get("policies", [])
     usual |= trained_with(policies)
     if "jobs" in settings.whole:

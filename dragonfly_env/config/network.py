@@ -426,7 +426,7 @@ class NetworkConfig(Record):
         """Convert the settings for the core: whole picoseconds, times of packets rounded (``time_unit``).
 
         Args:
-            topology: Whose classes of links they are for; None: local and global ones, as all-to-all groups have.
+            topology: Topology with the classes of links; None: local and global ones, as all-to-all groups have.
             watchdog_ns: Time without progress after which the core raises ``DeadlockError``.
 
         Raises:

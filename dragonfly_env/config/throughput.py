@@ -35,7 +35,7 @@ class Throughput:
     Attributes:
         uniform_minimal: Uniform traffic on minimal paths.
         adversarial_minimal: All of a group sends to one other group, on minimal paths.
-        adversarial_nonminimal: The same on the best paths with at most one intermediate group.
+        adversarial_nonminimal: Adversarial traffic on the best paths with at most one intermediate group.
     """
 
     uniform_minimal: float

@@ -79,7 +79,7 @@ class Dragonfly(Record):
         a: Routers per group, at least 1; with a ``Grid`` its number of routers, or None.
         h: Global ports per router, at least 0; None with ``arrangement="xc"``: as many as it needs.
         g: Groups, from 1 to a*h/trunking + 1; None: that maximum (not with ``"xc"``, which needs a number).
-        arrangement: Which global port leads where; see the module's documentation.
+        arrangement: Rule for the far end of each global port; see the module's documentation.
         trunking: Global ports that join a pair of groups; a divisor of a*h.
         group: The inside of a group: ``"all-to-all"``, or a ``Grid`` (or its string).
         links_between_groups: Links that join a pair of groups, instead of ``trunking``: any number that fits; with

@@ -200,7 +200,7 @@ class DecisionBatch:
         """Build a batch from observations alone: for views that hand out nothing else.
 
         Args:
-            layout: Of the environment.
+            layout: Layout of the environment.
             obs: (N, F) observations.
             mask: (N, A) or more columns (an idle action behind is left out).
             agents: (N,) routers; -1 if they are not given.
@@ -368,10 +368,10 @@ class Rollout:
     """M transitions that a policy collected in the core, with what a policy gradient needs to know of its decisions.
 
     Attributes:
-        transitions: What came of decisions: of this rollout, and of earlier ones that were open.
+        transitions: Results of decisions: of this rollout, and of earlier ones that were open.
         log_probs: (M,) float32, the logarithm of the probability of each action at the time of its decision, by the
             policy of that time. 0 for decisions of a greedy policy, NaN for those that ``step`` made.
-        decisions: How many decisions the policy made in this rollout; some of them are open at its end.
+        decisions: Number of decisions of the policy in this rollout; some of them are open at its end.
 
     Example:
         >>> network = dfe.baselines.MlpNetwork.random(seed=1, output="softmax")

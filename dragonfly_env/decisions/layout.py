@@ -123,13 +123,13 @@ class Layout:
         candidates: Path actions: the kind of every candidate (``"minimal"``, ``"lgl"``, ...); else empty.
         num_actions: A, the width of the mask.
         first_port: The port of a router that the first column of a feature per port stands for.
-        occupancy_unit: Of the features in ``OCCUPANCY_FEATURES``: ``"buffers"``, ``"packets"`` or ``"ns"``. Their
-            quantities are packets, or with ``"ns"`` times in ns.
+        occupancy_unit: Unit of the features in ``OCCUPANCY_FEATURES``: ``"buffers"``, ``"packets"`` or ``"ns"``.
+            Their quantities are packets, or with ``"ns"`` times in ns.
         congestion_metric: The network's convention, see ``NetworkConfig.congestion_metric``.
 
     Args:
-        rows: What the core says of each feature.
-        topology: Whose ports and links are named.
+        rows: Rows of the core's registry of features.
+        topology: Topology of the ports and links.
 
     Example:
         >>> env = dfe.BatchedRoutingEnv(dfe.SimulationConfig(topology="72"))
@@ -263,7 +263,7 @@ class Layout:
 
         Args:
             obs: (N, F) observations.
-            name: Of the feature.
+            name: Name of the feature.
 
         Returns:
             (N, width) numbers.
@@ -288,7 +288,7 @@ class Layout:
 
         Args:
             obs: (N, F) observations.
-            name: Of the feature.
+            name: Name of the feature.
 
         Returns:
             (N, width) numbers.

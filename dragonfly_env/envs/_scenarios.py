@@ -37,7 +37,7 @@ class Scenarios:
     """The configurations of an environment from episode to episode.
 
     Attributes:
-        present: Those of the present episode, or of the first one before it has begun.
+        present: Settings of the present episode; before it has begun, of the first episode.
     """
 
     def __init__(self, given: object) -> None:

@@ -231,10 +231,10 @@ class BatchedRoutingEnv(CoreOwner):
         """Start an episode with empty networks, and run to the first decisions.
 
         Args:
-            seed: Of everything random; None: ``config.seed`` at first, then the next of a fixed sequence. Of several
-                scenarios the first has this seed, the others have seeds that follow from it; or a list with that of
+            seed: Seed of all random numbers; None: ``config.seed`` at first, then the next of a fixed sequence.
+                The first of several scenarios has this seed, the others have seeds that follow from it; or a list with that of
                 each.
-            options: What is different in this episode: ``traffic``, ``load``, ``seed``. Or a list with that of each
+            options: Settings of this episode: ``traffic``, ``load``, ``seed``. Or a list with that of each
                 scenario.
 
         Returns:
@@ -302,8 +302,8 @@ class BatchedRoutingEnv(CoreOwner):
             policy: A policy with a neural network (``mlp``, ``neural-v1``), or the network itself, which needs no file:
                 ``MlpNetwork(layers=..., features=..., output="softmax")``. With a softmax actions are drawn from
                 ``batch.draws``. Features without a scale are the columns of ``obs`` as they are.
-            transitions: How many; those of the last step are all returned, so there may be some more. Fewer if the
-                episode ends before.
+            transitions: Number of transitions. All of the last step are returned, so there may be some more; fewer
+                if the episode ends before.
 
         Returns:
             All transitions since the last call of ``rollout`` or ``transitions``, with log-probabilities.

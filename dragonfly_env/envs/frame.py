@@ -38,14 +38,16 @@ class Frame:
 
     Attributes:
         topology: The wiring.
-        title: What runs: system, traffic, load.
+        title: Title of the run: system, traffic, load.
         time_ns: Simulated time.
-        window_ns: What ``utilisation`` is measured over; 0 if no time has passed.
+        window_ns: Time over which ``utilisation`` is measured; 0 if no time has passed.
         metrics: Everything since the statistics began.
         links: (L, 4) global links: router, port, router at the other end, its port.
         utilisation: (L,) of those.
         router_utilisation: (num_routers,) mean over the local links that leave a router.
         class_utilisation: Mean and highest by class of link.
+        packet: Router where the tagged packet of ``PacketRouting`` waits, and its destination router; None: no packet
+            is tagged.
     """
 
     topology: Dragonfly
@@ -57,6 +59,7 @@ class Frame:
     utilisation: FloatArray
     router_utilisation: FloatArray
     class_utilisation: dict[str, tuple[float, float]]
+    packet: tuple[int, int] | None = None
 
     def hottest(self, most: int) -> list[NamedLink]:
         """The busiest global links, at most ``most``, busiest first; idle ones are left out."""
@@ -73,6 +76,15 @@ class Frame:
     def hot_links(self) -> int:
         """Global links at or above ``HOT``."""
         return int((self.utilisation >= HOT).sum())
+
+    @property
+    def journey(self) -> list[tuple[str, str]]:
+        """The routers between which the tagged packet travels, name and text; empty if no packet is tagged."""
+        if self.packet is None:
+            return []
+        a = self.topology.a
+        here, there = (f"group {router // a}, router {router}" for router in self.packet)
+        return [("packet at", here), ("destination", there)]
 
     @property
     def figures(self) -> list[tuple[str, str]]:
@@ -100,7 +112,7 @@ def draw_text(frame: Frame) -> str:
     """The frame as lines of text without escape sequences.
 
     Args:
-        frame: What to show.
+        frame: Content of the picture.
 
     Returns:
         About 15 lines, and one more per group if there are at most 64.
@@ -109,6 +121,7 @@ def draw_text(frame: Frame) -> str:
     lines = [
         f"{frame.title} · t = {frame.time_ns / 1000:.3f} µs",
         figures,
+        *([f"{name}: {text}" for name, text in frame.journey]),
         "",
         f"links (last {frame.window_ns / 1000:.3f} µs)   mean    max",
     ]

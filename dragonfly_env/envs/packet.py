@@ -55,7 +55,7 @@ class PacketRouting(gymnasium.Env[Any, np.int64]):
     """A tagged packet is the agent's, all others follow a background policy.
 
     Args:
-        config: What is simulated, or a mapping of its fields; None: 72 hosts, ``adv+1`` at a load of 0.35. Its policy
+        config: Configuration, or a mapping of its fields; None: 72 hosts, ``adv+1`` at a load of 0.35. Its policy
             routes the warm-up of the network, its seed is that of the first one. If neither a mapping nor the settings
             have a seed, the seed is drawn from the operating system; a ``SimulationConfig`` always has a seed, by
             default 1.
@@ -135,6 +135,7 @@ class PacketRouting(gymnasium.Env[Any, np.int64]):
         self._waits = False  # whether the tagged packet waits for a decision: the only row of the batch
         self._seen: Observation = {}
         self._packet: dict[str, int] = {}
+        self._place = (0, 0)  # routers of the tagged packet and of its destination
         self._created_ns = 0.0
         self._first_ns = 0.0  # when the tagged packet needed its first decision
         self._illegal = 0
@@ -219,6 +220,7 @@ class PacketRouting(gymnasium.Env[Any, np.int64]):
         if delivered:  # every action is allowed, as none follows
             self._seen = {name: np.zeros_like(values) for name, values in self._seen.items()}
             self._seen["action_mask"] += 1
+            self._place = (self._place[1], self._place[1])
         elif not truncated:
             self._see(batch)
         info = self._info()
@@ -239,7 +241,8 @@ class PacketRouting(gymnasium.Env[Any, np.int64]):
         return self._seen["action_mask"].astype(np.bool_)
 
     def render(self) -> Any:
-        """A frame: utilisation of every global link since the frame before, with the hottest named.
+        """A frame: utilisation of every global link since the frame before, with the hottest named, and the routers of
+        the tagged packet and of its destination.
 
         Returns:
             As ``render_mode`` says: a string for ``"ansi"``, (800, 1100, 3) uint8 for ``"rgb_array"``, None for
@@ -249,7 +252,7 @@ class PacketRouting(gymnasium.Env[Any, np.int64]):
             StateError: Before the first reset, or without a ``render_mode``.
         """
         self._check_begun("render()")
-        return self._renderer.render(self.core.metrics(), self.core.time_ns)
+        return self._renderer.render(self.core.metrics(), self.core.time_ns, self._place)
 
     def _check_begun(self, call: str) -> None:
         if not self._seen:
@@ -291,6 +294,7 @@ class PacketRouting(gymnasium.Env[Any, np.int64]):
 
     def _see(self, batch: DecisionBatch) -> None:
         self._waits = True
+        self._place = (int(batch.agents[0]), int(batch.packets[0]["destination_router"]))
         self._seen = {"observation": batch.obs[0].copy(), "action_mask": batch.mask[0].astype(np.int8)}
 
     def _copy_of_seen(self) -> Observation:

@@ -82,8 +82,11 @@ class Picture:
         image = self._background.copy()
         shown = shades > 0
         image.view(_PIXEL).ravel()[shown] = self._colors.view(_PIXEL).ravel()[shades[shown]]
+        for router, letter in zip(frame.packet or (), "PD", strict=False):
+            angle = self._begin[router] + self._width / 2.0
+            _put(_badge(letter), image, _on_circle(angle, sum(_RING) / 2.0))
         for rank in reversed(range(len(named))):  # at different distances from the ring: else neighbors hide
-            _put(_badge(rank + 1), image, self._curve(frame.links[named[rank]])[4 + 2 * (rank % 4)])
+            _put(_badge(f"{rank + 1}"), image, self._curve(frame.links[named[rank]])[4 + 2 * (rank % 4)])
         texts = Image.fromarray(image[:, _TEXTS:])
         _numbers(ImageDraw.Draw(texts), frame)
         image[:, _TEXTS:] = np.asarray(texts)
@@ -190,7 +193,7 @@ def _in_pixels(points: FloatArray) -> FloatArray:
     return np.asarray(_CENTER) + points * [_RADIUS, -_RADIUS]
 
 
-def _on_circle(angle: FloatArray, radius: float) -> FloatArray:
+def _on_circle(angle: FloatArray | float, radius: float) -> FloatArray:
     """(..., 2) points in pixels."""
     return _in_pixels(radius * _unit(angle))
 
@@ -238,8 +241,8 @@ def _font(points: float, bold: bool) -> ImageFont.FreeTypeFont:
 
 
 @functools.cache
-def _badge(rank: int) -> ImageArray:
-    """The number of a named link in a ring."""
+def _badge(text: str) -> ImageArray:
+    """The number of a named link, or the letter of a router, in a ring."""
     scale = 4
     size = 2 * (_BADGE + 1) * scale
     badge = Image.new("RGBA", (size, size), (255, 255, 255, 0))
@@ -248,7 +251,7 @@ def _badge(rank: int) -> ImageArray:
         (scale, scale, size - scale, size - scale), fill="white", outline=_RED, width=int(1.6 * scale)
     )
     font = _font(8.0 * scale, True)
-    pen.text((size / 2, size / 2), str(rank), fill=_INK, font=font, anchor="mm")
+    pen.text((size / 2, size / 2), text, fill=_INK, font=font, anchor="mm")
     return np.array(badge.resize((size // scale, size // scale), Image.Resampling.LANCZOS))
 
 
@@ -284,6 +287,8 @@ def _numbers(pen: ImageDraw.ImageDraw, frame: Frame) -> None:
         )
 
     text(_RIGHT, 0.945, f"t = {frame.time_ns / 1000:.3f} µs", 16, bold=True, anchor="rs")
+    for row, (letter, (name, router)) in enumerate(zip("PD", frame.journey, strict=False)):
+        text(_LEFT, 0.055 - 0.028 * row, f"{letter}: {name} {router}", 10)
     text(_LEFT, 0.878, f"utilisation in the last {frame.window_ns / 1000:.3f} µs, %", 10, _QUIET)
     classes = {
         name: f"{100 * mean:.0f} %  /  {100 * most:.0f} %"

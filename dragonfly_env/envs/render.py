@@ -32,7 +32,7 @@ class Renderer:
     idle or full. Without any frame before, and after statistics began anew, it reaches back to their beginning.
 
     Args:
-        config: What is simulated.
+        config: Configuration of the run.
         mode: ``"ansi"``: frames are strings; ``"rgb_array"``: (800, 1100, 3) arrays of uint8; ``"human"``: the text
             is printed. None: rendering is an error.
     """
@@ -63,13 +63,16 @@ class Renderer:
         between = topology.links().astype(np.int64)
         return between[between[:, 1] >= topology.p + topology.num_local_ports]
 
-    def frame(self, metrics: Metrics, time_ns: float | None = None) -> Frame:
+    def frame(
+        self, metrics: Metrics, time_ns: float | None = None, packet: tuple[int, int] | None = None
+    ) -> Frame:
         """A frame of this moment.
 
         Args:
             metrics: Taken now.
             time_ns: The simulated time. While decisions are pending that is not the end of the metrics, which
                 then lies at the last time that all parts of the network have passed. None: the end.
+            packet: Routers of the tagged packet and of its destination.
         """
         topology = self._config.topology
         sent = metrics.link_packets
@@ -100,19 +103,23 @@ class Renderer:
                 for name, values in by_kind.items()
                 if values.size
             },
+            packet=packet,
         )
 
-    def render(self, metrics: Metrics, time_ns: float | None = None) -> str | npt.NDArray[np.uint8] | None:
+    def render(
+        self, metrics: Metrics, time_ns: float | None = None, packet: tuple[int, int] | None = None
+    ) -> str | npt.NDArray[np.uint8] | None:
         """A frame of this moment; what links did since the frame before.
 
         Args:
             metrics: The environment's, taken now.
             time_ns: The environment's; None: the end of the metrics.
+            packet: Routers of the tagged packet and of its destination.
         """
         if self.mode is None:
             modes = " or ".join(repr(mode) for mode in RENDER_MODES)
             raise StateError(f"render(): the environment was made with render_mode=None; give it {modes}")
-        frame = self.frame(metrics, time_ns)
+        frame = self.frame(metrics, time_ns, packet)
         if self.mode == "rgb_array":
             return self._picture.draw(frame)
         if self.mode == "ansi":

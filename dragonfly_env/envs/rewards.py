@@ -25,9 +25,9 @@ class RouterRewards:
     that ``copy.copy`` makes an independent one.
 
     Attributes:
-        read: What the core had tallied then, one array (num_agents,) each: rewards in ps, packets generated,
+        read: Tallies of the core at that time, one array (num_agents,) each: rewards in ps, packets generated,
             packets delivered.
-        credits_ns: What a delivery is credited with, by scenario; with reward ``"differential"`` these go on from
+        credits_ns: Credit of a delivery, by scenario; with reward ``"differential"`` these go on from
             episode to episode.
     """
 

@@ -114,9 +114,9 @@ class Rounds:
 
     Args:
         core: The environment, which is reset.
-        illegal_actions: What follows an illegal action.
+        illegal_actions: Consequence of an illegal action.
         seed: As for ``BatchedRoutingEnv.reset``.
-        options: The same.
+        options: As for ``BatchedRoutingEnv.reset``.
         table: Observations are rows of an array; otherwise each router has arrays of its own.
 
     Attributes:
@@ -128,9 +128,9 @@ class Rounds:
         rewards: (num_agents,) the rewards of the last step.
         generated: (num_agents,) packets that the routers' hosts generated in the last step.
         delivered: (num_agents,) packets of these hosts that were delivered in the last step.
-        outcomes: What became of decisions in the last step; none or one.
+        outcomes: Outcomes of decisions in the last step; none or one.
         numbers: By router the numbers of an info without a decision.
-        decisions: How many decisions were made in this episode.
+        decisions: Number of decisions in this episode.
     """
 
     seen: Any

@@ -33,8 +33,8 @@ def allreduce(
     Args:
         rank: One of the members.
         members: The ranks that take part.
-        num_bytes: What is reduced.
-        name: What its time counts as.
+        num_bytes: Bytes that are reduced.
+        name: Name of the operation in results.
 
     Source: Thakur et al., Optimization of collective communication operations in MPICH, IJHPCA 2005, section 4.5.
 
@@ -94,9 +94,9 @@ def alltoallv(
 
     Args:
         rank: One of the members.
-        members: Who takes part.
+        members: Ranks that take part.
         num_bytes: For each other member; or a function of the receiver.
-        name: What its time counts as.
+        name: Name of the operation in results.
 
     Example:
         >>> len(list(dfe.jobs.alltoallv(0, range(4), 1024)))
@@ -131,11 +131,11 @@ def broadcast(
 
     Args:
         rank: One of the members.
-        members: Who takes part.
+        members: Ranks that take part.
         num_bytes: In all.
         root: The place among the members of the one who has it.
-        segment_bytes: Of a part that is sent on its own; None: all at once.
-        name: What its time counts as.
+        segment_bytes: Size of a part that is sent alone; None: all at once.
+        name: Name of the operation in results.
 
     Example:
         >>> len(list(dfe.jobs.broadcast(0, range(4), 1024, root=0)))
@@ -169,8 +169,8 @@ def reduce(
         members: The ranks that take part.
         num_bytes: In all.
         root: The place among the members of the one who gets the result.
-        segment_bytes: Of a part that is sent on its own; None: all at once.
-        name: What its time counts as.
+        segment_bytes: Size of a part that is sent alone; None: all at once.
+        name: Name of the operation in results.
 
     Example:
         >>> len(list(dfe.jobs.reduce(0, range(4), 1024, root=0)))

@@ -71,17 +71,17 @@ class Job(Record):
         program: ``"milc"`` or another name of ``dfe.programs()``, with settings as in
             ``"milc:scale=0.25"``; an object; or a function ``(rank, ranks) -> operations`` of your own
             (``dragonfly_env.jobs``).
-        hosts: How many. May be left out where the placement lists them or the program is written for a number.
+        hosts: Number of hosts. May be left out where the placement lists them or the program is written for a number.
         placement: ``"consecutive"`` (the first free hosts by number), ``"random"``, ``"random-routers"`` (routers in
             random order, all hosts of one before the next), ``"random-groups"``, ``"groups=k"`` (an even share in
             each of k random groups), or a list: rank i lives on the i-th. Jobs take hosts in the order in which they
             are listed, those with lists first.
-        policy: Who routes its packets; None: the run's policy. Any two policies of a run must share the rules for
+        policy: Policy of the job's packets; None: the run's policy. Any two policies of a run must share the rules for
             virtual channels, and none may learn.
-        all_to_all_policy: The same for the packets of its all-to-all operations; None: as ``policy``.
+        all_to_all_policy: Policy of the packets of its all-to-all operations; None: as ``policy``.
         start_ns: Time at which the ranks start.
         iterations: Repetitions of the program; ``"endless"``: as long as the run lasts.
-        seed: Of its placement and its jitter; None: the run's.
+        seed: Seed of the placement and the jitter; None: the run's.
         name: Name of the job in tables; empty: the name of the program.
 
     Raises:

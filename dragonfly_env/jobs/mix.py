@@ -43,8 +43,8 @@ class BackgroundMix(Record):
         scale: Sizes of large messages, as for the programs.
         stands_for: Nodes that a host stands for, as for ``Milc``.
         phase_ns: Latest start of a job: jobs start between 0 and this time.
-        policy: As of a job; None: the run's.
-        all_to_all_policy: As of a job.
+        policy: Policy of the mix's packets; None: the run's policy.
+        all_to_all_policy: Policy of the packets of all-to-all operations; None: as ``policy``.
 
     Source: sizes from Chunduri et al., IPDPS 2021, section II-F; shares, placements and phases are our assumptions.
 

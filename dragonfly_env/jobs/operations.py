@@ -121,7 +121,7 @@ def compute(
     """Nothing but computation for a time, to which the job adds its jitter. Messages go on meanwhile.
 
     Args:
-        time_ns: How long.
+        time_ns: Duration.
         stream: A stream executes one computation at a time, in the order in which they become ready.
         after: Operations of the rank that end before this one starts; None: the last wait or computation of the list.
         after_start: Operations of the rank that start before this one does.
@@ -137,7 +137,7 @@ def begin(name: str) -> Operation:
     """From here to ``end`` of the same name the time counts as that operation's.
 
     Args:
-        name: What the time counts as.
+        name: Name of the operation in results.
 
     Example:
         >>> dfe.jobs.begin("halo").label
@@ -163,7 +163,7 @@ def silent_wait(label: str | None = None) -> Operation:
     """A wait that is not measured by itself: a part of something larger.
 
     Args:
-        label: Of the sends and receives; None: all.
+        label: Label of the sends and receives; None: all.
 
     Example:
         >>> dfe.jobs.silent_wait("halo").label
@@ -178,8 +178,8 @@ def wait(label: str | None = None, *, name: str = "wait") -> Iterator[Operation]
     A send is complete when its last packet has left the source queue.
 
     Args:
-        label: Of the sends and receives; None: all.
-        name: What the time counts as.
+        label: Label of the sends and receives; None: all.
+        name: Name of the operation in results.
 
     Example:
         >>> len(list(dfe.jobs.wait()))

@@ -55,7 +55,7 @@ class RecordedProgram(Record, Program):
 
         Args:
             function: (rank, ranks) -> the operations of one iteration of the rank.
-            ranks: How many ranks there are.
+            ranks: Number of ranks.
             **settings: ``jitter`` and ``piece_bytes``.
 
         Raises:

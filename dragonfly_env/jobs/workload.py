@@ -32,7 +32,7 @@ class PlacedJob:
     Attributes:
         job: The job.
         hosts: Its hosts, in the order of its ranks.
-        operation_names: Of the operations that are measured.
+        operation_names: Names of the measured operations.
 
     Example:
         >>> config = dfe.SimulationConfig(topology="72", jobs=["milc:hosts=4"])
@@ -180,12 +180,12 @@ class JobPolicies:
     """The policies that jobs bring along: each once, numbered from 1; 0 is the run's.
 
     Args:
-        jobs: Of the run.
+        jobs: Jobs of the run.
         policy: The run's.
 
     Attributes:
         known: All of them; the first is the run's.
-        numbers: Of each job, that of its usual packets and that of its all-to-all operations.
+        numbers: Numbers of two policies per job: for its usual packets, and for its all-to-all operations.
     """
 
     def __init__(self, jobs: Sequence[Job], policy: Policy) -> None:

@@ -95,7 +95,7 @@ class Counters:
         """Counts since an earlier reading.
 
         Args:
-            earlier: Of the same run, with no ``reset_statistics`` between them.
+            earlier: Counters of the same run, with no ``reset_statistics`` in between.
         """
         if (
             (earlier.start_ps, earlier.topology, len(earlier.jobs))

@@ -128,7 +128,7 @@ class LinkTable(Table):
         """Sums and means by class.
 
         Args:
-            classes: Those to tell of (``Dragonfly.link_classes``).
+            classes: Classes of links to summarise (``Dragonfly.link_classes``).
         """
         result = {}
         for name in classes:

@@ -218,9 +218,9 @@ class Metrics:
                 ``end_ps`` and the packet counts without ``packets_``.
             topology: The simulated system.
             network: The simulated network.
-            middle: What was counted up to about the middle of the window, if that is known.
-            jobs: Who they were, in their order.
-            arrivals: How hosts generate messages.
+            middle: Counts up to about the middle of the window, if known.
+            jobs: Jobs of the run, in their order.
+            arrivals: Process by which hosts generate messages.
         """
         arrays = ("latency_histogram", "hop_histogram", "router_injected", "router_delivered", *COUNTERS)
         series = statistics.get("series")

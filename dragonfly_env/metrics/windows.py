@@ -30,7 +30,7 @@ class CounterWindows:
 
     Args:
         readings: Counters of one run since the same reset, one more than there are windows.
-        about: What files say of their origin: configuration, version and platform.
+        about: Origin that files state: configuration, version and platform.
 
     Example:
         >>> sim = dfe.Simulation(dfe.SimulationConfig(topology="72", load=0.2))

@@ -262,9 +262,9 @@ def save(figure: Figure, folder: Path, name: str, formats: Sequence[str] = ("png
     """Write a figure as ``folder/name.<format>`` in every format.
 
     Args:
-        figure: What to write.
+        figure: Figure to write.
         folder: Where to; it is made if need be.
-        name: Of the files.
+        name: Name of the files.
         formats: Some of ``FORMATS``.
 
     Raises:

@@ -32,7 +32,7 @@ def tiles_figure(counters: Counters, *, value: str = "stalls_to_flits", job: int
     sums). Grey: nothing was received.
 
     Args:
-        counters: Of a window: ``metrics.counters``, ``sim.counters()``, or one of ``sim.run_in_windows()``.
+        counters: Counters of a window: ``metrics.counters``, ``sim.counters()``, or one of ``sim.run_in_windows()``.
         value: ``"stalls_to_flits"``, ``"stalls"``, ``"flits"`` or ``"output_stalls"``.
         job: Only the routers that have hosts of this job.
 

@@ -245,7 +245,7 @@ class SimulationConfig(RunSettings):
     """A run: topology, network, traffic, policy and what to record.
 
     Args:
-        traffic: Who sends to whom: a spec string (``"adv+1"``), a traffic object, a demand matrix between hosts,
+        traffic: Traffic pattern: a spec string (``"adv+1"``), a traffic object, a demand matrix between hosts,
             routers or groups, or a schedule of (time_ns, traffic, load) steps. A string stays one, unless it names a
             file, which is read at once; everything else becomes a ``Traffic``. Next to jobs: what hosts without one
             send, open loop, to any host. None becomes ``"none"`` (silence) with jobs and ``"uniform"`` without.
@@ -604,10 +604,10 @@ class RunState:
     """A configuration and what has changed since: a core that is made of it can go on with the state of the run.
 
     Args:
-        config: What the run began with.
+        config: Configuration at the start of the run.
         allowed_policies: Policies that may take over; there are virtual channels and trackers for them, too.
         changes: (time in ps, configuration): from then on hosts send what that one says, with its seed.
-        policy: What decides now, if not the policy of ``config``.
+        policy: Policy that decides now, if not the policy of ``config``.
         job_policies: Policies that jobs were given later, in that order.
     """
 

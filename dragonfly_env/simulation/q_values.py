@@ -19,7 +19,7 @@ def as_q_table(values: object, shape: tuple[int, ...], topology: Dragonfly) -> n
     Args:
         values: (m, rows, ports) times in ns; infinity closes a port. A value where no link is connected is
             replaced by infinity, too.
-        shape: Of the tables that they replace.
+        shape: Shape of the tables that they replace.
         topology: Where the m routers are.
 
     Returns:

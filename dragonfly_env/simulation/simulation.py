@@ -45,7 +45,7 @@ class Simulation(CoreOwner):
     ``snapshot``, ``restore`` and ``fork`` copy its state; pickling and copying a simulation do the same.
 
     Args:
-        config: What to simulate.
+        config: Configuration to simulate.
         allowed_policies: Policies that ``set_policy`` and ``fork`` may choose later: names, or objects with
             parameters. The network gets the virtual channels and the trackers that all of them need. They must not
             learn, and must number virtual channels by the same rules.
@@ -142,8 +142,8 @@ class Simulation(CoreOwner):
             policy: Decides from now on, as with ``set_policy``: it needs the virtual channels and trackers that the
                 simulation was made with (``allowed_policies``). A policy that learns may only become the same with
                 other parameters, and keeps its tables.
-            seed: Of all random numbers from now on: arrivals, destinations and paths. Jobs stay where they are.
-            traffic: What hosts without a program send from now on. Times of a schedule count from time 0 of the run.
+            seed: Seed of all random numbers from now on: arrivals, destinations and paths. Jobs stay where they are.
+            traffic: Traffic of hosts without a program from now on. Times of a schedule count from time 0 of the run.
             load: With that traffic, or with the present one.
 
         Raises:
@@ -350,10 +350,10 @@ class Simulation(CoreOwner):
 
         Args:
             job: Index into ``config.placed_jobs()``.
-            policy: Of its packets: a name, or an object with parameters; None: the run's. It must share the rules for
+            policy: Policy of its packets: a name, or an object; None: the run's. It must share the rules for
                 virtual channels with the policies that the simulation was made with and need no other paths and no
                 other trackers than all of those together; and it must learn nothing.
-            all_to_all_policy: Of the packets of its all-to-all operations; None: as ``policy``.
+            all_to_all_policy: Policy of the packets of its all-to-all operations; None: as ``policy``.
 
         Raises:
             ConfigError: For an unknown job, what is no policy, or one that is not possible here; nothing has changed.

@@ -17,7 +17,7 @@ def simulate(config: SimulationConfig, *, warmup_ns: float = 0.0, measure_ns: fl
     """Run a warm-up that is not counted, then a window that is.
 
     Args:
-        config: What to simulate. Jobs that end, and traces, start after the warm-up: ``start_ns`` of jobs and times of
+        config: The configuration. Jobs that end, and traces, start after the warm-up: ``start_ns`` of jobs and times of
             messages count from its end.
         warmup_ns: Simulated time before the window, 0 or more.
         measure_ns: Length of the window, above 0.

@@ -122,9 +122,9 @@ class Point:
         warmup_ns: Simulated time before statistics are reset. No job that ends starts earlier.
         measure_ns: Simulated time that is measured; closed-loop traffic: the longest, to its completion.
         arrays: Keep results per router, per link and per time bin.
-        agent: What decides instead of the configuration's policy, through the batched environment.
-        placements: Of the listed jobs, not of those of a mix: the next one for each seed, in turn. Empty: those of the
-            configuration.
+        agent: Agent that decides instead of the configuration's policy, through the batched environment.
+        placements: Placements of the listed jobs, not of a mix: the next one for each seed, in turn. Empty: as in
+            the configuration.
 
     Raises:
         ConfigError: For a time out of range, or if the window would miss a job, or its begin.

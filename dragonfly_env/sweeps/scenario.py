@@ -221,7 +221,7 @@ class TrafficChoice:
     """A traffic pattern, or a schedule of patterns, and what of the scenario it overrides.
 
     Attributes:
-        traffic: Who sends to whom.
+        traffic: Traffic patterns.
         label: The name in tables and figures.
         loads: Offered loads of this traffic alone; empty for the scenario's. Of a schedule: its first.
         warmup_ns: Simulated time before measuring, or None for the scenario's.

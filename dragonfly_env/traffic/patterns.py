@@ -92,7 +92,7 @@ class Hotspot(Pattern):
     IEEE Transactions on Computers 1985.
 
     Args:
-        hosts: How many hot hosts, drawn by the run's seed; or a sequence of their numbers.
+        hosts: Number of hot hosts, drawn by the run's seed; or a sequence of their numbers.
         fraction: Share of the messages to hot hosts, 0 to 1.
 
     Example:

@@ -58,7 +58,7 @@ class Trace(Traffic):
             ``routes[route_offsets[m]:route_offsets[m + 1]]``; nothing there: the policy decides.
         routes: uint32 routers, the source's first, the destination's last; or None.
         path: The file that it was read from, or "".
-        sha256: Of that file, or "".
+        sha256: Digest of the file, or "".
         start: "zero": times count from 0; "first": from the first message, which suits times since 1970.
         delay_ns: By so much ``time_ps`` is later than these times.
 

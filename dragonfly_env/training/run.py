@@ -38,8 +38,8 @@ class TrainingPlan:
     Attributes:
         learner: Where the agent comes from.
         configs: The networks and their traffic that an episode has next to each other.
-        settings: Of the agent.
-        seed: Of the agent and of the episodes' traffic.
+        settings: Settings of the agent.
+        seed: Seed of the agent and of the episodes' traffic.
         episodes: Number of the last episode.
         options: Further arguments of ``train``; ``stop_after_decisions`` counts earlier decisions, too.
         tensorboard: Whether to write event files.
@@ -65,7 +65,7 @@ def run_training(
     """Train an agent.
 
     Args:
-        plan: What to train.
+        plan: Plan of the training.
         folder: Where everything goes; made if need be.
         resume: Whether to go on from the newest checkpoint in the folder, if there is one.
         restart: Whether to remove the training that the folder holds.

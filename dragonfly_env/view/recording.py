@@ -43,7 +43,7 @@ class Recording:
     """Recording of a run, frame by frame. T frames, L directed links that leave a router, g groups; arrays by frame.
 
     Attributes:
-        run: What was simulated.
+        run: Run that was simulated.
         start_ns: Simulated time at which the first frame begins.
         frame_ns: Length of each frame.
         links: (L, 4) router, port, and the router and port at the other end (-1 where that is a host), by router and
@@ -55,7 +55,7 @@ class Recording:
         occupancy_packets: (T, L) those and the credits in use, which is what policies compare, at the frame's end.
         delivered: (T, g, g) packets delivered, by the groups of source and destination.
         latency_mean_ns: (T, g, g) their mean latency; NaN where there is none.
-        figures: Of the whole network (`FIGURES`), (T,) each.
+        figures: Figures of the whole network (`FIGURES`), (T,) each.
     """
 
     run: Run
@@ -88,8 +88,8 @@ def record(run: Run, *, frames: int = 60, progress: Callable[[float], None] | No
     """Do a run and keep what is seen of it.
 
     Args:
-        run: What to simulate; its window is cut into frames of equal length, whole picoseconds each.
-        frames: How many, at most `MOST_FRAMES`.
+        run: Run to simulate; its window is cut into frames of equal length, whole picoseconds each.
+        frames: Number of frames, at most `MOST_FRAMES`.
         progress: Called now and then with the fraction done.
 
     Raises:

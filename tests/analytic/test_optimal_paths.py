@@ -40,8 +40,8 @@ def added_ns(packets: Sequence[int], longer: Sequence[int]) -> int:
     those have gone.
 
     Args:
-        packets: Those from group 0, and those from group 2.
-        longer: How many of each go through the other of the two groups.
+        packets: Packets from group 0, and packets from group 2.
+        longer: Number of each that go through the other of the two groups.
     """
     total = 0
     for own, (going, coming) in zip(packets, (longer, longer[::-1]), strict=True):

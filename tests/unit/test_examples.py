@@ -25,7 +25,7 @@ PROMISES = {
     "custom_policy.py": r"shortest-delay: +[\d.]+ ns",
     # The learned modes carry more than the default of the machine.
     "job_bias.py": r"hacc  ad3 +\d+  0\.\d+  learned\n\n.*\nad0   ad0 .* mean 0\.5[0-5]\d\nad1   ad3 .* mean 0\.5[6-9]",
-    "jobs_side_by_side.py": r"par milc: +[\d.]+ us.*\n.*wait.*\n.*allreduce",
+    "jobs_side_by_side.py": r"par milc: +[\d.]+ µs.*\n.*wait.*\n.*allreduce",
     # With the tables of the maximum, and with fresh ones, the overloaded network recovers.
     "q_adaptive_decline.py": r"epsilon 0.001 .* 0\.81\d\ntables .*: 0\.86[\d. ]+\nfresh .* 0\.86\d\nepsilon 0.02 .*",
     "idqn_batched.py": r"( +[\d,]+ decisions: \d+ ns\n){2,}idqn on new traffic: [12]\d\d\d ns",
@@ -33,7 +33,7 @@ PROMISES = {
     "mappo_batched.py": r"( +[\d,]+ decisions: \d+ ns\n)+mappo on new traffic: 1[34]\d\d ns",
     "two_stage_ppo.py": r"( +[\d,]+ decisions: \d+ packets\n)+two-stage-ppo on new traffic: 1[1-4]\d\d ns, score \d\d",
     "masked_ppo_sb3.py": r" +[\d,]+ decisions: \d+ ns\nmasked-ppo on new traffic: 1[34]\d\d ns",
-    "dqn_sb3.py": r"DQN: +-[\d.]+ us",
+    "dqn_sb3.py": r"DQN: +-[\d.]+ µs",
     # Trained on smaller systems it beats both heuristics, and in the core it decides as in Python.
     "write_a_learner.py": r"small-ppo, 1,056 hosts: 1[34]\d\d ns\n.*: ([\d.]+) ns \1 ns",
 }

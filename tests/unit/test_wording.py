@@ -34,6 +34,7 @@ def test_messages_of_the_library_say_that_a_router_decides(tmp_path: Path, name:
         ("a.hpp", 'const char* text = "asked";\n', 0),
         ("a.py", '"""What a packet does."""\n\nDetourKind = 1  # Here it is\n', 3),
         ("a.py", '"""The path of a packet."""\n\nname = "asked"  # a name\n', 0),
+        ("a.py", '"""The path.\n\nArgs:\n    seed: Of the traffic.\n    name: Its name.\n"""\n', 1),
     ],
 )
 def test_comments_and_identifiers_of_both_languages_are_checked(

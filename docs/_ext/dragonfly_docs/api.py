@@ -48,7 +48,7 @@ class Page:
 
     Attributes:
         title: Its heading.
-        text: What it is about, and where that is explained.
+        text: Subject of the page, and the page that explains it.
         names: Modules and the names of theirs that it has; None for a module: all that it exports and no other page
             has.
     """

@@ -29,14 +29,14 @@ class Result:
 
     Attributes:
         name: Its key in the file.
-        what: What was measured.
-        value: As it is written.
-        unit: What it counts.
-        command: What measures it.
+        what: Quantity that was measured.
+        value: Value as texts write it.
+        unit: Unit of the value.
+        command: Command that measures the value.
         measured: Date of the measurement, or of its last confirmation.
         table: The generated table that it is in; empty: in none.
         note: Against what, over which range; the last column of the table.
-        stated: How texts state it: ``{}`` is the value.
+        stated: Sentences that state the value: ``{}`` is the value.
     """
 
     name: str

@@ -75,6 +75,8 @@ RETIRED = (
 """Words, what is better, and where they are refused."""
 FIRST_WORDS = re.compile(r"(Of|What|Who|Whose|Those|As|The same|One|Here)\b")
 """A comment or docstring begins with a verb or with the noun that it defines."""
+ENTRY = re.compile(r"^[ ]+\*{0,2}\w+: (Of|What|Who|Whose|Those|The same|Here|How|Which)\b", re.MULTILINE)
+"""An entry under ``Args:`` or ``Attributes:`` begins with its noun, too."""
 FIRST_WORDS_OF_ROWS = re.compile(
     r"(of|what|who|whose|those|as|the same|one|here|that|and|so|how|which|where|when|in|by which|else|"
     r"after|over|collected|given|longer|per (?!step|transition))\b",
@@ -197,6 +199,10 @@ def check_code(path: Path) -> list[str]:
         if is_comment:
             if first := FIRST_WORDS.match(text):
                 found.append(f"{line}: begins with {first.group()!r}: begin with a verb or the noun")
+            found += [
+                f"{line}: the entry {entry.group().strip()!r}: begin with the noun"
+                for entry in ENTRY.finditer(text)
+            ]
             prose = re.sub(r"``[^`]*``|`[^`]*`", "", text)
             words = [(word, new) for old, new in _IN_COMMENTS for word in old.finditer(prose)]
             found += [f"{line}: a comment with {word.group()!r}: {new}" for word, new in words]

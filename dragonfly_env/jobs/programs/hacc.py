@@ -51,7 +51,7 @@ class Hacc(Motif):
         """The grid of ranks: 8x8x4 of 256.
 
         Args:
-            ranks: How many ranks the job has.
+            ranks: Number of ranks of the job.
         """
         return even_lengths(ranks, (1.0, 1.0, 1.0))
 

@@ -69,7 +69,7 @@ class Milc(Motif):
         """The grid of ranks: 4x4x4x4 of 256.
 
         Args:
-            ranks: How many ranks the job has.
+            ranks: Number of ranks of the job.
         """
         return even_lengths(ranks, (1.0, 1.0, 1.0, 1.0))
 
@@ -77,7 +77,7 @@ class Milc(Motif):
         """Bytes to a neighbour along each axis, per parity.
 
         Args:
-            ranks: How many ranks the job has.
+            ranks: Number of ranks of the job.
         """
         lengths = self.lengths(ranks * self.stands_for)
         sites = [whole / part for whole, part in zip(LATTICE, lengths, strict=True)]

@@ -43,7 +43,7 @@ class Nek5000(Motif):
         """The grid of ranks: 8x8x4 of 256.
 
         Args:
-            ranks: How many ranks the job has.
+            ranks: Number of ranks of the job.
         """
         return even_lengths(ranks, (1.0, 1.0, 1.0))
 

@@ -153,3 +153,18 @@ assert "matplotlib.pyplot" not in sys.modules
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "(800, 1100, 3)"
+
+
+def test_the_tagged_packet_and_its_destination_are_marked() -> None:
+    frames = {}
+    for mode in ("ansi", "rgb_array"):
+        env = dfe.PacketRouting(config(load=0.3), render_mode=mode)
+        env.reset(seed=1)
+        place = env.decision.agents[0], env.decision.packets["destination_router"][0]
+        frames[mode] = env.render()
+    here, there = (f"group {router // 4}, router {router}" for router in place)
+    assert f"packet at: {here}\ndestination: {there}\n" in frames["ansi"]
+    drawn = Renderer(config(load=0.3), "rgb_array").render(env.core.metrics(), env.core.time_ns)
+    changed = (frames["rgb_array"] != drawn).any(axis=2)
+    assert changed[:, :700].sum() > 2 * 200  # two badges in the ring
+    assert changed[:, 740:].any()  # their routers in words
