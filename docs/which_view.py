@@ -16,14 +16,10 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
-
 import dragonfly_env as dfe
 from dragonfly_env.agents import evaluate_over_seeds
 from dragonfly_env.colors import LEARNERS, REFERENCE, SERIES
+from dragonfly_env.plots.style import grid, save
 
 DOCS = Path(__file__).parent
 DATA, PICTURE = (
@@ -118,14 +114,7 @@ def draw(rows: list[dict[str, str]]) -> None:
         title: names for title, names in panels.items() if done & {*names}
     }
     colors = (*LEARNERS.values(), SERIES[4], *SERIES[6:])
-    figure, axes = plt.subplots(
-        1,
-        len(panels),
-        figsize=(5.5 * len(panels), 4.2),
-        squeeze=False,
-        sharey=True,
-        layout="constrained",
-    )
+    figure, axes = grid(5.0, 3.6, 1, len(panels))
     for axis, (title, names) in zip(axes[0], panels.items(), strict=True):
         for number, name in enumerate(names):
             for seed in range(1, CASES[name].seeds + 1):
@@ -155,10 +144,10 @@ def draw(rows: list[dict[str, str]]) -> None:
         )
         axis.set_xlabel("decisions (millions)")
         axis.set_ylim(1.15, 1.7)
-        axis.set_title(f"{title}: a line per training", fontsize=10)
-        axis.legend(fontsize=8, loc="upper right")
-    axes[0][0].set_ylabel("mean latency in training (µs)")
-    figure.savefig(PICTURE, dpi=110)
+        axis.set_title(f"{title}: a line per training")
+        axis.set_ylabel("mean latency in training (µs)")
+        axis.legend(loc="upper right")
+    save(figure, PICTURE.parent, PICTURE.stem, formats=["png"])
 
 
 def show(rows: list[dict[str, str]]) -> None:

@@ -232,7 +232,7 @@ class BatchedRoutingEnv(CoreOwner):
 
         Args:
             seed: Seed of all random numbers; None: ``config.seed`` at first, then the next of a fixed sequence.
-                The first of several scenarios has this seed, the others have seeds that follow from it; or a list with that of
+                The first of several scenarios has this seed, and the others follow from it; or a list with the seed of
                 each.
             options: Settings of this episode: ``traffic``, ``load``, ``seed``. Or a list with that of each
                 scenario.
