@@ -15,7 +15,7 @@ from dragonfly_docs.leaderboard import all_tracks, top_ten
 from dragonfly_docs.markdown import GENERATED, code, table
 from dragonfly_docs.policies import policy_table
 from dragonfly_docs.results import results
-from dragonfly_docs.systems import network_table, topology_table
+from dragonfly_docs.systems import grid_table, network_table, topology_table
 from dragonfly_docs.tasks import reference_scores, trained_scores
 from dragonfly_docs.traffic import traffic_table
 
@@ -46,6 +46,7 @@ PARTS: dict[str, Callable[[], str]] = {
     },
     "patterns": traffic_table,
     "topologies": topology_table,
+    "grids": grid_table,
     "networks": network_table,
     "agreement": lambda: result_table("agreement"),
     "claims": lambda: result_table("claims"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dragonfly_env as dfe
 from dragonfly_docs.markdown import GENERATED, code, spelled, table
 from dragonfly_env.cli.info import FEATURE_COLUMNS, feature_rows
+from dragonfly_env.config.groups import Grid
 from dragonfly_env.config.rows import describe
 
 
@@ -28,6 +29,19 @@ def topology_table() -> str:
         numbers = (made.num_hosts, made.p, made.a, made.h, made.num_groups, made.num_routers, made.radix)
         rows.append((code(name), group, *(f"{number:,}" for number in numbers)))
     return table(("name", "a group is a", "hosts", "p", "a", "h", "groups", "routers", "ports"), rows)
+
+
+def grid_table() -> str:
+    """The presets whose groups are grids."""
+    rows = []
+    for name in dfe.topologies():
+        made = dfe.Dragonfly.preset(name)
+        if isinstance(made.group, Grid):
+            routers = f"{made.group.rows} x {made.group.columns}"
+            rows.append(
+                (code(name), f"{made.num_hosts:,}", made.num_groups, routers, made.links_between_groups)
+            )
+    return table(("preset", "hosts", "groups", "routers per group", "links per pair of groups"), rows)
 
 
 def network_table() -> str:

@@ -10,6 +10,7 @@ import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env.envs.frame import draw_text
+from dragonfly_env.envs.packet import PacketRouting
 from dragonfly_env.envs.render import Renderer
 from tests.products import in_turn
 
@@ -158,7 +159,7 @@ assert "matplotlib.pyplot" not in sys.modules
 def test_the_tagged_packet_and_its_destination_are_marked() -> None:
     frames = {}
     for mode in ("ansi", "rgb_array"):
-        env = dfe.PacketRouting(config(load=0.3), render_mode=mode)
+        env = PacketRouting(config(load=0.3), render_mode=mode)
         env.reset(seed=1)
         place = env.decision.agents[0], env.decision.packets["destination_router"][0]
         frames[mode] = env.render()
