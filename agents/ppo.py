@@ -107,7 +107,7 @@ class PpoSettings:
     scoring: str = choice(
         "candidate",
         ("candidate", "all"),
-        doc="One pass of the network per action, which fits every size of system; or one per decision over all "
+        doc="Passes of the network: one per action, which fits every size of system; or one per decision over all "
         "columns, which learns faster and fits one size.",
     )
     features: tuple[str, ...] | None = observed_features(

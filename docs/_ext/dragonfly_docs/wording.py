@@ -51,7 +51,7 @@ RETIRED = (
     (r"whoever|whatever|nobody", "name the actor or the thing", EVERYWHERE),
     (r"somebody", "name the actor", CODE),
     (r"surroundings|desks?", "context, pending decisions", EVERYWHERE),
-    (r"sheet", "table", PAGES),
+    (r"(?<!cheat )(?<!cheat-)sheet", "table", PAGES),
     (r"instants?", "time", EVERYWHERE),
     (r"paid|pays", "rewarded", EVERYWHERE),
     (r"hears?|heard", "receives", CODE),
