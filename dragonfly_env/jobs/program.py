@@ -118,7 +118,7 @@ def make_graph(
 
     Args:
         name: The program, for messages.
-        ranks: How many ranks the program has.
+        ranks: Number of ranks the program has.
         operations: Returns the operations of one rank.
         most: Operations that the program may have.
 

@@ -26,7 +26,7 @@ class Model:
     """Execute a graph with the times at which the network moved its packets.
 
     Attributes:
-        runs: How often each operation of each rank has ended.
+        runs: Number of ends of each operation of each rank.
         ends_ns: When the last operation ended.
     """
 
