@@ -437,7 +437,7 @@ def make_policy(name: str, **parameters: Any) -> Policy:
         >>> try:
         ...     dfe.make_policy("ugal")
         ... except dfe.ConfigError as error:
-        ...     print(str(error)[:61])
+        ...     print(str(error)[:51])
         policy = 'ugal': is unknown; did you mean 'ugal-n'?
     """
     return Policy(name, parameters)

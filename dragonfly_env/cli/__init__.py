@@ -57,11 +57,7 @@ class _Commands(Commands):
     """The commands of `COMMANDS`. ``help sweep`` is ``sweep --help``."""
 
     find = staticmethod(command)
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        if args and (option := _WORDS.get(args[0])):
-            args = [*args[1:2], option]
-        return super().parse_args(ctx, args)
+    words = _WORDS
 
 
 app = typer.Typer(

@@ -264,12 +264,17 @@ class Command(TyperCommand):
 
 
 class Commands(TyperGroup):
-    """Commands that are imported when they are called: ``find`` makes each of its name."""
+    """Commands that are imported when they are called: ``find`` makes each of its name. ``words`` has the options that
+    stand behind a command as words in front of it.
+    """
 
     find: Callable[[str], Any]
+    words: Mapping[str, str]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         spell_missing_characters()
+        if args and args[0] in self.words:
+            args = [*args[1:2], self.words[args[0]]]
         with one_line_errors(ctx, {}):
             return super().parse_args(ctx, args)
 

@@ -472,7 +472,12 @@ class Record:
 
     @staticmethod
     def changed(settings: Mapping[str, Any], typed: Mapping[str, Any]) -> dict[str, Any]:
-        """Settings for ``from_dict`` in which rows have the values that a person typed."""
+        """Settings for ``from_dict`` in which rows have the values that a person typed.
+
+        Args:
+            settings: Rows by name, as text, numbers, lists and tables.
+            typed: The rows that were typed.
+        """
         return {**settings, **typed}
 
     def replace(self: Made, **changes: Any) -> Made:

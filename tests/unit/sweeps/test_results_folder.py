@@ -138,7 +138,7 @@ def test_a_second_sweep_into_a_folder_loses_nothing() -> None:
     refused = run(*command, "-p", "ugal-n", "-l", "0.2")
     assert refused.exit_code == 2
     message = " ".join(refused.stderr.split())
-    assert "out': has 6 runs of another scenario" in message
+    assert "--out out: has 6 runs of another scenario" in message
     assert "(--out)" in message
     assert "(--force)" in message
     planned = run(*command, "-p", "ugal-n", "-l", "0.2", "--dry-run").stdout
