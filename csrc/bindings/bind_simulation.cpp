@@ -272,7 +272,7 @@ void bind_simulation(py::module_& module) {
       .def("load", &load_archived<Simulation>, py::arg("state").noconvert())
       .def("resync_source", &Simulation::resync_source)
       .def_property_readonly("clock_ps", &Simulation::clock_ps)
-      .def("reset_statistics", &Simulation::reset_statistics, py::arg("ends_warmup") = false)
+      .def("reset_statistics", &Simulation::reset_statistics)
       .def("statistics", &statistics_dict)
       .def("totals", &totals_dict)
       .def("counters", &counters_dict)

@@ -97,10 +97,9 @@ void deliver(PartitionState& s, std::uint32_t index, Tick delivered_tick) {
   ++s.delivered_ever;
   s.last_delivery = std::max(s.last_delivery, delivered_tick);
   s.packet_time += static_cast<std::uint64_t>(delivered_tick);
-  const bool counted = times.created > s.counted_after;
   if (s.pending != nullptr) s.pending->delivered(index, packet, times.created, delivered_tick);
   s.trace_hash += delivery_digest(packet, created, delivered);
-  if (counted) count_delivery(s, index, delivered);
+  count_delivery(s, index, delivered);
   if (s.store.with_paths) {
     const PathRecord& path = s.store.paths[index];
     s.record.log.push_back({packet.source_host,

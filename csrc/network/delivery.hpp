@@ -13,7 +13,6 @@ inline void count_injection(PartitionState& s, std::uint32_t router, Tick create
   ++s.in_network;
   ++s.injected_ever;
   s.packet_time -= static_cast<std::uint64_t>(created);
-  if (created <= s.counted_after) return;
   ++s.record.injected;
   ++s.router_injected[router];
   if (s.plan.options.record.series_bin_ps > 0) count_in_series(s, now);

@@ -83,11 +83,10 @@ void Partition::start_external() noexcept {
   if (s_.plan.background) s_.trackers.numbers().policy_trackers = &s_.plan.background->trackers;
 }
 
-void Partition::reset_statistics(Tick now, bool ends_warmup) {
+void Partition::reset_statistics(Tick now) {
   s_.record.clear();
   std::ranges::fill(s_.router_injected, 0);
   std::ranges::fill(s_.router_delivered, 0);
-  if (ends_warmup) s_.counted_after = now;
   if (s_.programs != nullptr) s_.programs->reset_records();
   for (std::uint32_t id = 0; id < s_.ports.size(); ++id) {
     s_.ports[id].sent = 0;

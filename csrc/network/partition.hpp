@@ -52,8 +52,7 @@ class Partition final {
   }
   // Counts the deliveries up to and including `now` that were still in flight to their hosts.
   void settle(Tick now) { dragonfly::settle(s_, now); }
-  // `ends_warmup`: packets that were generated up to and including `now` are counted no more.
-  void reset_statistics(Tick now, bool ends_warmup);
+  void reset_statistics(Tick now);
   [[nodiscard]] std::vector<LoggedPacket> take_log() { return std::exchange(s_.record.log, {}); }
 
   void archive(Archive& archive) { s_.archive(archive); }

@@ -299,7 +299,6 @@ struct PartitionState {
   DeliveryRecord record;
   std::vector<std::uint64_t> router_injected;  // since the last reset
   std::vector<std::uint64_t> router_delivered;
-  Tick counted_after = -1;  // packets that were generated later count
   std::uint64_t trace_hash = 0;
   std::uint64_t injected_ever = 0;  // since the start
   std::uint64_t delivered_ever = 0;

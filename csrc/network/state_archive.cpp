@@ -41,7 +41,7 @@ void archive_sheets(Archive& archive, PartitionState& s) {
 // when a field is added: list the field in the function that follows, or say there that it is scratch, and
 // correct the number.
 #if defined(__GLIBCXX__) && defined(__x86_64__)
-static_assert(sizeof(PartitionState) == 4056);
+static_assert(sizeof(PartitionState) == 4048);
 static_assert(sizeof(PacketStore) == 304);
 static_assert(sizeof(DeliveryRecord) == 280);
 static_assert(sizeof(HostSender) == 88);
@@ -94,7 +94,7 @@ void PartitionState::archive(Archive& archive) {
   archive(store, in_network, late, record);
   archive.fixed(router_injected);
   archive.fixed(router_delivered);
-  archive(counted_after, trace_hash, injected_ever, delivered_ever, last_delivery, packet_time);
+  archive(trace_hash, injected_ever, delivered_ever, last_delivery, packet_time);
 
   archive(trackers, view.now, external);
   if (pending != nullptr) archive(*pending);

@@ -27,7 +27,7 @@ bool ControlledNetwork::advance(const std::function<bool()>& keep_going) {
     }
     warm_ = true;
     simulation_.network().start_external();
-    if (warmup_ps_ > 0) simulation_.reset_statistics(true);
+    if (warmup_ps_ > 0) simulation_.reset_statistics();
     outcomes_.begin(warmup_ps_);
   }
   const Timing& timing = simulation_.network().blueprint().timing;

@@ -192,10 +192,10 @@ std::uint8_t Simulation::add_policy(const PolicyChoice& choice) {
   return number;
 }
 
-void Simulation::reset_statistics(bool ends_warmup) {
+void Simulation::reset_statistics() {
   base_ = read_base(*network_, counted_until_ps());
   for (Partition& partition : network_->partitions()) {
-    partition.reset_statistics(std::max(network_->now(), partition.clock()), ends_warmup);
+    partition.reset_statistics(std::max(network_->now(), partition.clock()));
   }
 }
 

@@ -85,8 +85,7 @@ class Simulation {
   // Everything up to here has happened somewhere: while decisions are made outside, partitions may differ.
   [[nodiscard]] TimePs clock_ps() const { return counted_until_ps(); }
 
-  // `ends_warmup`: messages generated so far are not counted when they arrive, either.
-  void reset_statistics(bool ends_warmup = false);
+  void reset_statistics();
   [[nodiscard]] Statistics statistics();
   [[nodiscard]] Totals totals();
   // The part of the statistics on ports, hosts and jobs.

@@ -27,6 +27,7 @@ from dragonfly_env.envs.rewards import FloatArray, RouterRewards
 from dragonfly_env.errors import IllegalActionError, StateError
 from dragonfly_env.metrics import Metrics
 from dragonfly_env.metrics.series import check_series, limit_of_drain
+from dragonfly_env.metrics.stationarity import Mark, Marks
 from dragonfly_env.simulation.config import RunState, SimulationConfig
 from dragonfly_env.simulation.core_owner import CoreOwner, packet_log_of
 from dragonfly_env.simulation.snapshot import Snapshot, made_of
@@ -79,6 +80,7 @@ class BatchedRoutingEnv(CoreOwner):
         self._check_series(self._core, self.configs, self._core.end_ps)
         self._layout = self._layout_of(self._core, self.config)
         self._rewards = RouterRewards(self._options, self.num_scenarios)
+        self._begin_windows([self._options.warmup_ps] * self.num_scenarios)
 
     @classmethod
     def for_policy(
@@ -265,6 +267,7 @@ class BatchedRoutingEnv(CoreOwner):
         self._broken, self._drained, self._started = None, False, True
         self._episode_number += 1
         self._rewards.begin(core, configs)
+        self._begin_windows([self._options.warmup_ps] * self.num_scenarios)
         with self._marks_broken():
             self._core.advance()
         return self._take_batch()
@@ -334,6 +337,7 @@ class BatchedRoutingEnv(CoreOwner):
         with self._marks_broken():
             self._batch = None
             decisions = self._core.rollout(network.to_core(), count)
+        self._note_marks()
         self._require_transitions("rollout()")
         completed = Transitions(*self._core.transitions())
         log_probs = self._core.log_probabilities(completed.decision_ids, completed.scenario)
@@ -420,8 +424,10 @@ class BatchedRoutingEnv(CoreOwner):
 
     def reset_statistics(self) -> None:
         """Forget what was counted so far, as ``Simulation.reset_statistics``."""
-        for number in range(self.num_scenarios):
-            self._core.simulation_of(number).reset_statistics()
+        simulations = [self._core.simulation_of(number) for number in range(self.num_scenarios)]
+        for simulation in simulations:
+            simulation.reset_statistics()
+        self._begin_windows([simulation.clock_ps for simulation in simulations])
 
     @property
     def time_ns(self) -> float:
@@ -524,14 +530,16 @@ class BatchedRoutingEnv(CoreOwner):
 
     def metrics(self, scenario: int | None = None) -> Metrics:
         """Metrics of a ``scenario`` since the warm-up (or ``reset_statistics``). While decisions are pending, the parts
-        of the network may be at slightly different times; when ``done`` everything is exact.
+        of the network may be at slightly different times; when ``done`` everything is exact, but for the middle of the
+        window, by which ``saturated`` and ``stationary`` are judged: it is noted at the end of a batch.
         """
         number = self._number(scenario)
         config = self.configs[number]
         statistics = self._core.simulation_of(number).statistics()
         jobs = tuple(one.info for one in config.placed_jobs())
+        middle = self._marks[number].middle(self._windows_ps[number], int(statistics["now_ps"]))
         return Metrics.from_statistics(
-            statistics, config.topology, config.network, jobs=jobs, arrivals=config.arrivals
+            statistics, config.topology, config.network, middle, jobs, config.arrivals
         )
 
     def trace_hash(self, scenario: int | None = None) -> int:
@@ -560,6 +568,20 @@ class BatchedRoutingEnv(CoreOwner):
 
     # Inside.
 
+    def _begin_windows(self, times_ps: Sequence[int]) -> None:
+        """Count from these times on, one for each scenario."""
+        self._windows_ps = tuple(times_ps)
+        self._marks = tuple(Marks() for _ in times_ps)
+
+    def _note_marks(self) -> None:
+        """Note the counts of scenarios that have passed a time for a mark: about the middle of the window is known
+        whenever it ends.
+        """
+        for number, (marks, window_ps) in enumerate(zip(self._marks, self._windows_ps, strict=True)):
+            simulation = self._core.simulation_of(number)
+            if not self._made[number].config.ends and marks.was_due(window_ps, simulation.clock_ps):
+                marks.note(Mark.of(simulation.totals()))
+
     def _number(self, scenario: int | None) -> int:
         """Which scenario is meant; it need not be said where there is only one."""
         most = self.num_scenarios - 1
@@ -570,6 +592,7 @@ class BatchedRoutingEnv(CoreOwner):
         return 0 if scenario is None else check_integer("scenario", scenario, 0, most)
 
     def _take_batch(self) -> DecisionBatch:
+        self._note_marks()
         obs, mask, agents, ids, packets, time_ns, candidates, scenario = self._core.batch()
         core, count = self._core, self._options.num_random
         batch_number = core.num_batches
@@ -597,6 +620,7 @@ class BatchedRoutingEnv(CoreOwner):
         """All attributes, with the state of the core in place of the core; the batch and the layout follow from it."""
         state = {**self.__dict__, "_scenarios": copy.copy(self._scenarios), "_batch": None}
         state["_rewards"] = copy.copy(self._rewards)
+        state["_marks"] = copy.deepcopy(self._marks)
         del state["_layout"]
         state["_core"] = self._core.save() if self._started else None
         return state
@@ -630,6 +654,8 @@ class BatchedRoutingEnv(CoreOwner):
             "broken": self._broken,
             "started": self._started,
             "rewards": self._rewards.state(),
+            "marks": [marks.to_list() for marks in self._marks],
+            "windows_ps": list(self._windows_ps),
         }
         return Snapshot(_KIND, self.time_ns, about, self._core.save())
 
@@ -660,6 +686,9 @@ class BatchedRoutingEnv(CoreOwner):
                 "_rewards": RouterRewards(EnvOptions(**about["options"]), len(made)),
             }
         )
+        environment._begin_windows(about["windows_ps"])
+        for marks, noted in zip(environment._marks, about["marks"], strict=True):
+            marks.set(noted)
         if about["started"]:
             environment._rewards.restore(about["rewards"], environment._core, environment.configs)
         return environment

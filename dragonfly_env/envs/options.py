@@ -112,8 +112,8 @@ class EnvOptions(Record):
         0.0,
         MAX_RUN_NS,
         unit="ns",
-        doc="Time before the first decision in which ``config.policy`` routes. It is not rewarded, and packets that "
-        "hosts generate in it do not count in metrics.",
+        doc="Time before the first decision in which ``config.policy`` routes. It is not rewarded, and metrics "
+        "count from its end, as after ``Simulation.reset_statistics``.",
     )
     features: Sequence[str] | None = setting(
         None,

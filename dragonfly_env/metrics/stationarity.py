@@ -161,6 +161,11 @@ class Marks:
         """Note it."""
         self._marks.append(mark)
 
+    def was_due(self, start_ps: int, now_ps: int) -> bool:
+        """Whether a time for a mark has passed since the last mark: for runs that stop at times of their own."""
+        last_ps = self._marks[-1].time_ps if self._marks else start_ps
+        return now_ps >= start_ps + _next_due(last_ps - start_ps)
+
     def middle(self, start_ps: int, end_ps: int) -> Mark | None:
         """The mark nearest to the middle of a window; None if there is none near."""
         double_ps = start_ps + end_ps
