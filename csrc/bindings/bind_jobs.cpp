@@ -14,6 +14,7 @@
 #include "bindings/members.hpp"
 #include "bindings/traffic_handles.hpp"
 #include "core/error.hpp"
+#include "traffic/goal.hpp"
 #include "traffic/graph_program.hpp"
 #include "traffic/placement.hpp"
 
@@ -155,6 +156,15 @@ void bind_jobs(py::module_& module) {
            [](const GraphHandle& self, const GraphHandle& other) { return *self.graph == *other.graph; })
       .def("__hash__",
            [](const GraphHandle& self) { return self.graph->num_nodes() ^ self.graph->packets(1).total; });
+  module.def(
+      "read_goal",
+      [](const std::string& path, double calc_ps, double bytes_scale, std::uint32_t ranks_per_host) {
+        const py::gil_scoped_release release;
+        const GoalOptions options{
+            .calc_ps = calc_ps, .bytes_scale = bytes_scale, .ranks_per_host = ranks_per_host};
+        return GraphHandle{std::make_shared<const Graph>(read_goal(path, options))};
+      },
+      py::arg("path"), py::arg("calc_ps"), py::arg("bytes_scale"), py::arg("ranks_per_host"));
   module.def(
       "check_program",
       [](const std::string& spec, std::uint32_t tasks, std::uint32_t packet_bytes) {

@@ -8,6 +8,7 @@ applications (``dragonfly_env.jobs.programs``), closed-loop patterns, or functio
 from __future__ import annotations
 
 from dragonfly_env.jobs.collectives import allreduce, alltoallv, barrier, broadcast, reduce
+from dragonfly_env.jobs.goal import Goal
 from dragonfly_env.jobs.job import ENDLESS, Job
 from dragonfly_env.jobs.mix import BackgroundMix
 from dragonfly_env.jobs.operations import Operation, begin, compute, end, receive, send, silent_wait, wait
@@ -19,6 +20,7 @@ from dragonfly_env.jobs.recorded import RecordedProgram
 __all__ = [
     "ENDLESS",
     "BackgroundMix",
+    "Goal",
     "Hacc",
     "Job",
     "Milc",

@@ -15,6 +15,7 @@ from dragonfly_env.checks.values import (
     config_error,
 )
 from dragonfly_env.config.rows import Record, changed, integer, plain, setting, show_changes, time_ns
+from dragonfly_env.jobs.goal import Goal
 from dragonfly_env.jobs.operations import MOST_HOSTS
 from dragonfly_env.jobs.parse import RegisteredJob, parse_program
 from dragonfly_env.jobs.program import Program
@@ -69,8 +70,8 @@ class Job(Record):
 
     Args:
         program: ``"milc"`` or another name of ``dfe.programs()``, with settings as in
-            ``"milc:scale=0.25"``; an object; or a function ``(rank, ranks) -> operations`` of your own
-            (``dragonfly_env.jobs``).
+            ``"milc:scale=0.25"``; a schedule, ``"goal:trace.goal"``; an object; or a function
+            ``(rank, ranks) -> operations`` of your own (``dragonfly_env.jobs``).
         hosts: Number of hosts. May be left out where the placement lists them or the program is written for a number.
         placement: ``"consecutive"`` (the first free hosts by number), ``"random"``, ``"random-routers"`` (routers in
             random order, all hosts of one before the next), ``"random-groups"``, ``"groups=k"`` (an even share in
@@ -176,10 +177,13 @@ class Job(Record):
             'random'
         """
         head, _, rest = text.strip().partition(":")
+        parts = rest.split(",")
+        if head == Goal.name:
+            head = f"{head}:{parts.pop(0)}"
         fields = {field.name for field in dataclasses.fields(cls)} - {"program"}
         own: dict[str, Any] = {}
         settings = []
-        for part in filter(str.strip, rest.split(",")):
+        for part in filter(str.strip, parts):
             name, sign, value = (word.strip() for word in part.partition("="))
             if not sign or not value:
                 raise config_error("job", part, "must have the form name=value")
@@ -187,7 +191,8 @@ class Job(Record):
                 own[name] = _spelled(name, value)
             else:
                 settings.append(f"{name}={value}")
-        return cls(":".join([head, *filter(None, [",".join(settings)])]), **own)
+        separator = "," if ":" in head else ":"
+        return cls(separator.join([head, *filter(None, [",".join(settings)])]), **own)
 
     def replace(self, **changes: Any) -> Job:
         """A copy with some fields changed.

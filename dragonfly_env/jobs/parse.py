@@ -8,6 +8,7 @@ from typing import Any
 
 from dragonfly_env.checks.values import config_error, parse_assignments, unknown_name
 from dragonfly_env.jobs import programs as _programs  # noqa: F401 - they register themselves
+from dragonfly_env.jobs.goal import Goal
 from dragonfly_env.jobs.operations import Operation
 from dragonfly_env.jobs.program import Motif, Program
 from dragonfly_env.jobs.recorded import RecordedProgram
@@ -62,7 +63,8 @@ def parse_program(program: object) -> Program:
 
     Args:
         program: ``"milc"``, ``"milc:scale=0.25,gap_ns=1000"``, a closed-loop pattern such as
-            ``"all-to-all:message_bytes=4096"``, an object, or a table as ``Program.to_dict`` gives.
+            ``"all-to-all:message_bytes=4096"``, a schedule as ``"goal:trace.goal"``, an object, or a table as
+            ``Program.to_dict`` gives.
 
     Raises:
         ConfigError: If it is none of these; unknown names come with the nearest match.
@@ -81,6 +83,8 @@ def parse_program(program: object) -> Program:
         raise config_error("program", program, "must be the name of a program, a function, or a program")
     text = program.strip()
     name, _, rest = text.partition(":")
+    if name == Goal.name:
+        return Goal.parse(rest)
     if name in Motif.classes:
         return Motif.classes[name].from_dict(parse_assignments(rest, "program"))
     if name not in programs():
@@ -89,6 +93,8 @@ def parse_program(program: object) -> Program:
 
 
 def _from_table(table: dict[str, Any]) -> Program:
+    if Goal.name in table:
+        return Goal.from_dict(table)
     if "operations" in table:
         return RecordedProgram.from_dict(table)
     name = table.get("name")

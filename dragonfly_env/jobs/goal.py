@@ -1,0 +1,129 @@
+"""GOAL: schedules of applications as programs, from text or from the binary form of LogGOPSim and ATLAHS."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import hashlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+from dragonfly_env import _core
+from dragonfly_env.checks.files import refusing
+from dragonfly_env.checks.values import PS_PER_NS, config_error, parse_assignments
+from dragonfly_env.config.rows import Record, changed, integer, real, values_of
+from dragonfly_env.jobs.operations import MOST_BYTES, Operation
+from dragonfly_env.jobs.program import MAX_JITTER, PIECE_BYTES, Program
+
+
+@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+class Goal(Record, Program):
+    r"""A schedule in a GOAL file: a graph of sends, receives and computations per rank.
+
+    Sends are eager for all sizes, and matching costs no time. ``nic`` is read and not used: a host has one link.
+    The k-th receive from a rank with a tag is for the k-th send.
+
+    Args:
+        path: The file. Its SHA-256 is a part of a run's identity.
+        calc_unit_ns: The time of one unit of ``calc``.
+        bytes_scale: Messages are so many times as large as in the file.
+        ranks_per_host: Consecutive ranks that share a host: GPUs of a node. Each rank keeps its streams (``cpu``);
+            messages inside a host take no time.
+
+    Raises:
+        ConfigError: For a file that is not GOAL; the message names its line.
+
+    Source: Hoefler, Schneider, Lumsdaine, LogGOPSim, LSAP 2010; ATLAHS (spcl/atlahs).
+
+    Example:
+        >>> from pathlib import Path
+        >>> lines = ["num_ranks 2", "rank 0 {", "send 4096b to 1 tag 7", "}"]
+        >>> lines += ["rank 1 {", "recv 4096b from 0 tag 7", "}"]
+        >>> _ = Path("ping.goal").write_text("\n".join(lines))
+        >>> dfe.Job("goal:ping.goal", placement="random").num_hosts
+        2
+    """
+
+    name: ClassVar[str] = "goal"
+    called: ClassVar[str] = "program 'goal'"
+
+    path: str
+    calc_unit_ns: float = real(1.0, 1e-3, 1e9, doc="The time of one unit of calc, in ns.")
+    bytes_scale: float = real(1.0, 1e-6, 1e6, doc="Messages are so many times as large as in the file.")
+    ranks_per_host: int = integer(1, 1, 4096, doc="Consecutive ranks that share a host.")
+    jitter: float = real(
+        0.0, 0.0, MAX_JITTER, doc="Standard deviation of computing times, as a share of them."
+    )
+    piece_bytes: int = integer(
+        PIECE_BYTES,
+        1,
+        MOST_BYTES,
+        unit="bytes",
+        doc="Messages leave in pieces of so many, in turn over all channels.",
+    )
+
+    def __post_init__(self) -> None:
+        Record.__post_init__(self)
+        self.graph(0)
+
+    @classmethod
+    def parse(cls, text: str) -> Goal:
+        """From ``"trace.goal,ranks_per_host=4"``."""
+        path, _, settings = text.partition(",")
+        return cls.from_dict({"goal": path, **parse_assignments(settings, "program")})
+
+    @property
+    def spec(self) -> str:
+        settings = ",".join(f"{name}={value}" for name, value in self._settings().items())
+        return f"goal:{self.path},{settings}".rstrip(",")
+
+    def _settings(self) -> dict[str, Any]:
+        return changed(self, path=self.path)
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of the file."""
+        with refusing("program", Path(self.path), "must be a GOAL file that can be read"):
+            about = Path(self.path).stat()
+            return _digest(self.path, about.st_mtime_ns, about.st_size)
+
+    def num_hosts(self) -> int:
+        return self.graph(0).num_ranks
+
+    def check(self, hosts: int) -> None:
+        if hosts != self.num_hosts():
+            raise config_error("hosts", hosts, f"must be {self.num_hosts()}, as many as {self.path} is for")
+
+    def operations(self, rank: int, ranks: int) -> Iterable[Operation]:
+        return [Operation(*fields) for fields in self.graph(ranks).operations(rank)]
+
+    def graph(self, ranks: int) -> _core.Graph:
+        return _read(self.digest, self.path, self.calc_unit_ns, self.bytes_scale, self.ranks_per_host)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"goal": self.path, **self._settings()}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Goal:
+        """The program that ``to_dict`` described."""
+        settings = dict(values)
+        path = settings.pop("goal")
+        cls._check_names(settings)
+        return cls(path, **settings)
+
+    def resolved(self, ranks: int) -> dict[str, Any]:
+        return {**values_of(self), "path": Path(self.path).name, "sha256": self.digest}
+
+
+@functools.lru_cache(maxsize=64)
+def _digest(path: str, modified_ns: int, size: int) -> str:
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@functools.lru_cache(maxsize=16)
+def _read(
+    digest: str, path: str, calc_unit_ns: float, bytes_scale: float, ranks_per_host: int
+) -> _core.Graph:
+    return _core.read_goal(path, calc_unit_ns * PS_PER_NS, bytes_scale, ranks_per_host)
