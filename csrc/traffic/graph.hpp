@@ -84,7 +84,9 @@ class Graph {
   [[nodiscard]] std::uint32_t num_computations(std::uint32_t rank) const noexcept {
     return ranks_[rank].computations;
   }
-  [[nodiscard]] const std::string& text(std::uint32_t label) const noexcept { return texts_[label]; }
+  [[nodiscard]] std::string text(std::uint32_t label) const {
+    return texts_.empty() ? std::to_string(label) : texts_[label];
+  }
   [[nodiscard]] std::string label_of(const Node& node) const;
   [[nodiscard]] const std::vector<std::string>& operations() const noexcept { return operations_; }
   // Whether operations are measured inside others.

@@ -83,6 +83,11 @@ def test_text_and_binary_form_are_the_same_program(tmp_path: Path) -> None:
     assert run(f"goal:{text}") == run(f"goal:{binary}")
     assert jobs.parse_program(f"goal:{text}").graph(3) == jobs.parse_program(f"goal:{binary}").graph(3)
     assert dfe.Job(f"goal:{binary}").num_hosts == 3
+    for path in (text, binary):
+        operations = list(jobs.parse_program(f"goal:{path}").operations(0, 3))
+        assert [one.label for one in operations] == ["0", "7", "8", "0"]
+        assert [list(one.after or ()) for one in operations] == [[], [0], [], []]
+        assert [list(one.after_start) for one in operations] == [[], [], [], [1]]
 
 
 def test_a_goal_file_takes_as_long_as_its_list_of_operations(tmp_path: Path) -> None:
