@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
@@ -93,6 +93,7 @@ def train(
     warmup_ns: float = 0.0,
     seed: int = 1,
     first_episode: int = 0,
+    earlier: Mapping[str, float] | None = None,
     evaluate_every: int = 0,
     evaluation_seeds: Sequence[int] = EVALUATION_SEEDS,
     evaluation_warmup_ns: float = EVALUATION_WARMUP_NS,
@@ -118,6 +119,8 @@ def train(
         seed: Seed of the traffic: every episode has a seed of its own, derived from it.
         first_episode: Number of earlier episodes, by an agent that was saved: training goes on with the next one.
             (Its replay buffer starts empty.)
+        earlier: Counts of the episodes before ``first_episode``, to which those of the progress are added:
+            ``decisions``, ``simulated_ns`` and ``wall_s``. None: 0.
         evaluate_every: After how many episodes the greedy policy is measured; always after the last one; 0: never.
         evaluation_seeds: Seeds of the traffic in evaluations.
         evaluation_warmup_ns: Not counted there.
@@ -165,7 +168,9 @@ def train(
 
     def run() -> Generator[Progress, None, None]:
         log = None if log_dir is None else _open_log(Path(log_dir))
-        decisions, simulated_ns, wall_s, learned = 0, 0.0, 0.0, False
+        counts = {"decisions": 0, "simulated_ns": 0.0, "wall_s": 0.0, **(earlier or {})}
+        decisions, simulated_ns, wall_s = int(counts["decisions"]), counts["simulated_ns"], counts["wall_s"]
+        learned = False
         if folder is not None:
             # Before anything is learned: not every learner's save() would.
             with refusing("checkpoint_dir", folder, "must be a folder that can be made and written to"):
@@ -199,10 +204,11 @@ def train(
                 last = (
                     number == episodes
                     or (stop_after_decisions is not None and decisions >= stop_after_decisions)
-                    or (stop_after_s is not None and wall_s >= stop_after_s)
+                    or (stop_after_s is not None and wall_s - counts["wall_s"] >= stop_after_s)
                 )
                 if last and hasattr(agent, "end_training"):
                     agent.end_training()
+                statistics = agent.statistics()  # an evaluation does not explore
                 saved = None
                 if folder is not None and number % checkpoint_every == 0:
                     saved = folder / f"episode-{number:04d}.zip"
@@ -227,7 +233,7 @@ def train(
                     accepted_load=fmean(metrics.accepted_load for metrics in measured),
                     minimal_fraction=fmean(metrics.minimal_fraction for metrics in measured),
                     reward_mean=reward_sum / max(1, transitions_seen),
-                    statistics=agent.statistics(),
+                    statistics=statistics,
                     evaluation=evaluation,
                     checkpoint=saved,
                 )

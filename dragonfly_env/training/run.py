@@ -89,9 +89,9 @@ def run_training(
     rows = _read_rows(table) if resume and table.exists() else []
     before = rows[-1] if rows else {"episode": 0, **dict.fromkeys(_COUNTED, 0)}
     budget = plan.options["stop_after_decisions"]
-    if budget is not None:
-        budget -= before["decisions"]
-    if rows and (before["episode"] >= plan.episodes or (budget is not None and budget <= 0)):
+    if rows and (
+        before["episode"] >= plan.episodes or (budget is not None and before["decisions"] >= budget)
+    ):
         _finish(latest, agent_file)
         return rows
     if rows:
@@ -109,7 +109,8 @@ def run_training(
         seed=plan.seed,
         log_dir=tensorboard if plan.tensorboard else None,
         checkpoint_dir=checkpoints,
-        **{**plan.options, "stop_after_decisions": budget},
+        earlier={name: before[name] for name in _COUNTED},
+        **plan.options,
     )
     make_folders(folder, checkpoints)
     if restart:  # what an earlier training left, and nothing else
@@ -121,7 +122,6 @@ def run_training(
         with closing(course):
             for progress in course:
                 row: Row = progress.to_dict()
-                row |= {name: before[name] + row[name] for name in _COUNTED}
                 rows.append(row)
                 agent.metadata = _provenance(plan, row)
                 if progress.checkpoint is not None:

@@ -130,6 +130,31 @@ def test_the_clock_ends_a_training() -> None:
     assert len(fit(MeanOfActions(), TINY, episodes=9, stop_after_s=0, **SHORT)) == 1
 
 
+def test_an_evaluation_does_not_change_what_an_episode_logs() -> None:
+    class Exploring(MeanOfActions):
+        def statistics(self) -> dict[str, float]:
+            return {"epsilon": 0.25 if self.training else 0.0}
+
+    options = {"evaluation_warmup_ns": 0.0, "evaluation_ns": 1_000.0, "evaluation_seeds": (1,)}
+    progress = fit(Exploring(), TINY, episodes=2, evaluate_every=1, **options, **SHORT)
+    assert [one.evaluation is None for one in progress] == [False, False]
+    assert [one.statistics["epsilon"] for one in progress] == [0.25, 0.25]
+
+
+def test_the_counts_of_a_resumed_training_go_on() -> None:
+    agent = MeanOfActions()
+    whole = fit(MeanOfActions(), TINY, episodes=3, **SHORT)
+    (first,) = fit(agent, TINY, episodes=1, **SHORT)
+    earlier = {"decisions": first.decisions, "simulated_ns": first.simulated_ns, "wall_s": 1e6}
+    rest = fit(agent, TINY, episodes=3, first_episode=1, earlier=earlier, **SHORT)
+    assert [one.simulated_ns for one in rest] == [one.simulated_ns for one in whole[1:]]
+    assert rest[0].decisions > first.decisions
+    assert all(one.wall_s > 1e6 for one in rest)
+    going_on: dict[str, Any] = {"episodes": 4, "first_episode": 1, "earlier": earlier, **SHORT}
+    assert len(fit(agent, TINY, stop_after_decisions=first.decisions + 1, **going_on)) == 1
+    assert len(fit(agent, TINY, stop_after_s=1e5, **going_on)) == 3
+
+
 def test_event_files_for_tensorboard_hold_the_progress(tmp_path: Path) -> None:
     pytest.importorskip("tensorboard", reason="needs the extra [sb3]")
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
