@@ -96,7 +96,7 @@ def explanation() -> str:
         "the same case. Over the best: the same mean over the best reference of each case. Worst: its highest value, "
         "with the case, and the links that were full there. Within 2 %: share of cases up to "
         f"{CLOSE:g}. Saturated: cases whose load the policy does not carry, but a reference does. Trained: the "
-        "simulated time of a training. Method: Agarwal et al., Deep Reinforcement Learning at the Edge of the "
+        "CPU time of an earlier training. Method: Agarwal et al., Deep Reinforcement Learning at the Edge of the "
         "Statistical Precipice, NeurIPS 2021."
     )
 
