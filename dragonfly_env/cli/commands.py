@@ -265,7 +265,7 @@ class Command(TyperCommand):
 
 class Commands(TyperGroup):
     """Commands that are imported when they are called: ``find`` makes each of its name. ``words`` has the options that
-    stand behind a command as words in front of it.
+    follow a command, as words in front of the command.
     """
 
     find: Callable[[str], Any]
