@@ -27,7 +27,7 @@ class Goal(Record, Program):
     Args:
         path: The file. Its SHA-256 is a part of a run's identity.
         calc_unit_ns: The time of one unit of ``calc``.
-        bytes_scale: Messages are so many times as large as in the file.
+        bytes_scale: Size of a message, as a multiple of its size in the file.
         ranks_per_host: Consecutive ranks that share a host: GPUs of a node. Each rank keeps its streams (``cpu``);
             messages inside a host take no time.
 
@@ -50,7 +50,7 @@ class Goal(Record, Program):
 
     path: str
     calc_unit_ns: float = real(1.0, 1e-3, 1e9, doc="The time of one unit of calc, in ns.")
-    bytes_scale: float = real(1.0, 1e-6, 1e6, doc="Messages are so many times as large as in the file.")
+    bytes_scale: float = real(1.0, 1e-6, 1e6, doc="Size of a message, as a multiple of its size in the file.")
     ranks_per_host: int = integer(1, 1, 4096, doc="Consecutive ranks that share a host.")
     jitter: float = real(
         0.0, 0.0, MAX_JITTER, doc="Standard deviation of computing times, as a share of them."
@@ -60,7 +60,7 @@ class Goal(Record, Program):
         1,
         MOST_BYTES,
         unit="bytes",
-        doc="Messages leave in pieces of so many, in turn over all channels.",
+        doc="Size of the pieces in which messages leave, in turn over all channels.",
     )
 
     def __post_init__(self) -> None:
