@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import numbers
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
@@ -13,7 +14,7 @@ from dragonfly_env.checks.values import MAX_RUN_NS, check_load, check_time_ns, c
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.traffic.base import NoTraffic, Pattern, Traffic, make_named, named_from_dict
 from dragonfly_env.traffic.demand import DemandMatrix, parse_demand
-from dragonfly_env.traffic.trace import Trace
+from dragonfly_env.traffic.trace import COLUMNS, Trace
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -134,14 +135,28 @@ def parse_traffic(traffic: object) -> Traffic:
     if isinstance(traffic, Mapping):
         return _from_table(traffic)
     if isinstance(traffic, Sequence) and not isinstance(traffic, bytes):
+        if traffic and all(map(_is_row, traffic)):
+            raise config_error(
+                "traffic", traffic, "must be an array if it is a demand matrix: numpy.array(...)"
+            )
         return Schedule(tuple(traffic))
     if hasattr(traffic, "columns") and hasattr(traffic, "to_numpy"):
+        if not {str(name) for name in traffic.columns} & {*COLUMNS}:
+            allowed = f"must have {', '.join(COLUMNS)}; of a demand matrix pass the array: table.to_numpy()"
+            raise config_error("traffic", f"a table of shape {traffic.shape}", allowed)  # type: ignore[attr-defined]
         return Trace.from_frame(cast("pd.DataFrame", traffic))
     raise config_error(
         "traffic",
         traffic,
         "must be a spec string such as 'adv+1', a traffic object, a demand matrix, a table of messages, or "
         "(time_ns, traffic, load) steps",
+    )
+
+
+def _is_row(item: object) -> bool:
+    """Whether an item of a sequence is a row of numbers; a step of a schedule has traffic in its middle."""
+    return isinstance(item, (Sequence, np.ndarray)) and all(
+        isinstance(number, numbers.Real) for number in item
     )
 
 

@@ -298,6 +298,8 @@ def _times(time_ns: object) -> npt.NDArray[np.int64]:
 
 
 def _integers(field: str, values: object, rows: int, low: int, high: int) -> npt.NDArray[np.float64]:
+    if np.asarray(values).dtype.kind == "b":
+        raise config_error(f"trace {field}", values, "must be integers, not truth values")
     column = as_numbers(f"trace {field}", values, ndim=1, what=_COLUMN)
     if len(column) != rows:
         raise config_error(f"trace {field}", f"{len(column)} entries", f"time_ns has {rows}")

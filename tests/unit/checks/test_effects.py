@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import dragonfly_env as dfe
@@ -37,6 +39,18 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "a seed twice in a scenario": (
         lambda: Scenario.from_dict({"policies": ["min"], "traffic": ["uniform"], "seeds": [3, 3]}),
         "seeds = 3: must be listed once",
+    ),
+    "nested lists as a matrix": (
+        lambda: CONFIG.replace(traffic=np.eye(9).tolist()),
+        r"traffic = \[\[1.0, .*: must be an array if it is a demand matrix",
+    ),
+    "a frame as a matrix": (
+        lambda: CONFIG.replace(traffic=pd.DataFrame(np.eye(9))),
+        r"traffic = 'a table of shape \(9, 9\)': must have time_ns, src, dst, bytes; of a demand matrix pass",
+    ),
+    "truth values as hosts": (
+        lambda: dfe.traffic.Trace.from_columns(time_ns=[0, 1], src=[True, False], dst=[1, 2], bytes=[1, 1]),
+        r"trace src = \[True, False\]: must be integers, not truth values",
     ),
     "no policy": (lambda: dfe.Policy(None), "policy = None: must be the name of a policy"),  # type: ignore[arg-type]
     "no job": (
