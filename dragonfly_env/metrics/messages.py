@@ -55,7 +55,7 @@ class MessageMetrics:
     latency_histogram: npt.NDArray[np.int64]
     """(B,) delivered messages per bucket of latency."""
     latency_bucket_ps: npt.NDArray[np.float64]
-    """(B,) the middle of each bucket, ascending; within 0.2 % of every latency in it."""
+    """(B,) the middle of each bucket, ascending; within 0.2 % of every latency in it, below 32 ns within 0.064 ns."""
 
     @classmethod
     def from_statistics(cls, statistics: Mapping[str, Any]) -> MessageMetrics | None:
@@ -84,6 +84,8 @@ class MessageMetrics:
         return self.latency_sum_ps / (self.delivered * PS_PER_NS) if self.delivered else math.nan
 
     def latency_percentile_ns(self, q: float) -> float:
-        """The smallest latency that at least ``q`` percent of the messages do not exceed, within 0.2 %."""
+        """The smallest latency that at least ``q`` percent of the messages do not exceed, within 0.2 %, below 32 ns
+        within 0.064 ns.
+        """
         low, high = float(self.latency_min_ps), float(self.latency_max_ps)
         return percentile_ps(q, self.latency_histogram, self.latency_bucket_ps, low, high) / PS_PER_NS

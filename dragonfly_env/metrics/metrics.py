@@ -155,7 +155,7 @@ class Metrics:
     latency_histogram: IntArray
     """(B,) delivered packets per bucket of latency."""
     latency_bucket_ps: FloatArray
-    """(B,) the middle of each bucket, ascending; within 0.2 % of every latency in it."""
+    """(B,) the middle of each bucket, ascending; within 0.2 % of every latency in it, below 32 ns within 0.064 ns."""
     hop_histogram: IntArray
     """(H,) delivered packets by hops between routers: index 0 stayed on one router."""
     router_injected: IntArray
@@ -392,7 +392,7 @@ class Metrics:
     def latency_percentile_ns(self, q: float) -> float:
         """The smallest latency that at least ``q`` percent of the delivered packets do not exceed.
 
-        From a histogram: within 0.2 % of the exact value; q = 0 and q = 100 are exact.
+        From a histogram: within 0.2 % of the exact value, below 32 ns within 0.064 ns; q = 0 and q = 100 are exact.
 
         Args:
             q: 0 to 100, in percent.
@@ -429,7 +429,7 @@ class Metrics:
 
     def message_latency_percentile_ns(self, q: float) -> float:
         """Closed loop: the smallest latency that at least ``q`` percent of the completed messages do not exceed, within
-        0.2 %. NaN if there are none, and for open-loop traffic.
+        0.2 %, below 32 ns within 0.064 ns. NaN if there are none, and for open-loop traffic.
 
         Args:
             q: 0 to 100, in percent.

@@ -237,10 +237,7 @@ def row_of(run: Run, metrics: Metrics, provenance: Mapping[str, Any]) -> dict[st
         "message_packets": run.config.arrivals.message_packets,
         "num_hosts": topology.num_hosts,
         **{f"topology_{key}": value for key, value in topology.to_dict().items()},
-        **{
-            name: int(value) if isinstance(value, bool) else value
-            for name, value in metrics.to_dict().items()
-        },
+        **metrics.to_dict(),
         **{f"latency_p{q}_ns": known(metrics.latency_percentile_ns(q)) for q in PERCENTILES},
         **(arrays_of(metrics) if run.arrays else {}),
         **jobs_columns(metrics, run.config.jobs),

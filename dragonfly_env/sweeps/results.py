@@ -29,6 +29,7 @@ from dragonfly_env.checks.files import make_folders, open_output, read_json, wri
 from dragonfly_env.checks.values import config_error, unknown_name
 from dragonfly_env.metrics.metrics import HALF
 from dragonfly_env.metrics.stationarity import Half, is_growing, is_overloaded, is_saturated
+from dragonfly_env.sweeps.columns import SCHEMA, table_of
 from dragonfly_env.sweeps.point import Run
 
 KEYS = ("traffic", "policy", "load")
@@ -52,12 +53,16 @@ def default_folder(name: str, runs: Iterable[Run]) -> Path:
 
 
 def is_done(folder: Path, run_id: str) -> bool:
-    """Whether a folder has the result of a run, made by this version of the package. Files appear complete or not at
-    all, so a file whose list of columns can be read has all of them; `read_table` checks their checksums.
+    """Whether a folder has the result of a run, made by this version of the package with these columns. Files appear
+    complete or not at all, so a file whose list of columns can be read has all of them; `read_table` checks their
+    checksums.
     """
     try:
         with run_file(folder, run_id).open("rb") as file:
-            versions = pq.ParquetFile(file).read(columns=["package_version"])["package_version"].to_pylist()
+            parquet = pq.ParquetFile(file)
+            if parquet.schema_arrow.names != SCHEMA.names:
+                return False
+            versions = parquet.read(columns=["package_version"])["package_version"].to_pylist()
     except (OSError, ValueError, pa.ArrowException):
         return False
     return bool(versions == [dfe.__version__])
@@ -80,13 +85,16 @@ def done_of(folder: Path, run_ids: Iterable[str]) -> set[str]:
 
 def _merged(folder: Path) -> tuple[dict[str, list[str]], float]:
     """Ids, labels and versions of the runs in the merged table, and its time; nothing if there is none that can be
-    read.
+    read, or one with other columns.
     """
     file = folder / _MERGED
     try:
         with file.open("rb") as opened:
+            parquet = pq.ParquetFile(opened)
+            if parquet.schema_arrow.names != SCHEMA.names:
+                return {}, 0.0
             columns = ["run_id", "policy", "traffic", "package_version"]
-            return pq.ParquetFile(opened).read(columns=columns).to_pydict(), _time_ns(file)
+            return parquet.read(columns=columns).to_pydict(), _time_ns(file)
     except (OSError, ValueError, pa.ArrowException):
         return {}, 0.0
 
@@ -101,9 +109,7 @@ def _time_ns(file: Path) -> float:
 
 def write_run(folder: Path, row: Mapping[str, Any]) -> None:
     """Write the row of a run."""
-    kinds = {"seed": pa.uint64()}  # a seed may be larger than the integers that are taken for Python's
-    table = pa.table({name: pa.array([value], kinds.get(name)) for name, value in row.items()})
-    write_table(table, run_file(folder, row["run_id"]))
+    write_table(table_of(row), run_file(folder, row["run_id"]))
 
 
 def write_table(table: pa.Table, target: Path) -> None:
@@ -233,7 +239,7 @@ class Results:
 
     Attributes:
         name: The scenario's name, for titles.
-        table: One row per run; the columns are those of `sweeps.measure.row_of`.
+        table: One row per run; the columns of `sweeps.columns` in which some run has a value.
         policies: Labels in the order of the scenario.
         traffic: Labels in the same sense.
         expected: Runs that the scenario has, finished or not.
@@ -314,7 +320,7 @@ def load_results(path: Path) -> Results:
         allowed = f"must be results of a sweep; the column {min(missing)!r} is missing"
         raise config_error("results", str(path), allowed)
     labels = [*ids.values()] or table.select(["policy", "traffic"]).to_pylist()
-    frame = table.to_pandas()
+    frame = table.to_pandas().dropna(axis="columns", how="all")
     policies, traffic = (
         _present(dict.fromkeys(label[column] for label in labels), frame[column])
         for column in ("policy", "traffic")

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from dragonfly_docs.api import api_pages
+from dragonfly_docs.columns import column_page
 from dragonfly_docs.commands import command_pages
 from dragonfly_docs.demands import demand_drawings
 from dragonfly_docs.drawings import drawings
@@ -23,6 +24,7 @@ def committed_pages() -> dict[str, str]:
         **command_pages(),
         **system_pages(),
         **task_pages(),
+        "columns.md": column_page(),
         **drawings(),
         **demand_drawings(),
     }

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import dragonfly_env as dfe
 from dragonfly_env import Dragonfly, Metrics, NetworkConfig
 from dragonfly_env.metrics.metrics import Fairness
 
@@ -218,3 +219,32 @@ def test_to_dict_is_one_row_of_plain_numbers(m: Metrics) -> None:
     for name in ("p50", "p95", "p99", "p99_9", "min", "max", "mean"):
         assert f"latency_{name}_ns" in row
     assert list(row) == list(EMPTY.to_dict())
+
+
+def test_percentiles_of_short_latencies_are_within_64_ps_of_the_packets() -> None:
+    fast = NetworkConfig(
+        host_bandwidth_gbytes_per_s=200.0,
+        local_bandwidth_gbytes_per_s=200.0,
+        global_bandwidth_gbytes_per_s=200.0,
+        crossbar_bandwidth_gbytes_per_s=2_000.0,
+        injection_latency_ns=0.1,
+        ejection_latency_ns=0.1,
+        local_latency_ns=1.3,
+        global_latency_ns=3.7,
+        input_latency_ns=0.1,
+        output_latency_ns=0.1,
+        router_clock_ns=0.2,
+        routing_delay_ns=0.5,
+    )
+    config = dfe.SimulationConfig(
+        topology="72", network=fast, load=0.5, injection="poisson", packet_log=True, policy="val-n"
+    )
+    simulation = dfe.Simulation(config)
+    simulation.run(2_000)
+    measured, log = simulation.metrics(), simulation.packet_log()
+    exact = np.sort(log["delivered_ns"] - log["created_ns"])
+    assert exact[0] < 5
+    assert exact[-1] > 32, "latencies on both sides of the limit"
+    for q in (0.1, 1, 5, 20, 50, 80, 95, 99, 99.9):
+        value = exact[math.ceil(q / 100 * len(exact)) - 1]
+        assert abs(measured.latency_percentile_ns(q) - value) <= max(0.064, 0.002 * value) + 1e-9

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 
 import dragonfly_env as dfe
@@ -60,7 +61,7 @@ def test_a_row_has_results_and_full_provenance(tmp_path: Path) -> None:
     plan = scenario(policies=["ugal-n:bias_packets=2"], loads=[0.3], seeds=[5])
     run_all(plan, tmp_path, workers=1)
     (run,) = plan.runs()
-    (row,) = rows(tmp_path).to_dict("records")
+    (row,) = pq.read_table(tmp_path / "results.parquet").to_pylist()
     expected = dfe.simulate(run.config, warmup_ns=1000, measure_ns=2000).to_dict()
     assert {name: row[name] for name in expected} == expected
     assert (row["policy"], row["traffic"], row["load"], row["seed"]) == (
