@@ -295,6 +295,12 @@ void bind_environment(py::module_& module) {
           py::arg("network"))
       .def("state", &state, py::arg("network") = 0)
       .def(
+          "state_high",
+          [](RoutingEnvironment& self, std::uint32_t number) {
+            return network_of(self, number).plan().layout.state_high();
+          },
+          py::arg("network") = 0)
+      .def(
           "simulation_of",
           [](RoutingEnvironment& self, std::uint32_t number) -> Simulation& {
             return network_of(self, number).simulation();

@@ -88,6 +88,7 @@ FeatureSizes ObservationLayout::sizes_of(OccupancyUnit unit, const BufferSizes& 
   const float queued = static_cast<float>(buffers.output_packets) *
                        (buffers.shared_output ? 1.0F : static_cast<float>(buffers.vcs));
   most_packets_ = std::max(queued, static_cast<float>(buffers.port_packets));
+  state_high_ = (queued + static_cast<float>(buffers.port_packets)) * per_buffer_;
   switch (unit) {
     case OccupancyUnit::kBuffers:
       sizes.packets = room;

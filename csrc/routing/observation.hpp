@@ -76,6 +76,8 @@ class ObservationLayout {
 
   // The congestion of every port of a router, relative to the buffers: `radix` numbers.
   void fill_state(float* row, const RouterPorts& ports) const noexcept;
+  // The largest of these numbers: full output queues, and full buffers of all VCs behind the link.
+  [[nodiscard]] float state_high() const noexcept { return state_high_; }
 
  private:
   static constexpr std::int32_t kOff = -1;
@@ -119,6 +121,7 @@ class ObservationLayout {
   float per_packet_ = 1;
   float most_packets_ = 0;
   float per_buffer_ = 1;  // the same where occupancies are relative to the buffers
+  float state_high_ = 1;
   float per_port_ = 1;
   float per_group_ = 1;
   float quantum_ns_;

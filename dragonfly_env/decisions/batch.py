@@ -339,7 +339,8 @@ class Outcomes:
         >>> batch = env.reset(seed=1)
         >>> while not env.done:
         ...     batch = env.step(batch.minimal_actions())
-        >>> np.array_equal(np.sort(env.outcomes().rewards), np.sort(env.transitions().rewards))
+        >>> outcomes, transitions = env.outcomes(), env.transitions()
+        >>> sorted(outcomes.rewards) == sorted(transitions.rewards)
         True
     """
 
@@ -354,12 +355,20 @@ class Outcomes:
         return len(self.decision_ids)
 
     def rows(self, which: slice) -> Outcomes:
-        """Some rows."""
+        """Some rows.
+
+        Args:
+            which: The rows as a slice.
+        """
         return Outcomes(*(getattr(self, name)[which] for name in self.__slots__))
 
     @classmethod
     def joined(cls, parts: Sequence[Outcomes]) -> Outcomes:
-        """The rows of all parts, one part after the other."""
+        """The rows of all parts, one part after the other.
+
+        Args:
+            parts: Outcomes of the same environment.
+        """
         return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in cls.__slots__))
 
 

@@ -550,7 +550,7 @@ class BatchedRoutingEnv(CoreOwner):
         return self._core.simulation_of(number).trace_hash()
 
     def state(self, scenario: int | None = None) -> npt.NDArray[np.float32]:
-        """The whole network for a centralised critic: (num_routers, radix + 3 + num_groups) in [0, 1].
+        """The whole network for a centralised critic: (num_routers, radix + 3 + num_groups), 0 to ``state_high()``.
 
         A router's row has the occupancy of every output port (queued packets and credits in use, relative to the
         network's buffers); packets that the router holds (see ``rewards_by_router``); packets in source queues of its
@@ -560,6 +560,20 @@ class BatchedRoutingEnv(CoreOwner):
         """
         number = self._number(scenario)
         return self._core.state(number)
+
+    def state_high(self, scenario: int | None = None) -> npt.NDArray[np.float32]:
+        """The largest ``state()`` of a ``scenario``: 1, and for the occupancy of a port what all its buffers hold.
+
+        Example:
+            >>> env = dfe.BatchedRoutingEnv(dfe.SimulationConfig(topology="72"))
+            >>> env.state_high().shape == env.state_shape
+            True
+        """
+        number = self._number(scenario)
+        topology = self.configs[number].topology
+        high = np.ones((topology.num_routers, topology.radix + 3 + topology.num_groups), np.float32)
+        high[:, : topology.radix] = self._core.state_high(number)
+        return high
 
     def packet_log(self, scenario: int | None = None) -> dict[str, npt.NDArray[Any]]:
         """Take the packet log of a ``scenario``, as ``Simulation.packet_log``; ``StateError`` if there is none."""

@@ -153,8 +153,8 @@ class RouterView:
         self.action_spaces: dict[str, spaces.Space[Any]] = {
             name: spaces.Discrete(self._idle + 1) for name in self.possible_agents
         }
-        width = max(self.core.state(number).shape[1] for number in range(self.core.num_scenarios))
-        self.state_space = spaces.Box(0.0, 1.0, (count, width), np.float32)
+        high = self._stacked([self.core.state_high(number) for number in range(self.core.num_scenarios)])
+        self.state_space = spaces.Box(np.zeros_like(high), high, dtype=np.float32)
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """``Dict(observation=Box (F,) float32, action_mask=MultiBinary (A + 1,))``, the same object at every call."""
@@ -168,18 +168,20 @@ class RouterView:
         """The state of the whole network for a central critic: see ``BatchedRoutingEnv.state``. A new array.
 
         Returns:
-            (num_routers, S) in [0, 1], of several scenarios one after the other; S is that of the largest, and what
-            others do not have is 0.
+            (num_routers, S) within ``state_space``, of several scenarios one after the other; S is that of the largest,
+            and what others do not have is 0.
 
         Raises:
             StateError: Before the first reset, or after close.
         """
         self._check_open("state()")
-        state = np.zeros(self.state_space.shape, np.float32)
-        for number, first in enumerate(self.core.first_agents.tolist()):
-            rows = self.core.state(number)
-            state[first : first + len(rows), : rows.shape[1]] = rows
-        return state
+        return self._stacked([self.core.state(number) for number in range(self.core.num_scenarios)])
+
+    @staticmethod
+    def _stacked(states: Sequence[npt.NDArray[np.float32]]) -> npt.NDArray[np.float32]:
+        """The rows of all states, with zeros where another state has more columns."""
+        width = max(state.shape[1] for state in states)
+        return np.concatenate([np.pad(state, ((0, 0), (0, width - state.shape[1]))) for state in states])
 
     def render(self) -> str | npt.NDArray[np.uint8] | None:
         """A frame: utilisation of every global link since the frame before, with the hottest named. Of several
