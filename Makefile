@@ -47,7 +47,7 @@ test-products: setup ## slow tests, and complete products of parameters, of whic
 test-rllib: setup $(RLLIB)/installed ## the ecosystems' checkers with RLlib, and the older gymnasium that it pins
 	$(RLLIB)/bin/python -m pytest -n $(JOBS) -k 'not leave_nothing_behind' $(wildcard $(addprefix tests/conformance/test_,$(ECOSYSTEMS)))
 
-test-frameworks: setup $(FRAMEWORKS)/installed ## TorchRL, Tianshou and SuperSuit on the PettingZoo views, with their examples
+test-frameworks: setup $(FRAMEWORKS)/installed ## TorchRL, BenchMARL, Tianshou and SuperSuit on the PettingZoo views, with their examples
 	$(FRAMEWORKS)/bin/python -m pytest -n $(JOBS) tests/conformance/test_frameworks.py
 
 test-matrix: cpp-test ## the wheel on every Python found, on the oldest one with the oldest versions allowed
@@ -134,7 +134,7 @@ $(RLLIB)/installed: .ci/overlay-venv $(CONSTRAINTS) | $(VENV)/installed
 
 # What else takes the views brings much of its own, and is nobody's requirement.
 $(FRAMEWORKS)/installed: .ci/overlay-venv $(CONSTRAINTS) | $(VENV)/installed
-	@.ci/overlay-venv $(BIN)/python $(FRAMEWORKS) -c $(CONSTRAINTS) torchrl tianshou supersuit
+	@.ci/overlay-venv $(BIN)/python $(FRAMEWORKS) -c $(CONSTRAINTS) torchrl benchmarl tianshou supersuit
 	@touch $@
 
 # So do the oldest versions of what the extras need. All else comes from .venv, the newest.

@@ -1,16 +1,11 @@
 """TorchRL on the parallel view: one masked policy that all routers share, trained by REINFORCE.
 
 Needs ``pip install torchrl`` next to the package; ``make test-frameworks`` runs this in an environment of its own.
-TorchRL takes the mask out of one place only, makes tensors of all infos, and wants the same ones in every step:
-``FeaturesAndMasks`` leaves the features in observations and the mask in infos, and nothing else.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
-from pettingzoo.utils import BaseParallelWrapper
 from tensordict.nn import TensorDictModule
 from torchrl.envs.libs.pettingzoo import PettingZooWrapper
 from torchrl.modules import MLP, MaskedCategorical, ProbabilisticActor
@@ -18,37 +13,12 @@ from torchrl.modules import MLP, MaskedCategorical, ProbabilisticActor
 from dragonfly_env import dragonfly_v0
 
 
-class FeaturesAndMasks(BaseParallelWrapper[str, Any, int]):
-    """Observations that are plain vectors of features, and infos that hold nothing but the action mask."""
-
-    def observation_space(self, agent: str) -> Any:
-        """The features of a router."""
-        return self.env.observation_space(agent)["observation"]  # type: ignore[index]
-
-    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Any]:
-        """Begin an episode."""
-        return self._parts(self.env.reset(seed=seed, options=options)[0])
-
-    def step(self, actions: dict[str, int]) -> tuple[Any, Any, Any, Any, Any]:
-        """Do a round."""
-        observations, rewards, terminations, truncations, _ = self.env.step(actions)
-        features, masks = self._parts(observations)
-        return features, rewards, terminations, truncations, masks
-
-    @staticmethod
-    def _parts(observations: Any) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-        features = {agent: seen["observation"] for agent, seen in observations.items()}
-        return features, {agent: {"action_mask": seen["action_mask"]} for agent, seen in observations.items()}
-
-
 def make_env() -> PettingZooWrapper:
     """All 36 routers in one group; an action that the mask forbids would raise."""
     env = dragonfly_v0.parallel_env(
         traffic="adv+1", load=0.35, duration_ns=2_000.0, seed=1, illegal_action="raise"
     )
-    return PettingZooWrapper(
-        FeaturesAndMasks(env), group_map={"routers": env.possible_agents}, categorical_actions=True
-    )
+    return PettingZooWrapper(env, group_map={"routers": env.possible_agents}, categorical_actions=True)
 
 
 def main() -> None:
@@ -57,9 +27,14 @@ def main() -> None:
     torch.manual_seed(1)
     env = make_env()
     num_actions = env.action_spec["routers", "action"].space.n
-    features = env.observation_spec["routers", "observation"].shape[-1]
+    observation = (
+        "routers",
+        "observation",
+        "observation",
+    )  # next to it was the mask, which the wrapper moved
+    features = env.observation_spec[observation].shape[-1]
     network = MLP(in_features=features, out_features=num_actions, num_cells=[64])
-    scores = TensorDictModule(network, in_keys=[("routers", "observation")], out_keys=[("routers", "logits")])
+    scores = TensorDictModule(network, in_keys=[observation], out_keys=[("routers", "logits")])
     actor = ProbabilisticActor(
         scores,
         in_keys={"logits": ("routers", "logits"), "mask": ("routers", "action_mask")},

@@ -1,10 +1,11 @@
-"""TorchRL, Tianshou and SuperSuit take the PettingZoo views, in the form of observations that each wants.
+"""TorchRL, BenchMARL, Tianshou and SuperSuit take the PettingZoo views, in the form of observations that each wants.
 
 Where they are installed only: ``make test-frameworks`` gives them an environment of their own.
 """
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 import subprocess
@@ -41,6 +42,33 @@ def run_example(name: str, **environment: str) -> str:
 def test_torchrls_example_learns_with_masks() -> None:
     pytest.importorskip("torchrl", reason="run by make test-frameworks")
     assert re.search(r"episode 3: \d+ rounds, reward -\d", run_example("torchrl_reinforce.py"))
+
+
+@pytest.mark.parametrize("given", [{}, {"return_state": True, "use_mask": True}], ids=str)
+@pytest.mark.parametrize("make", [dragonfly_v0.parallel_env, dragonfly_v0.raw_env])
+def test_torchrls_wrapper_takes_the_bare_environments(make: Any, given: dict[str, Any]) -> None:
+    pytest.importorskip("torchrl", reason="run by make test-frameworks")
+    from torchrl.envs.libs.pettingzoo import PettingZooWrapper
+    from torchrl.envs.utils import check_env_specs
+
+    parallel = make is dragonfly_v0.parallel_env
+    env = PettingZooWrapper(make(**SHORT, seed=1), **{"use_mask": not parallel, **given})
+    if parallel:
+        check_env_specs(env)
+    rounds = env.rollout(100_000)
+    assert rounds["next", "done"][-1].all(), "to the end of the episode, with its metrics"
+    assert sum(float(rounds["next", group, "info", "delivered"].sum()) for group in env.group_map) > 0
+    assert not given or rounds["state"].shape[1] == len(env.possible_agents)
+
+
+@pytest.mark.parametrize("algorithm", ["mappo", "ippo", "qmix"])
+def test_benchmarl_trains_on_a_task(algorithm: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("benchmarl", reason="run by make test-frameworks")
+    monkeypatch.syspath_prepend(str(ROOT / "examples"))
+    benchmarl_task = importlib.import_module("benchmarl_task")
+    experiment = benchmarl_task.train(algorithm, frames=120, duration_ns=1_500.0)
+    assert experiment.total_frames >= 120
+    assert np.isfinite(experiment.mean_return)
 
 
 def test_tianshous_example_learns_with_masks() -> None:
