@@ -343,7 +343,7 @@ def _adversarial(name: str) -> Task:
 def _ports(name: str) -> Task:
     own = _scenarios(72, ("adv+1", 0.35))
     teaches = "the same hop by hop: every router chooses the next port, as in Q-routing"
-    options = _options(scope="every", action="port", latency_credit_ns=1700.0)
+    options = _options(scope="every", action="port", share="router", latency_credit_ns=1700.0)
     return Task(name=name, teaches=teaches, train=own, test=own, options=options)
 
 

@@ -90,7 +90,8 @@ class EnvOptions(Record):
     share: Share = choice(
         "router",
         Share,
-        doc="Per step: whether a router gets its own reward, the sum over the routers of its group, or over all.",
+        doc="Per step: whether a router gets its own reward, the sum over the routers of its group, or over all. With "
+        "``group`` a group gains by sending packets in transit away, where every router decides.",
     )
     latency_credit_ns: float = time_ns(
         1400.0,
