@@ -73,7 +73,7 @@ def train(
         algorithm: One of ``ALGORITHMS``.
         task: One of ``dfe.tasks()``.
         frames: Rounds to play.
-        seed: Of weights, actions and traffic.
+        seed: Seed of weights, actions and traffic.
         **settings: Settings of the environment that replace those of the task.
     """
     config = ExperimentConfig.get_from_yaml()
