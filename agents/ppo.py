@@ -121,7 +121,7 @@ class PpoSettings:
         "Sizes of the hidden layers (ReLU) of the network that scores an action, and of the baseline's.",
     )
     first_stage_decisions: int = integer(
-        300_000,
+        150_000,
         0,
         2**53,
         unit="decisions",
@@ -142,7 +142,7 @@ class PpoSettings:
         doc="Step size of Adam at the beginning of the first stage; it falls to a twentieth until the end.",
     )
     common_learning_rate: float = real(
-        1e-3, 0.0, 1.0, open_low=True, doc="Step size of Adam in the second stage."
+        1.5e-3, 0.0, 1.0, open_low=True, doc="Step size of Adam in the second stage."
     )
     rollout_transitions: int = integer(
         16_384,
@@ -152,7 +152,7 @@ class PpoSettings:
         doc="Transitions that are completed between two improvements of the first stage.",
     )
     common_transitions: int = integer(
-        80_000,
+        38_000,
         2,
         2**24,
         unit="transitions",
@@ -185,7 +185,7 @@ class PpoSettings:
         0.5, 0.0, 1e9, open_low=True, doc="Norm above which gradients are shortened."
     )
     average_share: float = real(
-        0.3,
+        0.5,
         0.0,
         1.0,
         open_low=True,
