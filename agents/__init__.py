@@ -31,6 +31,7 @@ from dragonfly_env.policy import Policy
 
 if TYPE_CHECKING:
     from dragonfly_env.agents.deep_q import DeepQAgent, DeepQSettings
+    from dragonfly_env.agents.path_times import PathTimesAgent, PathTimesSettings
     from dragonfly_env.agents.ppo import PpoAgent, PpoSettings
 
 __all__ = [
@@ -42,6 +43,8 @@ __all__ = [
     "IntArray",
     "Learner",
     "NetworkMismatchWarning",
+    "PathTimesAgent",
+    "PathTimesSettings",
     "PpoAgent",
     "PpoSettings",
     "Progress",
@@ -61,7 +64,14 @@ __all__ = [
     "train",
 ]
 
-_NEED_TORCH = {"DeepQAgent": "deep_q", "DeepQSettings": "deep_q", "PpoAgent": "ppo", "PpoSettings": "ppo"}
+_NEED_TORCH = {
+    "DeepQAgent": "deep_q",
+    "DeepQSettings": "deep_q",
+    "PathTimesAgent": "path_times",  # its files
+    "PathTimesSettings": "path_times",
+    "PpoAgent": "ppo",
+    "PpoSettings": "ppo",
+}
 
 
 def QAdaptive(**parameters: Any) -> Policy:  # noqa: N802  # named as in papers

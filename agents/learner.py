@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from dragonfly_env.simulation.config import SimulationConfig
 
 AGENTS = {
+    "path-times": "dragonfly_env.agents.path_times:PathTimesAgent",
     "deep-q": "dragonfly_env.agents.deep_q:DeepQAgent",
     "ppo": "dragonfly_env.agents.ppo:PpoAgent",
 }
@@ -93,7 +94,7 @@ def learners() -> tuple[str, ...]:
 
     Example:
         >>> dfe.agents.learners()
-        ('deep-q', 'ppo')
+        ('path-times', 'deep-q', 'ppo')
     """
     return tuple(AGENTS)
 

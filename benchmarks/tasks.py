@@ -28,8 +28,8 @@ from matplotlib.ticker import LogLocator, NullFormatter
 import dragonfly_env as dfe
 from dragonfly_env.bounds.demands import demand_of
 from dragonfly_env.colors import LEARNERS, looks
-from dragonfly_env.lab.benchmark.scores import interquartile_mean
-from dragonfly_env.named_tasks import BOUND, PACKETS, REFERENCES, Task, TaskScore
+from dragonfly_env.metrics.intervals import interquartile_mean
+from dragonfly_env.named_tasks import BOUND, PACKETS, Task, TaskScore
 from dragonfly_env.simulation.window import after_warmup
 
 TOP = Path(__file__).parents[1]
@@ -49,7 +49,7 @@ def reference_rows(name: str, scenario: str) -> list[tuple[object, ...]]:
     """The rows of all reference policies in one scenario, and that of the bound: means over the task's seeds."""
     task = dfe.task(name)
     rows: list[tuple[object, ...]] = []
-    for policy in REFERENCES:
+    for policy in task.reference_policies:
         runs = [task.measure(policy, scenario, seed) for seed in task.seeds]
         figures = (
             fmean(map(task.value, runs)),
@@ -153,7 +153,7 @@ def of_q_adaptive(name: str, seed: int, decisions: int, report: Report) -> TaskS
             learner.reset_statistics()
             learner.run(task.measure_ns)
             runs[scenario] = (*runs.get(scenario, ()), learner.metrics())
-    return task.score(runs)
+    return task.score(runs, task.track("q-adaptive"))
 
 
 def with_table(config: dfe.SimulationConfig, table: Any) -> dfe.Simulation:

@@ -43,11 +43,13 @@ class PolicyInfo(TypedDict):
     parameters: list[ParameterInfo]
     features: list[str]
     aliases: list[str]
+    knowledge: Literal["local", "delayed", "ideal"]
 
 @type_check_only
 class TrackedFeature(TypedDict):
     name: str
     per: Literal["port", "decision", "candidate", "link", "group", "peer"]
+    knowledge: Literal["local", "delayed", "ideal"]
 
 @type_check_only
 class RequirementsOfRun(TypedDict):
@@ -87,6 +89,7 @@ class FeatureInfo(TypedDict):
     doc: str
     usual: bool
     occupancy: bool
+    knowledge: Literal["local", "delayed", "ideal"]
 
 class Topology:
     def __init__(

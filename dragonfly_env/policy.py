@@ -30,7 +30,7 @@ from dragonfly_env.checks.values import (
     unknown_name,
 )
 from dragonfly_env.config.rows import Record, SettingInfo, info_of, of_row, read_only, setting
-from dragonfly_env.decisions.layout import FEATURES, VC_QUEUES
+from dragonfly_env.decisions.layout import FEATURES, VC_QUEUES, knowledge_of
 from dragonfly_env.errors import StateError
 
 if TYPE_CHECKING:
@@ -192,6 +192,15 @@ class Policy(Record):
         if network := self.network:
             return network.action
         return registry()[self.name]["action"]
+
+    @property
+    def knowledge(self) -> str:
+        """The knowledge that the policy needs: ``"local"``, ``"delayed"`` (signals of other routers, with their delay)
+        or ``"ideal"`` (the state of other routers without delay).
+        """
+        if network := self.network:
+            return knowledge_of(network.features)
+        return registry()[self.name]["knowledge"]
 
     @property
     def summary(self) -> str:

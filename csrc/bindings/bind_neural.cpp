@@ -60,6 +60,7 @@ py::list feature_list() {
     row["doc"] = feature.doc;
     row["usual"] = feature.usual;
     row["occupancy"] = feature.occupancy;
+    row["knowledge"] = name_of(feature.knowledge);
     out.append(row);
   });
   return out;

@@ -89,6 +89,7 @@ py::list tracker_list() {
       py::dict one;
       one["name"] = feature.name;
       one["per"] = feature.per();
+      one["knowledge"] = name_of(feature.shown().knowledge);
       shown.append(one);
     }
     py::dict row;
@@ -113,6 +114,7 @@ py::list policy_list() {
     row["action"] = info.action;
     row["features"] = info.features;
     row["aliases"] = info.aliases;
+    row["knowledge"] = name_of(knowledge_of(info));
     row["parameters"] = parameter_list(info.parameters);
     out.append(row);
   }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "routing/candidate.hpp"
+#include "routing/knowledge.hpp"
 #include "routing/route_context.hpp"
 #include "routing/zero_load_times.hpp"
 
@@ -107,10 +108,11 @@ struct Feature {
   const char* name;
   FeaturePer per;
   const char* doc;
-  Scale scale;             // FeatureScale(const FeatureSizes&)
-  Fill fill;               // void(const FeatureView&, float* columns)
-  bool occupancy = false;  // its unit is OccupancyUnit
-  bool usual = true;       // shown where no features are named
+  Scale scale;                                               // FeatureScale(const FeatureSizes&)
+  Fill fill;                                                 // void(const FeatureView&, float* columns)
+  bool occupancy = false;                                    // its unit is OccupancyUnit
+  bool usual = true;                                         // shown where no features are named
+  static constexpr Knowledge knowledge = Knowledge::kLocal;  // a FeatureView has nothing else
 };
 template <class Scale, class Fill>
 Feature(const char*, FeaturePer, const char*, Scale, Fill) -> Feature<Scale, Fill>;

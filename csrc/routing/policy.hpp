@@ -112,6 +112,8 @@ struct PolicyInfo {
   NonMinimalKind nonminimal = NonMinimalKind::kLgl;  // for families that differ in nothing else
   std::vector<std::string> features{};               // that the policy reads in addition to the usual ones
   std::vector<std::string> aliases{};                // further names that papers use
+  // Beyond that of `features`: see knowledge_of().
+  Knowledge knowledge = Knowledge::kLocal;
 };
 
 // To add a policy: a file csrc/routing/<name>.cpp with a function `std::vector<PolicyInfo>
@@ -120,6 +122,10 @@ struct PolicyInfo {
 
 // Throws ConfigError for an unknown name or parameter, with the nearest match.
 [[nodiscard]] const PolicyInfo& find_policy(std::string_view name);
+
+// The knowledge that a policy needs: the most of its own and of its features. A neural network has that of
+// the features that it reads.
+[[nodiscard]] Knowledge knowledge_of(const PolicyInfo& info);
 [[nodiscard]] std::unique_ptr<RoutingPolicy> make_policy(std::string_view name, const Parameters& parameters,
                                                          const PolicyEnvironment& environment);
 

@@ -237,8 +237,9 @@ PolicyInfo info_of(std::string name, std::string summary, std::string source,
   for (ParameterInfo& row : rows) {
     if (const auto it = defaults.find(row.name); it != defaults.end()) row.default_value = it->second;
   }
-  return {std::move(name), std::move(summary), std::move(source), "all",
-          "port",          std::move(rows),    make_q_adaptive};
+  return {std::move(name),    std::move(summary), std::move(source),    "all", "port",
+          std::move(rows),    make_q_adaptive,    NonMinimalKind::kLgl, {},    {},
+          Knowledge::kDelayed};
 }
 
 }  // namespace

@@ -84,9 +84,17 @@ std::unique_ptr<RoutingPolicy> make_q_routing(const PolicyInfo& info, const Para
 }  // namespace
 
 std::vector<PolicyInfo> q_routing_policies() {
-  return {{"q-routing", "learns in Q-tables how soon each port reaches a router",
-           "Boyan and Littman, NIPS 1993; Kang, Wang, Lan, HPDC 2021, section 2.3", "all", "port",
-           rows_of<QRoutingSettings>(), make_q_routing}};
+  return {{"q-routing",
+           "learns in Q-tables how soon each port reaches a router",
+           "Boyan and Littman, NIPS 1993; Kang, Wang, Lan, HPDC 2021, section 2.3",
+           "all",
+           "port",
+           rows_of<QRoutingSettings>(),
+           make_q_routing,
+           NonMinimalKind::kLgl,
+           {},
+           {},
+           Knowledge::kDelayed}};
 }
 
 }  // namespace dragonfly

@@ -56,6 +56,16 @@ const PolicyInfo& find_policy(std::string_view name) {
   throw ConfigError{"policy", "'" + std::string{name} + "'", suggestion(name, names)};
 }
 
+Knowledge knowledge_of(const PolicyInfo& info) {
+  Knowledge most = info.knowledge;
+  for (const TrackedFeature& feature : tracked_features()) {
+    if (std::ranges::find(info.features, feature.name) != info.features.end()) {
+      most = std::max(most, feature.shown().knowledge);
+    }
+  }
+  return most;
+}
+
 std::unique_ptr<RoutingPolicy> make_policy(std::string_view name, const Parameters& parameters,
                                            const PolicyEnvironment& environment) {
   const PolicyInfo& info = find_policy(name);

@@ -24,6 +24,7 @@
 #include "core/parameters.hpp"
 #include "core/time.hpp"
 #include "routing/acknowledgement.hpp"
+#include "routing/knowledge.hpp"
 #include "routing/output_port.hpp"
 #include "routing/packet.hpp"
 #include "routing/zero_load_times.hpp"
@@ -66,6 +67,7 @@ struct TrackedField {
   std::string doc;
   // kGroupLink: the feature that shows the number of each candidate path's first global link; empty: none.
   std::string of_candidates{};
+  Knowledge knowledge = Knowledge::kLocal;
 };
 
 // The reason why the crossbar refused the head of a host's queue, and the consequence.

@@ -36,6 +36,7 @@ COMMANDS = {
     "bounds": "Compute the most load that any routing can carry, and the least mean latency at a load.",
     "view": "Write a page that plays runs: one file that needs neither a network nor a server.",
     "train": "Train an agent that chooses where packets go at every router.",
+    "tasks": "List the named tasks, or print the scores of the results in a folder.",
     "evaluate": "Compare agents with built-in policies; write the same folder, tables and figures as 'sweep'.",
     "benchmark": "Measure policies on a versioned suite of cases, against the best reference of each.",
     "calibrate": "Find the computing time that makes each program spend the published share of its time in MPI.",

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from rich.text import Text
 
 from dragonfly_env.checks.files import check_folder
+from dragonfly_env.checks.values import config_error
 from dragonfly_env.cli import options
-from dragonfly_env.cli.commands import Typed, completing, rows
+from dragonfly_env.cli.commands import Typed, completing, option, rows
 from dragonfly_env.cli.comparison import compare
+from dragonfly_env.cli.console import note, show
+from dragonfly_env.config.rows import TRAFFIC
 from dragonfly_env.policy import policies as policies_by_name
 from dragonfly_env.sweeps.scenario import Scenario, split_policies, trained_with
 
@@ -38,6 +42,15 @@ def evaluate(
             callback=options.joined,
         ),
     ] = None,
+    task: Annotated[
+        str | None,
+        option(
+            "--task",
+            "Evaluate in a named task ('dragonfly-env tasks'); write a result file per policy.",
+            TRAFFIC,
+            metavar="NAME",
+        ),
+    ] = None,
     out: options.ResultsFolder = None,
     dry_run: options.DryRun = False,
     plots: options.Plots = True,
@@ -55,11 +68,41 @@ def evaluate(
     dragonfly-env evaluate results/dqn/agent.zip min ugal-n --seed 101,102
     dragonfly-env evaluate my_policy.py:MyPolicy par -t 72 --traffic adv+1 -l 0.3
     dragonfly-env evaluate a=dqn/agent.zip b=ppo/agent.zip ugal-n -l 0.2:0.4:0.1
+    dragonfly-env evaluate --task Mixed-72 my_policy.py:MyPolicy lia --out results/mixed
     """
     from dragonfly_env.sweeps.results import default_folder
 
     specs = [*(policies or ()), *settings.whole.get("policies", [])]
+    if task is not None:
+        _evaluate_in_task(task, specs, settings.whole.get("seeds"), out)
+        return
     given = {**settings.over(trained_with(specs)), "policies": specs}
     plan = Scenario.from_dict(given, name=(out or Path("evaluate")).resolve().name)
     folder = check_folder("--out", out or default_folder("evaluate", plan))
     compare(plan, folder, how.make(), dry_run=dry_run, plots=plots, as_json=as_json)
+
+
+def _evaluate_in_task(name: str, specs: list[str], seeds: list[int] | None, out: Path | None) -> None:
+    """Evaluate policies in a named task: a line and a result file each."""
+    from dragonfly_env.named_tasks import task
+    from dragonfly_env.training.agents import AgentSource
+    from dragonfly_env.training.tasks import in_core, write_result
+
+    if not specs:
+        raise config_error("policies", [], "give at least one, e.g. min")
+    chosen = task(name)
+    folder = check_folder("--out", out or Path("results") / name)
+    folder.mkdir(parents=True, exist_ok=True)
+    for spec in specs:
+        label: str = spec
+        policy: Any = spec
+        if spec.partition(":")[0] not in (*policies_by_name(), "random"):
+            source = AgentSource.find(spec)
+            label, policy = source.label, in_core(source.load(), folder)
+        result = chosen.evaluate(policy, seeds=seeds)
+        file = folder / f"{label.replace('/', '-').replace(':', '-')}.json"
+        write_result(result, label, file)
+        show(
+            f"{label}: score {result.score:.1f} ({result.low:.1f} to {result.high:.1f}), track {result.track}"
+        )
+        note(Text(f"result: {file}"))

@@ -28,6 +28,7 @@ from dragonfly_env.config.network import NetworkConfig, networks
 from dragonfly_env.config.rows import SettingInfo, describe, plain
 from dragonfly_env.config.throughput import dark_ports, is_balanced, links_per_pair, throughput
 from dragonfly_env.config.topology import Dragonfly, read_topology, topologies
+from dragonfly_env.decisions.layout import FEATURE_KNOWLEDGE
 from dragonfly_env.envs.batched import BatchedRoutingEnv
 from dragonfly_env.jobs import Motif
 from dragonfly_env.policy import describe_policy, make_policy, needs_weights, policies
@@ -37,8 +38,9 @@ _VC_SCHEMES = next(item.allowed for item in describe(NetworkConfig) if item.name
 Rows: TypeAlias = tuple[tuple[str, ...], Sequence[tuple[Any, ...]]]
 """Columns of a list, and its rows, of which the first cell is the name."""
 _LEARNERS = {
+    "path-times": "linear regression of the time that a packet takes on each path: a first learner that works",
     "deep-q": "deep Q-learning (the DQN of Stable-Baselines3) from exact transitions of every packet",
-    "ppo": "proximal policy optimisation on exact transitions, weights shared by actions: fits every size",
+    "ppo": "proximal policy optimisation on the time of each packet first, on that of all packets afterwards",
 }
 
 
@@ -125,7 +127,10 @@ def _about(name: str, made: Dragonfly | None) -> RenderableType:
     return Group(*parts)
 
 
-FEATURE_COLUMNS = ("feature", "one column per", "shown", "tracker", "value of x", "meaning of x")
+FEATURE_COLUMNS = (
+    *("feature", "one column per", "shown", "knowledge"),
+    *("tracker", "value of x", "meaning of x"),
+)
 
 
 def feature_rows(topology: Dragonfly) -> list[tuple[str, ...]]:
@@ -142,7 +147,8 @@ def feature_rows(topology: Dragonfly) -> list[tuple[str, ...]]:
         shown = "by default" if usual.get(name) else "if named"
         unit = _unit(name)
         meaning = block.doc if unit in block.doc else f"{block.doc} ({unit})"
-        rows.append((name, block.per, shown, trackers.get(name, ""), value, meaning))
+        known = FEATURE_KNOWLEDGE[name]
+        rows.append((name, block.per, shown, known, trackers.get(name, ""), value, meaning))
     return rows
 
 

@@ -51,11 +51,16 @@ def time(flags: str, text: str, panel: str = TIME, **more: Any) -> Any:
 
 
 def split_numbers(text: str) -> list[int]:
-    """Split ``"1,2,3"`` into whole numbers."""
+    """Split ``"1,2,5:7"`` into whole numbers: 1, 2, 5, 6 and 7."""
+    numbers: list[int] = []
     try:
-        return [int(part) for part in text.split(",") if part.strip()]
+        for part in text.split(","):
+            if part.strip():
+                first, _, last = part.partition(":")
+                numbers += range(int(first), int(last or first) + 1)
     except ValueError:
-        raise typer.BadParameter("must be whole numbers such as 1,2,3") from None
+        raise typer.BadParameter("must be whole numbers such as 1,2,3 or 1:10") from None
+    return numbers
 
 
 AsJson = Annotated[bool, option("--json", "Print one JSON object instead of tables.", MACHINE)]

@@ -45,13 +45,14 @@ _HEURISTICS = ("min", "val-g", "ugal-n", "par", "neural-v1")
 
 def train(
     agent: Annotated[
-        str,
+        str | None,
         typer.Argument(
             metavar="AGENT",
-            help="deep-q, ppo, or your learner: [bold]file.py:Class[/bold].",
+            help="path-times, deep-q (default), ppo, or your learner: [bold]file.py:Class[/bold].",
+            show_default=False,
             autocompletion=completing(lambda: AGENTS),
         ),
-    ] = "deep-q",
+    ] = None,
     agent_settings: Annotated[
         list[str] | None,
         items(
@@ -66,7 +67,7 @@ def train(
         list[int] | None,
         items(
             "--seed -s",
-            "Seeds: one agent each, in folders seed-N.",
+            "Seeds: one agent each, in folders seed-N; 1:10 is ten.",
             AGENT,
             split=options.split_numbers,
             default=1,
@@ -82,6 +83,15 @@ def train(
             topology="72",
         ),
     ],
+    task: Annotated[
+        str | None,
+        option(
+            "--task",
+            "A named task ('dragonfly-env tasks'): its traffic, budget and agent; then its evaluation.",
+            TRAFFIC,
+            metavar="NAME",
+        ),
+    ] = None,
     suite: Annotated[
         str | None,
         option("--suite", "All training cases of a suite, e.g. dragonfly-v1.", TRAFFIC, metavar="NAME"),
@@ -133,15 +143,19 @@ def train(
     dragonfly-env train deep-q --traffic adv+1 --load 0.35 --out results/dqn
     dragonfly-env train ppo --episodes 20 --seed 1,2
     dragonfly-env train ppo --suite dragonfly-v1 --threads 2 --out results/mixture
+    dragonfly-env train --task Mixed-72 --seed 1:10 --out results/mixed
     dragonfly-env train my_learner.py:Mine --out results/mine
     dragonfly-env evaluate my_learner.py:Mine@results/mine/agent.zip min ugal-n
 
     [bold]The folder[/bold]
-    agent.zip (the trained agent), episodes.csv, learning.png, checkpoints/, tensorboard/
+    agent.zip (the trained agent), episodes.csv, learning.png, checkpoints/, tensorboard/; with --task result.json
     """
     from dragonfly_env.training.agents import LearnerSource
     from dragonfly_env.training.run import TrainingPlan
 
+    if task is not None:
+        _train_in_task(task, agent, agent_settings or (), agent_seeds or [1], stop_after_decisions, out)
+        return
     usual = {"policies": [warmup_policy], "traffic": ["adv+1"], "loads": [0.35]}
     plan = Scenario.from_dict(settings.over(usual), name="train")
     runs = plan.runs()
@@ -150,7 +164,7 @@ def train(
         raise config_error("traffic" if len(plan.traffic) > 1 else "loads", None, allowed)
     config = runs[0].config
     configs = (config,) if suite is None else _scenarios_of(suite, config)
-    learner = LearnerSource.find(agent)
+    learner = LearnerSource.find(agent or "deep-q")
     folder = check_folder("--out", out or Path("results") / learner.name)
     chosen = check_seeds("--seed", agent_seeds or [1])
     folders = [folder / f"seed-{seed}" for seed in chosen] if len(chosen) > 1 else [folder]
@@ -175,6 +189,38 @@ def train(
             _train(training, place, resume=resume, restart=restart)
     agents = " ".join(learner.saved(place / "agent.zip") for place in folders)
     note(Text(f"to compare:  dragonfly-env evaluate {agents} min ugal-n", style="bold"))
+
+
+def _train_in_task(
+    name: str,
+    agent: str | None,
+    texts: Sequence[str],
+    seeds: Sequence[int],
+    decisions: int | None,
+    out: Path | None,
+) -> None:
+    """Train agents in a named task, by its recipe or with other settings, and evaluate each."""
+    from dragonfly_env.named_tasks import task
+    from dragonfly_env.training.agents import LearnerSource
+    from dragonfly_env.training.tasks import Recipe, train_in
+
+    chosen, recipe = task(name), Recipe.of(name)
+    if agent is not None and agent != recipe.agent:
+        recipe = Recipe(agent, chosen.decisions, {})
+    settings = {**recipe.settings, **_parse_settings(LearnerSource.find(recipe.agent), texts)}
+    recipe = Recipe(recipe.agent, decisions or recipe.decisions, settings)
+    folder = check_folder("--out", out or Path("results") / f"{name}-{recipe.agent}")
+    results = []
+    for seed in dict.fromkeys(seeds):
+        place = folder / f"seed-{seed}"
+        with reading("agent_settings"), console(error=True).status(f"{name}, seed {seed}"):
+            results.append(train_in(chosen, seed, place, recipe=recipe))
+        note(Text(f"{name}, {recipe.agent}, seed {seed}: score {results[-1].score:.1f}, in {place}"))
+    summary = chosen.summary(results)
+    show(
+        f"{name}, {recipe.agent}: {summary.score:.1f} ({summary.low:.1f} to {summary.high:.1f}), interquartile mean of "
+        f"{summary.trainings}; worst {summary.worst:.1f}; track {results[-1].track}"
+    )
 
 
 def _scenarios_of(suite: str, config: SimulationConfig) -> tuple[SimulationConfig, ...]:

@@ -38,6 +38,22 @@ ALL_FEATURES = (*FEATURES, *(row["name"] for row in _ROWS if not row["usual"]), 
 OCCUPANCY_FEATURES: frozenset[str] = frozenset(row["name"] for row in _ROWS if row["occupancy"])
 """The features that show occupancies, in the unit that ``EnvOptions.occupancy_unit`` names."""
 
+KNOWLEDGE = ("local", "delayed", "ideal")
+"""What a router must know, each with those before: its own queues, credits, hosts and packets, and acknowledgements of
+its packets; signals of other routers, with their delay; the state of other routers without delay."""
+
+FEATURE_KNOWLEDGE: Mapping[str, str] = {row["name"]: row["knowledge"] for row in _ROWS} | {
+    feature["name"]: feature["knowledge"] for tracker in _core.trackers() for feature in tracker["shown"]
+}
+"""The knowledge that each feature shows."""
+
+
+def knowledge_of(features: Sequence[str] | None) -> str:
+    """The most knowledge that features show; None: the usual ones."""
+    shown = FEATURES if features is None else features
+    return max((FEATURE_KNOWLEDGE[name] for name in shown), key=KNOWLEDGE.index)
+
+
 OCCUPANCY_UNITS = ("buffers", "packets", "ns")
 
 VC_QUEUES = "candidate_queue_packets"

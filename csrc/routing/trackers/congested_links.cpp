@@ -103,7 +103,8 @@ TrackerInfo congested_links_tracker() {
       .fields = {{.name = "congested_links",
                   .per = TrackedPer::kGroupLink,
                   .doc = "1 if the global link is congested, by the signals that this router has received",
-                  .of_candidates = "candidate_congested"}},
+                  .of_candidates = "candidate_congested",
+                  .knowledge = Knowledge::kDelayed}},
       .parameters = rows_of<CongestionParams>(),
       .make = make_congested_links,
       .bytes = CongestedLinks::bytes};

@@ -68,18 +68,21 @@ TrackerInfo link_occupancy_tracker() {
                   .unit = 64,
                   .high = 1024,
                   .doc =
-                      "packets of the global link, without delay: queued, or sent with the credit not back"},
+                      "packets of the global link, without delay: queued, or sent with the credit not back",
+                  .knowledge = Knowledge::kIdeal},
                  {.name = "candidate_link_packets",
                   .per = TrackedPer::kFirstGlobalHop,
                   .unit = 64,
                   .high = 1024,
                   .doc = "packets of the VC that the path would use on its first global link: queued, or "
-                         "sent with the credit not back"},
+                         "sent with the credit not back",
+                  .knowledge = Knowledge::kIdeal},
                  {.name = "candidate_link_queued_packets",
                   .per = TrackedPer::kFirstGlobalHop,
                   .unit = 64,
                   .high = 1024,
-                  .doc = "packets in the output queue before the path's first global link"}},
+                  .doc = "packets in the output queue before the path's first global link",
+                  .knowledge = Knowledge::kIdeal}},
       .parameters = {},
       .make = make_link_occupancy};
 }

@@ -169,20 +169,24 @@ TrackerInfo sent_crossings_tracker() {
                   .doc =
                       "recent use of the local links that the path takes in its intermediate group: packets "
                       "of the router's group that crossed them, as non-minimal or as last hops, over what "
-                      "these links carry; the larger share if the path crosses two; 0 if it crosses none"},
+                      "these links carry; the larger share if the path crosses two; 0 if it crosses none",
+                  .knowledge = Knowledge::kIdeal},
                  {.name = "candidate_last_type_demand",
                   .per = TrackedPer::kLastLinkType,
                   .half = 1,
-                  .doc = "recent use of the path's last local link, counted as in candidate_between_demand"},
+                  .doc = "recent use of the path's last local link, counted as in candidate_between_demand",
+                  .knowledge = Knowledge::kIdeal},
                  {.name = "destination_group_minimal_demand",
                   .per = TrackedPer::kDestination,
                   .half = 1,
                   .doc = "packets that the router's group sent minimally to the destination group in the "
-                         "window, over the packets that its links there carry"},
+                         "window, over the packets that its links there carry",
+                  .knowledge = Knowledge::kIdeal},
                  {.name = "group_demand",
                   .half = 1,
                   .doc = "packets that the router's group sent to other groups in the window, over the "
-                         "packets that its global links carry"}},
+                         "packets that its global links carry",
+                  .knowledge = Knowledge::kIdeal}},
       .parameters = {{"window_ns", kWindowNs, "ns",
                       "time that a packet counts after it has left its injection queue", between(1, 1e5)}},
       .make = make_sent_crossings,

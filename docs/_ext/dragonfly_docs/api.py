@@ -98,7 +98,7 @@ PAGES = {
                 ("BatchedRoutingEnv", "DecisionBatch", "HopFeedback", "Outcomes", "Rollout", "Transitions"),
             ),
             ("dragonfly_env", ("RouterVecEnv", "make_task", "task", "tasks")),
-            ("dragonfly_env.named_tasks", ("Task", "TaskScore")),
+            ("dragonfly_env.named_tasks", ("Task", "TaskScore", "TaskSummary")),
             ("dragonfly_env.decisions.layout", ("Layout", "FeatureBlock")),
             ("dragonfly_env.envs.options", ("EnvOptions",)),
             ("dragonfly_env.dragonfly_v0", None),

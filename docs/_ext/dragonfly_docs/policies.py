@@ -15,7 +15,7 @@ from dragonfly_env import _core
 from dragonfly_env.agents.q_adaptive import QAdaptiveReference
 from dragonfly_env.agents.q_routing import QRoutingReference
 from dragonfly_env.baselines import RULES
-from dragonfly_env.policy import describe_policy
+from dragonfly_env.policy import describe_policy, needs_weights
 
 FOLDER = "routing/policies"
 _RULES = Path(__file__).with_name("rules.md")
@@ -123,6 +123,12 @@ def _reference_use(name: str) -> str:
     return f"[{file}](../../../{file}) is the same policy in NumPy: {use}.\n"
 
 
+def _knowledge(info: _core.PolicyInfo) -> str:
+    """The knowledge that a policy needs; a network of a user's own needs that of its features."""
+    known = "of its features" if needs_weights(info["name"]) else dfe.make_policy(info["name"]).knowledge
+    return f"{known} ([tracks](../../tasks.md#tracks))"
+
+
 def _page(info: _core.PolicyInfo) -> str:
     name = info["name"]
     parts = [GENERATED, f"# {name}\n", f"{info['summary'][:1].upper()}{info['summary'][1:]}.\n"]
@@ -131,6 +137,7 @@ def _page(info: _core.PolicyInfo) -> str:
         ("Decides at", _DECIDES[info["scope"]] + f' (`scope="{info["scope"]}"`)'),
         ("Chooses", f'a {info["action"]} (`action="{info["action"]}"`)'),
         ("Learns", "yes, in the core" if name in _LEARNERS else "no"),
+        ("Knowledge", _knowledge(info)),
     ]
     parts.append(table(("", ""), facts))
     if rule := _rule(name):

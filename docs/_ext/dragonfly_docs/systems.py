@@ -96,6 +96,9 @@ destination_demand slice(10, 11, None) 1 means 0
   is between 0 and 1, and `env.layout` gives its unit as 0. Units of packets depend on the buffers of the network,
   unless `occupancy_unit` is `"packets"` or `"ns"` ([Environments](index.md#units-of-occupancies)).
   `env.layout.quantities()` computes x.
+- **Knowledge** is `local` (the router's own queues, credits, hosts and packets, and acknowledgements of its packets),
+  `delayed` (signals of other routers, with their delay) or `ideal` (the state of other routers without delay). It
+  decides the [track](../tasks.md#tracks) of a policy.
 - **Shown** by default, or only if `features=[...]` names the feature. A **tracker** counts events at routers; it runs
   if a feature needs it.
 
@@ -105,5 +108,5 @@ destination_demand slice(10, 11, None) 1 means 0
 def system_pages() -> dict[str, str]:
     """The page of features by its path below ``docs/``."""
     rows = feature_rows(dfe.Dragonfly.preset("72"))
-    features = table(FEATURE_COLUMNS, ((code(row[0]), *row[1:3], code(row[3]), *row[4:]) for row in rows))
+    features = table(FEATURE_COLUMNS, ((code(row[0]), *row[1:4], code(row[4]), *row[5:]) for row in rows))
     return {"environments/features.md": GENERATED + _FEATURES + features}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import math
 from collections import defaultdict
 from pathlib import Path
@@ -14,8 +15,9 @@ import numpy as np
 
 import dragonfly_env as dfe
 from dragonfly_docs.markdown import GENERATED, code, table
-from dragonfly_env.lab.benchmark.scores import interquartile_mean
+from dragonfly_env.metrics.intervals import interquartile_mean
 from dragonfly_env.named_tasks import BOUND, VIEWS, Task
+from dragonfly_env.named_tasks import RANDOM as RANDOM_ACTIONS
 from dragonfly_env.registration import id_of
 
 CURVES = Path(__file__).parents[2] / "task_curves.csv"
@@ -71,7 +73,7 @@ def _card(task: Task, scores: dict[str, float]) -> str:
                 if not math.isnan(score)
             ),
         ),
-        "0 is `ugal-n`, 100 the best reference policy of each scenario. `bound`: no routing scores more.\n",
+        f"0 is `{task.zero}`, 100 the best reference policy of each scenario. `bound`: no routing scores more.\n",
     ]
     return "\n".join(parts)
 
@@ -104,17 +106,23 @@ def _space(space: Any) -> str:
 
 
 def reference_scores() -> str:
-    """The scores of the reference policies, of random actions and of the bound, by policy and task."""
+    """The scores of the reference policies, of random actions and of the bound, by task and policy."""
     scores = _scores()
-    policies = sorted(next(iter(scores.values())), key=lambda policy: policy == BOUND)
-    rows = (
-        (
-            policy if policy == BOUND else code(policy),
-            *("" if math.isnan(own[policy]) else f"{own[policy] + 0.0:.0f}" for own in scores.values()),
-        )
-        for policy in policies
+    policies = sorted(dict.fromkeys(itertools.chain(*scores.values())), key=lambda policy: policy == BOUND)
+
+    def cell(score: float | None) -> str:
+        return "" if score is None or math.isnan(score) else f"{score + 0.0:.0f}"
+
+    rows = ((code(name), *(cell(own.get(policy)) for policy in policies)) for name, own in scores.items())
+    heads = (policy if policy == BOUND else code(policy) for policy in policies)
+    tracks = (
+        "knowledge",
+        *(
+            "" if policy in (BOUND, RANDOM_ACTIONS) else dfe.make_policy(policy).knowledge
+            for policy in policies
+        ),
     )
-    return table(("policy", *map(code, scores)), rows)
+    return table(("task", *heads), (tracks, *rows))
 
 
 def trained_scores() -> str:

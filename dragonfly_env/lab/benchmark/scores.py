@@ -3,8 +3,7 @@ what they come to.
 
 Intervals come from the bootstrap over cases and seeds, with the probability of improvement and the interquartile mean.
 Source: Agarwal et al., Deep Reinforcement Learning at the Edge of the Statistical Precipice, NeurIPS 2021 (the library
-rliable): tasks are cases here, runs are seeds. Indices are made of the raw numbers of a generator whose stream NumPy
-guarantees, so that everybody gets the same intervals.
+rliable): tasks are cases here, runs are seeds.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, fields
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,16 +21,11 @@ import pandas as pd
 from dragonfly_env.lab.benchmark.measured import Measured
 from dragonfly_env.lab.benchmark.suite import KINDS, BenchmarkCase, Effort, Track
 from dragonfly_env.lab.benchmark.training import TrainingCost
+from dragonfly_env.metrics.intervals import SAMPLES, Floats, Interval, bootstrap_indices, interquartile_mean
 from dragonfly_env.metrics.stationarity import falls_short
 from dragonfly_env.sweeps.results import mean_and_ci95
 
-Floats: TypeAlias = npt.NDArray[np.float64]
-Interval: TypeAlias = tuple[float, float, float]
-"""An estimate, and the ends of its 95 % interval."""
-
-_SAMPLES = 2000
 _OF_CASE = 200  # samples of the seeds of a case
-_SEED = 20211206
 NOTHING: Interval = (math.nan, math.nan, math.nan)
 
 
@@ -63,19 +57,6 @@ def improvement(mine: Sequence[Floats], other: Sequence[Floats], *, more_is_bett
     return _bootstrap(lengths, of_case)
 
 
-def interquartile_mean(values: Floats) -> Interval:
-    """The mean of the middle half of independent values, here of trainings."""
-
-    def middle(some: Floats) -> Floats:
-        cut = some.shape[-1] // 4
-        kept: Floats = np.sort(some, axis=-1)[..., cut : some.shape[-1] - cut].mean(axis=-1)
-        return kept
-
-    draws = _indices(_SAMPLES * len(values), len(values), 0).reshape(_SAMPLES, len(values))
-    low, high = np.percentile(middle(values[draws]), (2.5, 97.5))
-    return float(middle(values)), float(low), float(high)
-
-
 def _bootstrap(seeds: Sequence[int], of_case: Callable[[int, npt.NDArray[np.int64]], Floats]) -> Interval:
     """The mean over cases of what a case gives with its seeds, with the interval of resampled cases and seeds."""
     if not seeds:
@@ -85,18 +66,12 @@ def _bootstrap(seeds: Sequence[int], of_case: Callable[[int, npt.NDArray[np.int6
     estimate = 0.0
     for case, length in enumerate(seeds):
         estimate += float(of_case(case, np.arange(length))) / count
-        draws = _indices(_OF_CASE * length, length, 1 + case).reshape(_OF_CASE, length)
+        draws = bootstrap_indices(_OF_CASE * length, length, 1 + case).reshape(_OF_CASE, length)
         resampled[case] = of_case(case, draws)
-    chosen = _indices(_SAMPLES * count, count, 0).reshape(_SAMPLES, count)
-    of_seeds = _indices(_SAMPLES * count, _OF_CASE, 10_000).reshape(_SAMPLES, count)
+    chosen = bootstrap_indices(SAMPLES * count, count, 0).reshape(SAMPLES, count)
+    of_seeds = bootstrap_indices(SAMPLES * count, _OF_CASE, 10_000).reshape(SAMPLES, count)
     low, high = np.percentile(resampled[chosen, of_seeds].mean(axis=1), (2.5, 97.5))
     return estimate, float(low), float(high)
-
-
-def _indices(number: int, below: int, stream: int) -> npt.NDArray[np.int64]:
-    raw = np.random.PCG64([_SEED, stream]).random_raw(number)
-    found: npt.NDArray[np.int64] = (raw % np.uint64(below)).astype(np.int64)
-    return found
 
 
 _OVER = ("over_bound", "over_low", "over_high")

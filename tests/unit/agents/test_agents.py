@@ -61,7 +61,7 @@ def test_a_saved_agent_is_one_file_and_a_damaged_or_old_one_is_one_clear_error(t
     assert [file.name for file in path.parent.iterdir()] == ["agent.zip"]
     assert torch.equal(read_agent(path)["weights"]["w"], torch.arange(999.0))
     assert read_metadata(path) == {"a": (1, "b")}
-    with pytest.raises(ConfigError, match="must be one of 'deep-q', 'ppo'"):
+    with pytest.raises(ConfigError, match="must be one of 'path-times', 'deep-q', 'ppo'"):
         load_agent(path)
     (tmp_path / "cut.zip").write_bytes(path.read_bytes()[:-200])
     (tmp_path / "text.zip").write_text("no agent")

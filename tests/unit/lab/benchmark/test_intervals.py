@@ -11,8 +11,8 @@ from dragonfly_env.lab.benchmark.scores import (
     NOTHING,
     geometric_mean,
     improvement,
-    interquartile_mean,
 )
+from dragonfly_env.metrics.intervals import interquartile_mean
 
 CASES = [np.array([100.0, 110.0, 120.0]), np.array([300.0, 330.0]), np.array([50.0])]
 SCALE = [100.0, 300.0, 40.0]

@@ -1,0 +1,134 @@
+"""Trainings and evaluations in named tasks: recipes, result files, and the table of the results in a folder."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import platform
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import dragonfly_env as dfe
+from dragonfly_env.batch_policy import BatchPolicy
+from dragonfly_env.checks.files import read_toml, refusing, write_text
+from dragonfly_env.checks.values import config_error
+from dragonfly_env.named_tasks import SUITE, Task, TaskScore
+from dragonfly_env.training.agents import LearnerSource
+from dragonfly_env.training.run import Row, TrainingPlan, run_training
+
+_FORMAT = 1
+_RECIPES = Path(__file__).resolve().parents[1] / "agents" / "recipes"
+_MOST_EPISODES = 1_000_000
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Recipe:
+    """The hyper-parameters of the baseline of a task.
+
+    Attributes:
+        agent: A kind of ``learners()``.
+        decisions: Decisions of a training.
+        settings: Settings of the agent.
+    """
+
+    agent: str
+    decisions: int
+    settings: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, task: str) -> Recipe:
+        """The recipe of a task: ``agents/recipes/TASK.toml``."""
+        return cls(**read_toml(_RECIPES / f"{task}.toml"))
+
+
+def plan_of(
+    task: Task, learner: LearnerSource, settings: Mapping[str, Any], seed: int, decisions: int
+) -> TrainingPlan:
+    """The training of an agent in a task: its scenarios, its episodes, a budget of decisions."""
+    options = {
+        "episode_ns": task.options["duration_ns"],
+        "warmup_ns": 0.0,
+        "evaluate_every": 0,
+        "checkpoint_every": 10,
+        "stop_after_decisions": decisions,
+        "stop_after_s": None,
+    }
+    return TrainingPlan(
+        learner=learner,
+        configs=tuple(task.train.values()),
+        settings=settings,
+        seed=seed,
+        episodes=_MOST_EPISODES,
+        options=options,
+        tensorboard=False,
+    )
+
+
+def train_in(
+    task: Task,
+    seed: int,
+    folder: Path,
+    *,
+    recipe: Recipe,
+    on_episode: Callable[[Row], None] = lambda row: None,
+) -> TaskScore:
+    """Train an agent in a task and evaluate it: ``agent.zip`` and ``result.json`` in the folder."""
+    learner = LearnerSource.find(recipe.agent)
+    plan = plan_of(task, learner, recipe.settings, seed, recipe.decisions)
+    began = time.process_time()
+    rows = run_training(plan, folder, restart=True, on_episode=on_episode)
+    cpu_s = time.process_time() - began
+    agent = learner.made.load(folder / "agent.zip")
+    result = task.evaluate(in_core(agent, folder))
+    training = {"seed": seed, "decisions": rows[-1]["decisions"], "cpu_s": round(cpu_s, 1)}
+    training |= {"agent": recipe.agent, "settings": dict(recipe.settings)}
+    write_result(result, learner.name, folder / "result.json", training)
+    return result
+
+
+def in_core(agent: BatchPolicy, folder: Path) -> BatchPolicy:
+    """The agent as a policy of the core where it can be exported, which is several times as fast."""
+    if not hasattr(agent, "export_mlp"):
+        return agent
+    return dfe.make_policy("mlp", weights=str(agent.export_mlp(folder / "weights.npz")))
+
+
+def write_result(
+    result: TaskScore, policy: str, file: Path, training: Mapping[str, Any] | None = None
+) -> None:
+    """Write the result file of an evaluation: what was measured, in which task, and where it comes from."""
+    contents = {
+        "format": _FORMAT,
+        "suite": result.suite,
+        "task": result.task,
+        "track": result.track,
+        "policy": policy,
+        "score": round(result.score, 3),
+        "low": round(result.low, 3),
+        "high": round(result.high, 3),
+        "ratio": round(result.ratio, 5),
+        "saturated": result.saturated,
+        "scores": {name: round(score, 3) for name, score in result.scores.items()},
+        "values": {
+            name: [float(f"{value:.6g}") for value in values] for name, values in result.values.items()
+        },
+        "latency_mean_ns": round(result.latency_mean_ns, 1),
+        "training": training,
+        "package_version": dfe.__version__,
+        "platform": platform.platform(),
+    }
+    write_text(json.dumps(contents, indent=1) + "\n", file)
+
+
+def read_results(folder: Path) -> Iterator[dict[str, Any]]:
+    """The result files below a folder, of the present suite."""
+    for file in sorted(folder.rglob("*.json")):
+        with refusing("folder", file, "must hold result files of 'dragonfly-env evaluate --task'"):
+            contents = json.loads(file.read_text(encoding="utf-8"))
+        if isinstance(contents, dict) and {"suite", "task", "score"} <= contents.keys():
+            if contents["suite"] != SUITE:
+                allowed = f"is a result of the tasks {contents['suite']}, not {SUITE}: evaluate it again"
+                raise config_error("folder", str(file), allowed)
+            yield contents
