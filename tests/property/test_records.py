@@ -10,6 +10,7 @@ import json
 import math
 import pickle
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from dragonfly_env.checks.files import dump_toml, parse_toml
 from dragonfly_env.config import network_presets, systems
 from dragonfly_env.config.rows import ReadOnlyDict, Record
 from dragonfly_env.envs.options import EnvOptions
+from dragonfly_env.jobs.goal import Goal
 from dragonfly_env.jobs.program import Motif, calibrated_gaps
 from dragonfly_env.jobs.recorded import RecordedProgram
 from dragonfly_env.policy import describe_policy, needs_weights
@@ -143,6 +145,7 @@ _OWN: dict[Any, st.SearchStrategy[Any]] = {
         dfe.jobs.BackgroundMix,
         _rows(dfe.jobs.BackgroundMix, policy=_policies(), all_to_all_policy=_policies()),
     ),
+    Goal: _made(Goal, _rows(Goal), str(Path(__file__).with_name("ping.goal"))),
     RecordedProgram: _rows(RecordedProgram).map(lambda given: RecordedProgram.of(_ring, 3, **given)),
     EnvOptions: _made(
         EnvOptions,

@@ -15,7 +15,8 @@ sys.path.insert(0, str(ROOT / "docs" / "_ext"))
 from dragonfly_docs.running import agrees  # noqa: E402
 
 GALLERY = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
-FRAMEWORKS = ("rllib", "tianshou", "torchrl")  # make test-rllib and make test-frameworks run theirs
+# make test-rllib and make test-frameworks run theirs.
+FRAMEWORKS = ("benchmarl", "rllib", "tianshou", "torchrl")
 EXAMPLES = sorted(
     path.name for path in (ROOT / "examples").glob("*.py") if not path.name.startswith(FRAMEWORKS)
 )
@@ -31,6 +32,7 @@ PROMISES = {
     "idqn_batched.py": r"( +[\d,]+ decisions: \d+ ns\n){2,}idqn on new traffic: [12]\d\d\d ns",
     "ippo_pettingzoo.py": r"( +[\d,]+ decisions: \d+ ns\n)+ippo on new traffic: 1[34]\d\d ns",
     "mappo_batched.py": r"( +[\d,]+ decisions: \d+ ns\n)+mappo on new traffic: 1[34]\d\d ns",
+    "packet_ppo_pettingzoo.py": r"( +[\d,]+ decisions: \d+ ns\n)+packet-ppo on new traffic: 1\d\d\d ns, score -?\d+",
     "two_stage_ppo.py": r"( +[\d,]+ decisions: \d+ packets\n)+two-stage-ppo on new traffic: 1[1-4]\d\d ns, score \d\d",
     "masked_ppo_sb3.py": r" +[\d,]+ decisions: \d+ ns\nmasked-ppo on new traffic: 1[34]\d\d ns",
     "dqn_sb3.py": r"DQN: +-[\d.]+ µs",
@@ -42,6 +44,7 @@ SHORT = {
     "idqn_batched.py": ("--decisions", "50000"),
     "ippo_pettingzoo.py": ("--decisions", "40000", "--independent"),
     "mappo_batched.py": ("--decisions", "40000"),
+    "packet_ppo_pettingzoo.py": ("--decisions", "60000"),
     "two_stage_ppo.py": ("--decisions", "400000"),
     "masked_ppo_sb3.py": ("--steps", "160000"),
 }

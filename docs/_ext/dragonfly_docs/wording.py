@@ -23,8 +23,9 @@ import pkgutil
 import re
 import sys
 import tokenize
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import dragonfly_env
 from dragonfly_env import _core
@@ -224,7 +225,8 @@ def check(path: Path) -> list[str]:
 
 def registry_texts() -> Iterator[tuple[str, str]]:
     """(name, text) of everything that a registry says: ``ugal-n.bias_packets`` and its meaning."""
-    for owner in (*_core.policies(), *_core.patterns(), *_core.trackers()):
+    owners: tuple[Mapping[str, Any], ...] = (*_core.policies(), *_core.patterns(), *_core.trackers())
+    for owner in owners:
         yield owner["name"], owner["summary"]
         if source := owner.get("source"):
             yield f"source of {owner['name']}", str(source)

@@ -64,6 +64,6 @@ def test_the_network_says_whether_uniform_traffic_draws_the_sender() -> None:
 @pytest.mark.parametrize("traffic", ["all-to-all", "none", [(0.0, "uniform", 0.5), (9.0, "adv+1", 0.5)]])
 def test_traffic_without_a_demand_matrix_is_refused(traffic: object) -> None:
     with pytest.raises(
-        dfe.ConfigError, match=r"^traffic = .*must be a pattern, a mixture or a matrix of demands"
+        dfe.ConfigError, match=r"^traffic = .*must be an open-loop pattern, a mixture or a demand matrix"
     ):
         dfe.most_load(TOPOLOGY, traffic)
