@@ -275,7 +275,7 @@ class Task:
         (Agarwal et al., NeurIPS 2021).
 
         Args:
-            results: Of each training what ``evaluate`` returns, or its score.
+            results: A ``TaskScore`` or its score for each training, as ``evaluate`` returns it.
 
         Raises:
             ConfigError: Without results.

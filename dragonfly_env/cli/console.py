@@ -93,6 +93,8 @@ def _fits(table: Table, screen: Console) -> bool:
     cells = [_plain(cell).strip() for column in table.columns for cell in column.cells]
     if screen.width < _WIDE and not all(any(cell in line for line in lines) for cell in cells):
         return False
+    if any("…" in line for line in lines):  # a cut word may stand in another cell, too
+        return False
     shown = {word for line in lines for word in line.split()}
     return all(word in shown for text in (*headers, *cells) for word in text.split())
 

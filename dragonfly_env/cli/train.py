@@ -141,7 +141,6 @@ def train(
 
     [bold]Examples[/bold]
     dragonfly-env train deep-q --traffic adv+1 --load 0.35 --out results/dqn
-    dragonfly-env train ppo --episodes 20 --seed 1,2
     dragonfly-env train ppo --suite dragonfly-v1 --threads 2 --out results/mixture
     dragonfly-env train --task Mixed-72 --seed 1:10 --out results/mixed
     dragonfly-env train my_learner.py:Mine --out results/mine

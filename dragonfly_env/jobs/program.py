@@ -140,7 +140,7 @@ class Motif(Record, Program):
         gap_ns: The computation of one iteration; None: calibrated, see ``dragonfly_env.jobs.program``.
         scale: Messages (but for those of a few bytes) are so many times as large as the application's.
         jitter: Standard deviation of computing times, as a share of them. Without any, ranks run in lock-step.
-        piece_bytes: A message leaves in pieces of so many bytes, in turn over all that are open; scaled as messages
+        piece_bytes: A message leaves in pieces of so many bytes, in turn over all channels; scaled as messages
             are, so that these mix alike: a host that sends one after the other, each at its full rate, fills
             minimal paths that the application would not.
 
@@ -174,7 +174,7 @@ class Motif(Record, Program):
         1,
         MOST_BYTES,
         unit="bytes",
-        doc="Size of the pieces in which messages leave, times scale, in turn over all open messages.",
+        doc="Size of the pieces in which messages leave, times scale, in turn over all channels.",
     )
 
     def __init_subclass__(cls) -> None:

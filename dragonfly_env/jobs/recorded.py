@@ -46,7 +46,7 @@ class RecordedProgram(Record, Program):
         1,
         MOST_BYTES,
         unit="bytes",
-        doc="Size of the pieces in which messages leave, in turn over all open messages.",
+        doc="Size of the pieces in which messages leave, in turn over all channels.",
     )
 
     @classmethod

@@ -52,7 +52,7 @@ class Milc(Motif):
         1,
         2**31 - 1,
         unit="bytes",
-        doc="Size of the pieces in which messages leave, times scale, in turn over all open messages.",
+        doc="Size of the pieces in which messages leave, times scale, in turn over all channels.",
     )
 
     stands_for: int = integer(

@@ -24,6 +24,7 @@ CALLS = {
     "benchmark": "benchmark --hosts 72 --track steady --dry-run",
     "calibrate": "calibrate milc --hosts 2 --scale 0.001 -t 72",
     "reproduce": "reproduce hpdc21 fig5 --dry-run",
+    "tasks": "tasks",
 }
 
 

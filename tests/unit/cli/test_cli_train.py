@@ -168,7 +168,7 @@ def test_options_reach_the_network() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["deep-w"], "AGENT deep-w: must be one of 'deep-q', 'ppo', "),
+        (["deep-w"], "AGENT deep-w: must be one of 'path-times', 'deep-q', 'ppo', "),
         (["tiny", "-a", "exploratoin=1"], "did you mean 'exploration'"),
         (["tiny", "--warmup", "50000"], "--warmup 50000: must be below episode_ns = 50000"),
         (
