@@ -49,12 +49,9 @@ inline NetworkParams usual_network() {
 // The decisions and observations of an environment with the usual options.
 inline EnvironmentSpec usual_decisions() {
   EnvironmentSpec spec;
-  spec.options = {{"reward_scale_ps", 1e6},
-                  {"latency_credit_ps", 1.4e6},
-                  {"keep_transitions", 1},
-                  {"keep_outcomes", 0},
-                  {"keep_feedback", 0},
-                  {"most_uncollected_bytes", 1 << 28}};
+  spec.options = {{"reward_scale_ps", 1e6}, {"latency_credit_ps", 1.4e6},
+                  {"keep_transitions", 1},  {"keep_outcomes", 0},
+                  {"keep_feedback", 0},     {"most_uncollected_bytes", 1 << 28}};
   return spec;
 }
 
