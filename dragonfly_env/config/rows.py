@@ -72,13 +72,13 @@ class Flag:
     names: str
     """Its names, separated by spaces: ``"--load -l"``, ``"--arrays/--no-arrays"``."""
     help: str
-    """What it means, on the line of a help page."""
+    """Meaning of the option, on the line of a help page."""
     panel: str = TIME
     """The part of the help page."""
     metavar: str = "NAME"
     """The text in the help page; empty: the flag takes no text."""
     usual: str = ""
-    """What holds without it; empty: the default of the row."""
+    """Value that a help page shows as the default; empty: the default of the row."""
     split: Callable[[str], list[str]] | None = None
     """Splits a text into items. A flag with items may be repeated, and its value is the list of all of them."""
     read: Callable[[str, str], Any] = lambda row, text: parse_value(text)

@@ -39,8 +39,8 @@ OCCUPANCY_FEATURES: frozenset[str] = frozenset(row["name"] for row in _ROWS if r
 """The features that show occupancies, in the unit that ``EnvOptions.occupancy_unit`` names."""
 
 KNOWLEDGE = ("local", "delayed", "ideal")
-"""What a router must know, each with those before: its own queues, credits, hosts and packets, and acknowledgements of
-its packets; signals of other routers, with their delay; the state of other routers without delay."""
+"""Knowledge of a router, each kind with those before: its own queues, credits, hosts and packets, and acknowledgements
+of its packets; signals of other routers, with their delay; the state of other routers without delay."""
 
 FEATURE_KNOWLEDGE: Mapping[str, str] = {row["name"]: row["knowledge"] for row in _ROWS} | {
     feature["name"]: feature["knowledge"] for tracker in _core.trackers() for feature in tracker["shown"]

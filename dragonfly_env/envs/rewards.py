@@ -15,7 +15,7 @@ from dragonfly_env.envs.options import EnvOptions
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 Tallies = tuple[IntArray, IntArray, IntArray]
-"""What the core has tallied since the start of the episode, by router: rewards in ps, packets generated, delivered."""
+"""Tallies of the core since the start of the episode, by router: rewards in ps, packets generated, delivered."""
 
 _HORIZON = 20_000  # deliveries over which the mean latency runs
 

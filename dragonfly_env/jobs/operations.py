@@ -59,7 +59,7 @@ class Operation(NamedTuple):
     label: str = ""
     """Of sends, receives and waits; of ``BEGIN`` and ``END`` the name of what is measured."""
     stream: int = 0
-    """Of a computation: a stream executes one computation at a time, in the order in which they become ready."""
+    """Stream of a computation: a stream executes one computation at a time, in the order in which they become ready."""
     after: Iterable[int] | None = None
     """Operations of the rank that end before this one starts; None: as the list says."""
     after_start: Iterable[int] = ()

@@ -122,7 +122,7 @@ SCHEDULES: dict[str, tuple[Callable[[int, int, int], Rank], int, int]] = {
     "ring all-reduce 16 x 64": (ring_allreduce, 16, 64),
     "all-to-all 16 x 4": (all_to_all, 16, 4),
 }
-"""Those that LogGOPSim's own generator writes (spcl/LogGOPSim, Schedgen)."""
+"""Schedules of collectives by name: the function of a rank, the number of ranks, packets per message."""
 
 with (Path(__file__).parent / "data" / "loggopsim.csv").open(encoding="utf-8") as file:
     ROWS = list(csv.DictReader(file))

@@ -67,6 +67,7 @@ PAGES = {
             ("dragonfly_env", None),
             ("dragonfly_env.errors", ("IllegalActionWarning",)),
             ("dragonfly_env.metrics.metrics", ("Fairness",)),
+            ("dragonfly_env.metrics.stationarity", ("Arrivals", "Half")),
             ("dragonfly_env.metrics.links", ("LinkTable", "LinkClassTotals")),
             ("dragonfly_env.simulation", ("PATH_KINDS",)),
             ("dragonfly_env.config.rows", ("SettingInfo",)),

@@ -19,7 +19,7 @@ from dragonfly_env.policy import describe_policy, needs_weights
 
 FOLDER = "routing/policies"
 _RULES = Path(__file__).with_name("rules.md")
-"""What the pages of policies add to the docstrings of reference implementations: a section per policy or family."""
+"""Additions of the policies' pages to the docstrings of reference implementations: a section per policy or family."""
 _LEARNERS = {
     "q-routing": QRoutingReference,
     **dict.fromkeys(("q-adaptive", "q-adaptive-queue", "q-adaptive-fast"), QAdaptiveReference),
