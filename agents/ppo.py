@@ -546,8 +546,8 @@ class PpoAgent(NetworkAgent):
         made = rollout.transitions
         pools = made.scenario.astype(np.int64)
         if self.settings.share == "group":
-            sizes = np.array([config.topology.a for config in env.configs])
-            groups = made.agents // sizes[made.scenario]
+            group_of_agents = np.concatenate([config.topology.group_of_routers() for config in env.configs])
+            groups = group_of_agents[env.first_agents[made.scenario] + made.agents]
             pools = np.unique(pools * 2**32 + groups, return_inverse=True)[1]
         returns = made.rewards.astype(np.float32)
         if self.settings.share != "packet":

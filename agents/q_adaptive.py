@@ -84,7 +84,9 @@ class QAdaptiveReference(ReferenceLearner):
         if self._given["rows"] == "router":
             return packets["destination_router"].astype(np.int64)
         group, own = packets["destination_group"].astype(np.int64), self._wiring.groups[batch.agents]
-        rows: IntArray = (group - (group > own)) * slots + packets["source_host"] % slots
+        rows: IntArray = (group - (group > own)) * slots
+        if slots > 1:
+            rows += self._wiring.slots[packets["source_host"]]
         return rows
 
     def _decide(self, visits: Visits) -> tuple[IntArray, FloatArray]:

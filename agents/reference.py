@@ -49,6 +49,7 @@ class Wiring:
     Attributes:
         topology: Topology of the times.
         groups: (m,) the group of every router.
+        slots: (H,) the port of its router that every host is connected to.
         peers: (m, A) the router at the other end of every port; -1 where nothing is connected.
         is_global: (A,) bool.
         latency_ps: (A,) of the links alone.
@@ -60,7 +61,8 @@ class Wiring:
 
     def __init__(self, config: SimulationConfig) -> None:
         topology = self.topology = config.topology
-        self.groups = np.arange(topology.num_routers) // topology.a
+        self.groups = topology.group_of_routers()
+        self.slots = topology.port_of_hosts()
         self.peers = np.full((topology.num_routers, topology.radix - topology.p), -1, dtype=np.int64)
         router, port, peer, _ = topology.links().astype(np.int64).T
         self.peers[router, port - topology.p] = peer

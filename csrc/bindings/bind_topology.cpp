@@ -92,6 +92,27 @@ py::array_t<std::uint32_t> links(const Dragonfly& topology) {
   return rows;
 }
 
+// Collects a value per host or router.
+template <typename OneOf>
+py::array_t<std::int64_t> array_of(std::uint32_t count, OneOf one_of) {
+  py::array_t<std::int64_t> values(static_cast<py::ssize_t>(count));
+  std::int64_t* at = values.mutable_data();
+  for (std::uint32_t i = 0; i < count; ++i) at[i] = static_cast<std::int64_t>(one_of(i));
+  return values;
+}
+
+py::array_t<std::int64_t> router_of_hosts(const Dragonfly& topology) {
+  return array_of(topology.num_hosts(), [&](std::uint32_t host) { return topology.router_of_host(host); });
+}
+
+py::array_t<std::int64_t> port_of_hosts(const Dragonfly& topology) {
+  return array_of(topology.num_hosts(), [&](std::uint32_t host) { return topology.host_port(host); });
+}
+
+py::array_t<std::int64_t> group_of_routers(const Dragonfly& topology) {
+  return array_of(topology.num_routers(), [&](std::uint32_t router) { return topology.group_of(router); });
+}
+
 }  // namespace
 
 void bind_topology(py::module_& module) {
@@ -120,6 +141,11 @@ void bind_topology(py::module_& module) {
       .def("minimal_ports", &Dragonfly::minimal_ports, py::arg("router"), py::arg("dst_router"))
       .def("minimal_port", &minimal_port, py::arg("router"), py::arg("dst_router"))
       .def("minimal_hops", &Dragonfly::minimal_hops, py::arg("router"), py::arg("dst_router"))
+      .def("router_of_host", &Dragonfly::router_of_host, py::arg("host"))
+      .def("group_of", &Dragonfly::group_of, py::arg("router"))
+      .def("router_of_hosts", &router_of_hosts)
+      .def("port_of_hosts", &port_of_hosts)
+      .def("group_of_routers", &group_of_routers)
       .def("links", &links);
   module.attr("max_radix") = kMaxRadix;
   module.attr("most_routers_of_group") = kMostRoutersOfGroup;

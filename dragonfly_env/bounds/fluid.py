@@ -84,12 +84,13 @@ class Rotation:
 def rotation_of(topology: Dragonfly, arcs: Arcs, demand: Floats) -> Rotation:
     """The smallest rotation of the groups under which links and demands stay what they are."""
     groups, routers = topology.num_groups, topology.num_routers
+    group_of_routers = topology.group_of_routers()
     links = np.stack([arcs.tail, arcs.head, arcs.kind, arcs.links], axis=1)
     tolerance = _SAME * float(demand.max(initial=0.0))
     for k in range(1, groups + 1):
         if groups % k:
             continue
-        step = k * topology.a
+        step = int(np.searchsorted(group_of_routers, k))
         moved = links.copy()
         moved[:, :2] = (moved[:, :2] + step) % routers
         if k < groups:
@@ -249,7 +250,7 @@ class FluidModel:
         """
         from scipy import sparse
 
-        step, routers, p = self.rotation.step, self.topology.num_routers, self.topology.p
+        step, routers = self.rotation.step, self.topology.num_routers
         demands, sent, router = self._senders(of_hosts)
         rows, columns, values = [], [], []
         for i, destination in enumerate(self.destinations):
@@ -270,7 +271,7 @@ class FluidModel:
         )
         received = demands.reshape(senders, -1, step).sum(axis=1).T
         below = sparse.block_diag([self._shared, sparse.csr_array(received)], format="csr")
-        limits = np.concatenate([self._limits(), np.full(step, p * ejection)])
+        limits = np.concatenate([self._limits(), self.topology.hosts_of_routers()[:step] * ejection])
         costs = np.concatenate([np.zeros(flows), -demands.sum(axis=1)])
         upper = np.concatenate([np.full(flows, np.inf), np.minimum(load, injection / sent)])
         found = _solve(costs, below, limits, equal, np.zeros(equal.shape[0]), upper)
@@ -282,7 +283,7 @@ class FluidModel:
         """Groups of hosts with the same demands at routers that the rotation maps to each other: what a group sends to
         each router per copy of the rotation, what a host of it sends in all, and the router, of those that come first.
         """
-        router = np.arange(len(of_hosts)) // self.topology.p
+        router = self.topology.router_of_hosts()
         turns = router // self.rotation.step * self.rotation.step
         ahead = (np.arange(self.topology.num_routers) + turns[:, None]) % self.topology.num_routers
         turned = np.take_along_axis(of_hosts, ahead, axis=1)

@@ -303,10 +303,10 @@ def _links_of(made: Dragonfly) -> str:
 def _topology(made: Dragonfly) -> RenderableType:
     pairs = made.num_groups * (made.num_groups - 1) // 2
     cables = made.trunking * pairs
-    local = made.num_groups * made.a * made.num_local_ports // 2
+    local = len(made.links()) // 2 - cables
     way = (made.diameter - 1) // 2
     diameter = int(made.num_groups > 1) + (1 if made.num_groups == 1 else 2) * way * int(made.a > 1)
-    ports, dark = made.num_groups * made.a * made.h, dark_ports(made)
+    ports, dark = made.num_groups * made.global_ports_per_group, dark_ports(made)
     fewest, most = links_per_pair(made)
     each = made.links_between_groups // made.trunking
     bundle = f", {each} links in one" if each > 1 else ""
@@ -320,7 +320,11 @@ def _topology(made: Dragonfly) -> RenderableType:
     facts = [
         ("hosts", f"{made.num_hosts:,}", f"{made.p} per router (p)"),
         ("routers", f"{made.num_routers:,}", f"{made.a} per group (a), {made.group}"),
-        ("groups", f"{made.num_groups:,}", f"of at most {made.a * made.h // made.trunking + 1:,} (g)"),
+        (
+            "groups",
+            f"{made.num_groups:,}",
+            f"of at most {made.global_ports_per_group // made.trunking + 1:,} (g)",
+        ),
         ("ports per router", f"{made.radix}", kinds),
         ("local links", f"{local:,}", _links_of(made)),
         ("global links", f"{cables:,}", wiring),
@@ -343,7 +347,7 @@ def _topology(made: Dragonfly) -> RenderableType:
 def _bounds(made: Dragonfly) -> list[tuple[str, str, str]]:
     """The most load that paths of a kind carry (`dragonfly_env.config.throughput` has the formulas)."""
     most = throughput(made)
-    links, hosts = made.links_between_groups, made.a * made.p
+    links, hosts = made.links_between_groups, made.hosts_per_group
     advc = min(1.0, min(made.h, made.num_groups - 1) * links / hosts)
     return [
         (
@@ -508,7 +512,7 @@ def _wiring(made: Dragonfly, grid: Grid) -> list[str]:
             for port in range(made.radix - made.h, made.radix):
                 far = made.neighbor(row * grid.columns + column, port)
                 if far is not None:
-                    group = far[0] // made.a
+                    group = made.group_of(far[0])
                     ports[group] = ports.get(group, 0) + 1
         peers.append(ports)
     each = made.port_links(made.radix - 1)

@@ -46,7 +46,7 @@ class Throughput:
 def links_per_pair(topology: Dragonfly) -> tuple[int, int]:
     """The fewest and the most links that join two groups; (0, 0) for a single group."""
     links = topology.links()
-    groups = links[:, [0, 2]].astype(np.int64) // topology.a
+    groups = topology.group_of_routers()[links[:, [0, 2]]]
     between = groups[:, 0] < groups[:, 1]
     if not between.any():
         return 0, 0
@@ -59,9 +59,9 @@ def links_per_pair(topology: Dragonfly) -> tuple[int, int]:
 
 def dark_ports(topology: Dragonfly) -> int:
     """Global ports that nothing is connected to, of a * h * g."""
-    links = topology.links()
-    connected = np.count_nonzero(links[:, 0] // topology.a != links[:, 2] // topology.a)
-    return topology.a * topology.h * topology.num_groups - int(connected)
+    groups = topology.group_of_routers()[topology.links()[:, [0, 2]]]
+    connected = np.count_nonzero(groups[:, 0] != groups[:, 1])
+    return topology.global_ports_per_group * topology.num_groups - int(connected)
 
 
 def is_balanced(topology: Dragonfly) -> bool:
@@ -77,7 +77,7 @@ def throughput(topology: Dragonfly) -> Throughput:
     """The bounds of a system of at least two groups."""
     links, _ = links_per_pair(topology)
     a, p, g = topology.a, topology.p, topology.num_groups
-    hosts = a * p
+    hosts = topology.hosts_per_group
     uniform = min(1.0, links * g / hosts)
     if topology.group == ALL_TO_ALL and links == 1 and a > 1:
         hops = (1 - 1 / a) * (2 * (1 - 1 / g) + 1 / g)

@@ -169,13 +169,14 @@ class Dragonfly(Record):
 
     def __repr__(self) -> str:
         implied = {"arrangement": "palmtree", "trunking": 1, "group": ALL_TO_ALL}
-        implied["g"] = self.a * self.h // self.trunking + 1
+        implied["g"] = self.global_ports_per_group // self.trunking + 1
         changes = self._with_number_of_links(changed(self, **implied))
         return f"Dragonfly({', '.join(f'{name}={value!r}' for name, value in changes.items())})"
 
     def _with_number_of_links(self, parameters: dict[str, Any]) -> dict[str, Any]:
         """Parameters with ``links_between_groups`` instead of a ``trunking`` that does not divide a*h."""
-        if "trunking" in parameters and not is_xc(self.arrangement) and self.a * self.h % self.trunking:
+        divides = self.global_ports_per_group % self.trunking == 0
+        if "trunking" in parameters and not is_xc(self.arrangement) and not divides:
             parameters["links_between_groups"] = parameters.pop("trunking")
         return parameters
 
@@ -270,6 +271,16 @@ class Dragonfly(Record):
         return self.g
 
     @property
+    def hosts_per_group(self) -> int:
+        """Hosts of a group: p*a."""
+        return self.num_hosts // self.num_groups
+
+    @property
+    def global_ports_per_group(self) -> int:
+        """Global ports of a group, connected or not: a*h."""
+        return self.a * self.h
+
+    @property
     def radix(self) -> int:
         """Ports of a router: p hosts, the local ones (all-to-all: a - 1), and h global ones."""
         return self._wiring.radix
@@ -280,7 +291,7 @@ class Dragonfly(Record):
         Raises:
             ConfigError: If there is no such host.
         """
-        return check_integer("host", host, 0, self.num_hosts - 1) // self.p
+        return self._wiring.router_of_host(check_integer("host", host, 0, self.num_hosts - 1))
 
     def group_of(self, router: int) -> int:
         """The group of a router.
@@ -288,7 +299,33 @@ class Dragonfly(Record):
         Raises:
             ConfigError: If there is no such router.
         """
-        return self._router("router", router) // self.a
+        return self._wiring.group_of(self._router("router", router))
+
+    def router_of_hosts(self) -> npt.NDArray[np.int64]:
+        """(num_hosts,) the router of each host. A new array.
+
+        Example:
+            >>> dfe.Dragonfly(p=2, a=2, h=1, g=2).router_of_hosts()
+            array([0, 0, 1, 1, 2, 2, 3, 3])
+        """
+        return self._wiring.router_of_hosts()
+
+    def port_of_hosts(self) -> npt.NDArray[np.int64]:
+        """(num_hosts,) the port of its router that each host is connected to. A new array."""
+        return self._wiring.port_of_hosts()
+
+    def hosts_of_routers(self) -> npt.NDArray[np.int64]:
+        """(num_routers,) how many hosts each router has. A new array."""
+        return np.bincount(self.router_of_hosts(), minlength=self.num_routers)
+
+    def group_of_routers(self) -> npt.NDArray[np.int64]:
+        """(num_routers,) the group of each router, ascending. A new array."""
+        return self._wiring.group_of_routers()
+
+    def place_of_routers(self) -> npt.NDArray[np.int64]:
+        """(num_routers,) the place of each router in its group, from 0. A new array."""
+        groups = self.group_of_routers()
+        return np.arange(self.num_routers) - np.searchsorted(groups, groups)
 
     def port_kind(self, port: int) -> str:
         """The class of link of a port of any router: ``"host"``, ``"local"`` or ``"global"``; on a grid ``"host"``,
@@ -431,8 +468,9 @@ class Dragonfly(Record):
         import networkx as nx  # only here: most users never need it
 
         graph: nx.Graph[int | str] = nx.MultiGraph() if self.trunking > 1 else nx.Graph()
+        groups = self.group_of_routers().tolist()
         graph.add_nodes_from(
-            (router, {"kind": "router", "group": router // self.a}) for router in range(self.num_routers)
+            (router, {"kind": "router", "group": group}) for router, group in enumerate(groups)
         )
         links = self.links()
         kinds = [(self.port_kind(port), self.port_links(port)) for port in range(self.radix)]
@@ -440,10 +478,10 @@ class Dragonfly(Record):
             kind, parallel = kinds[port]
             graph.add_edge(router, peer, kind=kind, links=parallel, ports={router: port, peer: peer_port})
         if hosts:
-            for host in range(self.num_hosts):
-                router, port = divmod(host, self.p)
+            ends = zip(self.router_of_hosts().tolist(), self.port_of_hosts().tolist(), strict=True)
+            for host, (router, port) in enumerate(ends):
                 node = f"host_{host}"
-                graph.add_node(node, kind="host", group=router // self.a, host=host)
+                graph.add_node(node, kind="host", group=groups[router], host=host)
                 graph.add_edge(node, router, kind="host", links=1, ports={router: port})
         return graph
 

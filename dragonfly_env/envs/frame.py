@@ -64,10 +64,10 @@ class Frame:
     def hottest(self, most: int) -> list[NamedLink]:
         """The busiest global links, at most ``most``, busiest first; idle ones are left out."""
         order = np.argsort(-self.utilisation, kind="stable")[:most]
-        a = self.topology.a
+        groups = self.topology.group_of_routers().tolist()
         links = zip(self.links[order].tolist(), self.utilisation[order].tolist(), strict=True)
         return [
-            NamedLink(router, router // a, peer, peer // a, used)
+            NamedLink(router, groups[router], peer, groups[peer], used)
             for (router, _, peer, _), used in links
             if used > 0.0
         ]
@@ -82,8 +82,7 @@ class Frame:
         """The routers between which the tagged packet travels, name and text; empty if no packet is tagged."""
         if self.packet is None:
             return []
-        a = self.topology.a
-        here, there = (f"group {router // a}, router {router}" for router in self.packet)
+        here, there = (f"group {self.topology.group_of(router)}, router {router}" for router in self.packet)
         return [("packet at", here), ("destination", there)]
 
     @property
@@ -138,9 +137,9 @@ def draw_text(frame: Frame) -> str:
 
 def _map(frame: Frame) -> list[str]:
     """A row per sending group, one character per receiving group: the mean of the links between them."""
-    groups, a = frame.topology.num_groups, frame.topology.a
+    groups, group_of_routers = frame.topology.num_groups, frame.topology.group_of_routers()
     total, count = np.zeros((groups, groups)), np.zeros((groups, groups))
-    pair = (frame.links[:, 0] // a, frame.links[:, 2] // a)
+    pair = (group_of_routers[frame.links[:, 0]], group_of_routers[frame.links[:, 2]])
     np.add.at(total, pair, frame.utilisation)
     np.add.at(count, pair, 1.0)
     used = total / np.maximum(count, 1.0)

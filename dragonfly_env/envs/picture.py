@@ -109,10 +109,11 @@ class Picture:
             figure = Figure(figsize=(WIDTH / _DPI, HEIGHT / _DPI), dpi=_DPI, facecolor="white")
             canvas = FigureCanvasAgg(figure)
             figure.text(0.03, 0.945, self._title, size=16, weight="bold", color=_INK)
-            groups, a = self._topology.num_groups, self._topology.a
+            groups, group_of_routers = self._topology.num_groups, self._topology.group_of_routers()
             every = max(1, -(-groups // 48))
             size = 12 if groups <= 20 else 10 if groups <= 40 else 8
-            middle = self._begin.reshape(groups, a).mean(axis=1) + self._width / 2.0
+            begin = [self._begin[group_of_routers == group].mean() for group in range(groups)]
+            middle = np.array(begin) + self._width / 2.0
             for group, (x, y) in enumerate(_on_circle(middle, 1.075).tolist()):
                 if group % every == 0:
                     figure.text(
@@ -152,7 +153,7 @@ class Picture:
         """The chord of a global link; wide for a named one."""
         key = (int(link[0]), int(link[1]), wide)
         if key not in self._covered:
-            links = self._topology.num_groups * self._topology.a * self._topology.h
+            links = self._topology.num_groups * self._topology.global_ports_per_group
             width = 3.6 if wide else 0.3 + 2.3 * min(1.0, 80.0 / max(1, links)) ** 0.5
             self._covered[key] = _covered(self._curve(link), width)
         return self._covered[key]
@@ -176,12 +177,11 @@ class Picture:
 
 def _cells(topology: Dragonfly) -> tuple[FloatArray, float]:
     """(num_routers,) angles where the cell of each router begins, clockwise from the top, and the width of a cell."""
-    groups, a = topology.num_groups, topology.a
+    groups, place = topology.num_groups, topology.place_of_routers()
     arc = 2.0 * np.pi / groups
     gap = min(_GAP * arc, _WIDEST_GAP) if groups > 1 else 0.0
-    width = (arc - gap) / a
-    router = np.arange(topology.num_routers)
-    return (router // a) * arc + gap / 2.0 + (router % a) * width, width
+    width = float((arc - gap) / (place.max() + 1))
+    return topology.group_of_routers() * arc + gap / 2.0 + place * width, width
 
 
 def _unit(angle: FloatArray | float) -> FloatArray:

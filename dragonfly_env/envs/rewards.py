@@ -42,7 +42,9 @@ class RouterRewards:
     def begin(self, core: _core.RoutingEnvironment, configs: Configs) -> None:
         """Begin an episode."""
         routers = [config.topology.num_routers for config in configs]
-        groups = [config.topology.a for config in configs for _ in range(config.topology.num_groups)]
+        groups = [
+            size for config in configs for size in np.bincount(config.topology.group_of_routers()).tolist()
+        ]
         sizes = {"router": [1] * sum(routers), "group": groups, "all": routers}[self._share]
         self._sizes = np.array(sizes)
         self._firsts = np.cumsum([0, *sizes[:-1]])

@@ -42,7 +42,7 @@ class Machine:
 
     def _in_groups(self, job: str, number: int, groups: int, count: int, seed: int) -> list[int]:
         """An even share in each of so many groups, which are drawn among those that have room."""
-        size = self._topology.num_hosts // self._topology.num_groups
+        group_of_hosts = self._topology.group_of_routers()[self._topology.router_of_hosts()].tolist()
         field = f"{job}.placement"
         if groups > min(count, self._topology.num_groups):
             most = min(count, self._topology.num_groups)
@@ -52,7 +52,7 @@ class Machine:
         free: dict[int, list[int]] = {}
         for host in _core.place_tasks(self._core, "random-groups", seed, number):
             if host not in self._owner:
-                free.setdefault(host // size, []).append(host)
+                free.setdefault(group_of_hosts[host], []).append(host)
         share, rest = divmod(count, groups)
         shares = [share + 1] * rest + [share] * (groups - rest)
         chosen: list[int] = []

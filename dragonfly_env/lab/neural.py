@@ -188,8 +188,8 @@ def random_demands(kind: str, topology: dfe.Dragonfly, targets: int, seed: int) 
     one that is drawn twice gets twice as much.
     """
     draws = np.random.default_rng([seed, topology.num_hosts])
-    count = topology.num_groups if kind == "groups" else topology.num_routers
-    group = np.arange(count) // (count // topology.num_groups)
+    group = np.arange(topology.num_groups) if kind == "groups" else topology.group_of_routers()
+    count = len(group)
     matrix = np.zeros((count, count))
     for _ in range(targets):
         to = draws.permutation(count)
@@ -207,11 +207,11 @@ def matched_routers(topology: dfe.Dragonfly, offset: int, seed: int) -> DemandMa
     half of the groups as offset and the routers in order.
     """
     draws = np.random.default_rng([seed, topology.num_hosts])
-    routers, groups = topology.num_routers // topology.num_groups, topology.num_groups
+    groups, group_of_routers = topology.num_groups, topology.group_of_routers()
     matrix = np.zeros((topology.num_routers, topology.num_routers))
     for group in range(groups):
-        first = (group + offset) % groups * routers
-        matrix[np.arange(group * routers, (group + 1) * routers), first + draws.permutation(routers)] = 1
+        destinations = np.flatnonzero(group_of_routers == (group + offset) % groups)
+        matrix[group_of_routers == group, draws.permutation(destinations)] = 1
     return DemandMatrix(matrix)
 
 

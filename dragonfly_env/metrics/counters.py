@@ -142,7 +142,7 @@ class Counters:
         if not self.jobs:
             raise config_error("job", job, "there are no jobs in this run")
         hosts = self.jobs[check_integer("job", job, 0, len(self.jobs) - 1)].hosts
-        return self.tiles.of_routers({host // self.topology.p for host in hosts})
+        return self.tiles.of_routers(self.topology.router_of_hosts()[np.asarray(hosts, np.int64)])
 
     @property
     def hosts(self) -> HostTable:

@@ -61,7 +61,7 @@ class HostTable(Table):
         known = none if delivered is None else delivered
         return cls(
             host=hosts,
-            router=hosts // topology.p,
+            router=topology.router_of_hosts(),
             sent=sent,
             delivered=known,
             latency_mean_ns=mean_ns(latency_sum_ps, known),

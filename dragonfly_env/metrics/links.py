@@ -106,8 +106,8 @@ class LinkTable(Table):
             duration_ps: Length of the window.
             flits_per_packet: For ``flits``.
         """
-        hosts, between = np.arange(topology.num_hosts), topology.links().astype(np.int64)
-        to_hosts = hosts // topology.p * topology.radix + hosts % topology.p
+        between = topology.links().astype(np.int64)
+        to_hosts = topology.router_of_hosts() * topology.radix + topology.port_of_hosts()
         index = np.sort(np.concatenate([to_hosts, between[:, 0] * topology.radix + between[:, 1]]))
         router, port = np.divmod(index, topology.radix)
         kind = topology.port_classes()[port]

@@ -455,19 +455,26 @@ class Metrics:
 
     @property
     def router_accepted_load(self) -> FloatArray:
-        """(num_routers,) what left the source queues of each router's hosts: who gets into the network."""
-        return self._loads(self.router_injected, self.topology.p)
+        """(num_routers,) what left the source queues of each router's hosts: who gets into the network; NaN for routers
+        without hosts.
+        """
+        return self._loads(self.router_injected, self.topology.hosts_of_routers())
 
     @property
     def group_accepted_load(self) -> FloatArray:
         """(g,) the same by group."""
-        by_group = self.router_injected.reshape(self.topology.num_groups, self.topology.a).sum(axis=1)
-        return self._loads(by_group, self.topology.p * self.topology.a)
+        groups = self.topology.group_of_routers()
+        return self._loads(
+            *(
+                np.bincount(groups, weights=of_routers)
+                for of_routers in (self.router_injected, self.topology.hosts_of_routers())
+            )
+        )
 
     @property
     def fairness(self) -> Fairness:
-        """Spread of ``router_accepted_load``."""
-        return Fairness.of(self.router_accepted_load)
+        """Spread of ``router_accepted_load`` over the routers with hosts."""
+        return Fairness.of(self.router_accepted_load[self.topology.hosts_of_routers() > 0])
 
     @property
     def group_fairness(self) -> Fairness:
@@ -566,8 +573,11 @@ class Metrics:
     def _load(self, packets: int, hosts: int) -> float:
         return packets * self._load_of_one_packet(hosts)
 
-    def _loads(self, packets: IntArray, hosts: int) -> FloatArray:
-        return packets * np.float64(self._load_of_one_packet(hosts))
+    def _loads(self, packets: IntArray | FloatArray, hosts: IntArray | FloatArray) -> FloatArray:
+        if self.duration_ns <= 0:
+            return np.full(len(packets), math.nan)
+        of_one = self.network.packet_time_ns / (np.where(hosts > 0, hosts, math.nan) * self.duration_ns)
+        return np.asarray(packets * of_one, np.float64)
 
     def _load_of_one_packet(self, hosts: int) -> float:
         return self.network.packet_time_ns / (hosts * self.duration_ns) if self.duration_ns > 0 else math.nan

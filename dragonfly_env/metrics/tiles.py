@@ -217,13 +217,13 @@ def _layout(topology: Dragonfly) -> _Layout:
     radix, classes = topology.radix, topology.port_classes().astype(np.int64)
     between = topology.links().astype(np.int64)
     hosts = np.arange(topology.num_hosts, dtype=np.int64)
-    router, port = np.divmod(hosts, topology.p)
-    own_of_host = router * radix + port
+    own_of_host = topology.router_of_hosts() * radix + topology.port_of_hosts()
     index = np.concatenate([own_of_host, between[:, 0] * radix + between[:, 1], own_of_host])
     sender = np.concatenate([own_of_host, between[:, 2] * radix + between[:, 3], own_of_host])
     # Per router: flits from hosts, from routers, and to hosts.
     part = np.repeat(np.arange(3), [len(hosts), len(between), len(hosts)])
     order = np.lexsort((index, part, index // radix))
+    host = np.concatenate([hosts, np.zeros(len(between), np.int64), hosts])[order]
     index, sender, part = index[order], sender[order], part[order]
     router, port = np.divmod(index, radix)
     names = np.array(topology.link_classes)
@@ -231,13 +231,13 @@ def _layout(topology: Dragonfly) -> _Layout:
     links = np.array([topology.port_links(one) for one in range(radix)], np.int64)
     layout = _Layout(
         router=router,
-        group=router // topology.a,
+        group=topology.group_of_routers()[router],
         port=port,
         kind=kind,
         links=links[port],
         index=index,
         sender=sender,
-        host=np.where(part == 1, 0, router * topology.p + np.minimum(port, topology.p - 1)),
+        host=host,
         link_class=classes[port],
         is_host_in=part == 0,
         is_host_out=part == 2,

@@ -30,13 +30,13 @@ def global_links_figure(results: Results, load: float | None = None) -> Figure:
     groups their mean is shown. The diagonal is empty.
     """
     topology = _topology(results)
-    leads_to = _group_behind(topology)
+    leads_to, group_of_routers = _group_behind(topology), topology.group_of_routers()
 
     def to_map(router: Integers, port: Integers, used: Floats) -> Floats:
         receiving = leads_to[router, port]
         remote = receiving >= 0
         shape = (topology.num_groups, topology.num_groups)
-        return _mean_at(shape, router[remote] // topology.a, receiving[remote], used[remote])
+        return _mean_at(shape, group_of_routers[router[remote]], receiving[remote], used[remote])
 
     return _heat_maps(results, load, to_map, "sending group", "receiving group")
 
@@ -48,9 +48,10 @@ def ports_figure(results: Results, load: float | None = None) -> Figure:
     Thin lines separate the classes of links.
     """
     topology = _topology(results)
+    place = topology.place_of_routers()
 
     def to_map(router: Integers, port: Integers, used: Floats) -> Floats:
-        return _mean_at((topology.a, topology.radix), router % topology.a, port, used)
+        return _mean_at((int(place.max()) + 1, topology.radix), place[router], port, used)
 
     edges = tuple((np.flatnonzero(np.diff(topology.port_classes())) + 0.5).tolist())
     classes = topology.link_classes[1:]
@@ -151,6 +152,7 @@ def _group_behind(topology: Dragonfly) -> Integers:
     """(routers, radix) the group that a global link leads to; -1 for other ports."""
     behind = np.full((topology.num_routers, topology.radix), -1, dtype=np.int64)
     links = topology.links().astype(np.int64)
-    crossing = links[links[:, 0] // topology.a != links[:, 2] // topology.a]
-    behind[crossing[:, 0], crossing[:, 1]] = crossing[:, 2] // topology.a
+    groups = topology.group_of_routers()[links[:, [0, 2]]]
+    crosses = groups[:, 0] != groups[:, 1]
+    behind[links[crosses, 0], links[crosses, 1]] = groups[crosses, 1]
     return behind

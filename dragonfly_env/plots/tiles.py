@@ -158,7 +158,8 @@ def counters_figure(windows: CounterWindows, *, job: int | None = None) -> Figur
 def _map(window: Counters, sums: dict[str, npt.NDArray[np.float64]], value: str) -> npt.NDArray[np.float64]:
     """(groups, routers of a group), NaN where nothing was received."""
     topology = window.topology
-    values = np.full(topology.num_routers, math.nan)
-    some = sums["flits"] > 0
-    values[sums["router"][some]] = sums[value][some]
-    return values.reshape(topology.num_groups, topology.a)
+    group, place = topology.group_of_routers(), topology.place_of_routers()
+    values = np.full((topology.num_groups, place.max() + 1), math.nan)
+    router = sums["router"][some := sums["flits"] > 0]
+    values[group[router], place[router]] = sums[value][some]
+    return values

@@ -280,7 +280,7 @@ def arrays_of(metrics: Metrics) -> dict[str, Any]:
 def _loads_of_sources(
     run: Run, log: Mapping[str, npt.NDArray[Any]], metrics: Metrics
 ) -> dict[str, npt.NDArray[np.float32]]:
-    """Delivered load of each router's hosts, as a fraction of their links.
+    """Delivered load of each router's hosts, as a fraction of their links; NaN for routers without hosts.
 
     Next to ``router_accepted_load``, which counts what left the source queues: deep injection buffers go on accepting
     for long after the network has stopped to.
@@ -290,13 +290,16 @@ def _loads_of_sources(
         same by the kind of path, router by router.
     """
     topology = run.config.topology
-    row = log["src"].astype(np.int64) // topology.p * len(PATH_KINDS) + log["path_kind"]
+    row = topology.router_of_hosts()[log["src"]] * len(PATH_KINDS) + log["path_kind"]
     by_kind = np.bincount(row, minlength=topology.num_routers * len(PATH_KINDS))
-    per_packet = run.config.network.packet_time_ns / (topology.p * metrics.duration_ns)
+    hosts = topology.hosts_of_routers()
+    per_packet = run.config.network.packet_time_ns / (
+        np.where(hosts > 0, hosts, math.nan) * metrics.duration_ns
+    )
     packets = by_kind.reshape(-1, len(PATH_KINDS)).sum(axis=1)
     return {
         "source_router_load": (packets * per_packet).astype(np.float32),
-        "source_router_path_loads": (by_kind * per_packet).astype(np.float32),
+        "source_router_path_loads": (by_kind * per_packet.repeat(len(PATH_KINDS))).astype(np.float32),
     }
 
 
@@ -356,11 +359,11 @@ def jobs_columns(metrics: Metrics, jobs: Sequence[Job | BackgroundMix] = ()) -> 
     """
     if not metrics.jobs:
         return {}
-    hosts_of_group = metrics.topology.p * metrics.topology.a
+    group_of_hosts = metrics.topology.group_of_routers()[metrics.topology.router_of_hosts()]
     placements = [job.placement for job in jobs if isinstance(job, Job)]
     described = []
     for number, job in enumerate(metrics.jobs):
-        groups = np.unique(np.asarray(job.hosts, np.int64) // hosts_of_group)
+        groups = np.unique(group_of_hosts[np.asarray(job.hosts, np.int64)])
         described.append({**job.to_dict(), "groups": len(groups), "tiles": tile_sums(job.tiles)})
         if number < len(placements):
             placement = placements[number]

@@ -119,6 +119,7 @@ def _meta(recordings: Sequence[Recording], packed: _Packed) -> dict[str, Any]:
     first = recordings[0]
     topology = first.run.config.topology
     shape = topology.group
+    routers = np.arange(topology.num_routers)
     look = looks([recording.run.policy_label for recording in recordings])
     return {
         "version": dfe.__version__,
@@ -128,6 +129,11 @@ def _meta(recordings: Sequence[Recording], packed: _Packed) -> dict[str, Any]:
             "groups": topology.num_groups,
             "p": topology.p,
             "a": topology.a,
+            "hostsPerGroup": topology.hosts_per_group,
+            "groupOfRouters": topology.group_of_routers().tolist(),
+            "placeOfRouters": topology.place_of_routers().tolist(),
+            "firstHosts": np.searchsorted(topology.router_of_hosts(), routers).tolist(),
+            "hostsOfRouters": topology.hosts_of_routers().tolist(),
             "radix": topology.radix,
             "arrangement": topology.arrangement,
             "group": str(shape),

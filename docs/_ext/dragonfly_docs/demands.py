@@ -24,7 +24,8 @@ def _counts(example: str, topology: dfe.Dragonfly, *, closed_loop: bool) -> np.n
         simulation.run(20_000)
     log = simulation.packet_log()
     counts = np.zeros((topology.num_routers, topology.num_routers))
-    np.add.at(counts, (log["src"] // topology.p, log["dst"] // topology.p), 1)
+    router = topology.router_of_hosts()
+    np.add.at(counts, (router[log["src"]], router[log["dst"]]), 1)
     return counts
 
 

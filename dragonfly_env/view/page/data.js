@@ -47,7 +47,13 @@ class System {
       }
     }
   }
-  groupOf(router) { return Math.floor(router / this.a); }
+  groupOf(router) { return this.groupOfRouters[router]; }
+  // The routers of a group, or the hosts of a router, in words.
+  routersOf(group) { return `Routers ${this.groupOfRouters.indexOf(group)} to ${this.groupOfRouters.lastIndexOf(group)}`; }
+  hostsOf(router) {
+    const first = this.firstHosts[router], many = this.hostsOfRouters[router];
+    return many ? `hosts ${first} to ${first + many - 1}` : "no hosts";
+  }
   opposite(link) { return this.linkAt[this.peer[link] * this.radix + this.peerPort[link]]; }
   linksOf(router) {
     const all = [];
@@ -105,7 +111,7 @@ class Recording {
   }
   // Packets as a fraction of what all hosts of a group can send.
   load(packets) {
-    return packets * this.meta.packetNs / (this.system.p * this.system.a * this.system.frames.ns);
+    return packets * this.meta.packetNs / (this.system.hostsPerGroup * this.system.frames.ns);
   }
   overTime(figure) { return Array.from({ length: this.system.frames.count }, (_, frame) => figure(frame)); }
 }

@@ -18,7 +18,7 @@ const busyChip = (recording, measure, frame, link) => {
 // Where a link ends, in words.
 function portLeadsTo(system, link) {
   const port = system.port[link], router = system.router[link];
-  if (system.peer[link] < 0) return `host ${router * system.p + port}`;
+  if (system.peer[link] < 0) return `host ${system.firstHosts[router] + port}`;
   const peer = system.peer[link];
   return system.groupOf(peer) === system.groupOf(router) ? `router ${peer}` : `router ${peer} <span class="unit">(group ${system.groupOf(peer)})</span>`;
 }
@@ -35,7 +35,7 @@ function routerDetails(view, state) {
   });
   const waiting = runs.map((run) => run.overTime((frame) => run.waitingAt(frame, router)));
   return `<div class="top"><h2>Router ${router}</h2>${closing}</div>
-    <p>Group ${system.groupOf(router)}, place ${router % system.a} of ${system.a}; hosts ${router * system.p} to ${(router + 1) * system.p - 1}</p>` +
+    <p>Group ${system.groupOf(router)}, place ${system.placeOfRouters[router]} of ${system.a}; ${system.hostsOf(router)}</p>` +
     chart(system, { title: "Packets before its links", unit: "packets, queues and room taken behind the links", rows: waiting, frame: state.frame }) +
     `<h3>Its ports, at the end of this frame</h3>
     <p class="unit"><span class="chip" style="background:#12447f"></span>packets in the port's queues + <span class="chip" style="background:#9cc4e4"></span>on the wire or in the buffer behind it; full bar: ${top}</p>
@@ -86,7 +86,7 @@ function groupDetails(view, state) {
     }).join("") + "</tr>");
   const sent = runs.map((run) => run.overTime((frame) => run.load(others.reduce((sum, other) => sum + run.deliveredBetween(frame, group, other), 0))));
   return `<div class="top"><h2>Group ${group}</h2>${closing}</div>
-    <p>Routers ${group * system.a} to ${(group + 1) * system.a - 1}. Click a second group for the traffic between the two.</p>` +
+    <p>${system.routersOf(group)}. Click a second group for the traffic between the two.</p>` +
     chart(system, { title: "Delivered, of what its hosts sent", unit: "of all that they can send", rows: sent, frame: state.frame }) +
     `<h3>To which groups, in this frame</h3><table><thead><tr><th></th>${heads(view, 'colspan="2"')}</tr>
     <tr><th>to</th>${runs.map(() => `<th class="n">packets</th><th class="n">${state.measure === "stall" ? "links stand" : "links busy"}</th>`).join("")}</tr></thead><tbody>${rows.join("")}</tbody></table>`;

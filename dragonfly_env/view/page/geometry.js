@@ -31,14 +31,14 @@ class Geometry {
       this.angle[group] = angle;
       this.groupX[group] = g > 1 ? Math.cos(angle) : 0;
       this.groupY[group] = g > 1 ? Math.sin(angle) : 0;
-      for (let place = 0; place < system.a; place++) this._put(group, place, angle);
     }
+    for (let router = 0; router < system.routers; router++) this._put(router);
     const circle = g > 1 ? 1 : 0; // a single group stands in the middle
     this.extentX = circle + this.halfWidth + 0.13;
     this.extentY = circle + this.halfHeight + 0.13;
   }
-  _put(group, place, angle) {
-    const router = group * this.system.a + place;
+  _put(router) {
+    const group = this.system.groupOf(router), place = this.system.placeOfRouters[router], angle = this.angle[group];
     let dx, dy;
     if (this.system.grid) {
       const [, columns] = this.system.grid;
