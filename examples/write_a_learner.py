@@ -1,6 +1,6 @@
 """PPO in a hundred lines: a learner of your own that trains on two sizes at once, goes on, and runs in the core.
 
-Needs the extra [sb3], for PyTorch. docs/guides/write-a-learner.md explains each method.
+Needs the extra [sb3], for PyTorch. docs/learning.md explains each method.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class SmallPpo:
         with torch.no_grad():
             before = self.logs(obs, mask).gather(1, chosen[:, None])[:, 0]
             advantages = returns - self.value(rows)[:, 0]
-            for one in np.unique(scenario):  # else the most congested scenario would decide alone
+            for one in np.unique(scenario):  # keeps the most congested scenario from deciding alone
                 here = torch.tensor(scenario == one)
                 part = advantages[here]
                 advantages[here] = (part - part.mean()) / (part.std() + 1e-8)
@@ -138,7 +138,7 @@ class SmallPpo:
             (layer.weight.detach().numpy().T.copy(), layer.bias.detach().numpy())
             for layer in (self.policy[0], self.policy[2])
         )
-        kinds = ("lgl", "lg", "gl", "g")  # of the candidates, as the environment has them by default
+        kinds = ("lgl", "lg", "gl", "g")  # kinds of the candidates, by the environment's default
         return MlpNetwork(layers=layers, features=SEEN, scale=self.scale, nonminimal_kinds=kinds).save(path)
 
 

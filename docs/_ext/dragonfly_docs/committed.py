@@ -51,6 +51,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "agreement": lambda: result_table("agreement"),
     "claims": lambda: result_table("claims"),
     "speed": lambda: result_table("speed"),
+    "peers": lambda: result_table("peers"),
     "top-ten": top_ten,
     "all-tracks": all_tracks,
     "task-references": reference_scores,
