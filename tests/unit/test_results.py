@@ -61,6 +61,26 @@ def test_the_readme_says_what_became_of_every_claim(paper: str, page: str) -> No
     assert sum(numbers(row)[1:]) == claims
 
 
+@pytest.mark.parametrize(
+    ("name", "page", "variant"),
+    [
+        ("claims-hpdc21", "hpdc21", "usual"),
+        ("claims-taco25", "taco25", "round-robin"),
+        ("claims-taco25-transit-first", "taco25", "transit-first"),
+        ("claims-taco25-5256", "taco25-5256", "round-robin"),
+        ("claims-aries", "aries", "usual"),
+    ],
+)
+def test_counts_of_claims_are_those_of_the_tables(name: str, page: str, variant: str) -> None:
+    text = (ROOT / "docs" / "reproduction" / f"{page}.md").read_text("utf-8").partition("## Summary")[2]
+    (row,) = [
+        line for line in text.splitlines() if line.startswith(f"| `{variant}` |") and line.count("|") > 5
+    ]
+    rows, met = (int(cell.split()[0]) for cell in row.split("|")[2:4])
+    (result,) = [one for one in KNOWN if one.name == name]
+    assert (result.value, result.unit) == (f"{met}", f"of {rows} rows met")
+
+
 @pytest.mark.parametrize("path", [path for path, text in TEXTS.items() if "<!-- generated:" in text], ids=str)
 def test_generated_parts_of_pages_are_current(path: Path) -> None:
     assert committed.with_parts(TEXTS[path]) == TEXTS[path]

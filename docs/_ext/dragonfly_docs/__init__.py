@@ -10,6 +10,7 @@ from dragonfly_docs.columns import column_page
 from dragonfly_docs.commands import command_pages
 from dragonfly_docs.demands import demand_drawings
 from dragonfly_docs.drawings import drawings
+from dragonfly_docs.papers import paper_pages
 from dragonfly_docs.policies import policy_pages
 from dragonfly_docs.systems import system_pages
 from dragonfly_docs.tasks import task_pages
@@ -27,6 +28,7 @@ def committed_pages() -> dict[str, str]:
         "columns.md": column_page(),
         **drawings(),
         **demand_drawings(),
+        **paper_pages(),
     }
 
 

@@ -87,8 +87,8 @@ aries = Paper(
     # Isolated runs: one for each placement. Of open parameters only milc differs from placement to placement.
     few_seeds={"* alone": 4, "milc on Cori in the mix": 6, "milc, *": 8, "hacc, *": 2, "stalls, *": 2},
     rule="Met: within the bounds that the claims table gives (of MPI times 10 percentage points, as table I and II do "
-    "not agree better); orderings: the means stand as published. Uncertain: more runs might turn the "
-    "verdict.",
+    "not agree better; of standard deviations half to twice the published change); orderings: the means stand as "
+    "published. Uncertain: more runs might turn the verdict.",
     interpretations=(
         "Machines are an eighth of Theta and of Cori with the same ratios of bandwidths (docs/aries.md); a host "
         "stands for eight nodes; packets have 256 bytes of payload.",
@@ -302,7 +302,7 @@ for name, application, less, bounds, note in (
     ("AR11", "milc", 0.167, (0.067, 0.267), ""),
     ("AR12", "milc-reorder", 0.188, (0.088, 0.288), ""),
     ("AR13", "nek5000", 0.055, (0.014, 0.155), ""),
-    ("AR14", "hacc", -0.34, (None, 0.0), "contradicts AR04: 0.22 x 0.34 is 0.075; the sign decides"),
+    ("AR14", "hacc", -0.34, (-0.44, -0.24), "contradicts AR04: 0.22 x 0.34 is 0.075"),
     ("AR15", "qbox", 0.057, (0.014, 0.157), ""),
     (
         "AR16",
@@ -324,7 +324,11 @@ for name, application, spread, note in (
     ("AR22", "rayleigh", 0.771, "16.6 to 12.8 s"),
 ):
     at = Place("IV.B table II; fig 7", "table2", f"{application} in the mix")
-    aries.claim(name, at, _STEADIER, spread, met=(None, 1.0) if spread < 1.0 else (1.0, None), note=note)
+    effect = spread - 1.0
+    low, high = sorted((1.0 + 0.5 * effect, 1.0 + 2.0 * effect))
+    if application == "rayleigh":  # both runs are the same and decide nothing: the bounds hold no effect
+        high = 1.0
+    aries.claim(name, at, _STEADIER, spread, met=(low, high), note=note)
 
 
 @aries.states(
@@ -571,7 +575,7 @@ aries.claim(
 # fig13, and the same with larger messages
 
 at = Place("IV.A; IV.B table II; fig 2", "larger", f"milc in the mix{WITH_LARGER}")
-aries.claim("AR01-larger", at, _FASTER, 0.111, met=(0.05, 0.20), fitted=("usual",), note=_LARGER)
+aries.claim("AR01-larger", at, _FASTER, 0.111, met=(0.05, 0.20), note=_LARGER)
 
 all_flits = pair_ratio(NETWORK_FLIT_RATE, "ad3", "ad0")
 in_line = "flits of the whole machine in a time are roughly in line"
@@ -580,10 +584,9 @@ aries.claim(
     "AR42",
     at,
     lower(_OF_MACHINE, "ad3", "ad0"),
-    struck="the defaults of the modes were chosen by the counters of figure 13",
     note="stalls and stalls per flit of the whole machine; a week of the real mix cannot be had",
 )
-aries.claim("AR42-flits", at, all_flits, 1, met=(0.85, 1.15), fitted=("usual",), note=in_line)
+aries.claim("AR42-flits", at, all_flits, 1, met=(0.85, 1.15), note=in_line)
 at = at._replace(section="V.C")
 aries.claim("AR43", at, _FASTER, 0.118, met=(0.05, 0.20), note="all jobs changed")
 
@@ -635,6 +638,7 @@ aries.explanations = {
     "AR11": "open: as AR01: {percent} of the time in MPI",
     "AR12": "open: as AR01: {percent} of the time in MPI",
     "AR13": "open: as AR03: {percent} of the time in MPI",
+    "AR14": "open: {percent} of the time in MPI; the published number is more than AR04 and table I allow",
     "AR15": "open: as AR05: {percent} of the time in MPI",
     "AR17": "open: x {ratio}, as the gain of milc is small (AR01)",
     "AR18": "open: x {ratio}, as the gain of milc-reorder is small (AR02)",

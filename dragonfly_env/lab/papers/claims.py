@@ -154,6 +154,11 @@ class Claim:
     of_named: bool = False  # whether a statement looks at the named policies alone
     # names of the model variants that were chosen because they meet this claim: it does not test them
     fitted: tuple[str, ...] = ()
+    fitted_by: str = (
+        ""  # what was chosen by this claim, for the report: a rule or a load that the paper does not state
+    )
+    scatters: str = ""  # why nothing is decided while the interval reaches over a bound
+    aside: bool = False  # whether it repeats its sentence in a setting that never counts for it
     struck: str = ""  # why it does not count as met even where it is: a sceptic would not be convinced
     explanation: str = ""  # why it deviates
 

@@ -32,24 +32,31 @@ class Quotes:
         return "not run"
 
 
+def quotes(verdicts: Mapping[str, Sequence[Verdict]], variant: str) -> dict[str, Quotes]:
+    """Values that texts may quote, by claim: of a model variant by id, of each by ``id@variant``."""
+    found = {name: _quotes(some) for name, some in verdicts.items()}
+    of_variants = {f"{claim}@{name}": one for name, some in found.items() for claim, one in some.items()}
+    return {**of_variants, **found[variant]}
+
+
 def explained(verdicts: Mapping[str, Sequence[Verdict]]) -> dict[str, tuple[Verdict, ...]]:
     """Verdicts by model variant, each claim that deviates with its explanation."""
-    quotes = {
-        variant: {verdict.claim.id: Quotes(_quoted(verdict)) for verdict in some}
-        for variant, some in verdicts.items()
-    }
-    of_variants = {f"{name}@{variant}": one for variant, some in quotes.items() for name, one in some.items()}
+    known = {variant: quotes(verdicts, variant) for variant in verdicts}
     return {
-        variant: tuple(_explained(verdict, {**of_variants, **quotes[variant]}) for verdict in some)
+        variant: tuple(_explained(verdict, known[variant]) for verdict in some)
         for variant, some in verdicts.items()
     }
 
 
-def _explained(verdict: Verdict, quotes: Mapping[str, Quotes]) -> Verdict:
+def _quotes(verdicts: Sequence[Verdict]) -> dict[str, Quotes]:
+    return {verdict.claim.id: Quotes(_quoted(verdict)) for verdict in verdicts}
+
+
+def _explained(verdict: Verdict, known: Mapping[str, Quotes]) -> Verdict:
     if verdict.verdict != DEVIATES:
         return verdict
     text = verdict.claim.explanation or NOTHING_TRIED
-    return replace(verdict, explanation=text.format_map(Quotes({**quotes, **_quoted(verdict)})))
+    return replace(verdict, explanation=text.format_map(Quotes({**known, **_quoted(verdict)})))
 
 
 def _quoted(verdict: Verdict) -> dict[str, Any]:

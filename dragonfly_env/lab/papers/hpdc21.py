@@ -7,12 +7,14 @@ figure 7, the axes of loads in figure 5, the loads of section 6's workloads, the
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 from dragonfly_env.lab.papers.claims import (
     Evidence,
     Measured,
+    Metric,
     Place,
     at_most,
     gap,
@@ -26,7 +28,7 @@ from dragonfly_env.lab.papers.claims import (
     value,
 )
 from dragonfly_env.lab.papers.figures.boxes import latency_boxes
-from dragonfly_env.lab.papers.figures.curves import hop_limit_panels, load_curves, memory_bars
+from dragonfly_env.lab.papers.figures.curves import hop_limit_panels, load_curves, memory_bars, window_table
 from dragonfly_env.lab.papers.figures.transients import accepted_over_time, convergence, varying_loads
 from dragonfly_env.lab.papers.paper import Effort, Paper, PublishedSetting, Routing, Setup
 from dragonfly_env.lab.papers.quantities import (
@@ -87,13 +89,14 @@ hpdc21 = Paper(
         'Gaps between throughputs ("6.60 % higher") are read as points of load, except those to VALn, which fit a '
         "ratio; a gap is met within 0.02.",
         "QA01 to QA05: each policy is measured in the 100 us, from 0 to 1.5 ms, in which it accepts most. The paper "
-        "does not state when it measures. The rule was chosen after Q-adaptive had 0.843 from 1.4 to 1.5 ms (published "
-        "0.8825), where the five claims deviate.",
+        "does not state when it measures. The rule was chosen after the five claims had deviated from 1.4 to 1.5 ms.",
         'Throughputs that the paper calls "a maximum" or "up to" (QA16 to QA19, QA28, QA29) are the highest of all '
         "loads.",
         "Convergence (figure 7): the running mean of the latency over five bins of 10 us stays within 25 % of its "
         "last quarter's mean, and throughput within 10 % of the offered load. Adaptation (figure 8): throughput stays "
-        "within 5 % of the new load. A time is met if it is at most 8 % longer than published.",
+        'within 5 % of the new load. A time that the paper gives without "at most" is met within 8 % to both sides; '
+        "QA39, which is faster, is met as well: faster is not worse. QA40 and QA41 are so much faster that "
+        "the paper must have measured something else.",
         "The paper does not state the loads of figure 9's workloads: 0.8 was chosen, for many-to-many 0.54 (what the "
         "authors' generator makes of 0.8). Nor does it state those of figure 7's panel b.",
         "Ratios are means over seeds of the ratio under one seed.",
@@ -208,6 +211,77 @@ def _overload(effort: Effort) -> Iterator[Point]:
         )
 
 
+_WINDOWS_US = ((0, 50), (0, 100), (25, 125), (100, 200))  # the claims themselves: 300 to 400
+_LATE_US = (1_800, 1_900)
+# Numbers that may depend on the window: claims, hosts, traffic, load, policy. The published ones of a ratio are the
+# ratio times the published value of q-adaptive.
+_IN_WINDOWS: tuple[tuple[dict[str, tuple[Metric, float]], int, str, float, str], ...] = (
+    (
+        {"QA08": (LATENCY_MEAN, 3.43 * 0.76), "QA13": (LATENCY_P99, 5.92 * 1.42)},
+        1056,
+        "uniform",
+        0.8,
+        "ugal-g",
+    ),
+    (
+        {"QA09": (LATENCY_MEAN, 2.59 * 0.76), "QA14": (LATENCY_P99, 3.82 * 1.42)},
+        1056,
+        "uniform",
+        0.8,
+        "ugal-n",
+    ),
+    ({"QA10": (LATENCY_MEAN, 5.22 * 0.76), "QA15": (LATENCY_P99, 18.18 * 1.42)}, 1056, "uniform", 0.8, "par"),
+    ({"QA20": (THROUGHPUT, 0.4820 / 1.03)}, 1056, "adv+1", 0.5, "val-n"),
+    ({"QA25": (LATENCY_P99, 3.12 * 5.10)}, 1056, "adv+1", 0.45, "ugal-g"),
+    ({"QA26": (LATENCY_P99, 12.95 * 5.10)}, 1056, "adv+1", 0.45, "ugal-n"),
+    ({"QA27": (LATENCY_P99, 5.44)}, 1056, "adv+1", 0.45, "par"),
+    ({"QA32": (LATENCY_P99, 8.83 * 8.08)}, 1056, "adv+4", 0.45, "ugal-g"),
+    ({"QA33": (LATENCY_P99, 6.89 * 8.08)}, 1056, "adv+4", 0.45, "ugal-n"),
+    ({"QA35": (FRACTION_BELOW, 0.6369)}, 1056, "adv+4", 0.45, "par"),
+    ({"QA50": (LATENCY_MEAN, 2.33 * 0.96)}, 2550, "adv+1", 0.45, "ugal-g"),
+    ({"QA51": (LATENCY_MEAN, 12.35 * 0.96)}, 2550, "adv+1", 0.45, "ugal-n"),
+    ({"QA52": (LATENCY_MEAN, 2.35 * 0.96)}, 2550, "adv+1", 0.45, "par"),
+    ({"QA54": (LATENCY_MEAN, 1.75), "QA55": (LATENCY_P99, 3.29)}, 2550, "adv+1", 0.45, "val-n"),
+    ({"QA57": (LATENCY_MEAN, 1.77 * 0.62)}, 2550, "stencil3d", 0.8, "ugal-g"),
+    ({"QA59": (LATENCY_P99, 1.31 * 3.08)}, 2550, "stencil3d", 0.8, "par"),
+    (
+        {"QA68": (LATENCY_MEAN, 1.99 * 1.04), "QA69": (LATENCY_P99, 2.86 * 1.81)},
+        2550,
+        "random-neighbors",
+        0.8,
+        "ugal-n",
+    ),
+)
+
+
+def _in_window(policy: str, window: tuple[int, int]) -> Routing:
+    """A policy that is measured in a window."""
+    return Routing("{}@{}-{}".format(policy, *window), policy)
+
+
+@hpdc21.figure("windows", "Numbers near saturation in several windows", window_table)
+def _windows(effort: Effort) -> Iterator[Point]:
+    """Section 5.3 does not state when its window begins: the numbers of heuristics in windows from an empty network on,
+    and the tail of Q-adaptive (QA53) late.
+    """
+    late = _Q_ADAPTIVE_2550.settings
+    unit_ns = 1000.0 * effort.measure_ns / hpdc21.effort(effort.name).measure_ns
+    cases = [(hosts, traffic, load, _in_window(policy, window), window)
+             for _, hosts, traffic, load, policy in _IN_WINDOWS for window in _WINDOWS_US]  # fmt: skip
+    cases.append(
+        (2550, "adv+1", 0.45, Routing("q-adaptive@{}-{}".format(*_LATE_US), "q-adaptive", late), _LATE_US)
+    )
+    for hosts, traffic, load, routing, (begin_us, end_us) in cases:
+        yield from hpdc21.points(
+            effort,
+            {traffic: (load,)},
+            [routing],
+            hosts=hosts,
+            warmup_ns=unit_ns * begin_us,
+            measure_ns=unit_ns * (end_us - begin_us),
+        )
+
+
 @hpdc21.figure("memory", "Memory for Q-values (section 4)", memory_bars)
 def _memory(effort: Effort) -> tuple[Point, ...]:
     """It follows from the topology alone."""
@@ -251,11 +325,16 @@ def _is_worse(seen: Evidence, point: Point, other: Point) -> bool:
 # overload: figure 5 at load 1.0
 
 at = Place("5.3", "overload", "uniform", 1.0, hosts=1056)
-hpdc21.claim("QA01", at, value(PEAK_THROUGHPUT, "q-adaptive"), 0.8825)
-hpdc21.claim("QA02", at, gap(PEAK_THROUGHPUT, "ugal-g", "q-adaptive"), 0.0660)
-hpdc21.claim("QA03", at, gap(PEAK_THROUGHPUT, "ugal-n", "q-adaptive"), 0.1051)
-hpdc21.claim("QA04", at, gap(PEAK_THROUGHPUT, "par", "q-adaptive"), 0.0832)
-hpdc21.claim("QA05", at, gap(PEAK_THROUGHPUT, "min", "q-adaptive"), -0.0329)
+at_the_peak: dict[str, Any] = {
+    "fitted": ("usual",),
+    "fitted_by": "the window was chosen after the value of a later one was known; in the authors' simulator "
+    "q-adaptive declines after its maximum in the same way",
+}
+hpdc21.claim("QA01", at, value(PEAK_THROUGHPUT, "q-adaptive"), 0.8825, **at_the_peak)
+hpdc21.claim("QA02", at, gap(PEAK_THROUGHPUT, "ugal-g", "q-adaptive"), 0.0660, **at_the_peak)
+hpdc21.claim("QA03", at, gap(PEAK_THROUGHPUT, "ugal-n", "q-adaptive"), 0.1051, **at_the_peak)
+hpdc21.claim("QA04", at, gap(PEAK_THROUGHPUT, "par", "q-adaptive"), 0.0832, **at_the_peak)
+hpdc21.claim("QA05", at, gap(PEAK_THROUGHPUT, "min", "q-adaptive"), -0.0329, **at_the_peak)
 
 
 # fig5
@@ -275,7 +354,8 @@ hpdc21.claim("QA18", at, gap(THROUGHPUT, "ugal-n", "q-adaptive"), 0.0820, note=n
 hpdc21.claim("QA19", at, gap(THROUGHPUT, "par", "q-adaptive"), 0.0309, note=note)
 
 at = Place("5.3", "fig5", "adv+1", 0.5, hosts=1056)
-hpdc21.claim("QA20", at, relative_gap(THROUGHPUT, "val-n", "q-adaptive"), 0.030)
+why = "val-n scatters between seeds, and between windows of one run, by as much as the bounds are apart"
+hpdc21.claim("QA20", at, relative_gap(THROUGHPUT, "val-n", "q-adaptive"), 0.030, scatters=why)
 hpdc21.claim("QA21", at, value(HOPS, "q-adaptive"), 3.06, note="maximum load")
 hpdc21.claim("QA22", at, ratio(HOPS, "val-n", "q-adaptive"), 1.80, note="maximum load")
 
@@ -295,7 +375,8 @@ note = "q-adaptive has the lowest mean latency of all: every other policy shows 
 hpdc21.claim("QA74", at, shows(lowest_mean, "q-adaptive"), rivals=_HEURISTICS, note=note)
 
 at = Place("5.3", "fig5", "adv+4", hosts=1056)
-hpdc21.claim("QA28", at, value(THROUGHPUT, "q-adaptive"), 0.4493, note="up to: the highest of all loads")
+note, why = "up to: the highest of all loads", "the mean lies at the bound"
+hpdc21.claim("QA28", at, value(THROUGHPUT, "q-adaptive"), 0.4493, scatters=why, note=note)
 hpdc21.claim(
     "QA29", at, relative_gap(THROUGHPUT, "val-n", "q-adaptive"), -0.0169, note="the highest of all loads"
 )
@@ -317,7 +398,8 @@ def largest_saving(seen: Evidence) -> Measured:
     savings = {load: 1.0 - own[load] / other[load] for load in own if load in other}
     details = ", ".join(f"load {load:g}: {saving:.1%}" for load, saving in savings.items())
     by_percent = {f"at_{100 * load:.0f}": saving for load, saving in savings.items()}
-    return Measured(max(savings.values()), details=details, values=by_percent)
+    ratios = {f"ratio_{100 * load:.0f}": 1.0 / (1.0 - saving) for load, saving in savings.items()}
+    return Measured(max(savings.values()), details=details, values={**by_percent, **ratios})
 
 
 at, adaptive = Place("5.3", "fig5", "uniform", hosts=1056), ("ugal-g", "ugal-n", "par")
@@ -411,7 +493,7 @@ def _(seen: Evidence) -> Measured:
 # fig8
 
 for name, traffic, load, time_us, quick, met, note in (
-    ("QA39", "uniform 0.4->0.8", 0.4, 156, True, (None, None), "load step at 1600 us"),
+    ("QA39", "uniform 0.4->0.8", 0.4, 156, True, (None, 168.48), "load step at 1600 us; faster is not worse"),
     ("QA40", "adv+4 0.2->0.4", 0.2, 455, False, (None, None), "load step at 3215 us"),
     ("QA41", "adv+4 0.4->0.2", 0.4, 440, False, (None, None), "load step at 2610 us"),
     ("QA79", "uniform 0.8->0.4", 0.8, 0, True, (0, 30), "responds instantly at 1280 us"),
@@ -443,15 +525,21 @@ hpdc21.claim("QA54", at, value(LATENCY_MEAN, "val-n"), 1.75, quick=True)
 hpdc21.claim("QA55", at, value(LATENCY_P99, "val-n"), 3.29, quick=True)
 
 at = Place("6", "fig9", "stencil3d", hosts=2550)
-hpdc21.claim("QA56", at, value(LATENCY_MEAN, "q-adaptive"), 0.62, note="load not stated")
+by_load: dict[str, Any] = {
+    "fitted": ("usual",),
+    "fitted_by": "the load of each workload is not stated, and was chosen by what the paper says of the workload: one "
+    "row of each is fitted",
+    "note": "load not stated",
+}
+hpdc21.claim("QA56", at, value(LATENCY_MEAN, "q-adaptive"), 0.62, **by_load)
 hpdc21.claim("QA58", at, value(LATENCY_P99, "q-adaptive"), 3.08)
 
 at = Place("6", "fig9", "many-to-many", hosts=2550)
-hpdc21.claim("QA60", at, value(LATENCY_MEAN, "q-adaptive"), 1.15, note="load not stated")
+hpdc21.claim("QA60", at, value(LATENCY_MEAN, "q-adaptive"), 1.15, **by_load)
 hpdc21.claim("QA62", at, value(LATENCY_P99, "q-adaptive"), 1.50)
 
 at = Place("6", "fig9", "random-neighbors", hosts=2550)
-hpdc21.claim("QA64", at, value(LATENCY_MEAN, "min"), 1.01, quick=True, note="load not stated")
+hpdc21.claim("QA64", at, value(LATENCY_MEAN, "min"), 1.01, quick=True, **by_load)
 hpdc21.claim("QA65", at, value(LATENCY_P99, "min"), 1.64, quick=True)
 hpdc21.claim("QA66", at, value(LATENCY_MEAN, "q-adaptive"), 1.04)
 hpdc21.claim("QA67", at, value(LATENCY_P99, "q-adaptive"), 1.81)
@@ -530,6 +618,25 @@ def _(seen: Evidence) -> Measured:
     return stated(holds, "; ".join(described))
 
 
+# windows
+
+for numbers, hosts, traffic, load, policy in _IN_WINDOWS:
+    for window in _WINDOWS_US:
+        for name, (metric, published) in numbers.items():
+            hpdc21.claim(
+                "{}-{}-{}us".format(name, *window),
+                Place("5.3; 6", "windows", traffic, load, hosts=hosts),
+                value(metric, _in_window(policy, window).label),
+                published,
+                quick=True,
+                aside=True,
+            )
+late = value(LATENCY_P99, "q-adaptive@{}-{}".format(*_LATE_US))
+hpdc21.claim(
+    "QA53-1800-1900us", Place("6", "windows", "adv+1", 0.45, hosts=2550), late, 3.17, quick=True, aside=True
+)
+
+
 # memory
 
 
@@ -553,40 +660,30 @@ def table_memory(seen: Evidence) -> Measured:
     return Measured(max(ratios), details="; ".join(sizes))
 
 
-# Figures in braces are measurements of the report. What other windows would have given is on the page hpdc21: single
-# runs, cut into windows.
+# Figures in braces are measurements of the report. What other windows give is in the figure `windows`: a window that
+# meets a claim explains it only if that window breaks no claim that later windows meet.
+_EARLY = "as the buffers fill; that window breaks claims that later ones meet (page hpdc21)"
 hpdc21.explanations = {
-    "QA15": "experiment: par fills its buffers: the window from 25 to 125 us has the published latency and later "
-    "ones have more (page hpdc21)",
-    "QA20": "experiment: val-n accepts {val-n:.3f} from 300 to 400 us; in the windows from 25 to 300 us the claim is "
-    "met (page hpdc21)",
-    "QA27": "experiment: the first 50 us and the first 100 us are within the tolerance (page hpdc21)",
-    "QA28": "open: {deviation:.1f} % more than published where 2 % count; {runs} seed(s)",
-    "QA35": "experiment: par fills its buffers: the first 100 us are within the tolerance (page hpdc21)",
-    "QA38": "experiment: the load is not stated: at 0.2 it settles within the published time; at 0.45 it is within "
-    "50 % of its level by then (page hpdc21)",
-    "QA39": "open: the paper states no criterion; throughput stays within 5 % of the new load after "
-    "{mean:.0f} us",
+    "QA15": f"open: met in a window from 25 to 125 us, {_EARLY}",
+    "QA20": "open: val-n accepts {val-n:.3f} from 300 to 400 us",
+    "QA27": f"open: met in the first 50 us and in the first 100 us, {_EARLY}",
+    "QA28": "open: {deviation:.1f} % more than published where 2 % count; {runs:.0f} seed(s)",
+    "QA35": f"open: met in the first 100 us, {_EARLY}",
+    "QA38": "experiment: the load is not stated: at 0.2 it settles within the published time (figure 7)",
+    "QA39": "open: throughput stays within 5 % of the new load after {mean:.0f} us; the paper states no criterion",
     "QA40": "experiment: the paper states no criterion: throughput stays within 5 % of the new load after "
-    "{mean:.0f} us; latency is within 5 % of its level before the published time and within 2 % after it (page "
-    "hpdc21)",
-    "QA41": "open: throughput stays within 5 % of the new load after {mean:.0f} us; throughput and latency are within "
-    "2 to 25 % of their levels far before the published time",
-    "QA52": "experiment: par fills its buffers: the first 100 us are within the tolerance and later windows have "
-    "more (page hpdc21)",
-    "QA53": "experiment: still falling: {mean:.2f} us at 1.4 to 1.5 ms, less until 1.9 ms, and never the published "
-    "time (page hpdc21)",
-    "QA55": "experiment: the first 50 us are within the tolerance; val-n is stationary from 100 us on (page hpdc21)",
-    "QA59": "open: par has {par:.2f} us at a load of 0.8; at 0.88 it has the published time, and ugal-g's mean (QA57) "
-    "is too long then; the load is not stated",
-    "QA61": "experiment: a tie (min {min:.3f} us and ugal-g {ugal-g:.3f}); at a load of 0.50 the published "
-    "order holds; the load is not stated",
-    "QA68": "experiment: ugal-n fills its buffers: the first 100 us are within the tolerance (page hpdc21)",
-    "QA69": "experiment: as QA68: the first 100 us are within the tolerance (page hpdc21)",
-    "QA72": "open: {at_50:.2f} at a load of 0.5 and {at_45:.2f} at 0.45 (q-adaptive from 1.4 ms and val-n "
-    "from 300 us); no window of val-n from 0 to 500 us has the published saving",
-    "QA75": "experiment: par's {par:.2f} us and q-adaptive's {q-adaptive:.2f} are {apart:.0f} % apart and "
-    "both below ugal-g and ugal-n; with par's first 100 us they are within 25 % (page hpdc21)",
-    "QA80": "experiment: as QA53 and QA55: q-adaptive's tail is still falling and val-n's is lower at "
-    "{val-n:.2f} us; at 1.8 to 1.9 ms q-adaptive's is the lower one",
+    "{mean:.0f} us, and latency takes longer to settle (figure 8)",
+    "QA41": "open: throughput stays within 5 % of the new load after {mean:.0f} us; the paper states no criterion",
+    "QA52": f"open: met in the first 100 us, {_EARLY}",
+    "QA53": "open: a deviation with a trend: {mean:.2f} us at 1.4 to 1.5 ms, less in later windows (page hpdc21)",
+    "QA55": f"open: met in the first 50 us, {_EARLY}",
+    "QA59": "open: par has {par:.2f} us at a load of 0.8; the load is not stated",
+    "QA61": "experiment: a tie (min {min:.3f} us and ugal-g {ugal-g:.3f}); the load is not stated",
+    "QA68": f"open: met in the first 100 us, {_EARLY}",
+    "QA69": f"open: met in the first 100 us, {_EARLY}",
+    "QA72": "open: {at_50:.2f} at a load of 0.5 and {at_45:.2f} at 0.45 (q-adaptive from 1.4 ms, val-n from 300 us); "
+    "read as a ratio, 1.75 x, it is {ratio_45:.2f} at 0.45 and {ratio_50:.2f} at 0.5",
+    "QA75": "open: par's {par:.2f} us and q-adaptive's {q-adaptive:.2f} are {apart:.0f} % apart and both below ugal-g "
+    "and ugal-n; as QA35, they are closer in par's first 100 us",
+    "QA80": "open: as QA53: q-adaptive's tail is still falling and val-n's is lower at {val-n:.2f} us",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import math
 import platform
 import re
@@ -39,10 +40,11 @@ from dragonfly_env.sweeps.measure import machine
 
 COLUMNS = (
     "id", "section", "figure", "claim", "published", "measured", "ci95", "unit", "met_from", "met_to", "deviation",
-    "ordering", "verdict", "uncertain", "counts_as", "repeats", "setting", "variant", "explanation", "remark",
+    "ordering", "verdict", "uncertain", "counts_as", "repeats", "setting", "variant", "explanation", "remark", "values",
 )  # fmt: skip
 _COLORS = {MET: "green", DEVIATES: "yellow", **dict.fromkeys((NOT_DECIDED, NOT_RUN, INPUT, EXCLUDED), "dim")}
 _COUNTED = (MET, DEVIATES, NOT_DECIDED, FITTED, STRUCK, REPEATED, NOT_RUN, INPUT, EXCLUDED)
+_JUDGED_ALONE = (MET, DEVIATES, NOT_DECIDED, FITTED, STRUCK)
 _ALWAYS_COUNTED = (MET, DEVIATES, NOT_DECIDED, FITTED, NOT_RUN)
 _OTHER_SETTING = "†"
 _WITHOUT_UNIT = ("fraction", "load", "relative")
@@ -127,7 +129,8 @@ def as_csv(judged: Sequence[JudgedReproduction]) -> str:
     """Table with a row per claim and model variant; numbers in full, empty where there is none.
 
     ``met_from`` and ``met_to`` are the values that count as met, ``setting`` says in what the simulations differ from
-    the published ones, ``counts_as`` how the claim is counted (`Verdict.counts_as`).
+    the published ones, ``counts_as`` how the claim is counted (`Verdict.counts_as`), and ``values`` has further
+    measured numbers as JSON. `stored.judge_again` reads the table.
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -157,8 +160,11 @@ def as_csv(judged: Sequence[JudgedReproduction]) -> str:
                     verdict.repeats,
                     verdict.setting,
                     one.variant,
-                    verdict.explanation,
-                    verdict.reason,
+                    micro(verdict.explanation),
+                    micro(verdict.reason),
+                    ""
+                    if measured is None or not measured.values
+                    else json.dumps(dict(measured.values), default=str),
                 ]
             )
     return text.getvalue()
@@ -170,7 +176,6 @@ def as_markdown(judged: Sequence[JudgedReproduction], pictures: Mapping[str, str
     With several model variants the table has two columns of each, and ``variant`` says which of them meet a claim.
     """
     work, effort = judged[0].work, judged[0].work.effort
-    every = [verdict for one in judged for verdict in one.verdicts]
     lines = [
         f"# {work.paper.reference}: published and measured",
         "",
@@ -191,37 +196,48 @@ def as_markdown(judged: Sequence[JudgedReproduction], pictures: Mapping[str, str
     if effort.learner_settings:
         settings = ", ".join(f"{name} = {value}" for name, value in effort.learner_settings)
         lines += [f"Learners differ from the paper: {settings}.", ""]
-    several = len(judged) > 1
     rows = list(csv.DictReader(as_csv(judged).splitlines()))
-    lines += [*summary(rows), "", "## Claims", "", *_table(judged)]
-    if several:
-        lines += ["", *_which_needs_which(judged)]
-    lines += ["", "## How to read it", ""]
-    lines += [
-        f"* {work.paper.rule}",
+    lines += [*summary(rows), "", "## Claims", "", *claims_table(judged)]
+    lines += ["", "## How to read it", "", *notes(judged)]
+    for title, file in pictures.items():
+        lines += ["", f"## {heading(title, file)}", "", f"![{title}]({file})"]
+        lines += ["", found] if (found := claims_of(judged, file)) else []
+    return micro("\n".join(lines)) + "\n"
+
+
+def notes(judged: Sequence[JudgedReproduction]) -> list[str]:
+    """Say how the table is to be read: the rule, the labels, settings, interpretations, and details of claims."""
+    paper = judged[0].work.paper
+    every = [verdict for one in judged for verdict in one.verdicts]
+    lines = [
+        f"* {paper.rule}",
         "* Measured: mean over seeds ± 95 % confidence interval (Student's t); in brackets: decides nothing. "
         "Uncertain: the interval reaches over a bound, so that more runs might turn the verdict.",
-        '* Not decided: the bounds include "no effect", or the runs that are compared are identical. Fitted: the '
-        "variant was chosen because it meets the claim, which then tests nothing. Repeats: the same sentence of the "
-        "paper in another setting. None of these counts as met.",
+        '* Not decided: the bounds include "no effect", the runs that are compared are identical, or runs scatter over '
+        "the bound, as the row says. Fitted: the variant or the setting was chosen because it meets the claim, which "
+        "then tests nothing. Repeats: the same sentence of the paper in another setting. None of these counts as met.",
+        *(f"* Fitted ({', '.join(ids)}): {reason}." for reason, ids in _grouped(every, "fitted_by").items()),
         *(
             f"* Struck ({', '.join(ids)}): {reason}. It is met, and does not count."
             for reason, ids in _grouped(every, "struck").items()
         ),
         "* Explanation of a deviation: an experiment, the public simulator if it deviates as this one does, or open.",
         *_settings(every),
-        *(f"* {sentence}" for sentence in work.paper.interpretations),
+        *(f"* {sentence}" for sentence in paper.interpretations),
     ]
     for one in judged:
-        variant = f" (`{one.variant}`)" if several else ""
+        variant = f" (`{one.variant}`)" if len(judged) > 1 else ""
         reasons = _grouped(one.verdicts, "reason")
         lines += [f"* {', '.join(ids)}{variant}: {reason}." for reason, ids in reasons.items()]
-    for title, file in pictures.items():
-        lines += ["", f"## {_heading(title, file)}", "", f"![{title}]({file})", *_claims_of(judged, file)]
-    return re.sub(r"(?<=\d) us\b", " µs", "\n".join(lines)) + "\n"
+    return [micro(line) for line in lines]
 
 
-def _heading(title: str, file: str) -> str:
+def micro(text: str) -> str:
+    """The text with µs for us."""
+    return re.sub(r"(?<=\d) us\b", " µs", re.sub(r"\bin us\b", "in µs", text))
+
+
+def heading(title: str, file: str) -> str:
     """The title, after the paper's own number of the figure if the file is named after it."""
     numbered = re.match(r"(fig|table)(\d+[a-z]*)", file)
     if numbered is None:
@@ -230,8 +246,8 @@ def _heading(title: str, file: str) -> str:
     return f"{'Figure' if kind == 'fig' else 'Table'} {number}: {title}"
 
 
-def _claims_of(judged: Sequence[JudgedReproduction], file: str) -> list[str]:
-    """Count the claims about a figure that are met, and name those that deviate; nothing if no claim counts."""
+def claims_of(judged: Sequence[JudgedReproduction], file: str) -> str:
+    """Count the claims about a figure that are met, and name those that deviate; empty if no claim counts."""
     for one in judged:
         suffix = "" if one.work.variant is one.work.paper.usual else f"-{one.variant}"
         own = [verdict for verdict in one.verdicts if f"{verdict.claim.figure}{suffix}.png" == file]
@@ -244,20 +260,20 @@ def _claims_of(judged: Sequence[JudgedReproduction], file: str) -> list[str]:
         if counted:
             text = f"{met} of {counted} claims about this figure are met."
             others = [f"{', '.join(ids)} ({kind})" for kind, ids in deviating.items()]
-            return ["", text + (f" These deviate: {'; '.join(others)}." if others else "")]
-    return []
+            return text + (f" These deviate: {'; '.join(others)}." if others else "")
+    return ""
 
 
 def summary(rows: Sequence[Mapping[str, str]]) -> list[str]:
-    """Begin the report: what became of the sentences of the paper, by variant, and the claims that deviate."""
+    """Begin the report: what became of the claims of the paper, by variant, and those that deviate."""
     variants = list(dict.fromkeys(row["variant"] for row in rows))
     kinds = [kind.rstrip(": ") for kind in EXPLANATIONS]
     lines = [
         "## Summary",
         "",
-        f"| variant | sentences | met | {' | '.join(f'deviates: {kind}' for kind in kinds)} | not decided | fitted "
-        "| struck | orderings that hold |",
-        f"|---|---:|---:|{'---:|' * len(kinds)}---:|---:|---:|---:|",
+        f"| variant | rows | met | {' | '.join(f'deviates: {kind}' for kind in kinds)} | not decided | fitted "
+        "| struck | orderings that hold | numbers met |",
+        f"|---|---:|---:|{'---:|' * len(kinds)}---:|---:|---:|---:|---:|",
     ]
     listed = []
     for variant in variants:
@@ -273,18 +289,20 @@ def summary(rows: Sequence[Mapping[str, str]]) -> list[str]:
         ]
         cells = [
             f"`{variant}`",
-            f"{sum(counts[name] for name in (MET, DEVIATES, NOT_DECIDED, FITTED, STRUCK))}",
+            f"{sum(counts[name] for name in _JUDGED_ALONE)}",
             f"{counts[MET]}" + (f" ({unsure} uncertain)" if unsure else ""),
             *(f"{len(ids)}" for ids in deviating.values()),
             *(f"{counts[name]}" for name in (NOT_DECIDED, FITTED, STRUCK)),
             f"{orderings.count('holds')} of {len(orderings)}" if orderings else "-",
+            _numbers_met(own),
         ]
         lines.append(f"| {' | '.join(cells)} |")
         listed += [f"| `{variant}` | {kind} | {', '.join(ids)} |" for kind, ids in deviating.items() if ids]
     lines += [
         "",
-        "Each sentence of the paper counts once, if it was run and can be judged. The table of claims also has "
-        "repetitions, inputs, and claims that were not run.",
+        "A row counts if it was run and can be judged. Rows that repeat a sentence in another setting, inputs, and "
+        "rows that were not run do not count. A number joins the rows whose ids differ in their last letter alone "
+        "(LI03a to LI03d), and is met if all of these are.",
     ]
     if listed:
         lines += ["", "Claims that deviate, by what explains them (each claim in the table below):", ""]
@@ -292,7 +310,17 @@ def summary(rows: Sequence[Mapping[str, str]]) -> list[str]:
     return lines
 
 
-def _table(judged: Sequence[JudgedReproduction]) -> list[str]:
+def _numbers_met(rows: Sequence[Mapping[str, str]]) -> str:
+    """How many numbers of the list of claims have rows that are all met, of those with a row that counts."""
+    labels: dict[str, set[str]] = {}
+    for row in rows:
+        if row["counts_as"] in _JUDGED_ALONE:
+            labels.setdefault(row["id"].partition("-")[0].rstrip("abcdefgh"), set()).add(row["counts_as"])
+    return f"{sum(found == {MET} for found in labels.values())} of {len(labels)}"
+
+
+def claims_table(judged: Sequence[JudgedReproduction]) -> list[str]:
+    """A row per claim; of several model variants two columns each, and after the table which claims need which."""
     columns = " | ".join(
         "measured | verdict" if len(judged) == 1 else f"`{one.variant}` | verdict" for one in judged
     )
@@ -306,8 +334,10 @@ def _table(judged: Sequence[JudgedReproduction]) -> list[str]:
         explanation = next((verdict.explanation for verdict in verdicts if verdict.explanation), "")
         lines.append(
             f"| {claim.id} | {claim.figure} | {claim.describe()} | {_published(verdicts[0])} | {found} "
-            f"| {_variant(judged, verdicts)} | {explanation.replace('|', '/')} |"
+            f"| {_variant(judged, verdicts)} | {micro(explanation.replace('|', '/'))} |"
         )
+    if len(judged) > 1:
+        lines += ["", *_which_needs_which(judged)]
     return lines
 
 

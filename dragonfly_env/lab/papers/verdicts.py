@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from dragonfly_env.lab.papers.claims import Claim, Measured, excluded, given, measure_claim
@@ -32,8 +32,8 @@ class Verdict:
     # relative, of gaps, savings and reductions absolute; NaN for orderings and where nothing was measured
     deviation: float
     # ``met``, ``deviates`` or ``not decided`` (the bounds include "no effect", or the runs that are compared are
-    # identical); ``not run``; ``input`` of what the reproduction starts from, ``not reproducible`` of what it cannot
-    # show
+    # identical or scatter over a bound: `Claim.scatters`); ``not run``; ``input`` of what the reproduction starts from,
+    # ``not reproducible`` of what it cannot show
     verdict: str
     reason: str = ""  # why it was not run or not decided, or details of what was measured
     fitted: bool = False  # whether the model variant was chosen by this claim, which then tests nothing
@@ -60,6 +60,11 @@ class Verdict:
         return self.claim.struck if self.counts_as == STRUCK else ""
 
     @property
+    def fitted_by(self) -> str:
+        """The rule or setting that was chosen by this claim, if that is why it does not count."""
+        return self.claim.fitted_by if self.counts_as == FITTED else ""
+
+    @property
     def ordering(self) -> str:
         """``holds``, ``reversed``, or nothing: also where nothing is decided."""
         return "" if self.measured is None or self.verdict not in (MET, DEVIATES) else self.measured.ordering
@@ -69,10 +74,14 @@ class Verdict:
         """Whether more runs might turn it: the 95 % interval reaches over a bound."""
         if self.measured is None or self.verdict not in (MET, DEVIATES):
             return False
-        if self.claim.is_ordering or self.claim.relation.pairs is not None or math.isnan(self.measured.ci95):
-            return self.measured.uncertain
-        mean, half = self.measured.mean, self.measured.ci95
-        return any(abs(bound - mean) < half for bound in self.claim.accepted)
+        return reaches_over(self.claim, self.measured)
+
+
+def reaches_over(claim: Claim, measured: Measured) -> bool:
+    """Whether the 95 % interval of a measurement reaches over a bound of the claim."""
+    if claim.is_ordering or claim.relation.pairs is not None or math.isnan(measured.ci95):
+        return measured.uncertain
+    return any(abs(bound - measured.mean) < measured.ci95 for bound in claim.accepted)
 
 
 def judge(claim: Claim, measured: Measured) -> Verdict:
@@ -93,6 +102,8 @@ def judge(claim: Claim, measured: Measured) -> Verdict:
 
 def _judge_number(claim: Claim, measured: Measured) -> tuple[str, str]:
     """(verdict, why nothing is decided)."""
+    if claim.scatters and reaches_over(claim, measured):
+        return NOT_DECIDED, claim.scatters
     low, high = claim.accepted
     if not low - _SLACK <= measured.mean <= high + _SLACK:
         return DEVIATES, ""
@@ -132,22 +143,26 @@ def judge_all(
     published: PublishedSetting = PUBLISHED,
 ) -> tuple[Verdict, ...]:
     """A verdict on every claim. If several say one sentence in other settings, the first that was judged counts."""
-    verdicts: list[Verdict] = []
+    verdicts = (
+        replace(_verdict(claim, findings, decides_all), setting=_setting(claim, findings, published))
+        for claim in claims
+    )
+    return counted(verdicts, variant)
+
+
+def counted(verdicts: Iterable[Verdict], variant: str) -> tuple[Verdict, ...]:
+    """The verdicts under a model variant: which were fitted to it, and which repeat a sentence that counts already."""
     counting: dict[str, str] = {}
-    for claim in claims:
-        verdict = _verdict(claim, findings, decides_all)
-        if verdict.verdict in _JUDGED:
+    found = []
+    for verdict in verdicts:
+        claim = verdict.claim
+        if verdict.verdict in _JUDGED and not claim.aside:
             counting.setdefault(claim.sentence, claim.id)
-        first = counting.get(claim.sentence, claim.id)
-        verdicts.append(
-            replace(
-                verdict,
-                fitted=variant in claim.fitted,
-                setting=_setting(claim, findings, published),
-                repeats="" if first == claim.id else first,
-            )
+        first = claim.sentence if claim.aside else counting.get(claim.sentence, claim.id)
+        found.append(
+            replace(verdict, fitted=variant in claim.fitted, repeats="" if first == claim.id else first)
         )
-    return tuple(verdicts)
+    return tuple(found)
 
 
 def _verdict(claim: Claim, findings: Findings, decides_all: bool) -> Verdict:

@@ -5,9 +5,11 @@ tables (section 4).
 
 from __future__ import annotations
 
+import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
-from dragonfly_env.colors import SERIES, looks
+from dragonfly_env.colors import LIGHT, SERIES, SPAN, looks
 from dragonfly_env.lab.papers.figures.panels import (
     Published,
     legend_handles,
@@ -129,4 +131,34 @@ def memory_bars(findings: Findings, figure: str) -> Figure:
     panel.margins(y=0.15)
     panel.legend(frameon=False, loc="upper left")
     panel.grid(visible=False, axis="x")
+    return drawn
+
+
+def window_table(findings: Findings, figure: str) -> Figure:
+    """A table of numbers by window, from what was measured; dark cells are not within the tolerance of the claim."""
+    findings.simulated(figure)
+    found = {}
+    for claim in findings.claims:
+        if claim.figure == figure and (
+            own := findings.select(figure, traffic=claim.traffic, policy=claim.policy)
+        ):
+            name, _, window = claim.id.partition("-")
+            found[name, window] = claim, float(np.mean(claim.metrics[0].values(findings, own[0])))
+    names, windows = (tuple(dict.fromkeys(key[part] for key in found)) for part in (0, 1))
+    drawn, axes = grid(7.2, 5.2, 1, 1)
+    panel = axes[0][0]
+    for (name, window), (claim, measured) in found.items():
+        low, high = claim.accepted
+        at = windows.index(window), names.index(name)
+        color = SPAN if low <= measured <= high else LIGHT
+        panel.add_patch(Rectangle((at[0] - 0.5, at[1] - 0.5), 1.0, 1.0, facecolor=color, edgecolor="white"))
+        panel.text(*at, f"{measured:.3g}", ha="center", va="center", fontsize=8)
+    published = {name: claim.published for (name, _), (claim, _) in found.items()}
+    panel.set_yticks(range(len(names)), [f"{name}: {published[name]:.3g}" for name in names])
+    panel.set_xticks(range(len(windows)), [f"{window.removesuffix('us')} µs" for window in windows])
+    panel.set_xlim(-0.5, len(windows) - 0.5)
+    panel.set_ylim(len(names) - 0.5, -0.5)
+    panel.set_xlabel("window (in µs from an empty network); light: within the tolerance of the claim")
+    panel.set_ylabel("claim: published value")
+    panel.grid(visible=False)
     return drawn
