@@ -36,7 +36,7 @@ class Evaluation:
     latency_mean_ns: float
     """Mean packet latency."""
     accepted_load: float
-    """What was delivered, as a fraction of the bandwidth of hosts."""
+    """Delivered packets, as a fraction of the bandwidth of hosts."""
     minimal_fraction: float
     """Fraction of packets on minimal paths."""
     hops_mean: float
@@ -44,7 +44,7 @@ class Evaluation:
     seeds: tuple[int, ...]
     """The seeds of the runs."""
     metrics: tuple[Metrics, ...] = dataclasses.field(repr=False)
-    """What each run measured."""
+    """Metrics of each run."""
 
 
 def join(

@@ -198,7 +198,7 @@ class NetworkAgent(ABC):
         self.metadata: dict[str, Any] = {}
         self.networks: Any = None  # a module of all networks, which are saved
         self._trained: TrainedLayout | None = None
-        self._layout: object = None  # that was checked last
+        self._layout: object = None  # the layout that was checked last
         self._trained_on: dict[str, Any] = {}  # see `network_of`; empty: nothing was learned yet
         self._here: dict[str, Any] = {}
 

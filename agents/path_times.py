@@ -204,7 +204,7 @@ class PathTimesAgent:
         return self.weights
 
     def _inputs(self, layout: Layout, obs: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
-        """(N, paths, 1 + features) of the regressions: 1, and quantities."""
+        """(N, paths, 1 + features) inputs of the regressions: 1, and quantities."""
         blocks = [layout[name] for name in FEATURES]
         values = [obs[:, block.columns] * (block.unit or 1.0) for block in blocks]
         ones = np.ones((len(obs), len(self._built("act()"))))

@@ -60,7 +60,9 @@ FloatArray = npt.NDArray[np.float32]
 TimeArray = npt.NDArray[np.float64]
 _VALIDATION_WARMUP_NS, _VALIDATION_NS = 20_000.0, 30_000.0
 _ALL = 2**62  # transitions: to the end of an episode
-_UNKNOWN_NS = 2_000.0  # at the end of an episode: many packets are open, those that are slow
+_UNKNOWN_NS = (
+    2_000.0  # wait assumed for packets that are open at the end of an episode, which are the slow ones
+)
 
 FEATURES = MappingProxyType(
     {
@@ -236,12 +238,12 @@ class ActionScores(torch.nn.Module):
             self.policy[-1].bias.zero_()
 
     def log_probabilities(self, rows: Any, masks: Any) -> Any:
-        """(N, A) of legal actions, from rows (N, A, F) and masks (N, A); minus infinity of others."""
+        """(N, A) log-probabilities of legal actions, for rows (N, A, F) and masks (N, A); others: minus infinity."""
         scores = self.policy(rows)[..., 0].masked_fill(~masks, -torch.inf)
         return torch.log_softmax(scores, dim=1)
 
     def values(self, rows: Any, masks: Any) -> Any:
-        """(N,) what is to be expected of decisions."""
+        """(N,) expected returns of the decisions."""
         legal = masks[..., None].float()
         mean = (torch.relu(self.embedding(rows)) * legal).sum(dim=1) / legal.sum(dim=1)
         return self.value(mean)[:, 0]
@@ -265,11 +267,11 @@ class DecisionScores(torch.nn.Module):
             self.policy[-1].bias.zero_()
 
     def log_probabilities(self, rows: Any, masks: Any) -> Any:
-        """(N, A) of legal actions, from observations (N, columns) and masks (N, A); minus infinity of others."""
+        """(N, A) log-probabilities of legal actions, for observations (N, columns), masks (N, A); else -inf."""
         return torch.log_softmax(self.policy(rows).masked_fill(~masks, -torch.inf), dim=1)
 
     def values(self, rows: Any, masks: Any) -> Any:
-        """(N,) what is to be expected of decisions."""
+        """(N,) expected returns of the decisions."""
         return self.value(rows)[:, 0]
 
 
@@ -339,7 +341,7 @@ def units_of(trained: TrainedLayout) -> dict[str, float]:
         fixed = 2.0 if name in ("candidate_kind", "hops", "candidate_hops") else unit
         if name.endswith("_packets"):
             fixed = 16.0
-        in_ns = trained.occupancy_unit == "ns" and name in OCCUPANCY_FEATURES  # the same in every network
+        in_ns = trained.occupancy_unit == "ns" and name in OCCUPANCY_FEATURES  # equal in every network
         units[name] = unit if unit == 0 or in_ns else fixed
     return units
 
@@ -351,9 +353,9 @@ class Samples(NamedTuple):
     """M decisions with what came of them."""
 
     obs: FloatArray  # (M, columns)
-    masks: npt.NDArray[np.bool_]  # (M, A) of the rows that decided
+    masks: npt.NDArray[np.bool_]  # (M, A) masks of the rows that decided
     actions: IntArray  # (M,)
-    log_probs: FloatArray  # (M,) of these, when they were chosen; NaN: not known
+    log_probs: FloatArray  # (M,) log-probabilities of the actions when they were chosen; NaN: unknown
     returns: FloatArray  # (M,)
     scenarios: npt.NDArray[np.int32]  # (M,)
 
@@ -460,14 +462,14 @@ class PpoAgent(NetworkAgent):
         super().__init__(settings, seed=seed)
         self.improvements = self.decisions = 0
         self.second_stage = self.settings.first_stage_decisions == 0
-        self.costs: list[float] = []  # of the last validation: packets in the system, by scenario
-        self.best_costs: list[float] = []  # of the best one
+        self.costs: list[float] = []  # packets in the system at the last validation, by scenario
+        self.best_costs: list[float] = []  # packets in the system at the best validation, by scenario
         self.greedy = (
             False  # whether the likeliest actions were better than drawn ones in the best validation
         )
         self._collected: list[Samples] = []
         self._validated_at = 0
-        self._env: BatchedRoutingEnv | None = None  # of the training
+        self._env: BatchedRoutingEnv | None = None  # environment of the training
         self._statistics: dict[str, float] = {}
 
     def __repr__(self) -> str:
@@ -729,7 +731,7 @@ class PpoAgent(NetworkAgent):
         units = units_of(trained)
         if self.settings.scoring == "all":
             units = dict.fromkeys(units, 0.0)
-        elif trained.occupancy_unit == "ns":  # the same in every network: nothing need be converted
+        elif trained.occupancy_unit == "ns":  # times are equal in every network and need no conversion
             units = {name: 0.0 if name in OCCUPANCY_FEATURES else unit for name, unit in units.items()}
         return self.as_mlp(policy, units, scoring=self.settings.scoring, output=output)
 

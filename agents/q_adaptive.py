@@ -50,7 +50,9 @@ class QAdaptiveReference(ReferenceLearner):
         """(m, g, ports) where estimates start, in ns."""
         wiring, m = self._wiring, len(self._wiring.groups)
         peers, groups = wiring.peers[:, None, :], np.arange(wiring.topology.num_groups)[None, :, None]
-        if self._given["initial_values"] == "latency" and wiring.topology.group == ALL_TO_ALL:  # as published
+        if (
+            self._given["initial_values"] == "latency" and wiring.topology.group == ALL_TO_ALL
+        ):  # the published rule
             direct = wiring.is_global & (wiring.groups[peers] == groups)
             ps = wiring.global_latency_ps + np.where(direct, 0, wiring.local_latency_ps)
         else:  # through the port, and on from the router behind it
@@ -93,7 +95,7 @@ class QAdaptiveReference(ReferenceLearner):
         """The source router and the first router of an intermediate group have a choice."""
         values = self._table[visits.routers, visits.rows].astype(np.float64)
         best = values.argmin(axis=1)
-        promised = values  # what waits in front of a port now is no news for others
+        promised = values  # the report leaves out the packets that wait in front of a port now
         if self._sees_queues:
             waiting = (
                 self._given["queue_weight"] * visits.queued

@@ -75,7 +75,7 @@ def load_q_table(simulation: Simulation, path: str | Path) -> dict[str, Any]:
     if about["topology"] != topology:
         raise config_error("path", str(path), f"was learnt on {about['topology']}, this is {topology}")
     policy = simulation.config.policy_object.to_dict()
-    for name in ("name", "rows"):  # what rows and columns of a table mean; the other parameters may differ
+    for name in ("name", "rows"):  # meaning of rows and columns of a table; the other parameters may differ
         if about["policy"].get(name) != policy.get(name):
             known = about["policy"].get(name)
             raise config_error(

@@ -275,7 +275,7 @@ class ReferenceLearner(ABC):
 
     @abstractmethod
     def _rows(self, batch: DecisionBatch) -> IntArray:
-        """(N,) that row; anything where there is none."""
+        """(N,) row of each packet in its router's table; anything if it has no row."""
 
     @abstractmethod
     def _decide(self, visits: Visits) -> tuple[IntArray, FloatArray]:

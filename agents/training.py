@@ -47,7 +47,7 @@ class Progress:
     episode: int
     """Number of this episode, from 1; it has all scenarios next to each other."""
     episodes: int
-    """How many there will be."""
+    """Number of episodes of the training."""
     decisions: int
     """Decisions of all episodes so far."""
     simulated_ns: float
@@ -57,13 +57,13 @@ class Progress:
     latency_mean_ns: float
     """Mean packet latency of this episode."""
     accepted_load: float
-    """What was delivered in this episode, as a fraction of the bandwidth of hosts."""
+    """Packets delivered in this episode, as a fraction of the bandwidth of hosts."""
     minimal_fraction: float
     """Fraction of packets of this episode on minimal paths."""
     reward_mean: float
     """Mean reward per transition of this episode."""
     statistics: dict[str, float]
-    """What the learner says about itself, e.g. its loss."""
+    """Numbers that the learner reports about itself, e.g. its loss."""
     evaluation: Evaluation | None = None
     """The greedy policy on the evaluation seeds; None if this episode was followed by none."""
     checkpoint: Path | None = None

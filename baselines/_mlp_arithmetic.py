@@ -165,7 +165,7 @@ def log_probabilities(scores: Floats, mask: npt.NDArray[np.bool_], temperature: 
 
 
 def _exponents(scores: Floats, mask: npt.NDArray[np.bool_], temperature: float) -> Floats:
-    """(N, A) of the softmax, at most 0; 0 where an action is illegal."""
+    """(N, A) exponents of the softmax, at most 0; 0 where an action is illegal."""
     most = scores[np.arange(len(scores)), best_legal(scores, mask)][:, None]
     with np.errstate(over="ignore", under="ignore"):
         below: Floats = np.where(mask, scores - most, np.float32(0)).astype(np.float32)

@@ -50,7 +50,7 @@ def act(batch: DecisionBatch, *, weights: str, sha256: str | None = None, **_: o
 
 
 def scores(network: MlpNetwork, batch: DecisionBatch) -> npt.NDArray[np.float32]:
-    """(N, A) what the network gives, before any choice; 0 where an action is not legal and scored by itself."""
+    """(N, A) scores of the network, before any choice; 0 where an action is not legal and scored by itself."""
     legal = batch.mask
     if network.scoring == "candidate":
         x = rows_per_action(network, batch.layout, batch.obs, legal)
@@ -72,7 +72,7 @@ def scores(network: MlpNetwork, batch: DecisionBatch) -> npt.NDArray[np.float32]
 
 
 def first_stage(network: MlpNetwork, mask: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """(N, A) what is legal and scored in the first stage: shortest paths, and one non-minimal path of each kind."""
+    """(N, A) legal actions of the first stage: shortest paths, and one non-minimal path of each kind."""
     nonminimal = np.arange(mask.shape[1]) - network.minimal_candidates
     shown: npt.NDArray[np.bool_] = mask & (
         (nonminimal < 0) | (nonminimal % network.nonminimal_candidates == 0)
@@ -83,7 +83,7 @@ def first_stage(network: MlpNetwork, mask: npt.NDArray[np.bool_]) -> npt.NDArray
 def rows_per_action(
     network: MlpNetwork, layout: Layout, obs: npt.NDArray[np.float32], chosen: npt.NDArray[np.bool_]
 ) -> npt.NDArray[np.float32]:
-    """(M, features) what such a network sees of the M actions that are marked in ``chosen`` (N, A), in its units."""
+    """(M, features) inputs of a network that scores candidates, for the M actions in ``chosen`` (N, A), scaled."""
     x = np.empty((int(chosen.sum()), len(network.features)), dtype=np.float32)
     for i, column in enumerate(_columns(network, layout, obs)):
         x[:, i] = np.broadcast_to(column, chosen.shape)[chosen]

@@ -38,7 +38,7 @@ _FILE = "must be a file of MlpNetwork.save or export_mlp"
 _LEAST_SCALE, _MOST_SCALE = 1e-9, 1e9
 Scope: TypeAlias = Literal["source", "every", "source-all", "minimal-path", "progressive"]
 SCOPES: tuple[str, ...] = get_args(Scope)
-"""Which routers may decide by a network of the core; the last three with paths only."""
+"""Scopes of networks that run in the core; the last three choose paths only."""
 _SHARED = ("decision", "port", "link", "group", "peer")
 _PER: dict[str, str] = {row["name"]: row["per"] for row in _core.features()} | {
     feature["name"]: feature["per"] for tracker in _core.trackers() for feature in tracker["shown"]

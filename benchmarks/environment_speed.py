@@ -19,7 +19,7 @@ from benchmarks.workload import Report, random_legal
 from dragonfly_env import dragonfly_v0
 
 _SEED = 1
-_WARMUP_SHARE = 0.2  # of the core's own benchmark: the reset of every sample simulates it
+_WARMUP_SHARE = 0.2  # share of the core benchmark's warm-up: the reset of every sample simulates it
 _VIEW_SHARE = 0.125  # views take so much longer that their episodes are shorter
 _CORE, _BATCHED = "core alone, min", "batched, actions given"
 _PARALLEL, _AEC = "parallel, actions given", "AEC, actions given"

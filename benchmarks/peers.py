@@ -24,7 +24,7 @@ from benchmarks.result import Effort, Result
 from benchmarks.workload import Report, Workload, configuration
 
 HOSTS = 1_056
-PACKET_NS = 32  # of the q-adaptive network: a cycle of the simulators that count in cycles
+PACKET_NS = 32  # packet time of the network q-adaptive: one cycle of the simulators that count in cycles
 _HTSIM_PACKET_BYTES = 9_000
 _MOST_ROUNDS = 3
 _INPUTS = Path(__file__).parent / "peer_inputs"

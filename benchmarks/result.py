@@ -1,4 +1,4 @@
-"""How much is measured, one measured figure with its samples, and the table of all figures."""
+"""Effort of a measurement, one measured figure with its samples, and the table of all figures."""
 
 from __future__ import annotations
 

@@ -136,7 +136,7 @@ def of_q_adaptive(name: str, seed: int, decisions: int, report: Report) -> TaskS
     packet counts as a decision.
     """
     task = dfe.task(name)
-    env = dfe.make_task(name, "parallel", seed=seed)  # for the scenarios and seeds of its episodes
+    env = dfe.make_task(name, "parallel", seed=seed)  # has the scenarios and seeds of its episodes
     table, packets = None, 0
     while packets < decisions:
         env.reset()

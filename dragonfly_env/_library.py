@@ -30,7 +30,7 @@ from dragonfly_env.traffic import AllToAll, traffic_patterns
 from dragonfly_env import agents, baselines, bounds, jobs, traffic  # isort: skip
 from dragonfly_env.named_tasks import make_task, task, tasks  # isort: skip
 
-if TYPE_CHECKING:  # at their first use: ``dragonfly_env.__getattr__``
+if TYPE_CHECKING:  # imported at their first use by ``dragonfly_env.__getattr__``
     from dragonfly_env.envs.vec import RouterVecEnv
 
     __version__: str

@@ -1,4 +1,4 @@
-"""Which version of the package this is."""
+"""Version of the package."""
 
 from __future__ import annotations
 

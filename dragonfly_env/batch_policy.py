@@ -15,7 +15,7 @@ AN_OBJECT = (
     "an object (not a class) with a method act(batch), which returns an action per decision, and with scope and action "
     "that say what it decides: scope = 'source' and action = 'path', for example"
 )
-"""What errors say of a value that should be a policy of the user's own."""
+"""Requirement in errors about a value that should be the user's own policy."""
 
 
 @runtime_checkable
@@ -56,7 +56,7 @@ class BatchPolicy(Protocol):
 
     @property
     def scope(self) -> str:
-        """Which decisions it takes: ``"source"``, ``"every"`` or ``"all"``."""
+        """Decisions that the policy takes: ``"source"``, ``"every"`` or ``"all"``."""
 
     @property
     def action(self) -> str:

@@ -41,7 +41,7 @@ NOTE = "#666666"
 
 @dataclass(frozen=True, slots=True)
 class SeriesStyle:
-    """How one policy is drawn in every figure.
+    """Color, mark and line of one policy in every figure.
 
     Attributes:
         color: Color of lines, boxes and bars.

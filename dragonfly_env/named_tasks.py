@@ -122,7 +122,7 @@ class TaskSummary:
     task: str
     """The name of the task."""
     trainings: int
-    """How many there are."""
+    """Number of trainings."""
     score: float
     """The interquartile mean: the mean of the middle half of the trainings."""
     low: float
@@ -150,7 +150,7 @@ class Task:
     name: str
     """The name."""
     teaches: str
-    """What a policy that solves it has learned."""
+    """Skill of a policy that solves the task; completes "has learned"."""
     train: Mapping[str, SimulationConfig]
     """Scenarios to train on, by name."""
     test: Mapping[str, SimulationConfig]
@@ -160,7 +160,7 @@ class Task:
     decisions: int = 2_000_000
     """The budget of a training."""
     quantity: str = PACKETS
-    """What is measured: ``"packets in the system"``, or ``"ns per iteration"`` of the application."""
+    """Measured quantity: ``"packets in the system"``, or ``"ns per iteration"`` of the application."""
     seeds: tuple[int, ...] = (101, 102, 103, 104, 105)
     """Seeds of the evaluation. A training must not use them."""
     warmup_ns: float = 50_000.0

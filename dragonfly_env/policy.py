@@ -75,7 +75,7 @@ _OF_MLP = {
         optional=True,
     ),
 }
-"""What Python gives the core as one network."""
+"""Parameters that Python passes to the core as one network."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, repr=False)
@@ -181,7 +181,7 @@ class Policy(Record):
 
     @property
     def scope(self) -> str:
-        """Which decisions the policy takes, as ``BatchedRoutingEnv`` has it, e.g. ``"source"`` or ``"every"``."""
+        """Decisions that the policy takes, as the ``scope`` of ``BatchedRoutingEnv``: ``"source"``, ``"every"``, ..."""
         if network := self.network:
             return network.scope
         return _core.policy_scope(self.name, self.parameters)
@@ -209,7 +209,7 @@ class Policy(Record):
 
     @property
     def source(self) -> str:
-        """Where the policy is described: paper and section."""
+        """Paper and section that describe the policy."""
         return registry()[self.name]["source"]
 
     @property

@@ -64,7 +64,7 @@ class Idqn:
         return self.options
 
     def owners(self, agents: np.ndarray) -> torch.Tensor:
-        """(N,) which networks act for routers; on a larger system than in training networks act for several routers."""
+        """(N,) networks that act for the routers; on a larger system than in training each acts for several routers."""
         return torch.from_numpy(agents.astype(np.int64)) % len(self.values.weights)
 
     def act(self, batch: DecisionBatch) -> IntArray:
@@ -74,7 +74,9 @@ class Idqn:
         actions: IntArray = np.where(batch.mask, values, -np.inf).argmax(axis=1)
         if self.epsilon:
             explores = batch.draws[:, 0] < self.epsilon
-            number = (batch.draws[:, 1] * batch.mask.sum(axis=1)).astype(int)  # of the legal actions
+            number = (batch.draws[:, 1] * batch.mask.sum(axis=1)).astype(
+                int
+            )  # number among the legal actions
             actions = np.where(
                 explores, (batch.mask.cumsum(axis=1) > number[:, None]).argmax(axis=1), actions
             )
@@ -86,7 +88,7 @@ class Replay:
 
     def __init__(self, networks: int, size: int, features: int, actions: int) -> None:
         self.size = size
-        self.counts = np.zeros(networks, np.int64)  # of all transitions so far
+        self.counts = np.zeros(networks, np.int64)  # transitions so far, per network
         self.seen = np.zeros((networks, size, features), np.float32)
         self.next_seen = np.zeros((networks, size, features), np.float32)
         self.next_legal = np.zeros((networks, size, actions), np.bool_)
@@ -107,7 +109,7 @@ class Replay:
         self.counts += new_of
 
     def sample(self, rng: np.random.Generator, count: int) -> list[torch.Tensor]:
-        """So many transitions of each network, (networks, count, ...) each."""
+        """Return ``count`` transitions of each network, (networks, count, ...) each."""
         filled = np.minimum(self.counts, self.size).clip(min=1)[:, None]
         at = np.arange(len(filled))[:, None], (rng.random((len(filled), count)) * filled).astype(int)
         columns = (self.seen, self.actions, self.rewards, self.next_seen, self.next_legal, self.next_owners)

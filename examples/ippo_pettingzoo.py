@@ -35,7 +35,7 @@ class Networks(nn.Module):
         self.last_bias = nn.Parameter(torch.zeros(networks, 1, outputs))
 
     def forward(self, seen: torch.Tensor, owners: torch.Tensor) -> torch.Tensor:
-        """(R, N, outputs) of N observations (R, N, inputs) of each of R routers, whose networks are ``owners`` (R,)."""
+        """(R, N, outputs) outputs for N observations (R, N, inputs) of each of R routers; networks: ``owners``."""
         parameters = [self.weights, self.bias, self.last_weights, self.last_bias]
         rows = seen
         if len(self.weights) == 1:
@@ -71,7 +71,7 @@ class Ippo:
         """Choose an action for every packet."""
         seen, owners = torch.tensor(batch.obs)[:, None], torch.tensor(batch.agents, dtype=torch.long)
         with torch.no_grad():
-            scores = self.actor(seen, owners)[:, 0, :-1]  # without idle
+            scores = self.actor(seen, owners)[:, 0, :-1]  # leave out idle
             chances = log_probabilities(scores, torch.tensor(batch.mask)).exp().numpy()
         actions: IntArray = (chances.cumsum(axis=1) > 0.9999 * batch.draws[:, :1]).argmax(axis=1)
         return actions
@@ -148,7 +148,7 @@ def train(
     annealed = decisions if independent else min(decisions, 1_200_000)
     actor_optimizer = torch.optim.Adam(actor.parameters(), lr=rate)
     critic_optimizer = torch.optim.Adam(critic.parameters(), lr=critic_rate)
-    mean, spread = 0.0, 0.0  # of returns: the critic's outputs are relative to them
+    mean, spread = 0.0, 0.0  # mean and spread of returns: the critic's outputs are relative to them
     latencies: deque[float] = deque(maxlen=3)
     made = 0
     while made < decisions:

@@ -49,7 +49,7 @@ class Mappo:
         return self.options
 
     def log_probabilities(self, seen: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
-        """(N, A) of the actions; those of illegal actions are very low."""
+        """(N, A) log-probabilities of the actions; those of illegal actions are very low."""
         scores: torch.Tensor = self.actor(seen)
         return scores.masked_fill(~legal, -1e9).log_softmax(dim=1)
 
@@ -123,7 +123,7 @@ def train(
     policy, critic = Mappo(env), mlp(state.shape[1], 1)
     actor_optimizer = torch.optim.Adam(policy.actor.parameters(), lr=learning_rate)
     critic_optimizer = torch.optim.Adam(critic.parameters(), lr=critic_rate)
-    mean, spread = 0.0, 0.0  # of returns: the critic's outputs are relative to them
+    mean, spread = 0.0, 0.0  # mean and spread of returns: the critic's outputs are relative to them
     latencies: deque[float] = deque(maxlen=3)
     made = 0
     while made < decisions:

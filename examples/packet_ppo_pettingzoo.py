@@ -53,7 +53,7 @@ class PacketPpo:
     def act(self, batch: dfe.DecisionBatch) -> Any:
         """Choose an action for every packet, with the random numbers of the batch."""
         with torch.no_grad():
-            scores = self.actor(torch.tensor(batch.obs))[:, :-1]  # without idle
+            scores = self.actor(torch.tensor(batch.obs))[:, :-1]  # leave out idle
         chances = log_probabilities(scores, torch.tensor(batch.mask)).exp().numpy()
         return (chances.cumsum(axis=1) > 0.9999 * batch.draws[:, :1]).argmax(axis=1)
 
@@ -72,7 +72,7 @@ class Player:
         self.episode = 0
         self.shown = env.reset()
         self.pending: dict[int, tuple[Any, ...]] = {}  # decisions whose return is not known, by id
-        self.before: dict[int, tuple[int, float]] = {}  # by id the packet's decision before, and its reward
+        self.before: dict[int, tuple[int, float]] = {}  # decision before and its reward, by packet id
         self.rows: list[tuple[Any, ...]] = []
 
     def collect(self, actor: nn.Sequential, count: int) -> list[torch.Tensor]:

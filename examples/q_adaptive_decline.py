@@ -1,4 +1,4 @@
-"""Why Q-adaptive accepts less and less of too much uniform traffic: its tables keep stale bad values.
+"""Q-adaptive accepts less and less of too much uniform traffic, because its tables keep stale bad values.
 
 An overloaded network runs from empty, and its accepted load is measured in windows. Q-adaptive first learns, reaches a
 maximum, and then declines. Two copies of the network are made after the decline, with the same packets in the same
@@ -51,7 +51,7 @@ def main() -> None:
 
     simulation = overloaded(args.hosts, 0.001, args.seed)
     loads = accepted(simulation, window_ns, 3)
-    best = simulation.q_table().copy()  # of the time of the maximum
+    best = simulation.q_table().copy()  # table at the time of the maximum
     loads += accepted(simulation, window_ns, fork_at - 3)
     with_best, with_fresh = simulation.fork(), simulation.fork()
     with_best.load_q_table(best)

@@ -48,7 +48,7 @@ def main() -> None:
         with torch.no_grad():
             rounds = env.rollout(200, actor)
         rewards = rounds["next", "routers", "reward"].squeeze(-1)
-        returns = rewards.flip(0).cumsum(0).flip(0)  # of each router, to the end of the episode
+        returns = rewards.flip(0).cumsum(0).flip(0)  # returns of each router, to the end of the episode
         advantage = (returns - returns.mean(1, keepdim=True)) / (returns.std() + 1e-6)
         distribution = actor.get_dist(rounds)
         loss = -(distribution.log_prob(rounds["routers", "action"]) * advantage).mean()

@@ -27,7 +27,7 @@ from dragonfly_env.decisions.batch import DecisionBatch, Transitions
 FloatArray = npt.NDArray[np.float64]
 TASK = "Adversarial-72"
 HORIZON_NS = 1_000.0  # a packet that leaves so much later counts 1 / e
-FIRST_STAGE = 0.35  # of the decisions
+FIRST_STAGE = 0.35  # share of the decisions
 VALIDATION_SEED = 10_001
 
 
@@ -57,7 +57,7 @@ class TwoStagePpo(nn.Module):
         return self.options
 
     def log_probabilities(self, seen: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
-        """(N, A) of the actions; those of illegal actions are very low."""
+        """(N, A) log-probabilities of the actions; those of illegal actions are very low."""
         scores: torch.Tensor = self.policy(seen)
         return scores.masked_fill(~legal, -1e9).log_softmax(dim=1)
 

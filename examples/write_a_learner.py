@@ -69,7 +69,7 @@ class SmallPpo:
         return torch.log_softmax(scores, dim=1)
 
     def rows(self, obs: Any) -> torch.Tensor:
-        """(N, A, F) what the network sees of each path, in units that no network's buffers change."""
+        """(N, A, F) inputs of the network for each path, in units that are equal in networks with other buffers."""
         return torch.tensor(obs[:, self.columns] * self.factors)
 
     def act(self, batch: DecisionBatch) -> IntArray:

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-_PATIENCE_S = 120.0  # for one reply; only a browser that hangs takes so long
+_PATIENCE_S = 120.0  # time to wait for one reply; only a browser that hangs takes so long
 
 # A browser reads from descriptor 3 and writes to 4; a function between fork and exec is not for tests with
 # threads, so a Python in between puts them there.

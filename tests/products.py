@@ -1,4 +1,4 @@
-"""Which cases of a product of parameters are tested."""
+"""Choice of the tested cases of a product of parameters."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def chosen_cases(axes: Mapping[str, Sequence[Any]], choice: str) -> list[tuple[A
     """
     values = [list(axis) for axis in axes.values()]
     if choice == "pairs":
-        from allpairspy import AllPairs  # not needed where no test of a product is collected
+        from allpairspy import AllPairs  # needed only if a test of a product is collected
 
         return [tuple(case) for case in AllPairs(values)]
     return share_of(list(itertools.product(*values)), choice)

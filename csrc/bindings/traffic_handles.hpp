@@ -18,7 +18,7 @@ struct PatternHandle {
 // _core.Source: open-loop traffic, or a workload.
 struct SourceHandle {
   std::shared_ptr<const Dragonfly> topology;
-  std::shared_ptr<const TrafficSource> source;  // of hosts without a program
+  std::shared_ptr<const TrafficSource> source;  // source of the hosts without a program
   std::shared_ptr<const Workload> workload{};   // null: open loop
 };
 

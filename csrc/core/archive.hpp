@@ -187,7 +187,7 @@ class Archive {
     }
   }
 
-  std::byte* into_ = nullptr;  // where it writes; nothing while it measures
+  std::byte* into_ = nullptr;  // buffer that is written; null while the size is measured
   std::span<const std::byte> from_;
   std::size_t at_ = 0;
   bool reads_ = false;

@@ -17,7 +17,7 @@ class FixedList {
   static_assert(std::is_trivially_destructible_v<T>);
 
  public:
-  FixedList() noexcept {}  // not `= default`: the room stays as it is
+  FixedList() noexcept {}  // `= default` would clear the room
   FixedList(const FixedList&) = delete;
   FixedList& operator=(const FixedList&) = delete;
   ~FixedList() = default;

@@ -115,7 +115,7 @@ class LargePages {
   bool operator==(const LargePages&) const = default;
 
  private:
-  static constexpr std::size_t kWorthIt = detail::kLargePage / 2;  // so at most half is lost
+  static constexpr std::size_t kWorthIt = detail::kLargePage / 2;  // at most half of the memory is lost
 };
 
 // Small arrays share pages, and their memory is mapped at once. Suited to arrays that are used from end to

@@ -105,7 +105,7 @@ struct Flag {
   }
 };
 struct Choice {
-  using Value = std::uint32_t;  // which of the range's names
+  using Value = std::uint32_t;  // index into the range's names
   static Value read(const ParameterOwner& owner, const Parameters& given, const std::string& name,
                     bool /*network_says*/) {
     return choice_parameter(owner, given, name);

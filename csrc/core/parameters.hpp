@@ -58,7 +58,7 @@ void require_known(const ParameterOwner& owner, const Parameters& given, const s
 
 [[nodiscard]] std::uint32_t count_parameter(const ParameterOwner& owner, const Parameters& given,
                                             const std::string& name);
-// Which of the names of the row's range is given.
+// The index of the given name in the row's range.
 [[nodiscard]] std::uint32_t choice_parameter(const ParameterOwner& owner, const Parameters& given,
                                              const std::string& name);
 
@@ -74,7 +74,7 @@ void require_known(const ParameterOwner& owner, const Parameters& given, const s
 [[nodiscard]] NetworkPtr network_parameter(const ParameterOwner& owner, const Parameters& given,
                                            const std::string& name);
 
-// Which of the names is given.
+// The index of the given name in `names`.
 [[nodiscard]] std::uint32_t choice_parameter(const ParameterOwner& owner, const Parameters& given,
                                              const std::string& name, const std::vector<std::string>& names);
 

@@ -45,7 +45,7 @@ void RandomStream::begin_by_pairs(std::span<RandomStream> streams) noexcept {
     const __m128i of_a = _mm_unpacklo_epi64(_mm_unpacklo_epi32(c0, c1), _mm_unpacklo_epi32(c2, c3));
     const __m128i of_b = _mm_unpacklo_epi64(_mm_unpackhi_epi32(c0, c1), _mm_unpackhi_epi32(c2, c3));
     _mm_storeu_si128(reinterpret_cast<__m128i*>(b.buffer_.data()), of_b);
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(a.buffer_.data()), of_a);  // which may be b
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(a.buffer_.data()), of_a);  // last: a may be b
   }
 }
 

@@ -23,7 +23,7 @@ enum class Purpose : std::uint32_t {
   kPattern = 3,      // draws that a traffic pattern makes once (a permutation, a hot spot)
   kRouting = 4,      // entity = source host, index = packet (several blocks per decision)
   kLearning = 5,     // exploration of learning policies
-  kPlacement = 6,    // where the tasks of a job live; entity = job
+  kPlacement = 6,    // hosts of the tasks of a job; entity = job
   kCompute = 7,      // jitter of computing times; entity = rank, index = computation, sub-stream = job
 };
 

@@ -31,7 +31,7 @@ struct DecisionPlan : ObservationPlan {
   DecisionPlan& operator=(const DecisionPlan&) = delete;
 
   EnvironmentSpec environment;
-  RowFormat rows;  // of those that are kept
+  RowFormat rows;  // format of the observations that are kept
   std::uint32_t most_open = 1;
 };
 

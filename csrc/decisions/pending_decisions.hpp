@@ -42,7 +42,7 @@ class PendingDecisions : public PendingRows {
   void delivered(std::uint32_t packet_index, const Packet& packet, Tick created, Tick when);
   // The episode ends before the packet is delivered: its decisions are handed out as truncated.
   void truncate(std::uint32_t packet_index, Tick now);
-  // Which router holds a packet that no decision is pending about, and since when (router_tallies.hpp).
+  // The router that holds a packet without a pending decision, and the time since when (router_tallies.hpp).
   struct Holder {
     std::uint32_t router;
     Tick since;

@@ -33,7 +33,8 @@ void PendingRows::write_facts(std::uint32_t i, PacketFacts& into) const noexcept
 void PendingRows::archive(Archive& archive) {
   archive(wanted_, size_, others_, first_time_, decided_before_);
   if (archive.reads()) {
-    const std::size_t room = std::max<std::size_t>(64, std::size_t{size_} * 2);  // as make_room()
+    const std::size_t room =
+        std::max<std::size_t>(64, std::size_t{size_} * 2);  // the capacity that make_room() chooses
     pending_.reserve(room, 0);
     rows_.reserve(room * row_bytes_, 0);
     candidates_.reserve(room * plan_.num_candidates, 0);

@@ -20,7 +20,7 @@ namespace dragonfly {
 
 // A packet that waits for a decision, as it was when the decision was raised.
 struct PendingDecision {
-  std::uint32_t packet = kNil;  // in its partition
+  std::uint32_t packet = kNil;  // number of the packet in its partition
   std::uint32_t input_vc = kNil;
   std::uint32_t router = 0;
   std::uint32_t source_host = 0;
@@ -121,7 +121,7 @@ class PendingRows {
   std::uint32_t others_ = 0;  // decisions that no outside policy makes
   Tick first_time_ = 0;
   bool decided_before_ = false;
-  GrowingBuffer<PlanBefore> before_;  // as pending_, if decided_before_
+  GrowingBuffer<PlanBefore> before_;  // entry i belongs to pending_[i]; empty unless decided_before_
   GrowingBuffer<PendingDecision> pending_;
   GrowingBuffer<std::byte> rows_;
   GrowingBuffer<Candidate> candidates_;

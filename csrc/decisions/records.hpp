@@ -34,8 +34,8 @@ struct alignas(32) OpenDecision {
   Tick time = 0;
   std::int32_t agent = 0;
   std::int32_t action = 0;
-  std::uint32_t feedback_delay = 0;  // from the far end of the link that was chosen back to the router
-  std::uint32_t open = 0;            // in the first one of a packet: how many it has
+  std::uint32_t feedback_delay = 0;  // time from the far end of the chosen link back to the router
+  std::uint32_t open = 0;            // number of open decisions of a packet, kept in the first one
   static constexpr bool kArchivedWhole = true;
 };
 static_assert(sizeof(OpenDecision) == 32);
@@ -44,9 +44,9 @@ static_assert(sizeof(OpenDecision) == 32);
 struct CompletedDecision {
   std::int64_t id = -1;
   std::int64_t next_id = -1;  // -1: none, the packet was delivered, or the episode has ended
-  Tick time = 0;              // of the decision
+  Tick time = 0;              // time of the decision
   Tick leg = 0;               // time from the decision to its end; minus the reward is proportional to it
-  Tick feedback = 0;          // when the router receives the reward
+  Tick feedback = 0;          // time at which the router receives the reward
   std::int32_t agent = 0;
   std::int32_t action = 0;
   std::int32_t next_agent = -1;
@@ -57,8 +57,8 @@ struct CompletedDecision {
 // The outcome of a decision alone, without the observations of a transition.
 struct DecisionOutcome {
   std::int64_t id = -1;
-  std::int64_t next_id = -1;  // as in CompletedDecision
-  Tick leg = 0;               // the same
+  std::int64_t next_id = -1;  // -1: none, the packet was delivered, or the episode has ended
+  Tick leg = 0;               // time from the decision to its end
   std::int32_t agent = 0;
   std::int32_t truncated = 0;  // 1: the episode ended before the decision did
   static constexpr bool kArchivedWhole = true;
@@ -66,20 +66,20 @@ struct DecisionOutcome {
 
 // A hop, as it is reported to the router that chose it (hop_reports.hpp).
 struct HopReport {
-  std::int64_t id = -1;       // of the decision
+  std::int64_t id = -1;       // id of the decision
   std::int64_t next_id = -1;  // the next router's decision for the packet; -1: none
-  Tick travel = 0;            // from the input buffer of the router to that of the next router
+  Tick travel = 0;            // time from the input buffer of the router to that of the next router
   Tick when = 0;              // the report arrives
   std::int32_t agent = 0;
-  std::int32_t port = 0;  // that the packet left through, numbered as port actions are
+  std::int32_t port = 0;  // port that the packet left through, numbered as port actions are
   static constexpr bool kArchivedWhole = true;
 };
 
 // A packet's data for the next report on a hop.
 struct HopNote {
-  LowTick arrived = 0;  // in the input buffer of the router before
-  bool chosen = false;  // that router raised a decision for the packet
-  bool raised = false;  // the present one has
+  LowTick arrived = 0;  // time of arrival in the input buffer of the router before
+  bool chosen = false;  // whether the router before raised a decision for the packet
+  bool raised = false;  // whether the present router has
   void archive(Archive& archive) { archive(arrived, chosen, raised); }
 };
 

@@ -28,12 +28,13 @@ struct PortCounters {
 
 // Statistics of a closed-loop run.
 struct WorkloadStatistics {
-  TimePs makespan_ps = -1;              // from time 0 to the end of the last task; -1: not complete
-  std::uint64_t packets_delivered = 0;  // since time 0, of jobs that end, as those below
+  TimePs makespan_ps = -1;              // time from 0 to the end of the last task; -1: not complete
+  std::uint64_t packets_delivered = 0;  // packets of jobs that end, delivered since time 0
   std::uint64_t packets_total = 0;
   MessageRecord messages;
   std::vector<JobRecord> jobs;
-  std::vector<OperationRecord> operations;  // of all jobs, Workload::first_operation()
+  std::vector<OperationRecord>
+      operations;  // operations of all jobs, each job's from Workload::first_operation() on
 };
 
 struct Counters {

@@ -14,7 +14,7 @@ struct Statistics : Counters {
   std::uint64_t generated = 0;  // packets that entered their source queue
   std::uint64_t in_network = 0;
   std::uint64_t in_source_queues = 0;
-  std::uint64_t packet_time_ps = 0;  // that all packets have spent in the system, source queues included
+  std::uint64_t packet_time_ps = 0;  // time of all packets in the system, source queues included
   std::uint64_t packet_hops = 0;     // packets sent by router ports, ejection included
   DeliveryRecord deliveries;
   std::vector<std::uint64_t> router_injected;   // [router]
@@ -23,7 +23,7 @@ struct Statistics : Counters {
   std::vector<std::uint32_t> link_occupancy;  // queue plus credits in use, now: the number that policies read
   TimePs series_bin_ps = 0;
   TimePs trace_end_ps = -1;  // the last delivery; -1: no trace, or it is not complete
-  OfferedLoad offered{};     // in the second half of the window; of open-loop traffic alone
+  OfferedLoad offered{};     // load that open-loop traffic offers in the second half of the window
 };
 
 // The few counts that show whether a window is steady: cheap enough to be read again and again.

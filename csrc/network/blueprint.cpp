@@ -79,7 +79,7 @@ PathBudget needed_budget(const Dragonfly& topology, const RoutingPolicy& policy,
   if (options.decisions) {
     const PathBudget needed = options.decisions->budget_on(topology);
     budget = options.warms_up ? union_of(budget, needed) : needed;
-    if (background != nullptr) {  // which may take paths that are no candidates outside
+    if (background != nullptr) {  // its paths may be no candidates of the outside policy
       const PathBudget own = background->budget();
       budget = union_of(budget, own.any_port ? own : own.with_local_paths(local_hops));
     }
@@ -439,7 +439,7 @@ void Blueprint::replace_policy(const std::string& name, RoutingPolicy& other) {
 }
 
 std::uint32_t Blueprint::most_packets() const noexcept {
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 30;  // as indices go
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 30;  // the most packets that indices allow
   std::uint64_t per_router = 0;
   for (Port port = 0; port < topology.radix(); ++port) {
     const auto link = static_cast<std::size_t>(topology.port_class(port));

@@ -37,11 +37,11 @@ struct RecordOptions {
 struct NetworkOptions {
   std::uint64_t seed = 1;
   std::uint32_t source_queue_packets = 0;  // 0: unbounded
-  bool lose_when_full = false;             // else the generator stalls
+  bool lose_when_full = false;             // false: the generator stalls
   RecordOptions record{};
   std::optional<EnvironmentSpec> decisions{};  // packets may be routed from outside
-  bool warms_up = false;                       // ... after a time in which the core's policy routes them
-  std::uint32_t threads = 1;  // that share the partitions; results do not depend on the number
+  bool warms_up = false;                       // the core's policy routes them for a time before
+  std::uint32_t threads = 1;  // threads that share the partitions; results do not depend on the number
   // About so many in each partition; 0: as many as are fast. Results do not depend on the number.
   std::uint32_t hosts_per_partition = 0;
 };
@@ -59,7 +59,7 @@ inline constexpr std::uint32_t kFewInputVcsShift = 6;
 // A policy at work in a network.
 struct Decider {
   const RoutingPolicy* policy = nullptr;      // never null
-  LinkClass global_class = LinkClass::kHost;  // of the topology
+  LinkClass global_class = LinkClass::kHost;  // the topology's class of global links
   DecisionScope scope = DecisionScope::kNowhere;
   AfterRefusal after_refusal = AfterRefusal::kKeep;
   std::vector<std::uint8_t> trackers;  // positions of its trackers among the running ones, in its order
@@ -68,7 +68,7 @@ struct Decider {
 
 // A policy that a job brings along; it must outlive the blueprint.
 struct JobPolicy {
-  std::string field;  // for messages: "jobs[2].policy"
+  std::string field;  // name of the field in messages: "jobs[2].policy"
   std::string name;
   RoutingPolicy* policy = nullptr;
 };
@@ -94,7 +94,7 @@ class Blueprint {
   std::vector<Decider> deciders;
   std::optional<Decider> background;  // next to decisions from outside
   LearningPolicy* learner;            // the first policy, if it learns; else null
-  HopTimes hop_times{};               // for the learner
+  HopTimes hop_times{};               // times of hops, for the learner
   const TrafficSource& source;
   const Workload* workload;  // null: open loop
   NetworkOptions options;
@@ -111,13 +111,15 @@ class Blueprint {
   Arbitration arbitration;
   bool transit_first;  // hosts' input ports come after all others
   std::uint32_t output_buffer;
-  std::array<std::uint32_t, kMostLinkClasses> input_buffer{};  // by class of the input port
+  std::array<std::uint32_t, kMostLinkClasses> input_buffer{};  // packets, by class of the input port
   std::array<std::uint8_t, kMostLinkClasses> vcs{};  // VCs by link class; one towards and from hosts
   std::uint32_t queue_stride = 0;                    // VC queues per output port (the largest of vcs)
   std::uint32_t input_vcs = 0;                       // input VCs per router
-  std::vector<std::uint16_t> first_input_vc;         // [port]: of that port, within the router
-  std::vector<InputIndex> input_index;               // [input VC of a router]
-  std::array<std::uint32_t, kMostLinkClasses> buffer_behind{};  // by class of the output port; 0: a host
+  std::vector<std::uint16_t>
+      first_input_vc;                   // [port]: first input VC of the port, numbered within the router
+  std::vector<InputIndex> input_index;  // [input VC of a router]
+  std::array<std::uint32_t, kMostLinkClasses>
+      buffer_behind{};  // packets, by class of the output port; 0: a host
   // Ports and input VCs of a partition are numbered with the router in the upper bits, shifted by this much.
   std::uint32_t port_shift = 0;
   std::uint32_t input_shift = 0;
@@ -127,9 +129,9 @@ class Blueprint {
   std::uint32_t edge_depth = 1;
   bool single_cycle_crossbar = false;
   bool by_service = false;                        // plain least-recently-served arbitration
-  bool single_paths = false;                      // of the topology: has_single_paths()
-  LinkClass global_class = LinkClass::kHost;      // of the topology
-  DecisionScope scope = DecisionScope::kNowhere;  // of the first policy
+  bool single_paths = false;                      // has_single_paths() of the topology
+  LinkClass global_class = LinkClass::kHost;      // the topology's class of global links
+  DecisionScope scope = DecisionScope::kNowhere;  // scope of the first policy
   Tick signal_delay = 0;  // delay of signals between routers of a group: the latency of a local link
   // From a packet's delivery to its source router's receipt of the acknowledgement, wherever the router is:
   // the shortest time over a global link, and the latencies of a local path on both sides. No shorter than

@@ -67,7 +67,7 @@ struct DeliveryRecord {
   std::int64_t latency_min_ps = INT64_MAX;
   std::int64_t latency_max_ps = 0;
   std::vector<std::uint64_t> hops = std::vector<std::uint64_t>(16, 0);  // histogram
-  LatencyHistogram latencies;                                           // in units of 128 ps
+  LatencyHistogram latencies;                                           // latencies in units of 128 ps
   std::vector<SeriesBin> series;
   std::vector<std::int64_t> group_latency_ps;  // [source group * g + destination group]
   std::vector<std::uint64_t> group_delivered;

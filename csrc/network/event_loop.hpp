@@ -36,7 +36,7 @@ enum class DecisionSource : std::uint8_t {
 enum class Routers : std::uint8_t {
   kQueued,  // an output queue per VC, a quick crossbar (Blueprint::single_cycle_crossbar) without a pipeline
             // behind it, at most 64 input VCs
-  kWide,    // as above, with more than 64 input VCs
+  kWide,    // kQueued with more than 64 input VCs
   kShared,  // one output queue per port
   kAny,
 };
@@ -70,7 +70,7 @@ struct EventLoop {
   static void apply_all(State& s, const std::int32_t* actions);
 
  private:
-  static constexpr std::uint32_t kAllocatorRounds = 2;  // of round-robin arbiters, a clock cycle
+  static constexpr std::uint32_t kAllocatorRounds = 2;  // rounds of round-robin arbiters per clock cycle
   static constexpr std::size_t kDecisionsAtOnce = 32;
   enum class PolicyKind : std::uint8_t { kPlain, kSeeing, kLearner };  // kind of the called policy
 

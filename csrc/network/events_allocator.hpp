@@ -179,7 +179,7 @@ template <Mode mode>
 [[gnu::noinline]] void EventLoop<mode>::slow_edge(State& s, std::uint32_t router, Tick now) {
   const std::uint64_t* const keys = s.keys.data();
   const std::uint32_t requests = take_requests(s, router);
-  std::uint32_t stamp = s.served[router] += requests;  // as in serve()
+  std::uint32_t stamp = s.served[router] += requests;  // one stamp per request, as serve() gives them
   Tick retry = kNever;
   for (std::uint32_t i = 0; i < requests; ++i) {
     const auto index = static_cast<std::uint32_t>(keys[i] & 0xffff);

@@ -32,7 +32,7 @@ template <Mode mode>
                                                                    Port input_port) {
   if (mode.source == DecisionSource::kMinimal) return false;
   if (packet.plan == Plan::kRouted) return false;
-  if (learns(s)) {  // everywhere, while the packet has not reached its group
+  if (learns(s)) {  // true everywhere, while the packet has not reached its group
     return packet.destination_group != group ||
            (s.plan.learner->decides_about_arrivals() && reports_arrival(s.plan.topology, packet, input_port));
   }
@@ -47,7 +47,7 @@ template <Mode mode>
                                                                      std::uint32_t index, Tick now) {
   const std::uint32_t input_vc = (router << input_shift(s)) + index;
   Packet& packet = s.store.packets[packet_index];
-  if (kExternal && packet.destination_router == s.first_router + router) {  // as in status_of()
+  if (kExternal && packet.destination_router == s.first_router + router) {  // the test of status_of()
     follow(s, packet_index, router, index, now);
     return;
   }

@@ -37,7 +37,7 @@ inline void note_arrival(Packet& packet, const LearningPolicy& learner, bool arr
                                         std::uint32_t group) noexcept {
   const bool reports =
       (std::uint32_t{packet.intermediate_group == 0} & std::uint32_t{packet.plan == Plan::kMinimal}) != 0;
-  const std::uint32_t row = learner.row_of(packet, group);  // of no meaning without a report
+  const std::uint32_t row = learner.row_of(packet, group);  // meaningless without a report
   return {pick(reports, row, kNil), std::bit_cast<float>(pick(reports, packet.intermediate_router, 0U))};
 }
 

@@ -19,7 +19,7 @@ namespace dragonfly {
 struct QueuedMessage {
   std::uint32_t destination = 0;  // host
   MessagePart part{};             // copied to each of its packets
-  std::uint32_t next = kNil;      // behind it in the queue
+  std::uint32_t next = kNil;      // message behind this one in the queue
   Pace pace = Pace::kHost;
   void archive(Archive& archive) { archive(destination, part, next, pace); }
 };
@@ -94,7 +94,7 @@ class HostPrograms final : private TaskPort {
  private:
   struct Host {
     std::unique_ptr<Task> task;  // null: an open-loop source
-    std::uint32_t first = kNil;  // of the messages in its source queue
+    std::uint32_t first = kNil;  // first message in its source queue
     std::uint32_t last = kNil;
     std::uint64_t queued_packets = 0;
     std::uint64_t queued_since = 0;
@@ -128,7 +128,7 @@ class HostPrograms final : private TaskPort {
   std::vector<SendInterval> interval_;  // [job]
   std::vector<JobPolicies> policies_;   // [job]
   std::vector<Host> hosts_;
-  std::vector<QueuedMessage> pool_;  // of all source queues
+  std::vector<QueuedMessage> pool_;  // messages of all source queues
   std::uint32_t free_ = kNil;
   bool stopped_ = false;
 
@@ -140,7 +140,7 @@ class HostPrograms final : private TaskPort {
   OpenWork open_work_;
   MessageRecord record_;
   std::vector<JobRecord> jobs_;
-  std::vector<OperationRecord> operations_;  // of all jobs
+  std::vector<OperationRecord> operations_;  // operations of all jobs
 };
 
 }  // namespace dragonfly

@@ -31,7 +31,7 @@ using State = PartitionState;
   const std::uint64_t more = ahead + packets;
   if (sender.number + more <= limit) return -1;
   if (more > limit) return kNever;                // one that must have left is not sent yet
-  std::uint64_t place = sender.place + more - 1;  // of the last one that must have left
+  std::uint64_t place = sender.place + more - 1;  // place of the last packet that must have left
   if (place >= limit) place -= limit;
   return s.plan.to_ps(s.departed[host * limit + place] - 1);
 }
@@ -199,7 +199,8 @@ SourceQueue unbounded_queue(State& s, std::uint32_t host, Tick until) {
   const HostId id{s.first_host + host};
   const std::uint32_t alike = s.drawn_packets;
   if (alike > 0 && sender.cursor.message > cursor.message) {  // sent messages are counted at once
-    const std::uint64_t sent = sender.left > 0 ? alike - sender.left : 0U;  // of the present message
+    const std::uint64_t sent =
+        sender.left > 0 ? alike - sender.left : 0U;  // sent packets of the present message
     counted = {.cursor = sender.cursor,
                .packets = sender.number - sent,
                .entered_sum = sender.entered_sum - sent * static_cast<std::uint64_t>(sender.entered)};

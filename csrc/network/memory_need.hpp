@@ -9,11 +9,11 @@ namespace dragonfly {
 
 struct MemoryNeed {
   std::uint64_t routers = 0;        // ports, queues and buffers, bytes
-  std::uint64_t hosts = 0;          // without their source queues
+  std::uint64_t hosts = 0;          // hosts without their source queues
   std::uint64_t source_queues = 0;  // bounded ones
   std::uint64_t partitions = 0;     // queues of events, messages between partitions, counters
-  std::uint64_t tables = 0;         // of a learner
-  std::uint64_t trackers = 0;       // of policies and features, without records made during the run
+  std::uint64_t tables = 0;         // tables of a learner
+  std::uint64_t trackers = 0;       // counters of policies and features, without records made during the run
   std::uint64_t decisions = 0;      // tables behind the rows that policies or environments are shown
   [[nodiscard]] std::uint64_t total() const noexcept {
     return routers + hosts + source_queues + partitions + tables + trackers + decisions;

@@ -11,10 +11,10 @@ namespace dragonfly {
 struct MessageRecord {
   std::uint64_t sent = 0;       // given to a source queue
   std::uint64_t delivered = 0;  // complete at their destination
-  std::int64_t latency_ps = 0;  // from the one to the other
+  std::int64_t latency_ps = 0;  // sum of the times between the two
   std::int64_t latency_min_ps = INT64_MAX;
   std::int64_t latency_max_ps = 0;
-  LatencyHistogram latencies;  // in units of DeliveryRecord::kHistogramShift
+  LatencyHistogram latencies;  // latencies in units of DeliveryRecord::kHistogramShift
 
   void clear() {
     sent = delivered = 0;
@@ -59,7 +59,7 @@ struct JobRecord {
   std::uint32_t unfinished = 0;  // tasks
   std::int64_t last_end = 0;     // time at which the last task finished so far
   std::uint64_t packets_delivered = 0;
-  OperationRecord messages;  // since the last reset: from entering the source queue to the last bit
+  OperationRecord messages;  // messages since the last reset, from entering the source queue to the last bit
 
   void merge(const JobRecord& other) noexcept {
     unfinished += other.unfinished;

@@ -267,7 +267,7 @@ void Network::check_invariants() {
 
   std::uint64_t injected = 0;
   std::uint64_t delivered = 0;
-  std::int64_t messages = 0;  // in flight to another partition, which has not received them yet
+  std::int64_t messages = 0;  // messages in flight to another partition, which has not received them yet
   for (const Partition& partition : partitions_) {
     injected += partition.injected_ever();
     delivered += partition.delivered_ever();

@@ -31,9 +31,9 @@ struct PathRecord {
 struct MessagePart {
   std::uint32_t number = 0;   // k-th message of its source host
   std::uint32_t tag = 0;      // the sender's
-  std::uint32_t packets = 0;  // of the whole message; 0: from an open-loop source, never complete
+  std::uint32_t packets = 0;  // packets of the whole message; 0: from an open-loop source, never complete
   std::uint8_t policy = 0;    // index of its policy in Blueprint::deciders
-  Lane lane{};                // of its job: Job::policies
+  Lane lane{};                // index into Job::policies of its job
   Tick sent = 0;              // given to the source queue
   void archive(Archive& archive) { archive(number, tag, packets, policy, lane, sent); }
 };
@@ -50,13 +50,15 @@ static_assert(sizeof(Decided) == 8);
 struct PacketStore {
   // Records of packets, by packet. `open`: only of packets that an outside policy routes.
   LargeVector<Packet> packets;
-  LargeVector<std::uint32_t> next;  // in its list; without meaning for the last one of a buffer or queue
+  LargeVector<std::uint32_t>
+      next;  // next packet in the list of this one; meaningless for the last packet of a buffer or queue
   LargeVector<Decided> decided;
-  LargeVector<LowTick> through;  // when the crossbar has let the packet through, if that takes time
+  LargeVector<LowTick>
+      through;  // time at which the crossbar has let the packet through, if the crossbar takes time
   LargeVector<PacketTimes> times;
-  std::vector<PathRecord> paths;        // with a packet log
-  std::vector<MessagePart> messages;    // with programs
-  std::optional<OpenDecisions> open{};  // with decisions from outside
+  std::vector<PathRecord> paths;        // paths of packets; empty without a packet log
+  std::vector<MessagePart> messages;    // messages of packets; empty without programs
+  std::optional<OpenDecisions> open{};  // decisions of packets; unset without decisions from outside
   bool with_through = false;            // whether the crossbar takes time
   bool with_paths = false;
   bool with_messages = false;

@@ -17,7 +17,7 @@ namespace dragonfly {
 // Parameters of all ports of one class of link; of bundled links together.
 struct LinkParams {
   TimePs packet_ps = 0;              // serialisation of one packet
-  TimePs latency_ps = 0;             // of the wire; to hosts: counted apart
+  TimePs latency_ps = 0;             // latency of the wire; wires to hosts are counted apart
   std::uint32_t buffer_packets = 1;  // input buffer, per VC
   std::uint32_t vcs = 0;             // 0: as many as the policy needs
 };

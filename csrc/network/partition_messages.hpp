@@ -15,7 +15,7 @@ namespace dragonfly {
 
 // A learner's report on a hop, with the credit for the place that the packet leaves (hop_feedback.hpp).
 struct Feedback {
-  std::uint32_t row = kNil;  // of the reader's table; kNil: nothing to report
+  std::uint32_t row = kNil;  // row of the reader's table; kNil: nothing to report
   float target_ns = 0;
   static constexpr bool kArchivedWhole = true;
 };
@@ -28,7 +28,7 @@ struct Credit {
 };
 inline constexpr std::uint32_t kVcBits = 4;
 
-// Which items of a list go to which partition, each in the order of the list.
+// The items of a list by the partition that they go to, in the order of the list.
 class ByReceiver {
  public:
   template <class Item>
@@ -67,7 +67,7 @@ struct PartitionMessages {
     PacketTimes times;
     LowTick when = 0;
     std::uint32_t input_vc = 0;       // numbered by the receiver
-    std::uint32_t serialization = 0;  // where its own begins
+    std::uint32_t serialization = 0;  // offset of the packet's own bytes
     std::uint32_t to = 0;
     static constexpr bool kArchivedWhole = true;
   };
@@ -85,11 +85,11 @@ struct PartitionMessages {
   std::vector<SentPacket> packets;
   std::vector<std::byte> serialization;  // PacketStore::pack()
   std::vector<SentCredit> credits;
-  std::vector<Feedback> feedback;  // of each of them, with a learner
+  std::vector<Feedback> feedback;  // report with each credit, if there is a learner
   std::vector<SentAcknowledgement> acknowledgements;
   std::vector<std::uint32_t>
-      messages;  // with programs, [to]: messages that jobs which end sent to hosts there
-  ByReceiver packets_of, credits_of, acknowledgements_of;  // at the end of the window
+      messages;  // [to]: messages that jobs which end sent to hosts there; empty without programs
+  ByReceiver packets_of, credits_of, acknowledgements_of;  // sorted at the end of the window
 
   void reserve(std::size_t most) {
     packets.reserve(most);

@@ -65,14 +65,14 @@ enum class HostState : std::uint8_t {
 
 struct HostSender {
   SourceCursor cursor{};
-  Tick entered = 0;  // when the packet to be sent next entered the source queue
+  Tick entered = 0;  // time at which the packet to be sent next entered the source queue
   Tick timer_end = -1;
   std::uint64_t number = 0;       // packets sent so far
-  std::uint64_t entered_sum = 0;  // of their times in `entered`, modulo 2^64
+  std::uint64_t entered_sum = 0;  // sum of the `entered` of all sent packets, modulo 2^64
   std::uint32_t place = 0;        // number % source queue, if that is bounded
   std::uint32_t left = 0;         // packets of the current message not yet sent
   std::uint32_t credits = 0;
-  HostId destination{};            // of the current message
+  HostId destination{};            // destination of the current message
   std::uint32_t route_offset = 0;  // its prescribed route
   std::uint16_t route_length = 0;
   HostState state = HostState::kSilent;
@@ -86,7 +86,7 @@ struct HostSender {
 struct Backlog {
   SourceCursor cursor{};  // everything before is counted
   std::uint64_t packets = 0;
-  std::uint64_t entered_sum = 0;  // of the times at which they entered the source queue, modulo 2^64
+  std::uint64_t entered_sum = 0;  // sum of their times of entry into the source queue, modulo 2^64
   void archive(Archive& archive) { archive(cursor, packets, entered_sum); }
 };
 
@@ -250,9 +250,10 @@ struct PartitionState {
   SharedVector<std::uint16_t>
       first_waiting;  // [port id * queue_stride + vc]: input VCs that wait for room there
   SharedVector<std::uint16_t> next_waiting;  // [input VC]: the next one, both numbered within the router
-  SharedVector<Tick> input_free;   // [port id]: time from which the crossbar serves the input again,
-  SharedVector<Tick> output_free;  //   and the output, if a packet takes longer than a clock
-  SharedVector<Tick> router_edge;  // [router]: next edge at which the allocator runs
+  SharedVector<Tick> input_free;             // [port id]: time from which the crossbar serves the input again
+  SharedVector<Tick>
+      output_free;  // [port id]: time from which the output is free, if a packet takes longer than a clock
+  SharedVector<Tick> router_edge;             // [router]: next edge at which the allocator runs
   SharedVector<std::uint16_t> last_requests;  // round-robin, [port id]: the input VC that requested last
   SharedVector<std::uint16_t> last_inputs;    // round-robin, [port id * 2 + whether a host's]: the input port
                                               // that was served last
@@ -260,16 +261,17 @@ struct PartitionState {
   // Events. Clock edges: [edge % depth * words + router / 64], bits of routers.
   std::uint32_t edge_words = 0;
   SharedVector<std::uint64_t> edges;
-  std::vector<std::uint32_t> edge_planned;    // [edge % depth]: whether any bit is set
-  std::vector<EventRing<Credit>> credits;     // [link class]; [0]: unused
-  std::vector<EventRing<Feedback>> feedback;  // [link class]: of each of these credits, with a learner
+  std::vector<std::uint32_t> edge_planned;  // [edge % depth]: whether any bit is set
+  std::vector<EventRing<Credit>> credits;   // [link class]; [0]: unused
+  std::vector<EventRing<Feedback>>
+      feedback;  // [link class]: reports with these credits; empty without a learner
   EventRing<HostCredit> host_credits;
   std::vector<EventRing<Arrival>> arrivals;  // [link class]; [0]: from hosts
-  EventRing<Arrival> to_hosts;               // with programs
+  EventRing<Arrival> to_hosts;               // arrivals at hosts; used with programs only
   enum Departures : std::size_t { kToHosts, kLocal, kGlobal, kDepartures };
   std::vector<SlotLists> departures;  // port ids
   SlotLists hosts_due;
-  SlotLists effects;                   // of decisions: input VCs
+  SlotLists effects;                   // input VCs whose decisions take effect
   TimeSlots sent_packets;              // lists by PacketStore::next
   std::vector<std::uint32_t> sent_to;  // [packet]: the input VC of a packet from another partition
   TimeSlots sent_credits;              // lists in credit_pool
@@ -277,7 +279,7 @@ struct PartitionState {
   std::vector<std::uint32_t> unused_credits;
   BusyTimes busy;
   HostEvents far_hosts;  // beyond the slots' horizon
-  HostEvents alarms;     // of programs
+  HostEvents alarms;     // times at which programs are called
   std::vector<Unrouted> unrouted;
 
   // Hosts.
@@ -294,13 +296,13 @@ struct PartitionState {
 
   // Packets, and their counts.
   PacketStore store;
-  std::uint64_t in_network = 0;  // in its routers and on its links
+  std::uint64_t in_network = 0;  // packets in its routers and on its links
   std::vector<LateDelivery> late;
   DeliveryRecord record;
-  std::vector<std::uint64_t> router_injected;  // since the last reset
+  std::vector<std::uint64_t> router_injected;  // [router]: packets injected since the last reset
   std::vector<std::uint64_t> router_delivered;
   std::uint64_t trace_hash = 0;
-  std::uint64_t injected_ever = 0;  // since the start
+  std::uint64_t injected_ever = 0;  // packets injected since the start
   std::uint64_t delivered_ever = 0;
   Tick last_delivery = 0;
   // The time that packets were in the system, as if those that were injected and not delivered since the
@@ -321,8 +323,8 @@ struct PartitionState {
   std::vector<Table> tables;  // [decider]; last: background
 
   // Scratch of the allocator.
-  std::vector<std::uint64_t> keys;           // of the requesting input VCs; round-robin: bits of these
-  std::vector<std::uint32_t> requests;       // [i]: input VCs of a router, at most one an input port
+  std::vector<std::uint64_t> keys;      // keys of the requesting input VCs; round-robin: bits of their places
+  std::vector<std::uint32_t> requests;  // [i]: input VCs of a router, at most one an input port
   std::vector<std::uint32_t> best_requests;  // [output port]: key of the one that is to be served
 
  private:

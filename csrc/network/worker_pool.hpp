@@ -38,7 +38,7 @@ class WorkerPool {
   void loop();
 
   std::uint32_t threads_;
-  pid_t process_ = 0;  // that the workers belong to
+  pid_t process_ = 0;  // process that owns the workers
   std::unique_ptr<std::vector<std::thread>> workers_ = std::make_unique<std::vector<std::thread>>();
   const std::function<void(std::uint32_t)>* task_ = nullptr;
   std::uint32_t count_ = 0;

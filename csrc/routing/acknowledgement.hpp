@@ -29,12 +29,12 @@ inline constexpr std::uint32_t kAcknowledgedKinds = 5;
 }
 
 struct Acknowledgement {
-  Tick due = 0;  // when the source router receives it
+  Tick due = 0;  // time at which the source router receives it
   std::uint32_t source_router = 0;
   std::uint32_t destination_router = 0;
   std::uint32_t travelled = 0;  // ticks from the source queue to the host, at most the type's maximum
-  std::uint8_t kind = 0;        // of its path: acknowledged_kind()
-  std::uint8_t local_hops = 0;  // between routers
+  std::uint8_t kind = 0;        // kind of the packet's path: acknowledged_kind()
+  std::uint8_t local_hops = 0;  // hops between routers of a group
   std::uint8_t global_hops = 0;
 
   // By time, then by all other fields, so that the order of sending within one time does not matter.
@@ -72,7 +72,7 @@ class AcknowledgementsInFlight {
   void archive(Archive& archive) { archive(in_flight_, sorted_, first_); }
 
  private:
-  std::vector<Acknowledgement> in_flight_;  // from first_ on; in order up to sorted_
+  std::vector<Acknowledgement> in_flight_;  // valid from first_ on; sorted up to sorted_
   std::size_t first_ = 0;
   std::size_t sorted_ = 0;
 };

@@ -51,7 +51,7 @@ constexpr std::array<Mode, 4> kModes{{
      {{{2, 0}, {2, 0}, {2, 0}}}},
 }};
 
-constexpr std::uint32_t kAnyGateway = 1;  // of the parameter's names
+constexpr std::uint32_t kAnyGateway = 1;  // index into the parameter's names
 
 enum class Ties : std::uint32_t { kMinimal, kNonminimal, kRandom };
 
@@ -167,7 +167,7 @@ class Ad final : public DrawsPerDecision<Ad> {
     const std::uint32_t possible = decision.topology().num_choices();
     std::uint32_t first_choice = 0;
     if (possible > 1 && candidates.minimal_candidates > 1) {
-      first_choice = choices.below(possible);  // as PathFollower::choice_of, where paths are drawn
+      first_choice = choices.below(possible);  // equal to PathFollower::choice_of, where paths are drawn
       weigh(first_choice, true);
       for (std::uint32_t i = 1; i < candidates.minimal_candidates && load > lowest_; ++i) {
         weigh(choices.below(possible), false);

@@ -10,14 +10,14 @@ namespace dragonfly {
 // kind: -1 does not exist, 0 minimal, then 1 + NonMinimalKind.
 struct Candidate {
   std::int8_t kind = -1;
-  std::int8_t hops = 0;  // from here to the destination router
+  std::int8_t hops = 0;  // hops from here to the destination router
   std::int16_t port = -1;
   std::int32_t occupancy = 0;     // packets, of the first port
   std::int32_t vc_occupancy = 0;  // packets, of the VC that it would use there
   std::int32_t vc_queued = 0;     // packets, of that VC's output queue alone
   std::int32_t intermediate_group = -1;
   std::int32_t intermediate_router = -1;  // kind 0: the gateway out of the group, where any may be drawn
-  std::int32_t minimal_choice = 0;        // which of several shortest paths
+  std::int32_t minimal_choice = 0;        // number of the path among the shortest ones
   static constexpr bool kArchivedWhole = true;
 };
 static_assert(sizeof(Candidate) == 28);

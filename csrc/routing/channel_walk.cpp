@@ -159,7 +159,8 @@ class Walker {
     for (std::uint32_t choice = 0; choice < topology.num_choices(); choice += step) all.push_back(choice);
     return all;
   }
-  static constexpr std::uint32_t kMostPaths = 8;  // in a group of the small systems that are walked
+  static constexpr std::uint32_t kMostPaths =
+      8;  // most paths in a group of the small systems that are walked
   static constexpr Port kFromHost = 0;
 
   using Standpoint = std::tuple<std::uint32_t, Port, std::uint8_t, Plan, NonMinimalKind, std::uint32_t,
@@ -171,7 +172,7 @@ class Walker {
   const RoutingPolicy& policy_;
   PathBudget budget_;
   std::set<ChannelDependency> seen_;
-  std::set<Standpoint> visited_;  // by the packet that is being walked
+  std::set<Standpoint> visited_;  // states that the walked packet has been in
   std::uint32_t longest_ = 0;
 };
 

@@ -51,9 +51,9 @@ class DecisionContext : public RouteContext {
 // non-minimal paths must have declared them.
 struct RouteChoice {
   NonMinimalPath nonminimal{};
-  std::uint32_t minimal_choice = kAsDrawn;  // which of several equally short paths
+  std::uint32_t minimal_choice = kAsDrawn;  // number of the path among equally short ones
   Hop start{};  // the first hop of that path, where the policy has worked it out; no port: it has not
-  std::uint32_t gateway = kNil;  // to leave the source group by; none: by the nearest
+  std::uint32_t gateway = kNil;  // router to leave the source group by; none: the nearest
   Port port = kNoPort;
   bool shortest = false;  // the port is known to be on a shortest path
   bool reports = false;   // learners (learning.hpp): the previous router receives a report on this hop

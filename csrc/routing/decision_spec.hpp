@@ -21,8 +21,8 @@ namespace dragonfly {
 enum class DecisionScope : std::uint8_t {
   kNowhere,       // minimal routing
   kSource,        // the source router
-  kSourceAll,     // ... also about packets to its own group
-  kSourceAround,  // ... and these may also pass other groups (OwnGroup::kMayLeave)
+  kSourceAll,     // the source router, also about packets to its own group
+  kSourceAround,  // kSourceAll, and packets to their own group may pass other groups (OwnGroup::kMayLeave)
   kSourceGroup,   // the source router, and the second router of the source group if the packet is on its
                   // minimal path
   kMinimalPath,   // every router on the path, as long as the packet is on its minimal path
@@ -128,17 +128,17 @@ struct DecisionSpec {
   std::vector<NonMinimalKind>
       nonminimal_kinds{};  // paths: kinds of the non-minimal candidates, in this order
   std::uint32_t minimal_candidates = 1;
-  std::uint32_t nonminimal_candidates = 1;  // of each kind
+  std::uint32_t nonminimal_candidates = 1;  // paths of each kind
   // Rows show the first non-minimal path of each kind alone; the second stage shows the others
   // (path_choices), in the same places.
   bool second_stage = false;
   bool any_gateway = false;  // minimal paths out of the source group: not by the nearest alone
   bool avoid_destination_group = true;
   OccupancyUnit occupancy_unit = OccupancyUnit::kBuffers;
-  std::uint32_t features = ~0U;        // bits, see observation.hpp
-  std::vector<std::string> tracked{};  // names of further features: tracked numbers
-  std::map<std::string, Parameters>
-      trackers{};  // of those behind them, by name; absent: as the policy, or by default
+  std::uint32_t features = ~0U;                  // bits, see observation.hpp
+  std::vector<std::string> tracked{};            // names of further features: tracked numbers
+  std::map<std::string, Parameters> trackers{};  // parameters of the trackers behind `tracked`, by name;
+                                                 // absent: the policy's, or the defaults
 
   // Number of paths of each kind that a row shows and has room for.
   [[nodiscard]] std::uint32_t shown_nonminimal() const noexcept {

@@ -21,8 +21,8 @@ inline constexpr float kHalfTimeNs = 1'000;  // t / (t + half)
 inline constexpr float kHalfTraffic = 16;    // packets
 inline constexpr float kTimePackets = 64;
 inline constexpr float kMostTimePackets = 1 << 20;
-inline constexpr float kUnitPackets = 16;  // of occupancies in packets
-inline constexpr float kUnitNs = 1'000;    // of occupancies in time
+inline constexpr float kUnitPackets = 16;  // unit of occupancies in packets
+inline constexpr float kUnitNs = 1'000;    // unit of occupancies in time
 // No port has more packets, and they take no longer on any link (see allow:: in network/params.hpp).
 inline constexpr float kMostPackets = 1 << 21;
 inline constexpr float kMostNs = 1LL << 41;
@@ -38,8 +38,8 @@ struct FeatureSizes {
   float packets = 1;  // the unit of occupancies
   float ports = 1;
   float groups = 1;
-  float queued = 1;  // the most packets of a port: in its queues
-  float sent = 1;    // ... whose credit has not returned
+  float queued = 1;  // the most packets in the queues of a port
+  float sent = 1;    // the most packets of a port whose credit has not returned
 };
 
 // value = quantity / unit; 0: squashed to quantity / (quantity + half).
@@ -79,7 +79,8 @@ inline float since(const FeatureView& view, Tick then) noexcept {
 template <class Of>
 void per_port(const FeatureView& view, float* out, Of of) noexcept {
   for (std::uint32_t i = 0; i < view.num_ports; ++i) {
-    asm volatile("");  // else GCC gathers ports, a cache line each, into vectors: that takes twice as long
+    asm volatile(
+        "");  // keeps GCC from gathering ports, a cache line each, into vectors, which takes twice as long
     out[i] = real(of(view.ports[i])) * view.per_packet;
   }
 }

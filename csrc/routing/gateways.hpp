@@ -10,7 +10,7 @@ namespace dragonfly {
 struct MinimalPath {
   Hop hop{};                     // its first
   std::uint32_t choice = 0;      // among the shortest paths to the gateway
-  std::uint32_t gateway = kNil;  // that it leaves the source group by; none: the nearest
+  std::uint32_t gateway = kNil;  // router by which it leaves the source group; none: the nearest
 };
 
 // Whether the packet may still choose among gateways: at its source router, if it leaves the group and there

@@ -65,9 +65,9 @@ class GroupSignals {
 
   std::uint32_t bits_;
   Tick delay_;
-  std::vector<std::uint8_t> own_;   // [router * bits + bit]: as it is
-  std::vector<std::uint8_t> seen_;  // ... as the other routers see them
-  std::vector<Flip> in_flight_;     // from first_ on, by time
+  std::vector<std::uint8_t> own_;   // [router * bits + bit]: the present value
+  std::vector<std::uint8_t> seen_;  // [router * bits + bit]: the value that the other routers see
+  std::vector<Flip> in_flight_;     // flips by time; valid from first_ on
   std::size_t first_ = 0;
 };
 

@@ -8,8 +8,8 @@ namespace dragonfly {
 // Ordered: each includes those before.
 enum class Knowledge : std::uint8_t {
   kLocal,    // the router's own queues, credits, hosts and packets, and acknowledgements of its packets
-  kDelayed,  // and signals of other routers, with the delay of their way
-  kIdeal,    // and the state of other routers without delay: for references only
+  kDelayed,  // also signals of other routers, with the delay of their way
+  kIdeal,    // also the state of other routers without delay: for references only
 };
 [[nodiscard]] constexpr const char* name_of(Knowledge knowledge) noexcept {
   return knowledge == Knowledge::kLocal ? "local" : knowledge == Knowledge::kDelayed ? "delayed" : "ideal";

@@ -18,8 +18,8 @@ namespace dragonfly {
 
 // Delays of a hop without congestion, which the network gives a learner before the first packet.
 struct HopTime {
-  TimePs latency_ps = 0;  // of the link alone
-  TimePs hop_ps = 0;      // from the input buffer of one router to that of the next
+  TimePs latency_ps = 0;  // latency of the link alone
+  TimePs hop_ps = 0;      // time from the input buffer of one router to that of the next
   TimePs packet_ps = 0;   // one packet on the link
 };
 using HopTimes = std::array<HopTime, kMostLinkClasses>;
@@ -27,11 +27,11 @@ using HopTimes = std::array<HopTime, kMostLinkClasses>;
 // A packet at router y that came from router x: a learner's data next to the decision.
 struct Visit {
   bool arrived_on_global = false;  // x is in another group
-  double travel_ns = 0;            // from the input buffer of x to that of y
+  double travel_ns = 0;            // time from the input buffer of x to that of y
   TimePs now_ps = 0;
   // The row of the packet, by its exit:
-  std::uint32_t row = 0;        // of the packet in y's table
-  Port minimal_port = kNoPort;  // of y, towards the destination
+  std::uint32_t row = 0;        // row of the packet in y's table
+  Port minimal_port = kNoPort;  // port of y towards the destination
 };
 
 // The meaning of a row of a router's table. By group, the router's own group has no rows.

@@ -18,7 +18,7 @@ namespace dragonfly {
     case NonMinimalKind::kGl:
       return 5;
     case NonMinimalKind::kG:
-    case NonMinimalKind::kL:  // as a minimal path with one more local hop
+    case NonMinimalKind::kL:  // a minimal path with one more local hop
       break;
   }
   return 4;

@@ -22,7 +22,7 @@ struct BufferSizes {
   std::uint32_t output_packets = 0;  // per VC, or per port when shared
   bool shared_output = false;
   std::uint32_t input_packets = 0;                  // largest input buffer of a link between routers, per VC
-  std::uint32_t port_packets = 0;                   // the same of all VCs of a port together
+  std::uint32_t port_packets = 0;                   // largest input buffer of a port, over all its VCs
   std::uint32_t vcs = 1;                            // most of a link
   std::array<float, kMostLinkClasses> packet_ns{};  // one packet on a link of each class
   ZeroLoadTimes times{};
@@ -110,7 +110,7 @@ class ObservationLayout {
                                     Tick now) const noexcept;
   void fill_tracked(float* row, const RouteContext& context) const;
   void fill_tracked_paths(float* row, const RouteContext& context, const Candidate* candidates) const;
-  // So many columns of a block, from the first of these places on, in its unit.
+  // Columns of a block, from the first of these places on, in its unit.
   static void scale(float* shown, const TrackedBlock& block, std::size_t columns) noexcept;
 
   std::uint32_t first_port_;
@@ -120,7 +120,7 @@ class ObservationLayout {
   std::uint32_t num_features_ = 0;
   float per_packet_ = 1;
   float most_packets_ = 0;
-  float per_buffer_ = 1;  // the same where occupancies are relative to the buffers
+  float per_buffer_ = 1;  // factor of occupancies that are relative to the buffers
   float state_high_ = 1;
   float per_port_ = 1;
   float per_group_ = 1;
@@ -129,11 +129,11 @@ class ObservationLayout {
   std::vector<FeatureBlock> blocks_;
   std::vector<TrackedBlock> tracked_;
   std::vector<TrackedBlock> tracked_paths_;  // a column per candidate path
-  PathColumns::Wanted wanted_{};             // by the tracked blocks
+  PathColumns::Wanted wanted_{};             // columns that the tracked blocks need
   std::vector<float> link_classes_;
   std::vector<TimedBlock> timed_;
   std::vector<float> packet_times_;  // [port]: one packet, in the unit of occupancies in time
-  std::array<std::int32_t, kNumFeatures> offsets_{};  // of the rows of kFeatures
+  std::array<std::int32_t, kNumFeatures> offsets_{};  // [row of kFeatures]: first column, or kOff
   bool counts_traffic_ = false;
   bool shows_minimal_ = false;
 };

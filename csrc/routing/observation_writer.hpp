@@ -73,7 +73,7 @@ class ObservationWriter {
   std::vector<Recent> recent_;  // [router * groups + group], if observed
   Tick now_ = -1;               // the time of the latest decisions
   std::uint32_t present_period_ = 0;
-  std::vector<std::uint32_t> uncounted_;  // of that time: places in recent_ that do not count them yet
+  std::vector<std::uint32_t> uncounted_;  // places in recent_ that do not count the latest decisions yet
   std::vector<float> minimal_;            // scratch: per port, 1 on a shortest path, else 0
   std::vector<std::uint8_t> mask_;        // scratch: of decisions whose rows are not read
 };

@@ -8,13 +8,13 @@ namespace dragonfly {
 inline constexpr const char* kOfferedTraffic = "offered-traffic";
 
 enum class Offered : std::uint32_t {
-  kOffered,       // of the group so far ahead
-  kOfferedThere,  // of the destination group
+  kOffered,       // packets to the group so far ahead
+  kOfferedThere,  // packets to the destination group
   kSaturatedLinks,
   kOwnLinks,
-  kDemandThere,  // of the destination group, as a share of the capacity of the links to it
+  kDemandThere,  // packets to the destination group, as a share of the capacity of the links to it
   kGroupDemandThere,
-  kLevelThere  // of traffic to the destination group, a TrafficLevel
+  kLevelThere  // TrafficLevel of the traffic to the destination group
 };
 
 }  // namespace dragonfly

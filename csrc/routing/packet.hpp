@@ -14,7 +14,7 @@ inline constexpr std::uint16_t kNoGroup = 0xffff;
 // The state of the packet's non-minimal path.
 enum class Plan : std::uint8_t {
   kMinimal,         // straight to the destination
-  kByGateway,       // the same, but out of the source group by the router `intermediate_router`, near or not
+  kByGateway,       // straight, but out of the source group by the router `intermediate_router`, near or not
   kToIntermediate,  // heading for its intermediate router (or any router of its intermediate group)
   kFromIntermediate,  // the non-minimal part of the path is completed
   kRouted,            // the routers to pass are prescribed by the traffic source

@@ -229,11 +229,12 @@ class PathFollower {
                                          std::uint32_t router, std::uint32_t group,
                                          std::uint32_t choice) const noexcept {
     const bool with_router = visits_router(nonminimal.kind);
-    if (group == nonminimal.group) {  // only with a intermediate router
+    if (group == nonminimal.group) {  // only kinds with an intermediate router come here
       const NextHop next = topology_->minimal_path(router, group, nonminimal.router, group, choice);
       const bool ends_here = nonminimal.kind == NonMinimalKind::kL && group == packet.destination_group;
       if (ends_here &&
-          !ladder_.budget().local_nonminimal) {  // of the source router: as a minimal path's first hop
+          !ladder_.budget()
+               .local_nonminimal) {  // the source router: its hop counts as the first of a minimal path
         return {next.port, ladder_.vc(Stage::kSource, false, true, with_router, packet.hops, next.position)};
       }
       const Stage stage = ends_here ? Stage::kLastNonMinimal : Stage::kNonMinimalIn;

@@ -104,14 +104,15 @@ struct PolicyInfo {
   std::string name;
   std::string summary;
   std::string source;
-  std::string scope;  // of the default parameters, as the batched environment names it; "all": it learns
+  std::string
+      scope;  // scope of the default parameters, as the batched environment names it; "all": it learns
   std::string action;
   std::vector<ParameterInfo> parameters;
   std::unique_ptr<RoutingPolicy> (*make)(const PolicyInfo&, const Parameters&,
                                          const PolicyEnvironment&) = nullptr;
-  NonMinimalKind nonminimal = NonMinimalKind::kLgl;  // for families that differ in nothing else
-  std::vector<std::string> features{};               // that the policy reads in addition to the usual ones
-  std::vector<std::string> aliases{};                // further names that papers use
+  NonMinimalKind nonminimal = NonMinimalKind::kLgl;  // kind of path, for families that differ in nothing else
+  std::vector<std::string> features{};  // features that the policy reads in addition to the usual ones
+  std::vector<std::string> aliases{};   // further names that papers use
   // Beyond that of `features`: see knowledge_of().
   Knowledge knowledge = Knowledge::kLocal;
 };

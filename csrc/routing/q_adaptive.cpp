@@ -209,12 +209,12 @@ class QAdaptive final : public TableLearner<QAdaptive> {
       return settings_.path_time() ? hop.hop_ps : hop.latency_ps;
     };
     TimePs ps = 0;
-    if (!settings_.path_time() && topology().has_meshes()) {  // as published: whichever the port is
+    if (!settings_.path_time() && topology().has_meshes()) {  // the published rule, the same for all ports
       const bool direct = topology().is_global(port) && topology().group_of(next) == group;
       ps = global_time().latency_ps + (direct ? 0 : local_time().latency_ps);
     } else {
       ps = share(time_of(port));
-      while (topology().group_of(next) != group) {  // on from there
+      while (topology().group_of(next) != group) {  // follow the minimal path from there
         const Port on = topology().port_towards_group(next, group);
         ps += share(time_of(on));
         next = topology().neighbor(next, on).router;

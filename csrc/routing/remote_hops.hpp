@@ -14,8 +14,8 @@ namespace dragonfly {
 // there is no such hop. With trunking: by the first of the links between two groups. On grids: the difference
 // of the two routers, for every path between them.
 struct RemoteHops {
-  std::array<std::uint32_t, 2> between{};  // in the intermediate group
-  std::uint32_t last = 0;                  // to the destination router
+  std::array<std::uint32_t, 2> between{};  // types of the hops in the intermediate group
+  std::uint32_t last = 0;                  // type of the hop to the destination router
 };
 
 [[nodiscard]] inline std::uint32_t local_type(const Dragonfly& topology, std::uint32_t from,

@@ -29,7 +29,7 @@ class RouteContext {
   [[nodiscard]] const Packet& packet() const noexcept { return *packet_; }
   [[nodiscard]] std::uint32_t router() const noexcept { return router_; }
   [[nodiscard]] std::uint32_t group() const noexcept { return group_; }
-  // When the packet entered, and left, its source queue.
+  // Times at which the packet entered, and left, its source queue.
   [[nodiscard]] const PacketTimes& times() const noexcept { return *times_; }
   // The port by which the packet entered the router, and the VC of it that it occupies.
   [[nodiscard]] Port input_port() const noexcept { return input_port_; }

@@ -58,7 +58,7 @@ enum class TrackedPer : std::uint8_t {
 // A named number of a tracker. Observations show it as quantity / unit, or, if half > 0, as quantity /
 // (quantity + half).
 struct TrackedField {
-  std::string name;  // of the feature, too
+  std::string name;  // name of the feature, too
   TrackedPer per = TrackedPer::kRouter;
   float unit = 1;
   float half = 0;
@@ -99,9 +99,10 @@ struct TrackerSite {
   const Dragonfly& topology;
   std::uint32_t first_router = 0;
   std::uint32_t num_routers = 0;
-  Tick signal_delay = 0;  // of signals from a router to the others of its group: the latency of a local link
-  Tick clock = 1;         // of the routers
-  TimePs quantum_ps = 1;  // a tick
+  Tick signal_delay =
+      0;           // delay of signals from a router to the others of its group: the latency of a local link
+  Tick clock = 1;  // clock cycle of the routers
+  TimePs quantum_ps = 1;      // a tick
   bool compares_vcs = false;  // the network's convention: PolicyEnvironment
   ZeroLoadTimes idle{};
   std::array<TrackedLinks, kMostLinkClasses> links{};  // [link class]
@@ -112,7 +113,7 @@ struct TrackerSite {
 // The ports of the routers of one partition, as they are whenever one looks.
 struct PartitionPorts {
   const PortBlocks* ports = nullptr;
-  const std::uint32_t* buffers = nullptr;  // [link class]: of the input buffer behind a port, packets
+  const std::uint32_t* buffers = nullptr;  // [link class]: packets of the input buffer behind a port
   bool credits_at_crossbar = false;
 };
 

@@ -26,11 +26,11 @@ struct RouterView {
   TrackedNumbers& tracked;
   std::uint64_t seed = 0;
   TimePs quantum_ps = 1;
-  const std::uint32_t* buffers = nullptr;  // [link class]: of the input buffer behind a port, packets
+  const std::uint32_t* buffers = nullptr;  // [link class]: packets of the input buffer behind a port
   bool credits_at_crossbar = false;
   Tick now = 0;  // the time of the decisions
   ObservationRows rows{};
-  mutable std::vector<float> scratch{};  // for intermediate results of a policy; keeps its memory
+  mutable std::vector<float> scratch{};  // memory for intermediate results of a policy
 };
 
 }  // namespace dragonfly

@@ -58,7 +58,7 @@ std::unique_ptr<RoutingPolicy> make_tpr(const PolicyInfo& info, const Parameters
 
 std::vector<PolicyInfo> tpr_policies() {
   std::vector<ParameterInfo> parameters = threshold_parameters();
-  parameters.pop_back();  // of saturated links
+  parameters.pop_back();  // the threshold of saturated links
   ParameterInfo weight{"stored_weight", 0.0, "",
                        "weight of a packet in an injection queue: 0 for the plain counters of TPR, 0.1 for "
                        "the extended counters of LIA. Source: w of LIA, TACO 2025, section 6.1.1",

@@ -91,9 +91,9 @@ struct PiggybackParams : UgalParams {
 struct UgalComparison {
   NonMinimalPath nonminimal{};       // the best one, if any
   Hop nonminimal_start{};            // its first hop
-  std::uint32_t minimal_choice = 0;  // of the best minimal path
+  std::uint32_t minimal_choice = 0;  // choice of the best minimal path
   Hop minimal_start{};               // its first hop; no port: not the one that the packet would take (VC)
-  bool minimal = true;               // that path is to be taken, or there is no non-minimal path
+  bool minimal = true;  // whether the minimal path is taken; always if there is no non-minimal path
 
   [[nodiscard]] RouteChoice stay() const noexcept {
     return {.minimal_choice = minimal_choice, .start = minimal_start};

@@ -66,8 +66,8 @@ class Valiant final : public DrawsPerDecision<Valiant> {
   }
 
   NonMinimalKind kind_;
-  NonMinimalKind own_kind_;  // of packets to their own group
-  bool stays_minimal_;       // without packets inside a group
+  NonMinimalKind own_kind_;  // kind of path of packets to their own group
+  bool stays_minimal_;       // whether packets inside a group stay minimal
   bool avoid_destination_group_;
 };
 

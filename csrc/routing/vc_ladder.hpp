@@ -45,10 +45,11 @@ enum class VcScheme : std::uint8_t {
 
 // The paths of a policy, as far as VCs are concerned.
 struct PathBudget {
-  bool nonminimal = false;           // non-minimal paths exist
-  bool intermediate_router = false;  // ... that visit a router of the intermediate group on purpose (lgl, gl)
-  bool reconsiders = false;          // a minimal first hop may be followed by a non-minimal path (PAR)
-  bool progressive = false;          // ... and so may any minimal hop inside the source group
+  bool nonminimal = false;  // non-minimal paths exist
+  bool intermediate_router =
+      false;                 // some of them visit a router of the intermediate group on purpose (lgl, gl)
+  bool reconsiders = false;  // a minimal first hop may be followed by a non-minimal path (PAR)
+  bool progressive = false;  // any minimal hop inside the source group may be followed by one, too
   // Non-minimal paths inside the group that was entered last (kind l). Not those of the source router of a
   // packet to its own group alone: their first local hops are in the stage of a minimal path's out of the
   // source group.

@@ -85,7 +85,7 @@ class ControlledNetwork {
   std::uint64_t seed_;
   TimePs warmup_ps_;
   TimePs target_ps_;
-  TimePs latest_ps_ = INT64_MAX;  // of a drain
+  TimePs latest_ps_ = INT64_MAX;  // end of a drain
   std::string refusal_;
   DecisionOrder waiting_;              // pending decisions, in the order of their rows
   std::vector<std::int32_t> actions_;  // scratch: actions by partition

@@ -21,7 +21,7 @@ class DecisionOrder {
   struct Row {
     std::int64_t id = 0;
     std::uint32_t partition = 0;
-    std::uint32_t index = 0;  // in the list of that partition
+    std::uint32_t index = 0;  // place in the list of that partition
   };
 
   void clear() noexcept { rows_.clear(); }
@@ -67,7 +67,7 @@ inline void DecisionOrder::sort(std::uint32_t num_hosts) {
   for (std::size_t i = 1; i < begins_.size(); ++i) begins_[i] += begins_[i - 1];
   sorted_.resize(count);
   for (const Row& row : rows_) sorted_[begins_[place_of(row)]++] = row;
-  std::size_t begin = 0;  // of a place; each entry of begins_ is now where its place ends
+  std::size_t begin = 0;  // start of a place; each entry of begins_ is now the end of its place
   for (std::size_t i = 0; i + 1 < begins_.size(); ++i) {
     const std::size_t end = begins_[i];
     if (end - begin > 1) sort_some(std::span{sorted_}.subspan(begin, end - begin));

@@ -93,8 +93,8 @@ struct ReportColumns {
 // router.
 struct TallyColumns {
   std::int64_t* reward_ps;
-  std::int64_t* generated;  // packets of its hosts
-  std::int64_t* delivered;  // the same
+  std::int64_t* generated;  // packets that its hosts generated
+  std::int64_t* delivered;  // packets of its hosts that were delivered
 };
 
 class Outcomes {
@@ -164,7 +164,7 @@ class Outcomes {
   bool keeps_transitions_;
   bool keeps_outcomes_;
   bool keeps_feedback_;
-  double most_bytes_;  // of either; then it is no longer kept
+  double most_bytes_;  // size at which transitions, or outcomes, are no longer kept
   bool overflowed_ = false;
   bool outcomes_overflowed_ = false;
   bool reports_overflowed_ = false;

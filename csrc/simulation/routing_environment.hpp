@@ -36,7 +36,7 @@ class RoutingEnvironment {
   // For a single network with a background policy, see ControlledNetwork.
   [[nodiscard]] bool has_background() const noexcept { return networks_.front()->has_background(); }
   void seek();
-  void follow(std::size_t row);  // of the batch
+  void follow(std::size_t row);  // row of the batch
 
   // Goes on for a time after the end. Precondition: done(), not drained.
   void extend(TimePs duration_ps);

@@ -16,7 +16,7 @@ namespace dragonfly {
 
 // A policy that jobs bring along (Job::policies).
 struct PolicyChoice {
-  std::string field;  // for messages
+  std::string field;  // name of the field in messages
   std::string name;
   Parameters parameters;
 };
@@ -29,17 +29,17 @@ struct SimulationSetup {
   std::string policy = "min";
   Parameters policy_parameters;
   std::vector<PolicyChoice> job_policies;
-  std::vector<PolicyChoice> later_policies{};  // that set_policy() may choose: Blueprint
+  std::vector<PolicyChoice> later_policies{};  // policies that set_policy() may choose: Blueprint
   std::optional<PolicyChoice> background{};    // Blueprint::background
   NetworkOptions options;
 };
 
 // Memory and threads of a run, computed without building its network.
 struct Requirements {
-  VcCounts vcs;                         // that the paths of its policies need
-  std::uint32_t partitions = 0;         // that run on their own
-  std::uint64_t network_bytes = 0;      // before the first packet
-  std::uint64_t most_packet_bytes = 0;  // when every buffer is full
+  VcCounts vcs;                         // VCs that the paths of its policies need
+  std::uint32_t partitions = 0;         // partitions that run on their own
+  std::uint64_t network_bytes = 0;      // bytes before the first packet
+  std::uint64_t most_packet_bytes = 0;  // bytes of packets if every buffer is full
 };
 
 // Throws ConfigError as the constructor of `Simulation` does.

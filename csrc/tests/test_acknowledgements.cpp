@@ -66,7 +66,7 @@ TEST(a_kind_is_that_of_a_path_that_a_source_router_may_choose) {
   CHECK(!acknowledged_kind(packet));
   PathFollower::forget_nonminimal(packet);
   CHECK(acknowledged_kind(packet) == std::uint8_t{0});
-  packet.non_minimal = true;  // by ports
+  packet.non_minimal = true;  // a path that ports prescribe
   CHECK(!acknowledged_kind(packet));
 }
 
@@ -95,10 +95,10 @@ TEST(the_first_wait_counts_whole_and_later_ones_by_the_age_of_what_was_known) {
   bench.on_acknowledgement(1'008, 0, 40, 0, 16);
   CHECK_EQ(bench.read(kWaited, 0, 40, 0, 1'008), 16.0);
   CHECK_EQ(bench.read(kAge, 0, 40, 0, 1'008), 0.0);
-  CHECK_EQ(bench.read(kAge, 0, 40, 0, 1'750), 736.0);  // in steps of 16 ns
-  bench.on_acknowledgement(1'008, 0, 40, 0, 0);        // at once: an eighth
+  CHECK_EQ(bench.read(kAge, 0, 40, 0, 1'750), 736.0);  // ages have steps of 16 ns
+  bench.on_acknowledgement(1'008, 0, 40, 0, 0);        // an acknowledgement at once counts an eighth
   CHECK_EQ(bench.read(kWaited, 0, 40, 0, 1'008), 14.0);
-  bench.on_acknowledgement(9'008, 0, 40, 0, 6);  // after 8,000 ns: 7/16 of the old value
+  bench.on_acknowledgement(9'008, 0, 40, 0, 6);  // after 8,000 ns the old value counts 7/16
   CHECK_EQ(bench.read(kWaited, 0, 40, 0, 9'500), 14 * 0.4375 + 6 * 0.5625);
   CHECK_EQ(bench.read(kAge, 0, 40, 0, 9'520), 512.0);
 }
@@ -196,7 +196,7 @@ class Looking final : public PerDecision<Looking> {
  private:
   bool nonminimal_paths_;
   std::uint32_t at_;
-  std::vector<Seen>* seen_;  // with one thread only
+  std::vector<Seen>* seen_;  // used with one thread only
 };
 
 // A run with the acknowledgements that it received.
@@ -295,7 +295,7 @@ TEST(word_comes_exactly_one_delay_after_the_delivery_from_any_partition) {
     const std::uint32_t other = shape.p * shape.a;
     std::vector<Planned> list{{0, 0, far}};
     for (TimePs i = 0; i < 120; ++i) list.push_back({i * 32 * kNs, 1, other});
-    list.push_back({1'000'000 * kNs, 1, other});  // after a silence
+    list.push_back({1'000'000 * kNs, 1, other});  // a message after a silence
     SimulationSetup setup = messages(list, shape);
     setup.options.record.packet_log = true;
     std::vector<Seen> looks;

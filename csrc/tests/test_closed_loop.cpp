@@ -118,7 +118,7 @@ TEST(an_alarm_that_is_set_anew_goes_off_once_and_silence_before_it_passes_at_onc
           port.wake_at(kFar);
           port.wake_at(kFar);
         }
-        if (call.what == 'w' && call.time_ps == kFar) port.wake_at(0);  // not before the next time
+        if (call.what == 'w' && call.time_ps == kFar) port.wake_at(0);  // the next time has not come yet
         return task == 1 || call.time_ps > kFar;
       });
   std::vector<Job> jobs{{program, {3, 60}}};
@@ -174,7 +174,7 @@ TEST(a_workload_that_can_never_complete_is_named) {
     }
   }
   CHECK_EQ(simulation.statistics().workload->makespan_ps, -1);
-  CHECK(simulation.run(1'000 * kNs, &always));  // time goes on all the same
+  CHECK(simulation.run(1'000 * kNs, &always));  // time goes on without traffic
   simulation.check_invariants();
 }
 

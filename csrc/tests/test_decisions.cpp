@@ -102,7 +102,7 @@ TEST(external_actions_give_the_history_of_the_native_policy) {
 struct Handed {
   std::int32_t agent = 0;
   double time_ns = 0;
-  std::uint32_t group = 0;  // of the destination
+  std::uint32_t group = 0;  // group of the destination
   std::vector<float> observation;
   std::vector<std::uint8_t> mask;
   bool operator==(const Handed&) const = default;

@@ -37,7 +37,7 @@ TEST(a_smaller_list_begins_with_a_cache_line) {
   }
 }
 
-#ifndef __SANITIZE_ADDRESS__  // which keeps arrays apart
+#ifndef __SANITIZE_ADDRESS__  // AddressSanitizer keeps arrays apart
 TEST(small_lists_share_a_page_and_do_not_overlap) {
   std::vector<SharedVector<std::uint32_t>> lists;
   for (std::uint32_t i = 0; i < 200; ++i) lists.emplace_back(1 + i % 50, i);

@@ -75,7 +75,7 @@ TEST(a_layer_adds_up_as_a_naive_loop_does_to_the_last_bit) {
         for (float& x : in) x = number(random);
         std::vector<float> part(rows * layer.stride());
         std::vector<float> out(rows * layer.stride());
-        const std::uint32_t half = inputs / 2;  // in two goes, as candidates share a part of the sums
+        const std::uint32_t half = inputs / 2;  // two halves, as candidates share a part of the sums
         layer.add({{in.data(), inputs}}, 0, half, layer.bias(), part.data(), rows, Activation::kNone);
         for (const Activation then : {Activation::kNone, Activation::kRelu, Activation::kTanh}) {
           layer.add({{in.data() + half, inputs}}, half, inputs, {part.data(), layer.stride()}, out.data(),

@@ -87,7 +87,8 @@ TEST(whole_ns_intervals_are_refused_where_they_miss_the_load_by_more_than_two_pe
   }
   fast.packet_ps = 2'000;
   CHECK_EQ(sent_by(*make_synthetic_source({{0, build("uniform"), 0.5}}, fast), 0, 9'000).size(), 2U);
-  for (const double load : {1.0, 0.99, 0.985, 0.9, 0.85, 0.1, 1e-6, 5e-324}) {  // with 32 ns never by so much
+  for (const double load :
+       {1.0, 0.99, 0.985, 0.9, 0.85, 0.1, 1e-6, 5e-324}) {  // periods of 32 ns are never off by so much
     CHECK(make_synthetic_source({{0, build("uniform"), load}}, whole_ns()) != nullptr);
   }
   CHECK_THROWS(ConfigError, parse_periodic_intervals("whole ns"));

@@ -1,4 +1,4 @@
-// Which local links a group's packets cross where its routers do not see them: against walks hop by hop, and
+// The local links that a group's packets cross out of its routers' sight: against walks hop by hop, and
 // counts by hand.
 #include <algorithm>
 #include <cstdint>
@@ -121,8 +121,8 @@ TEST(every_local_link_of_a_path_behind_its_first_group_counts_once) {
     std::uint32_t links;
   };
   const Bench layout;
-  const std::uint32_t in = layout.entry(12, 0);   // of the group between
-  const std::uint32_t out = layout.entry(12, 7);  // where one leaves it
+  const std::uint32_t in = layout.entry(12, 0);   // entry of the group between
+  const std::uint32_t out = layout.entry(12, 7);  // the router by which a packet leaves that group
   REQUIRE(in != out);
   const std::uint32_t aside =
       12 * 6 + (in % 6 + 1) % 6 == out ? 12 * 6 + (in % 6 + 2) % 6 : 12 * 6 + (in % 6 + 1) % 6;
@@ -160,7 +160,7 @@ TEST(a_path_with_two_links_between_meets_what_is_on_the_fuller_one) {
   CHECK_EQ(bench.last(1, 2, 20), of_links(3));
   CHECK_EQ(bench.last(1, 5, 20), of_links(1));
   CHECK_EQ(bench.minimal(1, 0, 20), 0.0);                 // they went to no other group
-  bench.forward(4, 3, by(NonMinimalKind::kL, 0, 1), 21);  // by router 1: its last hop is of type 2
+  bench.forward(4, 3, by(NonMinimalKind::kL, 0, 1), 21);  // sent by router 1: its last hop is of type 2
   CHECK_EQ(bench.last(1, 2, 22), of_links(4));
 }
 
@@ -189,12 +189,12 @@ TEST(a_link_between_and_a_last_link_of_one_type_are_one_number) {
     shared += expected[type];
   }
   CHECK_EQ(shared, bench.crossings(2, 20));
-  CHECK(shared > 17);  // of 17 non-minimal paths, both links of many
+  CHECK(shared > 17);  // 17 non-minimal paths, many of them over both links
 }
 
 TEST(a_crossing_counts_for_a_window_and_what_is_prescribed_or_sent_by_ports_does_not) {
   Bench bench;
-  bench.forward(0, bench.entry(9, 0), {}, 10);  // without a last hop
+  bench.forward(0, bench.entry(9, 0), {}, 10);  // a path without a last hop
   bench.forward(0, 2, {}, 10);
   bench.forward(0, 2, {}, 400);
   CHECK_EQ(bench.last(0, 2, 509), of_links(2));
@@ -204,12 +204,12 @@ TEST(a_crossing_counts_for_a_window_and_what_is_prescribed_or_sent_by_ports_does
   CHECK_EQ(bench.minimal(0, 9, 510), 0.0);
   CHECK_EQ(bench.crossings(0, 900), 0U);
   Packet packet = bench.packet_to(9 * 6 + 5);
-  packet.non_minimal = true;  // by ports
+  packet.non_minimal = true;  // a path that ports prescribe
   bench.tracker->packet_forwarded(0, 0, packet, 1000);
   packet.plan = Plan::kRouted;
   packet.non_minimal = false;
   bench.tracker->packet_forwarded(0, 0, packet, 1000);
-  bench.forward(3, 3, {}, 1000);  // to a host of its own
+  bench.forward(3, 3, {}, 1000);  // a packet to a host of the router
   CHECK_EQ(bench.crossings(0, 1001), 0U);
   CHECK_EQ(bench.minimal(0, 9, 1001), 0.0);
 }
@@ -221,11 +221,11 @@ TEST(all_that_a_group_sends_to_others_counts_on_every_path) {
   bench.forward(0, bench.entry(9, 0), {}, 10);
   bench.forward(3, 9 * 6, by(NonMinimalKind::kLg, 12), 20);
   bench.forward(4, 3, {}, 30);                            // stays in the group
-  bench.forward(4, 3, by(NonMinimalKind::kL, 0, 1), 30);  // so does this
+  bench.forward(4, 3, by(NonMinimalKind::kL, 0, 1), 30);  // stays in it on a non-minimal path
   Packet packet = bench.packet_to(9 * 6 + 5);
-  packet.plan = Plan::kRouted;  // by ports
+  packet.plan = Plan::kRouted;  // a path that ports prescribe
   bench.tracker->packet_forwarded(5, 0, packet, 40);
-  CHECK_EQ(bench.sent(0, 50), share(3));  // of 18 links, 500 packets each
+  CHECK_EQ(bench.sent(0, 50), share(3));  // share of 18 links with 500 packets each
   CHECK_EQ(bench.sent(5, 50), share(3));
   CHECK_EQ(bench.sent(6, 50), 0.0);
   CHECK_EQ(bench.minimal(0, 9, 50), of_group(1));

@@ -14,7 +14,7 @@ Timing timing_of(const NetworkParams& network, TimePs generated_ps = 0) {
 
 TEST(the_unit_is_the_common_divisor_of_all_delays) {
   NetworkParams network = usual_network();
-  CHECK_EQ(timing_of(network).quantum_ps, 200);  // of 3.2 ns and 1 ns
+  CHECK_EQ(timing_of(network).quantum_ps, 200);  // largest common divisor of 3.2 ns and 1 ns
   network.local_packet_ps = 32'050;
   CHECK_EQ(timing_of(network).quantum_ps, 50);
   CHECK_EQ(timing_of(network).horizon, horizon_of(network));

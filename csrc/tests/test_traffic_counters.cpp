@@ -86,7 +86,7 @@ TEST(global_counters_are_what_left_in_the_window_and_a_share_of_what_waits) {
   bench.store(in_group_5, 3);
   // 5 + 1 + 70 = 3 modulo 73; tenths are floats
   CHECK(std::fabs(bench.read(Offered::kOffered, in_group_5, 70, 300) - 0.1) < 1e-6);
-  bench.store(in_group_5, 5);  // inside the group: no counter
+  bench.store(in_group_5, 5);  // packets inside the group have no counter
   CHECK_EQ(bench.read(Offered::kOfferedThere, in_group_5, 5, 300), 0.0);
 }
 
@@ -184,8 +184,8 @@ TEST(the_other_sign_of_the_palm_tree_loads_the_reverse_links) {
     bench->store(0, 6);
     bench->forward(0, 6, 0);
   }
-  CHECK(plus.read(0, 0, 0, 0) > 0.9);    // to the next router
-  CHECK(other.read(0, 0, 10, 0) > 0.9);  // to the one before
+  CHECK(plus.read(0, 0, 0, 0) > 0.9);    // load of links to the next router
+  CHECK(other.read(0, 0, 10, 0) > 0.9);  // load of links to the router before
   CHECK(other.read(0, 0, 0, 0) < 0.1);
   CHECK(plus.read(1, 0, 6, 0) > 0.9);
   CHECK(other.read(1, 0, 6, 0) > 0.9);
@@ -276,7 +276,7 @@ TEST(the_longest_paths_do_not_put_off_the_end_of_the_interval) {
   Bench bench{kSmall, "nonminimal-length"};
   const Packet packet = bench.packet_for(1);
   bench.tracker->head_refused(0, 0, packet, Refusal::kNoRoom, 0);
-  CHECK_EQ(bench.read(0, 0, 0, 33), 2.0);  // at 8 and 33
+  CHECK_EQ(bench.read(0, 0, 0, 33), 2.0);  // events at 8 and 33
   bench.forward(0, 1, 500);
   CHECK_EQ(bench.read(0, 0, 0, 533), 2.0);  // an interval with 934, and none before its end
   CHECK_EQ(bench.read(0, 0, 0, 1'032), 2.0);

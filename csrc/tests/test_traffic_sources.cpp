@@ -1,4 +1,4 @@
-// When messages start: arrival processes, schedules and traces.
+// Times at which messages start: arrival processes, schedules and traces.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -186,7 +186,8 @@ TEST(what_is_offered_is_the_mean_of_the_steps_in_force) {
   const auto near = [](double a, double b) { return std::fabs(a - b) < 1e-9; };
   const std::vector<TrafficStep> steps{{0, build("hotspot:hosts=9;,fraction=0.5"), 0.2},
                                        {1'000'000, build("uniform"), 0.4}};
-  CHECK(std::isnan(make_synthetic_source(steps, known)->offered(0, 1'000).mean));  // of how many hosts?
+  CHECK(std::isnan(
+      make_synthetic_source(steps, known)->offered(0, 1'000).mean));  // NaN: the number of hosts is unknown
   known.num_hosts = 72;
   const auto source = make_synthetic_source(steps, known);
   for (int again = 0; again < 2; ++again) {

@@ -98,7 +98,7 @@ TEST(a_round_starts_at_one_time_and_rounds_offer_the_load) {
     for (const auto kind : {InjectionKind::kPeriodic, InjectionKind::kBernoulli, InjectionKind::kPoisson}) {
       const auto source = make_synthetic_source({{0, build(spec), 0.4}}, params(kind));
       double messages = 0;
-      double variance = 0;  // of as many rounds as a Poisson process has, and of the last one being cut off
+      double variance = 0;  // variance of a Poisson number of rounds, the last of which is cut off
       for (std::uint32_t host = 0; host < kHosts; ++host) {
         messages += static_cast<double>(times(*source, host, 32'000'000).size());
         const double round = build(spec)->round_messages(HostId{host});

@@ -106,7 +106,7 @@ GlobalEnd far_end(Arrangement arrangement, const GlobalEnd& near, std::uint32_t 
       return relative(near, groups, trunking);
     case Arrangement::kCirculant:
       return circulant(near, groups, trunking);
-    case Arrangement::kXc:  // as Cray XC machines: peers without oneself, equal slices meet
+    case Arrangement::kXc:  // wiring of Cray XC machines: peers without oneself, equal slices meet
       return absolute(near, groups, trunking);
   }
   assert(false && "an arrangement without a rule");

@@ -20,8 +20,8 @@ inline constexpr std::uint32_t kMostBundled = 64;
 
 // Links of one kind, in the order of the ports that they are connected to.
 struct LocalLinks {
-  std::string name;           // of the class of link
-  std::uint32_t ports = 0;    // of a router
+  std::string name;           // name of the class of link
+  std::uint32_t ports = 0;    // ports per router
   std::uint32_t bundled = 1;  // parallel links of one port
 };
 

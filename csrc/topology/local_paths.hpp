@@ -34,7 +34,7 @@ class LocalPaths {
   std::uint32_t diameter_ = 0;
   std::vector<LocalEnd> ends_;        // [index * ports + slot]
   std::vector<std::uint8_t> hops_;    // [from * routers + to]
-  std::vector<std::uint32_t> first_;  // the same, into slots_; one more at the end
+  std::vector<std::uint32_t> first_;  // [from * routers + to]: first place in slots_; one more at the end
   std::vector<std::uint16_t> slots_;
 };
 

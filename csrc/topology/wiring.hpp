@@ -112,7 +112,8 @@ class Wiring : public Numbering {
   std::vector<Endpoint> global_links_;       // [router * h + j]: far end
   std::vector<Endpoint> gateways_;           // [(from * g + to) * trunking + slice]: near end
   std::vector<Port> ports_out_;              // [router * g + to]: port_out(); empty without its precondition
-  std::vector<std::uint32_t> far_routers_;   // the same links: far router; empty for meshes without trunking
+  std::vector<std::uint32_t>
+      far_routers_;  // [(from * g + to) * trunking + slice]: far router; empty for meshes without trunking
 };
 
 }  // namespace dragonfly

@@ -72,7 +72,7 @@ class AliasTables {
 
  private:
   struct Entry {
-    std::uint64_t threshold;  // of 2^64
+    std::uint64_t threshold;  // probability of `value`, times 2^64
     std::uint32_t value;
     std::uint32_t alias;
   };

@@ -8,7 +8,7 @@ namespace {
 
 struct Shape {
   std::uint32_t tasks = 2;
-  std::uint32_t packets = 1;    // of a message
+  std::uint32_t packets = 1;    // packets per message
   std::uint32_t in_flight = 1;  // messages of a host in its source queue
   SendInterval interval{};
 };
@@ -47,7 +47,7 @@ class AllToAllTask final : public Task {
 
   const Shape& shape_;
   std::uint32_t task_;
-  std::uint32_t offset_ = 1;  // of the task that is sent to next
+  std::uint32_t offset_ = 1;  // distance to the next task that is sent to
   std::uint32_t sent_ = 0;
   std::uint32_t received_ = 0;
 };

@@ -35,7 +35,7 @@ class Area {
   }
 
   [[nodiscard]] std::uint32_t num_groups() const noexcept { return num_groups_; }
-  // Which of the area's groups owns a host of the area.
+  // The index of the area's group that owns a host of the area.
   [[nodiscard]] std::uint32_t group_of(std::uint32_t host) const noexcept {
     const std::uint32_t group = hosts_per_group_divisor_.divide(host);
     return whole_ ? group : group_index_[group];

@@ -58,7 +58,7 @@ struct PatternSpec {
 // A component of a mixture.
 struct PatternPart {
   PatternSpec spec;
-  Integers hosts;       // which hosts use it (mixture by host set)
+  Integers hosts;       // hosts that use it (mixture by host set)
   double weight = 1.0;  // weight of its use (mixture by message)
 };
 

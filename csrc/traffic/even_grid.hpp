@@ -54,7 +54,7 @@ class EvenGrid {
   static constexpr std::uint64_t kHalf = std::uint64_t{1} << 63;
 
   TimePs whole_;
-  std::uint64_t fraction_ = 0;  // in units of 2^-64 ps
+  std::uint64_t fraction_ = 0;  // fraction in units of 2^-64 ps
 };
 
 }  // namespace dragonfly

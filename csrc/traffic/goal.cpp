@@ -157,8 +157,8 @@ class HostGraphs {
   std::uint64_t next_rank_ = 0;
   std::uint32_t count_ = 0;                                       // operations of the host
   std::uint32_t first_ = 0;                                       // the first of the rank
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> streams_;  // of the host: rank, cpu
-  std::vector<Message> sends_;                                    // between ranks of the host
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> streams_;  // streams of the host: rank, cpu
+  std::vector<Message> sends_;                                    // messages between ranks of the host
   std::vector<Message> receives_;
 };
 
@@ -307,7 +307,7 @@ class TextReader {
   const std::string& path_;
   GoalText text_;
   HostGraphs hosts_;
-  std::unordered_map<std::string, std::uint32_t> labels_;  // of the rank
+  std::unordered_map<std::string, std::uint32_t> labels_;  // labels of the rank
 };
 
 // The binary form: a table of the ranks' places, then per rank operations of 39 bytes and a table of the
@@ -411,7 +411,7 @@ class BinaryReader {
   std::uint64_t size_ = 0;
   std::uint32_t num_ranks_;
   HostGraphs hosts_;
-  std::vector<char> block_;  // of a rank
+  std::vector<char> block_;  // block of a rank
 };
 
 }  // namespace

@@ -34,15 +34,15 @@ namespace dragonfly {
 struct Node {
   enum class Kind : std::uint8_t {
     kSend,
-    kSendAllToAll,  // the same as part of an all-to-all exchange, which may be routed by a policy of its own
+    kSendAllToAll,  // a send of an all-to-all exchange, which may be routed by a policy of its own
     kReceive,
-    kWait,     // for all sends and receives with a label
-    kWaitAll,  // for all
+    kWait,     // waits for all sends and receives with a label
+    kWaitAll,  // waits for all sends and receives
     kCompute,
     kBegin,  // an operation of which the time is measured
     kEnd,
   };
-  static constexpr std::int64_t kAnyBytes = -1;  // of a receive
+  static constexpr std::int64_t kAnyBytes = -1;  // a receive of any size
 
   [[nodiscard]] bool is_send() const noexcept { return kind == Kind::kSend || kind == Kind::kSendAllToAll; }
   [[nodiscard]] bool is_message() const noexcept { return is_send() || kind == Kind::kReceive; }
@@ -57,7 +57,7 @@ struct Node {
   std::uint32_t label = 0;
   std::uint32_t needs = 0;        // operations that it comes after
   std::uint32_t first_after = 0;  // operations that come after it, in Graph::after_
-  std::uint16_t stream = 0;       // of a computation
+  std::uint16_t stream = 0;       // stream of a computation
   Kind kind = Kind::kWaitAll;
   bool in_list = true;  // GraphBuilder::Order
 };
@@ -109,7 +109,7 @@ class Graph {
  private:
   friend class GraphBuilder;
   struct Rank {
-    std::uint64_t first = 0;  // of its operations
+    std::uint64_t first = 0;  // first operation of the rank
     std::uint32_t count = 0;
     std::uint32_t computations = 0;
     std::uint32_t streams = 1;
@@ -120,7 +120,7 @@ class Graph {
 
   std::string name_;
   std::vector<Rank> ranks_;
-  std::vector<Node> nodes_;           // and one more, for first_after
+  std::vector<Node> nodes_;           // one node more than operations, for first_after
   std::vector<std::uint32_t> after_;  // operations of the same rank
   std::vector<std::string> texts_;    // [label]; none: labels are tags, which are numbers
   std::vector<std::string> operations_;
@@ -137,8 +137,8 @@ class Graph {
 class GraphBuilder {
  public:
   enum class Order : std::uint8_t {
-    kInList,  // after the last wait or computation before it in the list
-    kFree,    // after what comes_after() says
+    kInList,  // comes after the last wait or computation before it in the list
+    kFree,    // comes after the operations that comes_after() names
   };
   // Fields as they were written, in any range.
   struct Operation {
@@ -170,7 +170,7 @@ class GraphBuilder {
   [[nodiscard]] Graph build() &&;
 
  private:
-  struct End {  // of a message
+  struct End {  // end of a message
     std::uint32_t to;
     std::uint32_t from;
     std::uint32_t label;
@@ -179,7 +179,7 @@ class GraphBuilder {
   };
   struct Edge {
     std::int64_t from;
-    std::uint32_t to;  // with kOnStart
+    std::uint32_t to;  // operation, and kOnStart if its start is meant
   };
 
   [[noreturn]] void refuse(std::uint32_t rank, std::uint32_t operation, const std::string& field,

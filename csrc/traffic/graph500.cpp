@@ -47,7 +47,7 @@ static_assert(kMostLevels * kKinds <= 256);
 
 struct Search {
   std::uint32_t tasks = 2;
-  std::uint32_t packets = 1;  // of a message with queries
+  std::uint32_t packets = 1;  // packets of a message with queries
   std::uint32_t in_flight = 1;
   std::uint64_t coalescing = 256;
   std::uint64_t seed = 0;
@@ -80,7 +80,7 @@ struct Search {
   // Number of tasks that signal to a task that they have sent all messages of a level.
   [[nodiscard]] std::uint32_t signals_to(std::uint32_t level, std::uint32_t task) const noexcept {
     if (!signals) return 0;
-    if (level == 0) return task == root ? 0 : 1;  // there only the root sends anything
+    if (level == 0) return task == root ? 0 : 1;  // only the root sends at level 0
     return tasks - 1;
   }
   // Time of the work on so many queries: whole flit times, a cycle of FOGSim; exact where a packet is one
@@ -164,7 +164,7 @@ class SearchTask final : public Task {
   }
   void received(TaskPort& port, const TaskMessage& message) override {
     const std::uint32_t level = level_of(message.tag);
-    if (finished() || level >= search_.levels()) return;  // only in a state that was written by hand
+    if (finished() || level >= search_.levels()) return;  // possible only in a state that was written by hand
     switch (kind_of(message.tag)) {
       case kQueries:  // perhaps of the next level, which its sender has begun
         ++received_[level];
@@ -299,7 +299,7 @@ class SearchTask final : public Task {
 
   const Search& search_;
   std::uint32_t task_;
-  std::uint32_t rank_;  // in the binomial tree: its parent is without the lowest bit
+  std::uint32_t rank_;  // rank in the binomial tree; its parent lacks the lowest bit
   std::uint32_t children_ = 0;
   std::uint32_t level_ = 0;
   std::uint64_t to_send_ = 0;  // messages with queries
@@ -336,7 +336,7 @@ class Graph500 final : public Program {
 
  private:
   Search search_;
-  std::uint64_t messages_;  // with queries
+  std::uint64_t messages_;  // messages with queries
 };
 
 constexpr const char* kGraph500Interval = "spaced";

@@ -25,7 +25,7 @@ constexpr std::uint32_t kIteration = 0;  // measured
 struct Plan {
   std::shared_ptr<const Graph> graph;
   GraphRun run;
-  std::vector<std::uint32_t> pieces;  // [rank] of all messages that it sends in a repetition
+  std::vector<std::uint32_t> pieces;  // [rank]: pieces of all messages that it sends in a repetition
 
   [[nodiscard]] std::uint32_t packets(const Node& message) const noexcept {
     return packets_of(message.amount, run.packet_bytes);
@@ -282,12 +282,13 @@ class GraphTask final : public Task {
   std::vector<std::uint32_t> left_;     // [operation], operations that it still comes after
   std::vector<std::uint32_t> lacking_;  // [operation], packets of a receive
   std::vector<std::uint32_t> ready_;    // a heap of operations; empty between calls
-  std::vector<Early> early_;            // by repetition
+  std::vector<Early> early_;            // early messages by repetition
   std::vector<Stream> streams_;
   std::vector<OpenSend> open_;
-  std::vector<std::uint32_t> behind_;           // sends whose channel has an open send
-  std::uint64_t turn_ = 0;                      // of the open sends
-  std::array<std::uint32_t, kAhead> queued_{};  // of each piece in the source queue: its send, if the last
+  std::vector<std::uint32_t> behind_;  // sends whose channel has an open send
+  std::uint64_t turn_ = 0;             // turn of the open sends
+  std::array<std::uint32_t, kAhead>
+      queued_{};  // [piece in the source queue]: its send, if it is the last piece
   std::uint32_t num_queued_ = 0;
   std::uint32_t num_open_ = 0;  // operations that have not ended
   std::uint32_t repetition_ = 0;

@@ -20,7 +20,7 @@ using Lengths = std::array<std::uint32_t, 3>;
 struct Exchange {
   Lengths lengths{};
   bool wrap = true;
-  std::array<std::uint32_t, 4> packets{};  // of a message, by how many of x, y, z differ
+  std::array<std::uint32_t, 4> packets{};  // packets of a message, by how many of x, y, z differ
   std::uint32_t iterations = 1;
   TimePs compute_ps = 0;
   SendInterval interval{};
@@ -103,7 +103,7 @@ class HaloTask final : public Task {
 
   const Exchange& exchange_;
   std::vector<Exchange::Neighbor> neighbors_;
-  std::array<std::uint32_t, 2> received_{};  // of even and of odd iterations
+  std::array<std::uint32_t, 2> received_{};  // messages of even and of odd iterations
   std::uint32_t leaving_ = 0;
   std::uint32_t iteration_ = 0;
   bool computes_ = false;

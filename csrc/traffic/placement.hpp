@@ -1,4 +1,4 @@
-// Which host each task of a job lives on.
+// The host that each task of a job lives on.
 #pragma once
 
 #include <cstdint>

@@ -36,7 +36,7 @@ using ProgramFactory = ProgramPtr (*)(const ProgramContext&, const PatternArgume
 
 struct PatternParameter {
   std::string name;
-  std::string default_value;  // as text; empty: must be given
+  std::string default_value;  // the default as text; empty: must be given
   std::string doc;
 };
 

@@ -44,7 +44,7 @@ class SendInterval {
   // From the first trial to the one that succeeds.
   [[nodiscard]] TimePs wait_ps(RandomStream random, TimePs packet_ps) const noexcept {
     if (probability_ >= 1.0) return 0;
-    const double draw = static_cast<double>((random.next_u64() >> 11) + 1) * 0x1.0p-53;  // in (0, 1]
+    const double draw = static_cast<double>((random.next_u64() >> 11) + 1) * 0x1.0p-53;  // uniform in (0, 1]
     return flit_ps(packet_ps, static_cast<std::int64_t>(deterministic_log(draw) * inverse_log_failure_));
   }
   [[nodiscard]] TimePs flit_ps(TimePs packet_ps, std::int64_t flits) const noexcept {

@@ -14,7 +14,7 @@ namespace dragonfly {
 // The position of one host in its own sequence of messages. Plain data: a copy forks the sequence; so the
 // backlog of a host is counted without being stored.
 struct SourceCursor {
-  TimePs time_ps = kNever;    // when the current message is generated; kNever: there are no more messages
+  TimePs time_ps = kNever;    // time of the current message; kNever: there are no more messages
   std::uint64_t message = 0;  // number of the current message of this host
   std::uint64_t trial = 0;    // private to the injection process: number of the arrival, skipped ones too
   std::uint32_t step = 0;     // private: which step of the schedule is in force
@@ -38,7 +38,7 @@ struct OfferedLoad {
 // The end of a source that sends a given list of messages.
 struct SourceEnd {
   TimePs last_ps = 0;         // time of the last message
-  std::uint64_t packets = 0;  // of all messages
+  std::uint64_t packets = 0;  // packets of all messages
 };
 
 // Const after construction: may be called from any thread. Message times of a host never decrease.
@@ -77,8 +77,8 @@ class TrafficSource {
   }
   // The current message; a pure function of (host, cursor).
   [[nodiscard]] virtual Message describe(HostId host, const SourceCursor& cursor) const = 0;
-  // If messages differ only in their destinations, these may be drawn some at a time: returns the packets per
-  // message, else 0.
+  // The packets per message if messages differ only in their destinations, which may then be drawn some at a
+  // time; else 0.
   [[nodiscard]] virtual std::uint32_t drawn_packets() const { return 0; }
   static constexpr std::uint32_t kPrefetchedDestinations = 8;
   // The destinations of kPrefetchedDestinations messages in the step of `cursor`, from the last multiple of

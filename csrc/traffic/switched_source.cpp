@@ -65,7 +65,8 @@ class SwitchedSource final : public TrafficSource {
       const OfferedLoad one = parts_[i].source->offered(begin, end);
       const double share = static_cast<double>(end - begin) / static_cast<double>(to_ps - from_ps);
       all.mean += share * one.mean;
-      all.busiest += share * one.busiest;  // as if it were the same host: an upper bound
+      all.busiest +=
+          share * one.busiest;  // an upper bound: assumes that one host is the busiest in every part
     }
     return all;
   }

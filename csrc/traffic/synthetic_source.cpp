@@ -199,7 +199,8 @@ class SyntheticSource final : public TrafficSource {
     const Step& step = steps_[cursor.step];
     const std::uint32_t round = step.pattern->round_messages(host);
     if (round == 1) return single(host, step, cursor);
-    if (cursor.message % round != 0 || cursor.time_ps == kNever) return;  // at the same time
+    if (cursor.message % round != 0 || cursor.time_ps == kNever)
+      return;  // the round's messages have one time
     ++cursor.trial;
     const TimePs due_ps = cursor.time_ps - cursor.late * params_.packet_ps;
     const TimePs next_ps = step.process_of(host, round, params_).next(key(host, cursor), due_ps);

@@ -31,7 +31,7 @@ enum class InjectionKind : std::uint8_t { kPeriodic, kBernoulli, kPoisson };
 
 // The time between periodic messages, message_packets * packet_ps / load.
 enum class PeriodicIntervals : std::uint8_t {
-  kExact,    // as it is: the k-th message comes at the ps nearest to k intervals
+  kExact,    // exact intervals: the k-th message comes at the ps nearest to k intervals
   kWholeNs,  // every one rounded to whole ns
 };
 [[nodiscard]] PeriodicIntervals parse_periodic_intervals(std::string_view name);  // throws ConfigError
@@ -44,7 +44,7 @@ struct TrafficStep {
 };
 
 struct SyntheticParams {
-  std::uint32_t num_hosts = 0;  // of the system
+  std::uint32_t num_hosts = 0;  // hosts of the system
   std::uint64_t seed = 0;
   InjectionKind injection = InjectionKind::kPeriodic;
   std::uint32_t message_packets = 1;

@@ -31,8 +31,8 @@ Floats = npt.NDArray[np.float64]
 MOST_FLOWS = 400_000
 """Flows of the largest program that is solved. 1,056 hosts with a rotation by one group have 23,000."""
 
-_SAME = 1e-9  # of the largest demand: two demands that differ by less are the same
-_DIGITS = 9  # the same for demands of hosts
+_SAME = 1e-9  # share of the largest demand; demands that differ by less are equal
+_DIGITS = 9  # decimals to which demands of hosts are compared
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)

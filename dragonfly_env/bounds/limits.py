@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
-_ROUNDING = 1e-7  # of a linear program's values
+_ROUNDING = 1e-7  # error of a linear program's values
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ClassUse:
-    """How full the links of one class are in a solution.
+    """Utilisation of the links of one class in a solution.
 
     Attributes:
         name: The class, of ``Dragonfly.link_classes``.
@@ -171,7 +171,7 @@ class Bounds:
         return self.model.most_accepted(load, self.demand.of_hosts, self._injection, self._ejection)
 
     def classes_at_most_load(self) -> tuple[ClassUse, ...]:
-        """How full links between routers are at the most load on the quickest paths, by class, the fullest first."""
+        """Utilisation of links between routers at the most load on the quickest paths, by class, the fullest first."""
         nearly = self.model.latency(
             self.most_load * (1 - _ROUNDING), *least_times(self.network, self.topology)
         )
@@ -333,7 +333,7 @@ class _Paths:
         from scipy.sparse.csgraph import dijkstra
 
         arcs, routers = self._arcs, self._routers
-        order = np.lexsort((prices, arcs.head, arcs.tail))  # of parallel links the cheapest comes first
+        order = np.lexsort((prices, arcs.head, arcs.tail))  # the cheapest of parallel links comes first
         pair = arcs.tail[order] * routers + arcs.head[order]
         first = order[np.concatenate([[True], pair[1:] != pair[:-1]])]
         number = np.full((routers, routers), -1)

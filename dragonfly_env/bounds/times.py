@@ -1,4 +1,4 @@
-"""How long a packet takes at least: the times of a hop, from the settings of links and routers.
+"""Least time of a packet: the times of a hop, from the settings of links and routers.
 
 A router lets packets through its crossbar at the edges of its clock. So the journey of a packet falls into parts from
 edge to edge: from the host to the first edge, one part per hop, and from the last edge to the host.

@@ -33,7 +33,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-_BYTE_ORDER_MARK = "\ufeff"  # which some editors and spreadsheets write before a text
+_BYTE_ORDER_MARK = "\ufeff"  # first character of texts that some editors and spreadsheets write
 _GZIP = b"\x1f\x8b"
 
 _FOLDER = "must be a folder that can be written to"

@@ -50,7 +50,9 @@ _WORDS = {"help": "--help", "version": "--version"}
 @functools.cache
 def command(name: str) -> Any:
     """A command of `COMMANDS` as Typer makes it, with the library that it needs."""
-    importlib.import_module("dragonfly_env._library")  # so that no import is under way when a signal comes
+    importlib.import_module(
+        "dragonfly_env._library"
+    )  # now, because a signal during the import would break it
     return make_command(name, getattr(importlib.import_module(f"{__name__}.{name}"), name))
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from dragonfly_env.simulation.config import SimulationConfig
 
 _SHARES = (0.25, 0.5, 0.75, 0.9)
-"""Of the most load: the loads of the table, if none is given."""
+"""Loads of the table if none is given, as shares of the most load."""
 
 
 def bounds(

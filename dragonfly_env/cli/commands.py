@@ -35,7 +35,7 @@ INTERRUPTED = 130
 APP: dict[str, Any] = {"rich_markup_mode": "rich", "pretty_exceptions_enable": False}
 
 Texts: TypeAlias = Mapping[str, tuple[str, str]]
-"""How a parameter is called, and what was typed for it (empty: nothing), by its name."""
+"""The option of a parameter, and the text that was typed for it (empty: nothing), by the parameter's name."""
 
 _UsageError: Any = typer.BadParameter.__bases__[0]  # typer exports only this class of its wrong usages
 

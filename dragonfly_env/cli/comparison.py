@@ -92,7 +92,7 @@ def _latencies_so_far(folder: Path) -> RenderableType:
 
 
 def _plan_text(plan: Scenario, folder: Path, workers: int | None, force: bool) -> str:
-    """How many runs a scenario has, and how much memory and time those take that the folder lacks."""
+    """Say the number of runs of a scenario, and the memory and time of the runs that the folder lacks."""
     from dragonfly_env.sweeps.estimate import spell_estimate
     from dragonfly_env.sweeps.results import done_of, others_in
     from dragonfly_env.sweeps.runner import check_runs, fitting_workers, memory_of, spell_bytes

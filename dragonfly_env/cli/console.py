@@ -81,7 +81,7 @@ def _fitting(what: RenderableType, screen: Console) -> RenderableType:
         return Group(*(_fitting(part, screen) for part in what.renderables))
     if not isinstance(what, Table):
         return what
-    for column in what.columns:  # only prose and headers are wrapped
+    for column in what.columns:  # wrap prose and headers only
         column.no_wrap = all(" " not in _plain(cell) for cell in (column.header, *column.cells))
     return what if _fits(what, screen) else _as_list(what)
 

@@ -469,7 +469,7 @@ def _new_table(*columns: str, header: bool = True) -> Table:
     return table
 
 
-_MOST_ROWS, _MOST_COLUMNS = 12, 24  # that are drawn one by one
+_MOST_ROWS, _MOST_COLUMNS = 12, 24  # largest grid that is drawn router by router
 _MOST_NAMED = 12
 
 
@@ -505,7 +505,7 @@ def _wiring(made: Dragonfly, grid: Grid) -> list[str]:
     """Table of the groups behind the global ports of group 0, column by column."""
     if made.num_groups == 1:
         return ["No links to other groups."]
-    peers: list[dict[int, int]] = []  # of each column: group -> ports that lead there
+    peers: list[dict[int, int]] = []  # [column]: group -> number of ports that lead there
     for column in range(grid.columns):
         ports: dict[int, int] = {}
         for row in range(grid.rows):

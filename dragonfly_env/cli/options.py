@@ -84,7 +84,7 @@ def _check_share(row: str, value: object) -> str:
 
 @dataclasses.dataclass(frozen=True, kw_only=True, repr=False)
 class Work(Record):
-    """How the runs of a command are done: arguments of `run_all`."""
+    """Options that say how the runs of a command are done: arguments of `run_all`."""
 
     called: ClassVar[str] = "work"
     workers: int | None = integer(

@@ -99,7 +99,7 @@ def parse_group(value: object) -> str | GroupShape:
     """A shape from what a user gives."""
     if isinstance(value, (Grid, NamedShape)):
         return value
-    if isinstance(value, Mapping):  # as dataclasses.asdict has it
+    if isinstance(value, Mapping):  # the form of dataclasses.asdict
         return Grid.from_dict(value)
     if not isinstance(value, str):
         raise config_error("group", value, f"must be {ALL_TO_ALL!r} or a Grid")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dragonfly_env.config.topology import Dragonfly
 
 ROWS = {row["name"]: row for row in _core.network_rows()}
-"""What the core restricts of a network, by its own names."""
+"""The core's restrictions on a network, by its own names."""
 MAX_BANDWIDTH = 1e6
 MAX_BUFFER = int(ROWS["local_buffer_packets"]["high"] or 0)
 MAX_VCS = int(ROWS["local_vcs"]["high"] or 0)
@@ -138,7 +138,7 @@ def link_rows(network: NetworkConfig, topology: Dragonfly) -> list[dict[str, Any
 
 
 def bundled_links(topology: Dragonfly) -> list[int]:
-    """How many links a port stands for, by class of links between routers."""
+    """Number of links per port, by class of links between routers."""
     links = {topology.port_kind(port): topology.port_links(port) for port in range(topology.radix)}
     return [links.get(name, 1) for name in topology.link_classes[1:]]
 

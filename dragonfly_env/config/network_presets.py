@@ -12,7 +12,7 @@ from dragonfly_env.config.rows import read_only
 _FILE = read_toml(Path(__file__).with_suffix(".toml"))
 
 MEANINGS: dict[str, str] = {name: values.pop("meaning") for name, values in _FILE.items()}
-"""What a preset is, for lists of them."""
+"""Meaning of each preset, for lists of presets."""
 
 PRESETS: Mapping[str, Mapping[str, Any]] = read_only(
     {name: {**_FILE.get(values.pop("like", ""), {}), **values} for name, values in _FILE.items()}

@@ -56,7 +56,7 @@ class SettingInfo:
     unit: str
     """Its unit; empty: none."""
     doc: str
-    """What it means."""
+    """Meaning of the setting."""
     allowed: str = ""
     """Its values in words; empty where there is more to say than a range."""
 
@@ -67,7 +67,7 @@ SYSTEM, TRAFFIC, TIME, MACHINE = "The system", "The traffic", "What is measured"
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Flag:
-    """How a row is typed on the command line. The text becomes the value that a TOML file would have."""
+    """Options of a row on the command line. Their text becomes the value that a TOML file would have."""
 
     names: str
     """Its names, separated by spaces: ``"--load -l"``, ``"--arrays/--no-arrays"``."""

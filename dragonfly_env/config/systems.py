@@ -23,8 +23,8 @@ WORDS = {
     "global_ports": "h",
     "global_links": "h",
 }
-"""What people call a parameter, for messages."""
-_DECIDE_H = {"g", "group", "arrangement", "trunking", *INSTEAD}  # with "xc"
+"""Parameters by the names that people give them, for messages."""
+_DECIDE_H = {"g", "group", "arrangement", "trunking", *INSTEAD}  # fields that fix h in the arrangement "xc"
 
 
 def _xc(p: int, g: int, links: int, rows: int, columns: int) -> dict[str, Any]:

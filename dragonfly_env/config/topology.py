@@ -160,7 +160,7 @@ class Dragonfly(Record):
             ("group", shape),
         ):
             object.__setattr__(self, name, value)
-        _ = self._wiring  # which may be impossible
+        _ = self._wiring  # computed now, because it may be impossible
 
     @functools.cached_property
     def _wiring(self) -> _core.Topology:
@@ -315,7 +315,7 @@ class Dragonfly(Record):
         return self._wiring.port_of_hosts()
 
     def hosts_of_routers(self) -> npt.NDArray[np.int64]:
-        """(num_routers,) how many hosts each router has. A new array."""
+        """(num_routers,) numbers of hosts of the routers. A new array."""
         return np.bincount(self.router_of_hosts(), minlength=self.num_routers)
 
     def group_of_routers(self) -> npt.NDArray[np.int64]:
@@ -342,7 +342,7 @@ class Dragonfly(Record):
         return self._wiring.port_kind(self._port(port))
 
     def port_links(self, port: int) -> int:
-        """How many parallel links a port of any router stands for.
+        """Number of parallel links per port of any router.
 
         Raises:
             ConfigError: If a router has no such port.
@@ -465,7 +465,7 @@ class Dragonfly(Record):
             (36, 90)
         """
         require_analysis("to_networkx()")
-        import networkx as nx  # only here: most users never need it
+        import networkx as nx  # imported here, because most users never need it
 
         graph: nx.Graph[int | str] = nx.MultiGraph() if self.trunking > 1 else nx.Graph()
         groups = self.group_of_routers().tolist()

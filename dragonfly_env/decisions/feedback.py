@@ -31,19 +31,19 @@ class HopFeedback:
     """
 
     decision_ids: npt.NDArray[np.int64]
-    """(M,) of the decision that x took for the packet."""
+    """(M,) ids of the decisions that x took for the packets."""
     next_decision_ids: npt.NDArray[np.int64]
-    """(M,) of the one that y took; -1 if y did not decide: the packet has arrived, or ``scope`` is not ``"all"``."""
+    """(M,) ids of the decisions that y took; -1: y did not decide (arrival, or ``scope`` is not ``"all"``)."""
     agents: npt.NDArray[np.int32]
-    """(M,) x, which hears it."""
+    """(M,) numbers of the routers x, which receive the reports."""
     ports: npt.NDArray[np.int32]
-    """(M,) through which the packet left x, numbered as port actions: 0 is the first local port."""
+    """(M,) ports by which the packets left x, numbered as port actions: 0 is the first local port."""
     travel_ns: npt.NDArray[np.float64]
-    """(M,) from the arrival in the input buffer of x to that in the input buffer of y."""
+    """(M,) times from the arrival in the input buffer of x to the arrival in the input buffer of y."""
     time_ns: npt.NDArray[np.float64]
-    """(M,) when the report reaches x."""
+    """(M,) times at which the reports reach x."""
     scenario: npt.NDArray[np.int32]
-    """(M,) whose report it is. Where an environment has several scenarios, those of one come after the other."""
+    """(M,) scenarios of the reports, in ascending order."""
 
     def __len__(self) -> int:
         return len(self.decision_ids)

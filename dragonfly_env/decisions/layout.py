@@ -63,12 +63,12 @@ KINDS = {"none": -1, "minimal": 0, "lgl": 1, "lg": 2, "gl": 3, "g": 4, "l": 5}
 """The numbers of ``DecisionBatch.candidates["kind"]``."""
 
 PER_ACTION = {"port": "port", "path": "candidate"}
-"""What features of an action are per, by what is chosen."""
+"""The unit that features of an action are counted per, by the kind of action."""
 
 NONMINIMAL_KINDS = ("lgl", "lg", "gl", "g")
 """Non-minimal paths by another group."""
 ALL_NONMINIMAL_KINDS = (*NONMINIMAL_KINDS, "l")
-"""The same, and those by another router of the group."""
+"""Non-minimal paths by another group, and by another router of the group."""
 
 
 def select_features(features: Sequence[str] | None) -> tuple[int, tuple[str, ...]]:
@@ -114,7 +114,7 @@ class FeatureBlock:
     name: str
     """The name of the feature."""
     per: str
-    """What its columns stand for: ``"port"``, ``"candidate"``, ``"link"`` (the global links of the router's group,
+    """Objects of its columns: ``"port"``, ``"candidate"``, ``"link"`` (the global links of the router's group,
     those of one router after the other), ``"group"`` (the other groups, from the next one on), ``"peer"`` (the other
     routers of the group, from the next one on) or ``"decision"`` (one column)."""
     columns: slice
@@ -128,7 +128,7 @@ class FeatureBlock:
     high: float
     """The largest possible value."""
     doc: str
-    """What it shows."""
+    """Quantity that the feature shows."""
 
 
 class Layout:
@@ -256,7 +256,7 @@ class Layout:
 
     @cached_property
     def scale(self) -> FloatArray:
-        """(F,) what a column is multiplied with to get its quantity back; 0 where it is squashed."""
+        """(F,) factors by which a column is multiplied to get its quantity back; 0 where it is squashed."""
         return self._spread("unit")
 
     def _spread(self, field: str) -> FloatArray:

@@ -14,9 +14,9 @@ Configs: TypeAlias = tuple[SimulationConfig, ...]
 Changes: TypeAlias = "Mapping[str, Any] | Sequence[Mapping[str, Any] | None] | None"
 
 CHANGES = ("traffic", "load", "seed")
-"""What the options of a reset may change in the episode that begins."""
+"""Settings that the options of a reset may change in the episode that begins."""
 MOST_SCENARIOS = 4096
-_FIRST_SEED = 1  # of drawn scenarios
+_FIRST_SEED = 1  # the first seed of drawn scenarios
 _STRIDE = 0xD1B54A32D192ED03  # odd: no two numbers meet in 2^64
 
 
@@ -94,7 +94,7 @@ class Scenarios:
     def restored(cls, state: Mapping[str, Any], present: Configs) -> Scenarios:
         """The scenarios of a snapshot, in the episode of these configurations."""
         given = state["given"]
-        if isinstance(given, list):  # from a file, of plain values
+        if isinstance(given, list):  # plain values, read from a file
             given = [SimulationConfig.from_dict(one) if isinstance(one, dict) else one for one in given]
         self = cls(given)
         self._seed, self._begun, self.present = state["seed"], state["begun"], present

@@ -59,7 +59,7 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
         self.terminations: dict[str, bool] = dict.fromkeys(names, False)
         self.truncations: dict[str, bool] = dict.fromkeys(names, False)
         self.infos: dict[str, Info] = dict(zip(names, rounds.infos(), strict=True))
-        if rounds.over:  # at once: what the episode without a decision has cost
+        if rounds.over:  # rewards at once for an episode without a decision
             rounds.read_step()
             self._hand_out(rounds)
         self._select_first(rounds)

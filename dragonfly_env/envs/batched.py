@@ -146,7 +146,7 @@ class BatchedRoutingEnv(CoreOwner):
 
     @property
     def num_scenarios(self) -> int:
-        """How many networks there are next to each other."""
+        """Number of networks that run next to each other."""
         return len(self._scenarios.present)
 
     @property
@@ -156,12 +156,12 @@ class BatchedRoutingEnv(CoreOwner):
 
     @property
     def episode(self) -> int:
-        """How many times ``reset`` was called."""
+        """Number of calls of ``reset``."""
         return self._episode_number
 
     @property
     def scope(self) -> str:
-        """Which routers decide."""
+        """Routers that decide."""
         return self._options.scope
 
     @property
@@ -201,7 +201,7 @@ class BatchedRoutingEnv(CoreOwner):
 
     @property
     def first_agents(self) -> npt.NDArray[np.int64]:
-        """(num_scenarios,) where the routers of each scenario begin if they are numbered on from one to the next."""
+        """(num_scenarios,) first routers of the scenarios if routers are numbered on from one scenario to the next."""
         routers = [config.topology.num_routers for config in self.configs]
         return np.cumsum([0, *routers[:-1]], dtype=np.int64)
 
@@ -490,7 +490,7 @@ class BatchedRoutingEnv(CoreOwner):
         return HopFeedback(*self._core.reports())
 
     def rewards_by_router(self) -> FloatArray:
-        """(num_agents,) what each router is rewarded with since the last call in this episode, in units of
+        """(num_agents,) rewards of the routers since the last call in this episode, in units of
         ``reward_scale_ns``; routers are numbered on from one scenario to the next, see ``slots``.
 
         Every packet in the system has one holder: the router of its source host from its generation on, source queue
@@ -597,7 +597,7 @@ class BatchedRoutingEnv(CoreOwner):
                 marks.note(Mark.of(simulation.totals()))
 
     def _number(self, scenario: int | None) -> int:
-        """Which scenario is meant; it need not be said where there is only one."""
+        """Return the number of the scenario that is meant; it need not be given if there is only one."""
         most = self.num_scenarios - 1
         if scenario is None and most > 0:
             raise config_error(

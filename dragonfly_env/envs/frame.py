@@ -103,7 +103,7 @@ def _text(value: float, form: str) -> str:
 
 
 _SHADES = "·▁▂▃▄▅▆▇█"
-_MOST_GROUPS = 64  # of the map; wider than this no terminal shows it
+_MOST_GROUPS = 64  # groups on the map; no terminal is wide enough for more
 _NAMED_IN_TEXT = 5
 
 

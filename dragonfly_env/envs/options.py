@@ -42,7 +42,7 @@ IllegalAction: TypeAlias = Literal["remap", "raise"]
 
 _SPARE_HOPS = 2  # beyond a minimal path: 5 in all where groups are meshes, as in HPDC 2021, section 4.2
 _MOST_CANDIDATES = int(highest("ugal-n", "minimal_candidates"))
-_MAX_REAL = 1e12  # of any parameter
+_MAX_REAL = 1e12  # largest value of any parameter
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -92,7 +92,7 @@ class PacketRouting(gymnasium.Env[Any, np.int64]):
         True
     """
 
-    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 10}  # noqa: RUF012  # as in gymnasium
+    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 10}  # noqa: RUF012  # gymnasium has a dict, too
 
     def __init__(
         self,
@@ -137,7 +137,7 @@ class PacketRouting(gymnasium.Env[Any, np.int64]):
         self._packet: dict[str, int] = {}
         self._place = (0, 0)  # routers of the tagged packet and of its destination
         self._created_ns = 0.0
-        self._first_ns = 0.0  # when the tagged packet needed its first decision
+        self._first_ns = 0.0  # time of the tagged packet's first decision
         self._illegal = 0
 
     @property
@@ -211,7 +211,7 @@ class PacketRouting(gymnasium.Env[Any, np.int64]):
             legs = self.core.transitions()
             (found,) = np.nonzero(legs.decision_ids == decision)
             if len(found) or self.core.done:
-                break  # else only the end of the journey of an earlier packet was reported
+                break  # go on if only the end of an earlier packet's journey was reported
         delivered = bool(legs.done[found].any())
         leg_ns = float(legs.latency_ns[found[0]]) if len(found) else self.core.time_ns - decided_ns
         end_ns = decided_ns + leg_ns
@@ -275,7 +275,7 @@ class PacketRouting(gymnasium.Env[Any, np.int64]):
         while not fresh or not len(self.core.pending):
             if not self.core.done:
                 self._run(self.core.seek)
-                self.core.transitions()  # of the packet before
+                self.core.transitions()  # drop the transitions of the packet before
             elif not rebuilt:
                 self._begin_network(None, {})
                 rebuilt = True

@@ -34,13 +34,16 @@ _INK, _QUIET, _RED = "#20262e", "#69727d", HEAT[-1]
 _NAMED = 8
 _MOST_CHORDS = 3000  # the busiest
 _CHORD_POINTS = 33
-_GAP, _WIDEST_GAP = 0.18, 0.12  # between groups: a fraction of a group's arc, at most so many radians
+_GAP, _WIDEST_GAP = 0.18, 0.12  # gaps between groups: a share of a group's arc, and at most so many radians
 _RING = (0.93, 1.0)
-_CENTER, _RADIUS = (365.0, 438.0), 305.0  # of the circle, in pixels from the upper left corner
+_CENTER, _RADIUS = (
+    (365.0, 438.0),
+    305.0,
+)  # center and radius of the circle, in pixels from the upper left corner
 _BADGE = 9  # the radius in pixels
-_LEFT, _RIGHT = 0.69, 0.97  # of the panel, in widths of the picture
+_LEFT, _RIGHT = 0.69, 0.97  # edges of the panel, in widths of the picture
 _TEXTS = 740  # texts that change are to the right of this pixel
-_FAINTEST = 8  # of 255: what is idle
+_FAINTEST = 8  # level of an idle link, of 255
 
 
 class Picture:
@@ -66,7 +69,7 @@ class Picture:
         Returns:
             (800, 1100, 3) red, green, blue. A new array.
         """
-        order = np.argsort(-frame.utilisation, kind="stable")[:_MOST_CHORDS]  # as frame.hottest() has it
+        order = np.argsort(-frame.utilisation, kind="stable")[:_MOST_CHORDS]  # the order of frame.hottest()
         named = order[: min(_NAMED, np.count_nonzero(frame.utilisation))]
         chosen = np.sort(order)
         shades = np.zeros(HEIGHT * WIDTH, np.uint8)
@@ -85,7 +88,9 @@ class Picture:
         for router, letter in zip(frame.packet or (), "PD", strict=False):
             angle = self._begin[router] + self._width / 2.0
             _put(_badge(letter), image, _on_circle(angle, sum(_RING) / 2.0))
-        for rank in reversed(range(len(named))):  # at different distances from the ring: else neighbors hide
+        for rank in reversed(
+            range(len(named))
+        ):  # distances from the ring differ, so that neighbors do not hide each other
             _put(_badge(f"{rank + 1}"), image, self._curve(frame.links[named[rank]])[4 + 2 * (rank % 4)])
         texts = Image.fromarray(image[:, _TEXTS:])
         _numbers(ImageDraw.Draw(texts), frame)

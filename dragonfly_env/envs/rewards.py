@@ -50,7 +50,7 @@ class RouterRewards:
         self._firsts = np.cumsum([0, *sizes[:-1]])
         self.latencies = [[0, 0]] * len(
             configs
-        )  # by scenario: packets delivered, sum of their latencies in ps
+        )  # packets delivered and the sum of their latencies in ps, by scenario
         self._first_routers = np.cumsum([0, *routers])
         self.read = (np.zeros(sum(routers), np.int64),) * 3
         self._set_credits(core)

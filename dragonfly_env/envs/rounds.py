@@ -137,7 +137,7 @@ class Rounds:
     masks: list[Mask]
     acting: IntArray
     outcomes: tuple[StepOutcomes, ...]
-    _begin: int  # of this round, in the rows of the batch
+    _begin: int  # first row of this round in the batch
     _end: int
     _round: int
 
@@ -204,7 +204,7 @@ class Rounds:
         illegal = self._core.take_actions(self._rows[self._begin : self._end], actions[acting])
         idle = actions == self._idle
         if illegal or np.count_nonzero(idle) != self._count - len(acting):
-            unsigned = actions.view(np.uint64)  # where a negative number is a large one
+            unsigned = actions.view(np.uint64)  # negative numbers become large
             if unsigned.max() > self._idle:
                 router = int(unsigned.argmax())
                 raise _out_of_range(f"router_{router}", actions[router], self._idle)
@@ -333,7 +333,7 @@ class Rounds:
         is_first = np.ones(count, np.bool_)
         is_first[1:] = agents[1:] != agents[:-1]
         (firsts,) = is_first.nonzero()
-        # How many packets of the same router come before this one: the round in which its turn is.
+        # The number of earlier packets of the same router is the round in which this packet has its turn.
         number = np.arange(count) - firsts[is_first.cumsum() - 1]
         order = number.astype(np.uint16 if count < 2**16 else np.int64).argsort(kind="stable")
         # All below by round, then by router.
@@ -397,7 +397,7 @@ class IllegalActions:
 
     def __init__(self, choice: str) -> None:
         self._raises = check_choice("illegal_action", choice, ("remap", "raise")) == "raise"
-        self.warned = False  # then nothing is said any more
+        self.warned = False  # whether the user was warned; one warning is enough
 
     def found(self, who: str, action: int, batch: DecisionBatch, idle: int = 0) -> None:
         """Warn of the first illegal action, or raise. ``batch`` has the decision; if it is empty, only ``idle`` is

@@ -24,7 +24,7 @@ from dragonfly_env.policy import Policy, parse_policy
 from dragonfly_env.traffic.placement import check_placement, parse_placement
 
 ENDLESS: Final = "endless"
-"""As a number of iterations: for as long as the run lasts, which is complete without such a job."""
+"""Number of iterations of a job that goes on for as long as the run lasts; the run is complete without it."""
 
 _MOST_ITERATIONS = 2**31 - 1
 

@@ -24,9 +24,9 @@ SHARES: Final = {
     "rayleigh": 0.075,
     "silent": 0.10,
 }
-"""Of the hosts that the mix has (assumption: the paper says nothing of what else ran)."""
+"""Shares of the mix's hosts, by program (assumption: the paper does not name the other jobs)."""
 
-_PARTS = (34, 17, 8.6)  # of the machine: 128, 256 and 512 of Theta's 4,392 nodes
+_PARTS = (34, 17, 8.6)  # machine size over job size: 128, 256 and 512 of Theta's 4,392 nodes
 
 
 @dataclasses.dataclass(frozen=True, slots=True, repr=False)

@@ -30,13 +30,13 @@ from typing import NamedTuple
 from dragonfly_env.checks.values import PS_PER_NS
 
 ANY_BYTES = -1
-"""Of a receive: as many as are sent."""
+"""Bytes of a receive that takes a message of any size."""
 
 MOST_BYTES = 2**31 - 1
-"""Of a message."""
+"""Largest message."""
 
 MOST_HOSTS = 2**20
-"""Of a job."""
+"""Most hosts of a job."""
 
 SEND, SEND_ALL_TO_ALL, RECEIVE, WAIT, WAIT_ALL, COMPUTE, BEGIN, END = range(8)
 """Kinds, as the core numbers them."""
@@ -51,13 +51,13 @@ class Operation(NamedTuple):
     """
 
     kind: int
-    """What it does, as the core numbers it."""
+    """Kind of the operation, as the core numbers it."""
     partner: int = 0
     """The other rank of a send or receive."""
     amount: int = 0
     """Bytes of a message, picoseconds of a computation."""
     label: str = ""
-    """Of sends, receives and waits; of ``BEGIN`` and ``END`` the name of what is measured."""
+    """Label of a send, receive or wait; for ``BEGIN`` and ``END`` the name of the measured operation."""
     stream: int = 0
     """Stream of a computation: a stream executes one computation at a time, in the order in which they become ready."""
     after: Iterable[int] | None = None

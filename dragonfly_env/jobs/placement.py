@@ -1,4 +1,4 @@
-"""Which hosts a job gets, and which of its ranks lives on which."""
+"""Hosts of a job, and the rank on each of them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Machine:
         return self._give(job, list(hosts))
 
     def take(self, job: str, number: int, placement: str, count: int, seed: int) -> list[int]:
-        """So many free hosts, by a rule."""
+        """Take ``count`` free hosts, by a rule."""
         left = self._topology.num_hosts - len(self._owner)
         if count > left:
             raise config_error(f"{job}.hosts", count, f"must be at most {left}, the hosts that are left")

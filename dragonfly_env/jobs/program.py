@@ -85,7 +85,7 @@ class Program(ABC):
         """Raise ``ConfigError`` if the program cannot run on so many hosts."""
 
     def num_hosts(self) -> int | None:
-        """How many it is for, if it is written for a certain number."""
+        """Return the number of hosts that the program is written for; None: any number."""
         return None
 
     def piece(self) -> int:
@@ -134,7 +134,7 @@ Made = TypeVar("Made", bound="Motif")
 
 @dataclasses.dataclass(frozen=True, slots=True, repr=False)
 class Motif(Record, Program):
-    """How an application communicates, with the settings that all of them share.
+    """Pattern of communication of an application, with the settings that all applications share.
 
     Args:
         gap_ns: The computation of one iteration; None: calibrated, see ``dragonfly_env.jobs.program``.

@@ -16,7 +16,7 @@ from dragonfly_env.sweeps.runner import SweepReport, run_all
 class Work(ABC):
     """Runs, and the folder that holds what was done of them."""
 
-    folder: Path  # where results go
+    folder: Path  # folder of the results
 
     @abstractmethod
     def runs(self) -> tuple[Run, ...]:

@@ -47,9 +47,9 @@ class Counters:
     flits_per_packet: int
     """Flits of a packet."""
     start_ps: int
-    """When counting began, in ps."""
+    """Time at which counting began, in ps."""
     end_ps: int
-    """When the counters were read, in ps."""
+    """Time at which the counters were read, in ps."""
     link_packets: IntArray
     """(num_routers * radix,) packets sent by each output port."""
     link_stall_ps: IntArray
@@ -65,9 +65,9 @@ class Counters:
     host_latency_sum_ps: IntArray | None = None
     """(num_hosts,) latencies of these packets, added up."""
     host_network_latency_sum_ps: IntArray | None = None
-    """(num_hosts,) the same from leaving the source queue on."""
+    """(num_hosts,) latencies from the end of the source queue on, added up."""
     jobs: tuple[JobTotals, ...] = ()
-    """One for each of ``SimulationConfig.placed_jobs()``."""
+    """Totals of each of ``SimulationConfig.placed_jobs()``."""
 
     @classmethod
     def from_statistics(

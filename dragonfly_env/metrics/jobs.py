@@ -46,15 +46,15 @@ class JobMetrics:
     name: str
     """The name of the job."""
     program: str
-    """What it runs."""
+    """Program that the job runs."""
     hosts: tuple[int, ...]
     """Rank i lives on the i-th."""
     endless: bool
     """Whether it goes on for as long as the run does."""
     start_ps: int
-    """When its ranks start, in ps."""
+    """Start of its ranks, in ps."""
     end_ps: int
-    """When its last rank had done everything; -1: not yet, or it is endless."""
+    """End of its last rank, in ps; -1: not yet, or the job is endless."""
     unfinished_ranks: int
     """Ranks that have not done everything; of endless jobs all."""
     packets_delivered: int

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from dragonfly_env.config.topology import Dragonfly
 
 COUNTERS = ("link_packets", "link_stall_ps", "link_queued_packets", "link_occupancy_packets")
-"""What the core counts at every output port, connected or not."""
+"""Quantities that the core counts at every output port, connected or not."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class LinkClassTotals:
     """
 
     links: int
-    """How many links there are."""
+    """Number of links."""
     packets: int
     """Packets sent."""
     flits: int

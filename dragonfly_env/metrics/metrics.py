@@ -118,9 +118,9 @@ class Metrics:
     network: NetworkConfig
     """The simulated network."""
     start_ps: int
-    """When the window began, in ps."""
+    """Start of the window, in ps."""
     end_ps: int
-    """When the snapshot was taken, in ps."""
+    """Time at which the metrics were read, in ps."""
 
     packets_generated: int
     """Packets that entered a source queue in the window; lost ones are not among them."""
@@ -142,7 +142,7 @@ class Metrics:
     latency_sum_ps: int
     """Latencies of the delivered packets, added up; ``latency_mean_ns`` is their mean."""
     network_latency_sum_ps: int
-    """The same from leaving the source queue on."""
+    """Latencies from the end of the source queue on, added up."""
     latency_min_ps: int
     """The shortest latency, in ps; see ``latency_min_ns``."""
     latency_max_ps: int
@@ -173,31 +173,31 @@ class Metrics:
     link_busy_ps_per_packet: IntArray
     """(classes,) time that a packet keeps a link of each class busy (``Dragonfly.link_classes``)."""
     counters: Counters
-    """What an operator reads: per tile, host and job."""
+    """Counters that an operator reads: per tile, host and job."""
     series: Mapping[str, IntArray] | None = None
     """Counters per bin; see ``time_series``."""
     series_bin_ps: int = 0
     """Width of the bins of ``series``, in ps; 0: no series."""
     series_start_ps: int = 0
-    """When the first bin of ``series`` begins, in ps."""
+    """Start of the first bin of ``series``, in ps."""
     group_latency_sum_ps: IntArray | None = None
     """(g, g) latencies by source group and destination group, added up; None without ``group_latency``."""
     group_delivered: IntArray | None = None
     """(g, g) packets delivered by source group and destination group, with ``group_latency=True``."""
     demanded_load: float = math.nan
-    """What the traffic makes hosts send on average in the second half of the window: the configured load times the
-    mean share that hosts have of it. NaN for traces, closed loops, jobs and after ``drain``."""
+    """Load that the traffic makes hosts send on average in the second half of the window: the configured load times
+    the mean share that hosts have of it. NaN for traces, closed loops, jobs and after ``drain``."""
     destination_load_max: float = math.nan
-    """What the traffic sends to the host that receives most, in units of its link: above 1 that link is overloaded,
+    """Load that the traffic sends to the busiest receiver, in units of its link: above 1 that link is overloaded,
     with every routing. NaN as ``demanded_load``."""
     trace_end_ps: int = -1
     """The last delivery of a trace, in ps; -1: there is no trace, or some of its messages are not delivered yet."""
     middle: Mark | None = None
-    """What was counted up to about the middle of the window; None if it was not noted."""
+    """Counts up to about the middle of the window; None if they were not noted."""
     arrivals: Arrivals = Arrivals()
-    """How hosts generate messages."""
+    """Steps in which hosts generate packets."""
     jobs: tuple[JobMetrics, ...] = ()
-    """One for each of ``SimulationConfig.jobs``, in their order."""
+    """Metrics of each of ``SimulationConfig.jobs``, in their order."""
     messages: MessageMetrics | None = None
     """Messages of closed-loop traffic; None for open-loop traffic, whose messages are not put together again."""
 
@@ -455,14 +455,14 @@ class Metrics:
 
     @property
     def router_accepted_load(self) -> FloatArray:
-        """(num_routers,) what left the source queues of each router's hosts: who gets into the network; NaN for routers
+        """(num_routers,) load that left the source queues of each router's hosts into the network; NaN for routers
         without hosts.
         """
         return self._loads(self.router_injected, self.topology.hosts_of_routers())
 
     @property
     def group_accepted_load(self) -> FloatArray:
-        """(g,) the same by group."""
+        """(g,) load that left the source queues of each group's hosts into the network."""
         groups = self.topology.group_of_routers()
         return self._loads(
             *(

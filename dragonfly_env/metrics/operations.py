@@ -10,10 +10,10 @@ from typing import Any
 from dragonfly_env.checks.values import PS_PER_NS
 
 ITERATION = "iteration"
-"""What whole iterations are measured as."""
+"""Operation name of whole iterations."""
 
 ANY_OPERATION = ""
-"""What the time in any operation is measured as, in programs that measure operations inside others."""
+"""Operation name of the time in any operation, in programs that measure operations inside others."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -23,11 +23,11 @@ class JobInfo:
     name: str
     """The name of the job."""
     program: str
-    """What it runs."""
+    """Program that the job runs."""
     hosts: tuple[int, ...]
     """Rank i lives on the i-th."""
     start_ps: int
-    """When its ranks start, in ps."""
+    """Start of its ranks, in ps."""
     endless: bool
     """Whether it goes on for as long as the run does."""
     operation_names: tuple[str, ...]
@@ -41,7 +41,7 @@ class OperationTotals:
     """
 
     count: int
-    """How many were completed."""
+    """Number of completed operations."""
     total_ps: int
     """Time in them, over all ranks together, in ps."""
 

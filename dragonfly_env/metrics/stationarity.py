@@ -37,14 +37,14 @@ _CHANCE = 3.0  # standard deviations of a count that chance explains
 _NEAR_THE_MIDDLE = (
     0.2  # the largest distance of a mark from the middle of the window, as a share of the window
 )
-_ROUNDING = 1e-9  # of sums over hosts
+_ROUNDING = 1e-9  # relative error of sums over hosts
 _FIRST_PS = 1_000_000
 _MARKS_PER_DOUBLING = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Arrivals:
-    """How hosts generate messages: the size of the steps in which counts of packets change.
+    """Sizes of the steps in which hosts generate packets.
 
     Attributes:
         message_packets: Packets of a message, generated together.

@@ -37,7 +37,7 @@ class TileTotals:
     """The tiles of one class together; ``TileTable`` says what is counted."""
 
     tiles: int
-    """How many tiles there are."""
+    """Number of tiles."""
     flits: int
     """Flits received."""
     stalls: float
@@ -206,7 +206,7 @@ class _Layout:
     sender: IntArray
     """The port that sends to it; of no meaning for ``host-in``."""
     host: IntArray
-    """Who sends to ``host-in``; of no meaning elsewhere."""
+    """Host that sends to ``host-in``; meaningless elsewhere."""
     link_class: IntArray
     is_host_in: npt.NDArray[np.bool_]
     is_host_out: npt.NDArray[np.bool_]

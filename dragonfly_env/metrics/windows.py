@@ -66,12 +66,12 @@ class CounterWindows:
 
     @property
     def time_ns(self) -> FloatArray:
-        """(windows,) when each begins."""
+        """(windows,) starts of the windows."""
         return self._edges_ns()[:-1]
 
     @property
     def duration_ns(self) -> FloatArray:
-        """(windows,) how long each is; the last one may be shorter."""
+        """(windows,) lengths of the windows; the last one may be shorter."""
         return np.diff(self._edges_ns())
 
     def tiles(self, *keys: str, job: int | None = None) -> Columns:
@@ -193,7 +193,7 @@ def percentile_of(values: FloatArray, q: float) -> float:
 
 
 def most_windows(reading: Counters) -> int:
-    """How many readings of this size fit the memory that they may take."""
+    """Return the number of readings of this size that fit the memory for readings."""
     arrays = (reading.link_packets, reading.link_stall_ps, reading.input_stall_ps, reading.host_sent)
     bytes_each = sum(array.nbytes for array in arrays) + 3 * reading.host_sent.nbytes
     return max(1, min(_MOST_WINDOWS, _MOST_BYTES // bytes_each))

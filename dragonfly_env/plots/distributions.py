@@ -27,7 +27,7 @@ from dragonfly_env.plots.style import (
 )
 from dragonfly_env.sweeps.results import Results, aggregate
 
-_TICK_IN = 1.3  # of the length of a policy's label
+_TICK_IN = 1.3  # inches for a policy's label
 
 _PERCENTILES = ("p5", "p25", "p50", "p75", "p95", "p99")
 _COLUMNS = (*(f"latency_{name}_ns" for name in _PERCENTILES), "latency_mean_ns")

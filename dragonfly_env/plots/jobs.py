@@ -25,11 +25,11 @@ from dragonfly_env.sweeps.results import Results
 from dragonfly_env.sweeps.summary import OPERATION, comparable, has_jobs, job_runs
 
 _MOST_PANELS = 8
-_TITLE_IN = 2.6  # of the width of a panel
-_BOX = 0.7  # of the room for each box
+_TITLE_IN = 2.6  # inches of a panel's width for its title
+_BOX = 0.7  # width of a box as a share of its room
 
 Boxes = dict[str, dict[str, npt.NDArray[np.float64]]]
-"""What is drawn, by its name on the axis and by policy: a value per run."""
+"""Drawn values, by their name on the axis and by policy: one per run."""
 
 
 def job_figure(results: Results, load: float | None = None) -> Figure:

@@ -25,8 +25,8 @@ from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.sweeps.results import Results, aggregate
 from dragonfly_env.sweeps.summary import loaded_part
 
-_LABEL_IN = 1.7  # of the height of a panel
-_LINE_POINTS = 10  # from one line of small text to the next
+_LABEL_IN = 1.7  # inches of a panel's height for its label
+_LINE_POINTS = 10  # distance between two lines of small text
 _EXIT: dict[str, Any] = {"marker": r"$\uparrow$", "markersize": 9}
 _SATURATED: dict[str, Any] = {"linestyle": "none", "markerfacecolor": "white", "label": "_saturated"}
 _EXITS = "_exit"  # a label that legends leave out
@@ -201,7 +201,7 @@ def _finish(row: list[Axes], part: pd.DataFrame, traffic: str, limit_us: float) 
 
 
 MOST_FLOWS = 50_000
-"""Of a linear program for a figure: some seconds per load. 1,056 hosts with a symmetric pattern have 23,000."""
+"""Most flows of a linear program for a figure, at some seconds per load. 1,056 hosts, symmetric pattern: 23,000."""
 
 COLOR = "#888888"
 

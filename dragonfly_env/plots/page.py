@@ -38,7 +38,7 @@ _SYMBOLS = {
     "triangle-down", "<": "triangle-left", ">": "triangle-right", "*": "star", "P": "cross", "X": "x", "p":
     "pentagon", "h": "hexagon", "8": "octagon",
 }  # fmt: skip
-_LABEL_IN = 1.6  # of the height of a panel, in the size of the other figures
+_LABEL_IN = 1.6  # inches of a panel's height for its label, in the size of the other figures
 _PANELS = (
     ("latency_mean_ns", "mean latency (µs)", 1e-3),
     ("accepted_load", "accepted load", 1.0),

@@ -22,7 +22,7 @@ from dragonfly_env.plots.style import (
 )
 from dragonfly_env.sweeps.results import Results
 
-_LABEL_IN = 1.6  # of the height of a panel
+_LABEL_IN = 1.6  # inches of a panel's height for its label
 
 
 def series_figure(results: Results, load: float | None = None) -> Figure:

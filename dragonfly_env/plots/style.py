@@ -35,10 +35,10 @@ _MOST_LINES = 8
 TITLE_POINTS = 10.0
 LABEL_POINTS = 9.0
 _LEGEND_POINTS = 7.0
-_PANEL_TITLE_IN = 1.6  # of the width of a panel of one policy
-_LINE_IN = 0.17  # from one line of text to the next
+_PANEL_TITLE_IN = 1.6  # inches of a panel's width for the name of its policy
+_LINE_IN = 0.17  # distance between two lines of text
 _KEY_IN = 0.8
-_HINTING = 1.05  # by so much a line may be wider on the screen
+_HINTING = 1.05  # factor by which a line may be wider on the screen
 
 RC: dict[Any, Any] = {
     "font.size": 9.0,

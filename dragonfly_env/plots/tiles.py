@@ -21,7 +21,7 @@ _SHOWN = {
     "flits": "received (flits)",
     "output_stalls": "output stalls (times of a flit)",
 }
-_WIDTH_IN = 3.2  # of a panel
+_WIDTH_IN = 3.2  # width of a panel in inches
 _OPERATIONS = 2  # the panel
 
 

@@ -304,10 +304,10 @@ class SimulationConfig(RunSettings):
             traffic = dataclasses.replace(traffic, demand_unit=self.demand_unit)
             object.__setattr__(self, "traffic", traffic)
             object.__setattr__(self, "demand_unit", None)
-        _ = self.offered_steps  # which may be too much for the links of hosts
+        _ = self.offered_steps  # computed now: the load may be too much for the links of hosts
         self._check_injection(traffic)
         self._check_jobs(traffic)
-        _ = self._job_policies  # which may be too many
+        _ = self._job_policies  # computed now: there may be too many policies
         patience_ns = _ROUND_TRIPS * self.network.round_trip_ns
         if self.watchdog_ns < patience_ns:
             raise config_error(
@@ -361,7 +361,7 @@ class SimulationConfig(RunSettings):
         if self.source_queue_full == "lose":
             allowed = "must be 'stall' next to jobs: what a program has sent is never lost"
             raise config_error("source_queue_full", "lose", allowed)
-        _ = self._placed_jobs  # which may not fit
+        _ = self._placed_jobs  # computed now: the jobs may not fit
         if isinstance(traffic, DemandMatrix) and traffic.placement is not None:
             taken = {host for placed in self._placed_jobs for host in placed.hosts}
             if isinstance(traffic.placement, str) or taken & set(traffic.placement):
@@ -438,7 +438,7 @@ class SimulationConfig(RunSettings):
 
     @property
     def arrivals(self) -> Arrivals:
-        """How hosts generate messages."""
+        """Steps in which hosts generate packets."""
         return Arrivals(
             message_packets=1 if self.traffic_object.is_trace else self.message_packets,
             in_phase=self.injection == "periodic",
@@ -595,7 +595,7 @@ def _own_injection(traffic: Traffic) -> str:
     return "trace" if traffic.is_trace else "program" if traffic.is_closed_loop else "periodic"
 
 
-_MOST_CHANGES = 255  # as the core has it
+_MOST_CHANGES = 255  # limit of the core
 _FIELDS = ("traffic", "load", "seed", "injection")
 
 

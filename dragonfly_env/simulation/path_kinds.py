@@ -1,4 +1,4 @@
-"""How the packet log names the path that a packet took."""
+"""Names that the packet log gives to the paths of packets."""
 
 from __future__ import annotations
 

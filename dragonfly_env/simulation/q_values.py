@@ -1,4 +1,4 @@
-"""Which values a Q-table may hold: times in ns, and infinity for a port that is closed."""
+"""Values that a Q-table may hold: times in ns, and infinity for a port that is closed."""
 
 from __future__ import annotations
 

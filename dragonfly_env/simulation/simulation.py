@@ -81,7 +81,7 @@ class Simulation(CoreOwner):
         self._core = _core.Simulation(made.to_core())
         made.prepare(self._core)
         self._marks = Marks()
-        self._window_ps = 0  # when the window began
+        self._window_ps = 0  # start of the window
 
     def __repr__(self) -> str:
         return f"<Simulation at {self.time_ns:g} ns of {self._config!r}>"
@@ -229,7 +229,7 @@ class Simulation(CoreOwner):
             for piece_ps in self._marks.pieces(self._window_ps, self._core.time_ps, duration_ps):
                 self._core.run(piece_ps)
                 if not self._closed_loop and self._marks.is_due(self._window_ps, self._core.time_ps):
-                    self._marks.note(Mark.of(self._core.totals()))  # for the halves of the window
+                    self._marks.note(Mark.of(self._core.totals()))  # counts for the halves of the window
 
     def run_to_completion(self, limit_ns: float | None = None) -> Metrics:
         """Run closed-loop traffic or jobs until every task has done its work and every message has arrived, or a trace

@@ -12,7 +12,7 @@ from dragonfly_env.sweeps.progress import spell_seconds
 LONG_S = 60.0
 """Runs that take longer are announced."""
 _MOST_TRIED = 8  # kinds of runs
-_TRIAL_S = 0.1  # of each
+_TRIAL_S = 0.1  # time to try one kind of run
 _STEP_NS = 500.0
 _LEAST_WORK_PER_S = 1e6  # host-ns of offered traffic that any machine simulates in a second
 

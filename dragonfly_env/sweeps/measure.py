@@ -34,7 +34,7 @@ from dragonfly_env.sweeps.point import Run
 PERCENTILES = (1, 5, 25, 75, 90)
 """Percentiles of latency that a row has next to those of `Metrics.to_dict`: enough for a box plot."""
 
-_PARTS = 50  # that a run with a progress bar is cut into
+_PARTS = 50  # parts of a run with a progress bar
 _ROUNDING = 1e-9  # times in ns are whole ps, in binary
 _SHORTEST_PART_PS = 1000 * PS_PER_NS
 
@@ -55,7 +55,7 @@ class AgentSimulation:
         self._env, self._acting = join(config, policy, duration_ns=1.0)
         self._started = False
         self._marks = Marks()
-        self._window_ps = 0  # when the window began
+        self._window_ps = 0  # start of the window
 
     @property
     def time_ns(self) -> float:
@@ -136,7 +136,7 @@ def simulate_run(
     if progress is not None and isinstance(simulation, AgentSimulation):
         simulation.watch = lambda time_ns: progress(min(1.0, time_ns * PS_PER_NS / whole_ps))
     _advance(simulation, 0, warmup_ps, whole_ps, progress)
-    if warmup_ps > 0:  # what is there at time 0 belongs to a run that is measured from there
+    if warmup_ps > 0:  # without a warm-up, packets of time 0 belong to the window
         simulation.reset_statistics()
     begin_measured_cpu = time.process_time()
     if (run.closed_loop or to_completion) and isinstance(simulation, dfe.Simulation):

@@ -26,11 +26,11 @@ from dragonfly_env.training.agents import AgentSource
 # New parameters need no number: they are in the id already.
 REVISIONS = {
     "all-to-all": 2,  # paced by the host's injection rate
-    "graph500": 2,  # the same
+    "graph500": 2,  # paced by the host's injection rate
     "acor": 2,  # its level counts failed attempts
-    "pb-acor": 2,  # the same
+    "pb-acor": 2,  # its level counts failed attempts
     "round-robin": 2,  # input and output arbiters, two rounds a cycle
-    "transit-first-round-robin": 2,  # the same
+    "transit-first-round-robin": 2,  # input and output arbiters, two rounds a cycle
 }
 """Programs, policies and arbitrations by name; 1 where there is none."""
 

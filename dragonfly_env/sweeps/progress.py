@@ -56,7 +56,7 @@ class Bar:
         self._table = table if console.is_terminal else None
         self._next_table_s = 0.0
         whole = Column(no_wrap=True)
-        self._bar = _BelowTable(  # where it is narrow, bar and description give way
+        self._bar = _BelowTable(  # on a narrow terminal, bar and description give way
             TextColumn("{task.fields[ended]}/{task.fields[runs]} runs"),
             BarColumn(bar_width=None, table_column=Column(ratio=1)),
             TextColumn("{task.percentage:>3.0f} %"),

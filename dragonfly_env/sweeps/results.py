@@ -100,7 +100,7 @@ def _merged(folder: Path) -> tuple[dict[str, list[str]], float]:
 
 
 def _time_ns(file: Path) -> float:
-    """When a file was written; infinite if there is none."""
+    """Return the time at which a file was written; infinite if there is none."""
     try:
         return file.stat().st_mtime_ns
     except OSError:
@@ -140,7 +140,7 @@ def read_runs(folder: Path, run_ids: Iterable[str], *, without: str | None = Non
 
 
 def others_in(folder: Path, runs: Iterable[Run]) -> int:
-    """How many runs of its scenario a results folder has that are not among these."""
+    """Count the runs of a results folder's scenario that are not among ``runs``."""
     return len(_read_manifest(folder)["runs"].keys() - {run.id for run in runs})
 
 
@@ -308,7 +308,7 @@ def load_results(path: Path) -> Results:
         manifest = _read_manifest(path)
         ids, name = manifest["runs"], manifest["name"]
         table = _read_labelled(path, ids)
-        if not ids:  # of several scenarios
+        if not ids:  # a folder with runs of several scenarios
             table = read_runs(path, sorted(file.stem for file in path.glob("runs/*.parquet")))
     elif path.exists():
         table = read_table(path)

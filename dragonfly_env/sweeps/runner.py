@@ -47,12 +47,12 @@ from dragonfly_env.sweeps.scenario import Scenario
 
 LOKY, RAY, DASK = BACKENDS = ("loky", "ray", "dask")
 MOST_WORKERS = 4096
-_PATIENCE_S = 10.0  # for a scheduler
-_WORKERS_PATIENCE_S = 60.0  # for workers that are just being started
+_PATIENCE_S = 10.0  # time to wait for a scheduler
+_WORKERS_PATIENCE_S = 60.0  # time to wait for workers that are being started
 PROCESS_BYTES = 200_000_000
 """Memory of Python and the modules that a run imports, without its network."""
 _MOST_NAMED = 3
-_PACKETS_OF_HOST = 20  # under way from it, on the average of a network that keeps up
+_PACKETS_OF_HOST = 20  # packets under way per host, on average in a network that keeps up
 _PACKET_BYTES = 64
 
 
@@ -248,7 +248,7 @@ def _outcomes(
                 yield left.pop(run_id), outcome
         except OSError:  # processes cannot be started
             raise
-        except Exception as error:  # of a class of the backend: runs raise nothing themselves
+        except Exception as error:  # the backend's error: runs raise nothing themselves
             reason = f"its process was lost: killed, or out of memory ({type(error).__name__}: {error})"
             if not taken:
                 raise OSError(reason) from error
@@ -256,7 +256,7 @@ def _outcomes(
                 yield (run := left.pop(run_id)), Failure(run, " ".join(reason.split())[:300], "")
         finally:
             if results:
-                results.close()  # on Ctrl-C this ends the processes
+                results.close()  # ends the processes, also on Ctrl-C
 
 
 def _noted(runs: Iterable[Run], taken: list[str]) -> Iterator[Run]:
@@ -409,7 +409,7 @@ def check_runs(runs: Iterable[Run]) -> list[int]:
 
 
 def _channels_of(run: Run) -> str:
-    """How many virtual channels the policy of a run needs; nothing with jobs, which may have others."""
+    """Say the virtual channels that the policy of a run needs; empty with jobs, whose policies may need others."""
     if run.config.jobs:
         return ""
     policy, topology, scheme = run.config.policy_object, run.config.topology, run.config.network.vc_scheme

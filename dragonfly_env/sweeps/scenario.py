@@ -511,7 +511,7 @@ class Scenario(RunSettings):
         total *= sum(len(self._loads_of(choice)) for choice in self.traffic)
         if total > _MOST_RUNS:
             raise config_error("number of runs", total, f"must be at most {_MOST_RUNS}")
-        _ = self._points  # of which some may be impossible on this topology
+        _ = self._points  # computed now: some points may be impossible on this topology
 
     @classmethod
     def from_dict(cls, settings: Mapping[str, Any], *, name: str = "") -> Scenario:

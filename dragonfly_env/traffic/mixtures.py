@@ -51,7 +51,7 @@ def _tables(field: str, arguments: Mapping[str, Any], key: str) -> list[tuple[An
     for part in check_items(f"{field}.parts", arguments.get("parts"), "must be a list of tables"):
         if not isinstance(part, Mapping) or key not in part:
             raise config_error(f"{field}.parts", part, f"must be a table with '{key}' and a pattern")
-        if "arguments" in part:  # as the core parses spec strings
+        if "arguments" in part:  # the form that the core makes of spec strings
             pattern: object = {"pattern": part.get("pattern"), **part["arguments"]}
         else:
             pattern = part.get("traffic")

@@ -87,7 +87,7 @@ class AgentSource:
         return Path(self.folder) / self._parts[1]
 
     def metadata(self) -> dict[str, Any]:
-        """How a saved agent was made, as its file says."""
+        """Return what the file of a saved agent says about its training."""
         if not self._parts[0]:
             return read_metadata(self.path)
         metadata = getattr(self.load(), "metadata", {})

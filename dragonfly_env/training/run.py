@@ -113,7 +113,7 @@ def run_training(
         **plan.options,
     )
     make_folders(folder, checkpoints)
-    if restart:  # what an earlier training left, and nothing else
+    if restart:  # remove the files of an earlier training, and nothing else
         for file in (agent_file, table, *checkpoints.glob("*.zip")):
             file.unlink(missing_ok=True)
         shutil.rmtree(tensorboard, ignore_errors=True)

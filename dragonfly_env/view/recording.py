@@ -22,7 +22,7 @@ FloatArray = npt.NDArray[np.float64]
 
 MOST_FRAMES = 2000
 MOST_BYTES = 128 * 2**20
-"""Of one recording in memory; a page with twice that is as much as a browser opens willingly."""
+"""Most bytes of one recording in memory; a browser barely opens a page with two recordings of this size."""
 BYTES_PER_LINK = 7
 BYTES_PER_PAIR = 6
 
@@ -73,7 +73,7 @@ class Recording:
 
     @property
     def num_frames(self) -> int:
-        """How many frames there are."""
+        """Number of frames."""
         return len(self.packets)
 
     @property
@@ -126,7 +126,7 @@ def record(run: Run, *, frames: int = 60, progress: Callable[[float], None] | No
     simulation.run(run.warmup_ns)
     taken: list[Metrics] = []
     for i in range(frames):
-        if i > 0 or run.warmup_ns > 0:  # what is there at time 0 belongs to the first frame
+        if i > 0 or run.warmup_ns > 0:  # without a warm-up, packets of time 0 belong to the first frame
             simulation.reset_statistics()
         simulation.run(frame_ps / PS_PER_NS)
         taken.append(simulation.metrics())

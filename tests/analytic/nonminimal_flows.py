@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 import dragonfly_env as dfe
 
-Link = tuple[int, int]  # from router, to router
+Link = tuple[int, int]  # router at the start, router at the end
 
 
 class Wiring:

@@ -58,7 +58,7 @@ def deliveries_ps(
     topology: dfe.Dragonfly = SMALL,
     run_ns: float = 100_000,
 ) -> list[int]:
-    """When the packets of some messages reach their hosts.
+    """Return the times at which the packets of some messages reach their hosts.
 
     Args:
         network: The network; packets are routed minimally.

@@ -1,4 +1,4 @@
-"""How long an all-to-all exchange takes where no two packets ever want the same link at the same time: by hand.
+"""Time of an all-to-all exchange in which no two packets ever want the same link at the same time: by hand.
 
 Network ``q-adaptive`` (ns); what a lone packet takes is derived in ``test_zero_load_latency.py``. Messages of one
 packet: a host sends its k-th when its port has run k packet times, at T k, and never waits for anything but its port.

@@ -11,7 +11,7 @@ import dragonfly_env as dfe
 
 TOPOLOGY = dfe.Dragonfly.preset("72")
 ROWS = {"host": 72, "router": 36, "group": 9}
-PACKETS = 400  # of a host at full load
+PACKETS = 400  # packets of a host at full load
 PACKET_NS = 32.0
 
 
@@ -51,7 +51,7 @@ def test_hosts_offer_in_proportion_to_the_sums_of_their_rows(level: str, network
 def test_demands_in_gigabytes_a_second_are_offered_as_they_are(level: str) -> None:
     rows = ROWS[level]
     hosts = 72 // rows
-    rates = np.resize([0.1, 0.2, 0.4], rows)  # of a host, in GB/s
+    rates = np.resize([0.1, 0.2, 0.4], rows)  # rate of a host, in GB/s
     matrix = np.ones((rows, rows)) / rows * rates[:, None] * hosts
     for load in (0.1, 1.0):  # is not used
         _, packets = offered(matrix, demand_unit="GB/s", load=load)

@@ -17,7 +17,7 @@ import pytest
 
 import dragonfly_env as dfe
 
-HOSTS = 12  # of a router
+HOSTS = 12  # hosts per router
 PACKET_NS = 32
 LONGER_NS = 73
 BEFORE_DECISION_NS = 52  # host link 32, wire 10, input 10
@@ -55,7 +55,7 @@ class Played:
 
     def __init__(self, packets: Sequence[int], longer: Sequence[int]) -> None:
         sends = [
-            (router * HOSTS + host, HOSTS + 4 * router + host)  # to different hosts: no waiting there
+            (router * HOSTS + host, HOSTS + 4 * router + host)  # different hosts, so no packet waits there
             for router, count in zip(SENDERS, packets, strict=True)
             for host in range(count)
         ]

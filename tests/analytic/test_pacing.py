@@ -1,4 +1,4 @@
-"""How fast a program's host injects: by hand.
+"""Rate at which a program's host injects: by hand.
 
 Network ``lia``: a packet of ten flits takes 10 ns on a host's link, a flit 1 ns, and a packet enters the router at
 once. With ``bernoulli`` a gap between two packets is 1 ns times a geometric number with mean 10 / load, so N gaps take
@@ -21,7 +21,7 @@ PACKET_NS, FLIT_NS = 10.0, 1.0
 
 
 def injections(traffic: str, network: dfe.NetworkConfig = LIA, seed: int = 1) -> list[np.ndarray]:
-    """When the packets of each host left their source queue, ascending."""
+    """Return the times at which the packets of each host left their source queue, ascending."""
     config = dfe.SimulationConfig(
         topology=TOPOLOGY, network=network, policy="vlb-lgl", traffic=traffic, seed=seed, packet_log=True
     )

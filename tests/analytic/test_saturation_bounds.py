@@ -1,4 +1,4 @@
-"""How much adversarial traffic a policy can carry: bounds counted by hand from the busiest link.
+"""Most adversarial traffic that a policy can carry: bounds counted by hand from the busiest link.
 
 A link carries one packet per packet time. If every host sends at load x, the busiest link gets some multiple of x,
 and x can rise until that is 1. The network reaches such a bound only where buffers do not stop it first:

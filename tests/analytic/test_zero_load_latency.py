@@ -1,4 +1,4 @@
-"""How long a lone packet takes: exact to the picosecond, each figure derived here by hand.
+"""Latency of a lone packet: exact to the picosecond, each figure derived here by hand.
 
 Network ``q-adaptive`` (ns). A packet leaves an idle host when the port's timer has run one packet time, 32; wire 10
 and input latency 10 take it into the input buffer, 52 after its generation. There it waits for an edge of the

@@ -18,7 +18,7 @@ MOST_GROWTH_BYTES = 5_000_000
 SINGLE = [name for name, view in VIEWS.items() if view.give is not None]
 SETTINGS = [
     name for name in VIEWS if name != "batched"
-]  # which takes a configuration, and no single settings
+]  # RLlib's view takes a configuration, and no single settings
 NO_ACTIONS = (-1, 99)
 
 
@@ -81,14 +81,14 @@ def test_impossible_seeds_and_options_are_refused_and_nothing_has_changed(name: 
 def test_a_step_before_the_first_reset_or_after_the_end_is_refused(name: str) -> None:
     view = VIEWS[name]
     env = view.make(**view.short)
-    if name in ("aec", "raw"):  # what PettingZoo's base class and wrapper raise
+    if name in ("aec", "raw"):  # PettingZoo's base class and wrapper raise AttributeError
         with pytest.raises(AttributeError, match="agent_selection"):
             view.step(env)
     else:
         with pytest.raises(dfe.StateError, match=r"reset\(\)"):
             view.step(env)
     if name == "slots":
-        return  # which begins the next episode by itself
+        return  # this view begins the next episode by itself
     env.reset(seed=1)
     history = play(view, env)
     over = {"batched": [], "parallel": {}}.get(name, 0)

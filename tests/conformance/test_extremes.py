@@ -44,7 +44,7 @@ def test_packets_may_wait_for_longer_than_a_32_bit_clock_counts() -> None:
     assert m.packets_delivered == pytest.approx(packet_times, abs=3)
 
 
-# How often a packet meets each delay on a path of h hops, of which one is global.
+# Number of times that a packet meets each delay on a path of h hops, one of them global.
 TIMES_MET: dict[str, Callable[[int], int]] = {
     "injection_latency_ns": lambda hops: 1,
     "ejection_latency_ns": lambda hops: 1,

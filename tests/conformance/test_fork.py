@@ -12,7 +12,7 @@ SCRIPT = """
 import os, sys, warnings
 import dragonfly_env as dfe
 
-warnings.simplefilter("ignore", DeprecationWarning)  # of Python, about forks beside threads: that is the question
+warnings.simplefilter("ignore", DeprecationWarning)  # Python warns of forks next to threads; the test is about these
 config = dfe.SimulationConfig(
     topology=dfe.Dragonfly.preset("2550"), traffic="adv+1", load=0.5, policy="ugal-n", threads=2
 )

@@ -86,7 +86,7 @@ def test_a_configuration_has_a_seed_and_then_the_generator_goes_on() -> None:
         return [list(first.values()) for first in firsts]
 
     def warm(**settings: Any) -> gymnasium.Env[Any, Any]:
-        return make(warmup_ns=2_000.0, **settings)  # so that there is something to see at once
+        return make(warmup_ns=2_000.0, **settings)  # packets are in the network at once
 
     given, implied, other = two(warm(), 5), two(warm(seed=5), None), two(warm(seed=6), None)
     for rows, same in zip(given, implied, strict=True):

@@ -143,7 +143,7 @@ KINDS: dict[str, tuple[Any, Callable[[], Any]]] = {
             **SHORT,
         ),
     ),
-    "partitions": (  # that stand at different times while decisions are pending
+    "partitions": (  # partitions are at different times while decisions are pending
         Batches(),
         lambda: dfe.BatchedRoutingEnv(CONFIG.replace(topology="1056", threads=2), duration_ns=1_500.0),
     ),
@@ -213,7 +213,7 @@ def test_later_episodes_of_a_copy_are_those_of_the_original(kind: str) -> None:
     driver, make = KINDS[kind]
     whole = make()
     begun = []
-    for _ in range(2):  # before the first episode, and in the middle of one
+    for _ in range(2):  # once before the first episode, once in the middle of one
         copied = copy.deepcopy(whole)
         again = copy.deepcopy(copied)
         shown = []

@@ -296,7 +296,7 @@ def check_order(name: str, episodes: dict[str, Episode]) -> None:
 
 @pytest.mark.parametrize(("name", "scenario"), SMALL)
 def test_no_policy_with_more_packets_in_the_system_has_the_higher_return(name: str, scenario: str) -> None:
-    """And none that delivers less with a higher latency. Longer episodes: the slow test below."""
+    """Policies that deliver less with a higher latency included. Longer episodes: the slow test below."""
     check_order(name, play_all(name, scenario, 5_000.0))
 
 

@@ -31,7 +31,7 @@ class Line:
     policies CRG_L and RRG_L); ``global``, through another group (CRG and RRG). Ours for Valiant: ``global`` with the
     parameter ``own_group``, otherwise ``minimal``."""
     weights: str
-    """Of two paths' queues: ``hops``, their numbers of hops, or ``double``, one to two (a change to FOGSim)."""
+    """Weights of two paths' queues: ``hops``, their numbers of hops, or ``double``, one to two (a change to FOGSim)."""
     traffic: str
     load: float
     warmup_ns: float

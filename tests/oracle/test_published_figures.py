@@ -49,7 +49,7 @@ class Row:
     warmup_ns: float
     stop_ns: float
     figures: tuple[tuple[str, float], ...]
-    """Those that the simulator prints, by name."""
+    """Figures that the simulator prints, by name."""
 
     @property
     def periodic(self) -> bool:

@@ -30,7 +30,7 @@ def test_an_exchange_is_the_same_run_whether_the_core_decides_or_a_reference(nam
 
 @pytest.mark.parametrize("threads", [2, 3, 8])
 def test_threads_and_views_change_nothing_of_an_exchange(threads: int) -> None:
-    topology = dfe.Dragonfly(p=101, a=3, h=1, g=3)  # with several threads, a partition per group
+    topology = dfe.Dragonfly(p=101, a=3, h=1, g=3)  # a partition per group if there are several threads
     config = config_of(topology=topology, traffic="all-to-all:message_bytes=128")
     limit_ns = 6_000.0
     inside = dfe.Simulation(config)

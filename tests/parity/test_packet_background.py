@@ -106,7 +106,7 @@ def test_the_core_decides_as_the_reference_does(name: str) -> None:
     [
         {"scope": "all"},
         {"scope": "source"},
-        {"policy": "ugal-n"},  # what it has sent on non-minimal paths goes on with "min" in its place
+        {"policy": "ugal-n"},  # its packets on non-minimal paths go on after "min" took its place
         {"policy": "q-adaptive"},
         {"action": "path", "scope": "progressive", "nonminimal_kinds": ("lgl", "g", "l")},
         # Routers whose only global link leads to the destination group have no choice.
@@ -139,7 +139,7 @@ OBSERVATIONS: tuple[dict[str, Any], ...] = (
     {},
     {"minimal_candidates": 2, "nonminimal_candidates": 3},
     {"avoid_destination_group": False},
-    {"nonminimal_kinds": ("g",)},  # which alone would need fewer virtual channels
+    {"nonminimal_kinds": ("g",)},  # fewer virtual channels than the default
     {"features": ("is_minimal",)},
 )
 

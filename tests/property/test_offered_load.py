@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import dragonfly_env as dfe
 
 INTERVALS = 400
-PUBLISHED_MISS = 0.02  # what the rule of the published simulator may miss a load by
+PUBLISHED_MISS = 0.02  # largest miss of a load by the rule of the published simulator
 
 # Packets of at most 103 ns: the core takes any delay of so many ps.
 BANDWIDTHS = st.floats(20.0, 1000.0).map(lambda value: round(value, 3))

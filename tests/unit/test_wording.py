@@ -25,7 +25,10 @@ def test_messages_of_the_library_say_that_a_router_decides(tmp_path: Path, name:
 @pytest.mark.parametrize(
     ("name", "source", "faults"),
     [
-        ("a.hpp", "// Of a packet that has left.\nint asked = 0;  // what is asked\n", 3),
+        ("a.hpp", "// Of a packet that has left.\nint asked = 0;  // what is asked\n", 4),
+        ("a.hpp", "int load = 0;  // of the hosts\nint port = 0;  // that it left by\n", 2),
+        ("a.hpp", "int load = 0;  // load of the hosts, which is\n               // of no use\n", 0),
+        ("a.hpp", "// How a packet leaves.\nint a = 0;  // ... and so on\n", 2),
         (
             "a.hpp",
             "// The status of a packet.\n// Of what follows nothing is said.\nint mask_of_task = 0;\n",
@@ -34,6 +37,9 @@ def test_messages_of_the_library_say_that_a_router_decides(tmp_path: Path, name:
         ("a.hpp", 'const char* text = "asked";\n', 0),
         ("a.py", '"""What a packet does."""\n\nDetourKind = 1  # Here it is\n', 3),
         ("a.py", '"""The path of a packet."""\n\nname = "asked"  # a name\n', 0),
+        ("a.py", "PARTS = 50  # that a run is cut into\nCARRIED = 0.98  # of the load\n", 2),
+        ("a.py", "# the path\n# of a packet\nname = 1  # a name,\n          # which is short\n", 0),
+        ("a.py", 'class A:\n    b: int\n    """When it began."""\n', 1),
         ("a.py", '"""The path.\n\nArgs:\n    seed: Of the traffic.\n    name: Its name.\n"""\n', 1),
     ],
 )

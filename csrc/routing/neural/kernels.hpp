@@ -24,11 +24,11 @@ inline constexpr std::uint32_t kRangeLanes = 8;  // outputs with one range
 // out[row][j] = start[row][j] + in[row][b] * weights[b][j] + in[row][b + 1] * weights[b + 1][j] + ..., where
 // b is inputs.begin, up to inputs.end.
 struct RowSums {
-  RowsOf in;               // from input b on
+  RowsOf in;               // rows, read from input b on
   std::size_t input_step;  // floats from one input of a row to the next
   InputRange inputs;
   const InputRange* used;  // [output / kRangeLanes]: all other inputs may be left out
-  const float* weights;    // of input 0
+  const float* weights;    // weights of input 0
   RowsOf start;
   float* out;
   std::uint32_t stride;  // floats from one row of weights, and of `out`, to the next: whole vectors

@@ -22,7 +22,7 @@ struct DecisionRow {
 
 class RowScorer {
  public:
-  static constexpr std::size_t kRows = 64;  // so many at a time, or the actions of one decision more
+  static constexpr std::size_t kRows = 64;  // rows at a time, up to the actions of one decision more
 
   // The network must outlive it. Throws ConfigError if rows of this layout do not fit the network.
   RowScorer(const ScoringNetwork& network, const ObservationLayout& layout, std::uint32_t num_actions);

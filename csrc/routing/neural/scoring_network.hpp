@@ -23,8 +23,8 @@ struct ScoringNetwork {
   // A pass per action, over the features of the decision and of that action; else one pass per decision, over
   // all columns of all features, with an output per action.
   bool per_action = false;
-  Activation activation = Activation::kRelu;  // of the hidden layers
-  float temperature = 0;                      // of a softmax over the scores; 0: the best action
+  Activation activation = Activation::kRelu;  // activation of the hidden layers
+  float temperature = 0;                      // temperature of a softmax over the scores; 0: the best action
   // In the order in which their columns are added up: per action, features of the decision come first.
   std::vector<InputFeature> inputs;
   std::vector<DenseLayer> layers;
@@ -37,7 +37,7 @@ struct Matrix {
   std::vector<float> values;  // [row * columns + column]
 };
 struct NetworkDescription {
-  DecisionSpec spec;  // without features
+  DecisionSpec spec;  // decisions of the network; features are not set
   bool per_action = false;
   Activation activation = Activation::kRelu;
   float temperature = 0;

@@ -83,7 +83,7 @@ class AcknowledgedWaits final : public TrackerOfMany<AcknowledgedWaits> {
  private:
   static constexpr TimePs kMoment = 16 * kPsPerNs;
   static constexpr std::uint32_t kNever = 0;
-  static constexpr double kSteps = 16;  // of a packet
+  static constexpr double kSteps = 16;  // steps per packet time
   static constexpr double kMostSteps = 0xffff;
 
   // The means of one destination router: half a cache line, as there are many and each is read rarely.

@@ -83,7 +83,7 @@ class LoadLevels final : public RouterTracker {
 
   std::uint32_t first_port_;
   std::uint32_t first_router_;
-  double near_levels_;  // of a full buffer
+  double near_levels_;  // levels of a full buffer
   double far_levels_;
   double empty_level_;
   std::vector<Scale> scales_;  // [port - p]

@@ -8,8 +8,8 @@ namespace dragonfly {
 namespace {
 
 struct Thresholds {
-  double increase[2];  // at level 0 and 1
-  double decrease[2];  // at level 1 and 2
+  double increase[2];  // thresholds at level 0 and 1
+  double decrease[2];  // thresholds at level 1 and 2
 };
 
 // ACOR's level of a router: how long its non-minimal paths are, g -> gl -> lgl.
@@ -84,15 +84,15 @@ class NonMinimalLength final : public RouterTracker {
   }
 
  private:
-  static constexpr std::uint32_t kAttempts = 2;  // a cycle, of a head that waits
+  static constexpr std::uint32_t kAttempts = 2;  // attempts per cycle of a head that waits
 
   enum class Head : std::uint8_t {
-    kNew,      // not refused yet, at least not on a non-minimal path
+    kNew,      // no refusal on a non-minimal path yet
     kRefused,  // refused on a non-minimal path
-    kWaits,    // the same, for room
+    kWaits,    // refused on a non-minimal path, and waits for room
   };
   struct State {
-    std::int64_t cycle = 0;  // up to which everything is worked off
+    std::int64_t cycle = 0;  // cycle up to which the counter has all refusals
     std::int64_t left = 0;   // cycles of the interval
     std::uint64_t counter = 0;
     std::uint32_t waiting = 0;  // heads
@@ -140,7 +140,7 @@ class NonMinimalLength final : public RouterTracker {
   std::int64_t interval_;  // cycles
   Thresholds thresholds_;
   std::vector<State> routers_;
-  std::vector<Head> heads_;  // [router * hosts + host port]: of its queue
+  std::vector<Head> heads_;  // [router * hosts + host port]: head of the port's queue
 };
 
 std::unique_ptr<RouterTracker> make_nonminimal_length(const TrackerInfo& info, const Parameters& given,

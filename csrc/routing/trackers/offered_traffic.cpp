@@ -151,8 +151,8 @@ class OfferedTraffic final : public RouterTracker {
   SlidingWindow window_;
   Count none_{};                           // the own group is not among the counters
   std::vector<Count> counts_;              // [router * groups + group]
-  std::vector<std::uint32_t> own_groups_;  // behind the global links of one router after the other
-  std::vector<std::uint32_t> own_end_;     // [router]: where they end
+  std::vector<std::uint32_t> own_groups_;  // groups behind the global links of one router after the other
+  std::vector<std::uint32_t> own_end_;     // [router]: end of its groups in own_groups_
 };
 
 std::unique_ptr<RouterTracker> make_offered_traffic(const TrackerInfo& info, const Parameters& given,
@@ -164,7 +164,7 @@ std::unique_ptr<RouterTracker> make_offered_traffic(const TrackerInfo& info, con
 }
 
 constexpr float kUnit = 16;
-constexpr float kMost = 1U << 16;  // in that unit: more than buffers hold
+constexpr float kMost = 1U << 16;  // more packets than buffers hold
 constexpr float kHalfDemand = 4;
 
 }  // namespace

@@ -85,9 +85,9 @@ class RemoteTraffic final : public RouterTracker {
  private:
   struct Use {
     std::uint32_t type;   // k - 1
-    std::uint32_t paths;  // of all that there are
+    std::uint32_t paths;  // paths over links of this type
   };
-  struct Sum {  // of packets, each times its number of paths
+  struct Sum {  // sums of packets, each times its number of paths
     std::uint64_t injected = 0;
     std::uint64_t stored = 0;
     static constexpr bool kArchivedWhole = true;
@@ -142,11 +142,11 @@ class RemoteTraffic final : public RouterTracker {
   std::uint32_t first_router_;
   std::uint32_t first_group_;
   double stored_weight_;
-  double per_packet_;  // as a share of the capacity of a local link in a window
-  double paths_ = 1;   // from a group to another one
+  double per_packet_;  // one packet as a share of what a local link carries per window
+  double paths_ = 1;   // paths from a group to another one
   SlidingWindow window_;
   std::vector<Sum> sums_;              // [router * types + k - 1]
-  std::vector<Use> uses_;              // of one pair (group of this partition, group) after the other
+  std::vector<Use> uses_;              // one pair (group of this partition, group) after the other
   std::vector<std::size_t> uses_end_;  // [pair]
 };
 

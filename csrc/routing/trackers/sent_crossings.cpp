@@ -141,11 +141,12 @@ class SentCrossings final : public TrackerOfMany<SentCrossings> {
   std::uint32_t groups_;
   std::uint32_t types_;
   FastDivisor by_types_;
-  double per_crossing_;  // as a share of the capacity of the links of a type in a group in a window
-  double per_minimal_;   // as a share of the capacity of the links to a group
+  double per_crossing_;  // one crossing as a share of what the links of a type in a group carry per window
+  double per_minimal_;   // one packet as a share of what the links to a group carry per window
   SlidingWindow window_;
-  std::vector<std::uint32_t> sent_;    // [group]: packets to all others
-  std::vector<double> per_sent_;       // [group]: as a share of the capacity of all its global links
+  std::vector<std::uint32_t> sent_;  // [group]: packets to all others
+  std::vector<double>
+      per_sent_;  // [group]: one packet as a share of what all its global links carry per window
   std::vector<std::uint32_t> counts_;  // [group]: crossings by type, then minimal packets by group
 };
 

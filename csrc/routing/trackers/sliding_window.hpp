@@ -49,7 +49,7 @@ class SlidingWindow {
   };
 
   Tick length_;
-  std::vector<Dated> notes_;  // from first_ on, by time
+  std::vector<Dated> notes_;  // notes by time; valid from first_ on
   std::size_t first_ = 0;
 };
 

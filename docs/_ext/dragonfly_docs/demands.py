@@ -32,8 +32,8 @@ def _counts(example: str, topology: dfe.Dragonfly, *, closed_loop: bool) -> np.n
 def _drawing(counts: np.ndarray, group: int) -> str:
     routers = len(counts)
     cell = _SIZE / routers
-    shades = np.sqrt(counts / max(counts.max(), 1))  # so that few packets are seen beside many
-    squares: dict[str, list[str]] = {}  # by shade
+    shades = np.sqrt(counts / max(counts.max(), 1))  # keeps few packets visible next to many
+    squares: dict[str, list[str]] = {}  # squares by shade
     for y, x in np.argwhere(counts > 0):
         square = f"M{_MARGIN + x * cell:g} {_MARGIN + y * cell:g}h{cell:g}v{cell:g}h-{cell:g}z"
         squares.setdefault(f"{shades[y, x]:.2f}", []).append(square)

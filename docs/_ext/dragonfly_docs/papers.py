@@ -33,7 +33,7 @@ from dragonfly_env.lab.papers.verdicts import DEVIATES, MET
 FOLDER = Path(__file__).parents[2] / "reproduction"
 PAGES = {"hpdc21": "hpdc21", "taco25": "taco25", "taco25-5256": "taco25", "aries": "aries"}
 """Pages and their papers."""
-_PREFIXES = {"hpdc21": "", "taco25": "taco25-", "aries": "aries-"}  # of pictures
+_PREFIXES = {"hpdc21": "", "taco25": "taco25-", "aries": "aries-"}  # prefixes of the pictures
 _SETTINGS = re.compile(r"\A<!--.*?-->\n+", re.DOTALL)
 _WINDOW = re.compile(r"-(\d+-\d+)us$")
 

@@ -88,7 +88,7 @@ def _parameters(name: str) -> str:
 
 
 def _rule(name: str) -> str:
-    """How a policy decides: the docstring of its reference implementation, then its section in ``rules.md``. Policies
+    """The rule of a policy: the docstring of its reference implementation, then its section in ``rules.md``. Policies
     of a family have the section on the page of the first one.
     """
     parts = []

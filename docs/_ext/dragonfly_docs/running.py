@@ -19,7 +19,7 @@ from typing import Any
 COMMAND = "dragonfly-env "
 _FILE = re.compile(r"# (\w+\.py)\n")
 _NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
-_CLOSE = 0.05  # of numbers that a training makes: other libraries of linear algebra round otherwise
+_CLOSE = 0.05  # relative tolerance of a training's figures: other libraries of linear algebra round otherwise
 
 
 @contextlib.contextmanager

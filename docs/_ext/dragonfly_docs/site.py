@@ -65,7 +65,7 @@ def _on_fields(app: Sphinx, what: str, name: str, thing: Any, options: Any, line
     lines[:] = [re.sub(r"^(\s*:type [^:]+:) ([^*`]+)$", r"\1 *\2*", line) for line in lines]
 
 
-# How type checkers spell arrays, and how the reference does.
+# Arrays in the spelling of type checkers.
 _ARRAY = re.compile(r"~?numpy\.ndarray\[(?:~?[\w.]+\[[^\]]*\]|~?[\w.]+), ~?numpy\.dtype\[([^\]]*)\]\]")
 
 
@@ -87,5 +87,5 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("source-read", _on_source)
     app.connect("autodoc-process-signature", _on_signature)
     app.connect("autodoc-process-docstring", _on_docstring, priority=400)
-    app.connect("autodoc-process-docstring", _on_fields, priority=600)  # after napoleon
+    app.connect("autodoc-process-docstring", _on_fields, priority=600)  # runs after napoleon
     return {"parallel_read_safe": True, "parallel_write_safe": True}

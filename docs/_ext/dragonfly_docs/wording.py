@@ -5,7 +5,7 @@ word, each sentence that is too long, and each bold "missed". Code is not prose:
 skipped, and so are generated parts, whose texts are those of registries.
 
 In C++ and Python it reads comments and identifiers, too: no retired word, and no comment or docstring that begins with
-a word that hides its noun ("Of", "What").
+a word that hides its noun ("Of", "What", "Which"). A comment behind code, too, begins with a noun or a verb of its own.
 
 It also reads the texts of the registries, which help, messages and generated pages show one at a time: policies,
 traffic patterns, trackers and features of the core, the rows of settings, and the programs of jobs. Each of these texts
@@ -74,8 +74,13 @@ RETIRED = (
     (r"our (own )?reading", "assumption", LIBRARY),
 )
 """Words, what is better, and where they are refused."""
-FIRST_WORDS = re.compile(r"(Of|What|Who|Whose|Those|As|The same|One|Here)\b")
-"""A comment or docstring begins with a verb or with the noun that it defines."""
+FIRST_WORDS = re.compile(
+    r"(Of|What|Who|Whose|Those|As|The same|One|Here|How|Which|Why|When|Where|That|Likewise|So many|And|But|"
+    r"of|what|who|whose|as|the same|how|which|why|when|where|that|likewise|same|so|and|but|else|not|then)\b"
+)
+"""A comment or docstring begins with a verb or with the noun that it defines; so does a comment behind code, which
+must not need the code as its first words.
+"""
 ENTRY = re.compile(r"^[ ]+\*{0,2}\w+: (Of|What|Who|Whose|Those|The same|Here|How|Which)\b", re.MULTILINE)
 """An entry under ``Args:`` or ``Attributes:`` begins with its noun, too."""
 FIRST_WORDS_OF_ROWS = re.compile(
@@ -90,6 +95,8 @@ NEEDS_THE_ROW_BEFORE = re.compile(
 """A text of a registry is read alone."""
 PUBLIC = {"dragonfly_env/policy.py": {"detour"}, "tests/unit/baselines/test_policies_of_rules.py": {"detour"}}
 """Public names with a retired word, by file: ``Ugal(detour="lg")`` stays, as scripts of users have it."""
+_SHAPE = re.compile(r"(\((\w+,|[A-Z][^()]*)\)|\[[^\[\]]*\]):? ")
+"""The shape or the index of an array, before the words of its comment."""
 _CPP = re.compile(r'//[^\n]*|"(?:\\.|[^"\\\n])*"|#include[^\n]*|[A-Za-z_]\w*')
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
@@ -152,23 +159,20 @@ def texts_of(source: str) -> Iterator[tuple[int, str]]:
 
 
 def code_of_cpp(source: str) -> Iterator[tuple[int, str, bool]]:
-    """(line, text, whether it is a comment) of the comments and identifiers of a C++ file; comments on lines that
-    follow each other are one.
+    """(line, text, whether it is a comment) of the comments and identifiers of a C++ file. Comments on lines that
+    follow each other are one, and so are a comment behind code and the lines below it in the same column.
     """
     block: list[str] = []
-    begin = 0
+    begin = column = 0
     for number, line in enumerate(source.splitlines(), 1):
-        text = line.strip()
-        if text.startswith("//"):
-            begin = begin or number
-            block.append(text.lstrip("/ "))
-            continue
-        if block:
+        alone = line.lstrip().startswith("//")
+        if block and not (alone and line.index("//") == column):
             yield begin, "\n".join(block), True
-            block, begin = [], 0
+            block = []
         for found in _CPP.finditer(line):
             if found.group().startswith("//"):
-                yield number, found.group().lstrip("/. "), True
+                begin, column = (begin, column) if block else (number, found.start())
+                block.append(found.group().lstrip("/. "))
             elif not found.group().startswith(('"', "#")):
                 yield number, found.group(), False
     if block:
@@ -176,19 +180,33 @@ def code_of_cpp(source: str) -> Iterator[tuple[int, str, bool]]:
 
 
 def code_of_python(source: str) -> Iterator[tuple[int, str, bool]]:
-    """(line, text, whether it is a comment or a docstring) of the comments, docstrings and identifiers of a module."""
-    last = -1
+    """(line, text, whether it is a comment or a docstring) of the comments, docstrings and identifiers of a module.
+    Of comments on lines that follow each other the first line is read, and each comment behind code.
+    """
+    last = (-1, -1)
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.NAME:
             yield token.start[0], token.string, False
         elif token.type == tokenize.COMMENT:
+            line, column = token.start
             text = token.string.lstrip("# ")
-            if token.start[0] != last + 1 and "noqa" not in text and "type:" not in text:
-                yield token.start[0], text, True
-            last = token.start[0]
+            goes_on = token.line.lstrip().startswith("#") and last == (line - 1, column)
+            if not goes_on and "noqa" not in text and "type:" not in text:
+                yield line, text, True
+            last = token.start
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, _DOCUMENTED) and (documentation := ast.get_docstring(node)):
-            yield getattr(node, "lineno", 1), documentation, True
+        if isinstance(node, _DOCUMENTED):
+            if documentation := ast.get_docstring(node):
+                yield getattr(node, "lineno", 1), documentation, True
+            yield from _attribute_docstrings(node.body)
+
+
+def _attribute_docstrings(body: list[ast.stmt]) -> Iterator[tuple[int, str, bool]]:
+    """(line, text, True) of the texts that follow an assignment."""
+    for before, after in itertools.pairwise(body):
+        match before, after:
+            case ast.Assign() | ast.AnnAssign(), ast.Expr(value=ast.Constant(value=str(text))):
+                yield after.lineno, text, True
 
 
 def check_code(path: Path) -> list[str]:
@@ -198,7 +216,7 @@ def check_code(path: Path) -> list[str]:
     found = []
     for line, text, is_comment in (code_of_python if path.suffix == ".py" else code_of_cpp)(source):
         if is_comment:
-            if first := FIRST_WORDS.match(text):
+            if first := FIRST_WORDS.match(_SHAPE.sub("", text, count=1) if _SHAPE.match(text) else text):
                 found.append(f"{line}: begins with {first.group()!r}: begin with a verb or the noun")
             found += [
                 f"{line}: the entry {entry.group().strip()!r}: begin with the noun"

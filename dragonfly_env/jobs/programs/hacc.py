@@ -17,7 +17,7 @@ MESSAGE_BYTES = 1_200_000
 """Chunduri et al., IPDPS 2021, section IV-C."""
 
 _HALO_BYTES = 8_192  # "KB" (assumption)
-_AXES = (0, 1, 2, 1, 0)  # of the five redistributions from boxes to pencils and back
+_AXES = (0, 1, 2, 1, 0)  # axes of the five redistributions from boxes to pencils and back
 
 
 @dataclasses.dataclass(frozen=True, slots=True, repr=False)

@@ -96,7 +96,7 @@ class Milc(Motif):
         for _parity in range(2):
             for half, step in (("forward", 1), ("backward", -1)):
                 for axis in range(4):
-                    if lengths[axis] > 1:  # what stays on a host is dropped
+                    if lengths[axis] > 1:  # drop messages that stay on a host
                         yield receive(neighbor(axis, step), label=half)
             for half, step in (("forward", 1), ("backward", -1)):
                 for axis in range(4):

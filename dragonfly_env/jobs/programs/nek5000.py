@@ -13,7 +13,7 @@ from dragonfly_env.jobs.operations import Operation, compute, receive, send, wai
 from dragonfly_env.jobs.program import Motif
 
 ELEMENTS = (16, 16, 8)
-"""Of a host along x, y and z (assumption)."""
+"""Elements of a host along x, y and z (assumption)."""
 
 ORDER = 7
 _VALUE_BYTES = 8

@@ -13,7 +13,7 @@ from dragonfly_env.jobs.operations import Operation, compute
 from dragonfly_env.jobs.program import Motif
 
 COLUMN_BYTES = 8_388_608
-"""That a host sends in one all-to-all: 128 KB of each of 64 processes."""
+"""Bytes that a host sends in one all-to-all: 128 KB of each of 64 processes."""
 
 PANEL_BYTES = 3_276_800
 """A panel's row broadcast: 50 KB of each of 64 processes, which follow each other."""

@@ -12,8 +12,8 @@ from dragonfly_env.jobs.operations import Operation, compute
 from dragonfly_env.jobs.program import Motif
 
 TRANSPOSE_BYTES = 6_000_000
-"""That a host sends in one transpose. Deviation: the 23 MB of each of its 64 processes (Chunduri et al., table I) would
-be 1.5 GB; the gap, which is calibrated to the MPI share, makes up for it."""
+"""Bytes that a host sends in one transpose. Deviation: the 23 MB of each of its 64 processes (Chunduri et al., table I)
+would be 1.5 GB; the gap, which is calibrated to the MPI share, makes up for it."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, repr=False)

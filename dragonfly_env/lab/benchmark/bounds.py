@@ -43,7 +43,7 @@ _COLUMNS = ("track", "effort", "case", "quantity", "bound", "key")
 class CaseBounds:
     """The bounds of a suite's cases, by what they depend on."""
 
-    by_key: dict[str, float]  # in ns, or a load; NaN where there is none
+    by_key: dict[str, float]  # bounds in ns, or loads, by key; NaN if unknown
 
     def of(self, track: Track, case: BenchmarkCase, seeds: int) -> float:
         """The bound of a case, the mean over seeds; NaN if it is not known."""
@@ -60,7 +60,7 @@ class CaseBounds:
 
 
 def table_of(suite_name: str) -> Path:
-    """Where the bounds of a suite are."""
+    """File of the bounds of a suite."""
     return reference_results.FOLDER / f"{suite_name}-bounds.csv"
 
 
@@ -104,7 +104,7 @@ def _one(quantity: str, config: SimulationConfig) -> float:
         return latency_floor(config)
     try:
         return Bounds.of(config).most_accepted(config.load)
-    except TooManyFlowsError:  # what hosts send and receive is a bound, too
+    except TooManyFlowsError:  # the loads of the host links are a bound, too
         demand = demand_of(config.topology, config.traffic, network=config.network, seed=config.seed)
         return min(1.0, config.load / max(1.0, float(demand.received.max()) * config.load))
 

@@ -106,7 +106,7 @@ class Benchmark(Work):
         return tuple(self._by_id().values())
 
     def reference_runs(self) -> int:
-        """How many runs the reference policies have."""
+        """Number of runs of the reference policies."""
         kinds = self.kinds
         return len(
             {
@@ -193,7 +193,7 @@ class Benchmark(Work):
         return self._made[key]
 
     def refusal(self, case: BenchmarkCase, label: str) -> str:
-        """Why a policy cannot act in a case, or an empty string: what it depends on is tried once."""
+        """Return the reason why a policy cannot act in a case, or an empty string; each combination is tried once."""
         where = (label, case.hosts, case.network)
         if where not in self._refused:
             try:

@@ -65,7 +65,7 @@ def heat_map(scores: Scores) -> Figure:
 class _Panel:
     """The cases of a track and split."""
 
-    title: str  # above them
+    title: str  # title above the panels
     values: npt.NDArray[np.float64]  # (policies, cases)
     edges: list[float]  # edges of the cases, in inches from the left
     groups: list[tuple[str, float, float]]  # label and edges of the cases of each traffic
@@ -160,7 +160,7 @@ class Ratios:
     values: npt.NDArray[np.float64]  # (policies, cases); NaN where something was not measured
     policies: list[str]  # rows: policies of the user first
     cases: list[tuple[str, str, str]]  # (track, split, case) of the columns, in the order of the suite
-    own: int  # how many are the user's
+    own: int  # number of the user's policies
 
     @property
     def labels(self) -> list[str]:

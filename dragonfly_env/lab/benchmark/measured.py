@@ -35,7 +35,7 @@ class Measured:
 
     @property
     def reason(self) -> str:
-        """Which class of links was full, in a few words; empty if that is not known."""
+        """Name the class of links that was full, in a few words; empty if unknown."""
         if not self.link_class:
             return ""
         if self.link_highest < FULL:

@@ -65,5 +65,5 @@ def read_references(file: Path) -> dict[Key, ReferenceResult]:
 
 
 def table_of(suite_name: str) -> Path:
-    """Where the published runs of a suite are, if there are any."""
+    """Folder of the published runs of a suite, if there are any."""
     return FOLDER / f"{suite_name}.parquet"

@@ -55,7 +55,7 @@ ONE_SEED = "No interval covers other seeds: add --seeds 5."
 class Section:
     """A table of the page."""
 
-    title: str  # above it
+    title: str  # title above the table
     headings: tuple[str, ...]  # one per column
     rows: tuple[tuple[str, ...], ...]  # texts, one per heading
     own: tuple[bool, ...] = ()  # whether a row is about a policy of the user
@@ -88,7 +88,7 @@ def _table(shown: Section) -> Table:
 
 
 def explanation() -> str:
-    """How to read the tables."""
+    """Explain the tables."""
     return (
         "Over the bound: the value of a case over the bound of any routing, geometric mean over the cases. For "
         "accepted loads: the bound over the value; workloads have no bound. 95 %: its interval, by the bootstrap over "
@@ -102,7 +102,7 @@ def explanation() -> str:
 
 
 def origin(work: Benchmark) -> str:
-    """How many runs were not done here, in one sentence; nothing if all were, or are to be."""
+    """Say in one sentence how many runs were not done here; empty if all were done or will be."""
     taken = work.taken()
     if not taken:
         return ""

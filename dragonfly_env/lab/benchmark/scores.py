@@ -94,7 +94,7 @@ class Outcome:
     track: Track
     case: BenchmarkCase
     policy: str  # label
-    seeds: int  # how many runs
+    seeds: int  # number of runs
     value: float  # the track's quantity: ns, or a load
     values: tuple[float, ...]  # quantity of each seed
     bound: float  # best value that any routing could reach; NaN if unknown
@@ -114,7 +114,7 @@ class Scores:
     # (the other way round for accepted loads), so 1 is as good and more is worse; ``ratio_untuned`` and so on are the
     # same with the references of one kind. ``training_decisions`` and so on: `TrainingCost`.
     table: pd.DataFrame
-    policies: tuple[str, ...]  # in the order of tables
+    policies: tuple[str, ...]  # policies in the order of tables
     tracks: tuple[tuple[str, str], ...]  # (name, split) in the order of tables
     more_is_better: frozenset[str] = frozenset()  # the tracks of which the highest value wins
     trainings: Mapping[str, str] = field(default_factory=dict)  # the policy that a label is one training of

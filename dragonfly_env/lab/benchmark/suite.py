@@ -80,13 +80,13 @@ class BenchmarkCase:
 class Track:
     """Cases that are scored by one quantity."""
 
-    name: str  # on the command line and in tables
+    name: str  # name on the command line and in tables
     title: str
     # ``latency`` (mean), ``accepted-load``, ``latency-after-change`` (mean of the packets that were generated in
     # ``after_ns`` after each change of a schedule), ``makespan``
     quantity: Quantity
     after_ns: float
-    cases: Mapping[Effort, tuple[BenchmarkCase, ...]]  # by effort
+    cases: Mapping[Effort, tuple[BenchmarkCase, ...]]  # cases by effort
 
     @property
     def more_is_better(self) -> bool:
@@ -98,13 +98,13 @@ class Track:
 class Suite:
     """A versioned benchmark."""
 
-    name: str  # with its version
+    name: str  # name with the version
     title: str
-    tracks: tuple[Track, ...]  # in the order of tables
+    tracks: tuple[Track, ...]  # tracks in the order of tables
     references: Mapping[str, tuple[str, ...]]  # policies by kind: the best one of a case is the measure
     # policies by kind whose results are published, too, and that are no references
     shown: Mapping[str, tuple[str, ...]]
-    seeds: Mapping[Effort, int]  # by effort: runs of each case
+    seeds: Mapping[Effort, int]  # runs of each case, by effort
 
     def choose(self, names: tuple[str, ...]) -> tuple[Track, ...]:
         """Tracks by name, in the suite's order; nothing for all."""

@@ -23,7 +23,7 @@ from dragonfly_env.traffic import Adversarial, ClosedLoop, Schedule, Traffic
 from dragonfly_env.training.agents import AgentSource
 
 _TRACK = "steady"
-_STEADY = ("latency", "accepted-load")  # what an episode shows from its beginning on
+_STEADY = ("latency", "accepted-load")  # quantities that an episode shows from its beginning on
 
 
 def training_scenarios(suite: Suite, config: SimulationConfig) -> tuple[SimulationConfig, ...]:
@@ -48,7 +48,7 @@ def training_scenarios(suite: Suite, config: SimulationConfig) -> tuple[Simulati
 
 
 def why_in_test_split(suite: Suite, label: str, offset: int | None, load: float, topology: Dragonfly) -> str:
-    """Why a scenario must not be trained on, or an empty string."""
+    """Return the reason why a scenario must not be trained on, or an empty string."""
     (track,) = suite.choose((_TRACK,))
     cases = [case for listed in track.cases.values() for case in listed]
     train = [case for case in cases if case.split == "train"]
@@ -67,7 +67,7 @@ def why_in_test_split(suite: Suite, label: str, offset: int | None, load: float,
 
 
 def why_workload_in_test_split(suite: Suite, workload: ClosedLoop, topology: Dragonfly) -> str:
-    """Why a workload must not be trained on, or an empty string: a case of the test split in any size, a program
+    """Return why a workload must not be trained on, or an empty string: a case of the test split in any size, a program
     or a size that only the test split has.
     """
     cases = [case for track in suite.tracks for listed in track.cases.values() for case in listed]
@@ -98,7 +98,7 @@ def scenarios_of(metadata: Mapping[str, Any]) -> Iterator[SimulationConfig]:
 
 
 def trained_on_test_split(suite: Suite, scenarios: Iterable[SimulationConfig]) -> str:
-    """Why a policy with these training scenarios is no candidate for the test split; empty if it is one."""
+    """Return why a policy with these training scenarios may not run on the test split; empty if it may."""
     for config in scenarios:
         traffic = config.traffic_object
         if isinstance(traffic, ClosedLoop):

@@ -163,7 +163,7 @@ aries.figure("fig7", "All applications in production", run_time_boxes)(_producti
 
 @aries.figure("fig8", "What HACC spends its time in", operation_bars)
 def _hacc(effort: Effort) -> tuple[Point, ...]:
-    """And the same where the job's traffic is between two groups alone."""
+    """Runs of HACC in production, and with its traffic between two groups alone."""
     label = "hacc on two groups in the mix"
     return in_the_mix(effort, "hacc") + in_the_mix(effort, "hacc", label=label, placements=("groups=2",))
 

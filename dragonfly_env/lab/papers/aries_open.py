@@ -47,7 +47,7 @@ def _small_buffers() -> Settings:
 
 
 DISPERSED = ("random-routers", "groups=6")
-"""Where milc stands: on one group its messages have no way between groups to choose."""
+"""Placements of milc. A placement on one group leaves its messages no choice of a path between groups."""
 
 _SHOWN = (
     ("milc", reduction_of, RUN_TIME, "AR01: 1 - AD3 / AD0, milc in the mix", (0.05, 0.20)),

@@ -28,10 +28,10 @@ JOB_HOSTS = 32
 """256 nodes."""
 
 ANYWHERE = ("consecutive", "random-routers", "groups=2", "groups=6")
-"""Where production runs find themselves: on one or two groups as well as on many (section IV-A: 1 to 12)."""
+"""Placements of production runs: on one or two groups as well as on many (section IV-A: 1 to 12)."""
 
 _LONGEST = 30.0  # times the time that is watched
-_CONTROLLED_PART = 0.5  # of the watched time: all jobs are watched there
+_CONTROLLED_PART = 0.5  # share of the watched time in which all jobs are watched
 # Milc's messages are so small that all-reduces, first in table I, take a quarter to half of its time in MPI; the
 # others' stay large where the paper says so, as far as an iteration fits the run.
 _SCALE_OF = {"nek5000": 25.0, "hacc": 2.5, "qbox": 2.0, "rayleigh": 2.5}
@@ -50,7 +50,7 @@ _ALL_TO_ALL = "ad1"  # Cray's default for MPI_Alltoall[v], in every run
 
 @dataclass(frozen=True, slots=True)
 class Sizing:
-    """How large an effort's runs are."""
+    """Sizes of an effort's runs."""
 
     scale: float  # size of messages of milc and the mix, as a part of the applications'
     watch_ns: float  # about how long a watched job would take if it were alone
@@ -91,7 +91,7 @@ def _point(
     sizing: Sizing | None = None,  # None: that of the effort
     *,
     system: str = "theta-m8",
-    # of the watched jobs: the next one for each seed, in turn
+    # placements of the watched jobs; seed i takes the i-th, in turn
     placements: tuple[str, ...] = ("consecutive",),
     mix: BackgroundMix | None = None,  # fills the rest of the machine; the watched jobs start after it
     others: str = "",  # policy of the mix; empty: that of the watched jobs

@@ -31,7 +31,7 @@ LATENCY_TOLERANCE = 0.08
 """Relative, for latencies, their ratios, and times that a learner takes."""
 
 EXPLANATIONS = ("experiment: ", "public simulator: ", "open: ")
-"""How an explanation of a deviation begins."""
+"""First words of an explanation of a deviation."""
 NOTHING_TRIED = "open: nothing tried yet"
 UNCERTAIN = "uncertain: the 95 % interval reaches over the bound"
 TOO_FEW = "uncertain: too few runs for an interval"
@@ -42,8 +42,8 @@ class Metric:
     """A quantity of one point."""
 
     name: str
-    values: Callable[[Findings, Point], FloatArray]  # of every seed
-    unit: str = ""  # of the values
+    values: Callable[[Findings, Point], FloatArray]  # a value per seed
+    unit: str = ""  # unit of the values
     tolerance: float = THROUGHPUT_TOLERANCE  # relative deviation up to which a number is met
     more_is_better: bool = False
 
@@ -56,7 +56,7 @@ class Relation:
     text: str  # the claim in a line for people
     # policy and reference, seed by seed
     compare: Callable[[FloatArray, FloatArray], FloatArray] | None = None
-    # the same of pairs of runs that differ in the policy alone
+    # policy and reference in pairs of runs that differ in the policy alone
     pairs: Callable[[FloatArray, FloatArray], Comparison] | None = None
     neutral: float | None = None  # the value if policy and reference are alike; None: nothing is compared
     in_points: bool = False  # whether deviations are absolute
@@ -72,7 +72,7 @@ class Relation:
 class Measure(NamedTuple):
     """The measurement of a claim."""
 
-    relation: Relation  # what is said of the quantity
+    relation: Relation  # statement on the quantity
     metrics: tuple[Metric, ...] = ()  # the quantity; of several all must be so
     policy: str = ""  # the policy that the claim is about
     reference: str = ""  # the policy that it is compared with
@@ -118,9 +118,9 @@ def shows(
 
 
 class Place(NamedTuple):
-    """Where a paper makes claims, and which simulations show them."""
+    """Section and figure of claims, and the simulations that show them."""
 
-    section: str  # where the paper says so
+    section: str  # section of the paper that states it
     figure: str  # the figure whose simulations show it
     traffic: str = ""  # label of the figure's cases; ``any``: the worst of them; empty: a claim about several
     # load of the figure's cases; None: the largest value of all loads, or what the metric makes of them
@@ -155,12 +155,12 @@ class Claim:
     # names of the model variants that were chosen because they meet this claim: it does not test them
     fitted: tuple[str, ...] = ()
     fitted_by: str = (
-        ""  # what was chosen by this claim, for the report: a rule or a load that the paper does not state
+        ""  # rule or load that was chosen by this claim and that the paper does not state, for the report
     )
-    scatters: str = ""  # why nothing is decided while the interval reaches over a bound
+    scatters: str = ""  # reason why nothing is decided while the interval reaches over a bound
     aside: bool = False  # whether it repeats its sentence in a setting that never counts for it
-    struck: str = ""  # why it does not count as met even where it is: a sceptic would not be convinced
-    explanation: str = ""  # why it deviates
+    struck: str = ""  # reason why it does not count although it is met: it would not convince a sceptic
+    explanation: str = ""  # reason of the deviation
 
     @property
     def sentence(self) -> str:
@@ -246,7 +246,7 @@ class Claim:
 class Measured:
     """The measurement for a claim."""
 
-    mean: float  # over seeds; of an ordering 1 if it holds, else 0
+    mean: float  # mean over seeds; of an ordering 1 if it holds, else 0
     ci95: float = math.nan  # half the width of its 95 % confidence interval; NaN with one seed
     ordering: str = ""  # ``holds`` or ``reversed``, if the claim says who is better; else empty
     details: str = ""  # more, for the report

@@ -1,4 +1,4 @@
-"""Why claims deviate, in texts whose figures are measurements of the same report.
+"""Reasons why claims deviate, in texts whose figures are measurements of the same report.
 
 Names in braces stand for measurements. ``{mean:.2f}`` is the claim's own, ``{LI11.details}`` that of another claim
 under the same model variant, ``{LI16a@transit-first.mean:,.0f}`` that under another one. What was not run reads "not

@@ -48,7 +48,7 @@ Settings = tuple[tuple[str, Any], ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effort:
-    """How much simulated time and how many seeds a reproduction spends, and what it does unlike the paper."""
+    """Simulated time and seeds of a reproduction, and its differences from the paper."""
 
     name: str  # ``"quick"`` or ``"full"``
     seeds: int  # runs per point; from two on there are confidence intervals
@@ -56,12 +56,12 @@ class Effort:
     # run
     decides: bool
     hosts: int = 0  # size of the system, if all figures have the same
-    warmup_ns: float = 0.0  # before measuring, for policies without memory
-    learner_warmup_ns: float = 0.0  # before measuring, for policies that learn
+    warmup_ns: float = 0.0  # warm-up of policies without memory
+    learner_warmup_ns: float = 0.0  # warm-up of policies that learn
     measure_ns: float = 0.0  # measured after that
     transient_ns: float = 0.0  # length of curves over time: from an empty network, or after a change
     conditions: str = ""  # text of the report on the runs; empty: the windows
-    injection: str = ""  # how hosts generate packets; empty: as published
+    injection: str = ""  # injection process; empty: the published one
     learner_settings: Settings = ()  # parameters for every policy that learns, to see what they change
     variant: str = "usual"  # the name of the model variant: how what the paper leaves open is read
 
@@ -115,7 +115,7 @@ class Setup:
     network: str  # name of the network preset
     source_queue_packets: int | None = None  # room in a host's source queue, or None for unbounded
     source_queue_full: str = "stall"  # next packet at a full queue: ``stall`` or ``lose``
-    injection: str = "periodic"  # how hosts generate packets, unless the user says otherwise
+    injection: str = "periodic"  # injection process, unless the user names another one
 
     def sources(self, effort: Effort) -> dict[str, Any]:
         """Fields of the configuration of open-loop traffic."""
@@ -155,7 +155,7 @@ def runs_of(point: Point, seeds: int) -> tuple[Run, ...]:
 class Variant:
     """A model variant: one way to model what a paper leaves open."""
 
-    name: str  # on the command line; points follow from it (`Effort.variant`)
+    name: str  # name on the command line; points follow from it (`Effort.variant`)
     summary: str  # assumption, a sentence for the report
     arbitration_prefix: str = ""  # prefix of the arbitration's name, in points of the paper's file
 
@@ -169,10 +169,10 @@ class PublishedSetting:
     """Settings that a paper states; the report puts those of the reproduction next to them."""
 
     hosts: tuple[int, ...] = ()  # sizes of its systems; empty: every size is as good
-    warmup_ns: float | None = None  # before measuring; None: not stated
+    warmup_ns: float | None = None  # warm-up; None: not stated
     measure_ns: float | None = None  # the measured window; None: runs have none
     seeds: int | None = None  # runs per point; None: not stated
-    seeds_reason: str = ""  # why a reproduction does another number, or what the paper says instead of one
+    seeds_reason: str = ""  # reason for another number of seeds, or the paper's words instead of a number
 
 
 PUBLISHED = PublishedSetting()
@@ -185,14 +185,14 @@ class Paper:
     `states`.
     """
 
-    name: str  # on the command line
+    name: str  # name on the command line
     reference: str  # authors, title, venue
     setup: Setup
     efforts: tuple[Effort, ...]  # ways to reproduce it: quick and full
-    figures: tuple[PaperFigure, ...] = ()  # in the paper's order
-    # what its text states in numbers, by `claim` and `states`
+    figures: tuple[PaperFigure, ...] = ()  # figures in the paper's order
+    # numbers that its text states, by `claim` and `states`
     stated: list[Claim] = field(default_factory=list)
-    order: Callable[[Claim], Any] = operator.attrgetter("sentence")  # of claims in the report
+    order: Callable[[Claim], Any] = operator.attrgetter("sentence")  # order of the claims in the report
     # by the id of a claim: why it deviates. ``experiment: ...`` (what was run and what came of it), ``public simulator:
     # ...`` (its figure, which deviates as ours does) or ``open: ...`` (what was tried). Names in braces stand for what
     # the same report measured: ``{mean}``, ``{percent}``, ``{details}``, a policy, ... (`explanations`)
@@ -200,10 +200,10 @@ class Paper:
     variants: tuple[Variant, ...] = (USUAL,)  # model variants, the usual one first
     # kinds of runs (by their traffic's label, ``*`` for anything) for which fewer seeds than an effort's are enough
     few_seeds: Mapping[str, int] = field(default_factory=dict)
-    # how terms and gaps of the paper were read, one sentence each, for the report
+    # assumptions about terms and gaps of the paper, one sentence each, for the report
     interpretations: tuple[str, ...] = ()
     published: PublishedSetting = PUBLISHED  # systems, windows and seeds of the paper
-    # when a claim is met, for the report
+    # condition under which a claim is met, for the report
     rule: str = (
         "Met: within 2 % (throughput, hops and their ratios), 8 % (latencies, their ratios, times) or 0.02 (gaps "
         'between throughputs, savings, speed-ups) of the published number, to both sides, unless the paper says "at '
@@ -240,11 +240,11 @@ class Paper:
         *,
         hosts: int = 0,  # 0: that of the effort
         network: Mapping[str, Any] | None = None,  # differences from the network of the paper
-        # of traffic that changes: times in ns, patterns, loads
+        # steps of traffic that changes: times in ns, patterns, loads
         steps: Iterable[tuple[float, str, float]] = (),
         warmup_ns: float | None = None,  # None: that of the effort
         measure_ns: float | None = None,
-        **fields: Any,  # of the configuration
+        **fields: Any,  # further fields of the configuration
     ) -> Iterator[Point]:
         """Every combination of traffic, policies and loads."""
         changed = dict(network or {})
@@ -368,7 +368,7 @@ class Reproduction(Work):
 
     paper: Paper
     figures: tuple[PaperFigure, ...]  # wanted figures
-    effort: Effort  # how long, and in what unlike the paper
+    effort: Effort  # simulated times, and differences from the paper
     only_claims: bool = False  # simulate only what the claims need; figures that show more are not drawn
 
     @property

@@ -50,13 +50,13 @@ FRACTION_BELOW = Metric(
 )
 
 
-# How long a curve takes to settle.
+# Settling times of curves.
 
 LATENCY_BAND = 0.25
 THROUGHPUT_BAND = 0.05
 CARRIED_BAND = 0.1
 SMOOTHING_BINS = 5
-_LEVEL_FROM = 0.75  # of the time after the start: the rest gives the level that the curve settles at
+_LEVEL_FROM = 0.75  # share of the time after the start; the rest gives the level that the curve settles at
 
 
 def smooth(values: FloatArray) -> FloatArray:
@@ -87,14 +87,14 @@ def settling_time_us(
 
 
 def settling_throughput(findings: Findings, point: Point, band: float = THROUGHPUT_BAND) -> FloatArray:
-    """How long after the last change of the load the throughput takes to stay near the offered load."""
+    """Time after the last change of the load until the throughput stays near the offered load."""
     begin_ns, _, offered = (steps_of(point) or ((0.0, "", point.load),))[-1]
     ends_us, curves = findings.series(point, "accepted_load")
     return np.array([settling_time_us(ends_us, curve, begin_ns / 1000.0, band, offered) for curve in curves])
 
 
 def settling_latency(findings: Findings, point: Point) -> FloatArray:
-    """How long the latency takes to settle, in a network that carries what is offered: else it has only filled up."""
+    """Time until the latency settles in a network that carries the offered load; a full network settles, too."""
     ends_us, curves = findings.series(point, "latency_mean_ns")
     settled = [settling_time_us(ends_us, curve, 0.0, LATENCY_BAND) for curve in curves]
     both: FloatArray = np.maximum(np.array(settled), settling_throughput(findings, point, CARRIED_BAND))
@@ -159,7 +159,7 @@ def best_limit(findings: Findings, points: dict[int, Point]) -> int:
     return min(equal, key=lambda limit: findings.mean(points[limit], "latency_mean_ns"))
 
 
-# How the load is shared among the routers of a group.
+# Shares of the routers of a group in the load.
 
 
 def loads_of_routers(findings: Findings, point: Point) -> FloatArray:

@@ -72,8 +72,8 @@ def render_verdicts(verdicts: Sequence[Verdict], title: str | None = None) -> Re
 
 
 def tally(verdicts: Sequence[Verdict]) -> str:
-    """How many claims have which verdict, and how many orderings hold. What repeats a sentence, what a variant was
-    fitted to and what is struck count apart.
+    """Counts of claims by verdict, and of orderings that hold. Claims that repeat a sentence, to which a variant was
+    fitted, or that are struck count apart.
     """
     counts = Counter(verdict.counts_as for verdict in verdicts)
     orderings = Counter(verdict.ordering for verdict in verdicts if verdict.ordering and not verdict.fitted)
@@ -311,7 +311,7 @@ def summary(rows: Sequence[Mapping[str, str]]) -> list[str]:
 
 
 def _numbers_met(rows: Sequence[Mapping[str, str]]) -> str:
-    """How many numbers of the list of claims have rows that are all met, of those with a row that counts."""
+    """Count the numbers in the list of claims whose rows are all met, out of those with a row that counts."""
     labels: dict[str, set[str]] = {}
     for row in rows:
         if row["counts_as"] in _JUDGED_ALONE:

@@ -298,7 +298,7 @@ def _workloads(effort: Effort) -> Iterator[Point]:
 
 # Claims of the text, in the order of their ids.
 
-_FALLS = 0.99  # of the highest throughput: less is a fall; runs of one point differ by 0.5 %
+_FALLS = 0.99  # share of the highest throughput; less is a fall; runs of one point differ by 0.5 %
 _STAYS = 0.97  # more is no fall: "throughput is maintained" in figures whose points are 2 % high
 _HALF = (0.475, 0.525)  # "near", "close to" and "very close to" 50 %
 _FAIR = 1.05
@@ -308,7 +308,7 @@ _VERY_CLOSE = 1.05
 _CLOSE = 1.10
 _CLEARLY = 0.8
 _MOST = 0.5
-_CARRIED = 0.98  # of the offered load
+_CARRIED = 0.98  # share of the offered load
 _BEFORE_NS = (-600.0, 0.0)
 _HOSTS = (5256, 1056)
 

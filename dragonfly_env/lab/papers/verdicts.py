@@ -17,7 +17,7 @@ FITTED = "fitted"
 STRUCK = "struck"
 REPEATED = "repeated"
 _JUDGED = (MET, DEVIATES, NOT_DECIDED)
-_SLACK = 1e-9  # for decimal numbers in binary
+_SLACK = 1e-9  # error of decimal numbers in binary
 _NO_EFFECT = 'its bounds include "no effect", so being inside them decides nothing'
 _IDENTICAL = "the runs of both policies are identical: nothing in them depends on the policy"
 
@@ -35,11 +35,11 @@ class Verdict:
     # identical or scatter over a bound: `Claim.scatters`); ``not run``; ``input`` of what the reproduction starts from,
     # ``not reproducible`` of what it cannot show
     verdict: str
-    reason: str = ""  # why it was not run or not decided, or details of what was measured
+    reason: str = ""  # reason why it was not run or not decided, or details of the measurement
     fitted: bool = False  # whether the model variant was chosen by this claim, which then tests nothing
     setting: str = ""  # difference from the published setting (system, window)
     repeats: str = ""  # the claim that counts for its sentence; empty: the claim itself
-    explanation: str = ""  # why it deviates, as far as that is known (`explanations.explained`)
+    explanation: str = ""  # reason of the deviation, as far as known (`explanations.explained`)
 
     @property
     def counts_as(self) -> str:
@@ -56,7 +56,7 @@ class Verdict:
 
     @property
     def struck(self) -> str:
-        """Why it does not count although it is met."""
+        """Reason why the claim does not count although it is met."""
         return self.claim.struck if self.counts_as == STRUCK else ""
 
     @property

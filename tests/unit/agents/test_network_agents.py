@@ -25,7 +25,7 @@ QUICK: dict[str, dict[str, Any]] = {
         "rollout_transitions": 100,
         "batch_transitions": 40,
         "epochs": 2,
-        "learning_rate": 0.02,  # else it is as good as random yet
+        "learning_rate": 0.02,  # before that it is as good as random
     },
 }
 each = pytest.mark.parametrize("kind", QUICK)

@@ -83,7 +83,7 @@ def test_every_episode_is_reported_and_counts_grow() -> None:
 def test_a_training_goes_on_with_the_traffic_that_it_would_have_had() -> None:
     class Still(MeanOfActions):
         def learn(self, transitions: Any) -> None:
-            """Not at all, so that an episode depends on its traffic only."""
+            """Learn nothing, so that an episode depends on its traffic only."""
 
     whole = fit(Still(), TINY, episodes=4, **SHORT)
     rest = fit(Still(), TINY, episodes=4, first_episode=2, **SHORT)
@@ -195,4 +195,4 @@ def test_drawn_scenarios_are_others_in_every_episode() -> None:
         return TINY.replace(load=0.2 + seed % 5 / 10)
 
     fit(MeanOfActions(), draw, episodes=3, episode_ns=1_500.0)
-    assert len(set(seen)) == 4  # that of the constructor, and one for each episode
+    assert len(set(seen)) == 4  # seeds of the constructor and of each episode

@@ -32,7 +32,7 @@ def batch_of(rows: list[dict[str, float]], missing: tuple[str, ...] = ()) -> dfe
             candidates[i, k]["port"] = k
             candidates[i, k]["vc_queued"] = row.get(f"q_{kind}", 10)
             candidates[i, k]["vc_occupancy"] = row.get(f"q_{kind}", 10)
-            candidates[i, k]["occupancy"] = 99  # what the ports hold besides does not count
+            candidates[i, k]["occupancy"] = 99  # other packets of the ports do not count
     blocks = [
         {"name": name, "per": "decision", "offset": i, "width": 1, "unit": 1.0, "half": 0.0, "low": 0.0}
         | {"high": 1.0, "doc": ""}
@@ -143,7 +143,7 @@ def test_thresholds_in_the_wrong_order_are_refused(name: str) -> None:
 
 
 def test_the_counter_of_the_destination_is_that_of_its_group() -> None:
-    """And it counts: under adv+1 everything goes to the next group."""
+    """Under adv+1 everything goes to the next group, so this counter sees all packets."""
     names = ("offered_packets", "destination_offered_packets", *FEATURES)
     env = dfe.BatchedRoutingEnv(
         CONFIG,

@@ -103,7 +103,7 @@ def test_time_of_a_path_is_that_of_its_hops(network: str, longer_packets: float)
     batch = env.reset()
     legal = batch.mask
     third = batch.candidates["intermediate_group"] != batch.packets["destination_group"][:, None]
-    assert third[legal].all() == (network == "default")  # which avoids the destination's group
+    assert third[legal].all() == (network == "default")  # the default network avoids the destination's group
     packets = env.layout.quantities(batch.obs, "candidate_time_packets")[legal]
     hops = env.layout.quantities(batch.obs, "candidate_hops")[legal]
     links = np.where((np.arange(legal.shape[1]) == 0) | ~third, 1, 2)

@@ -88,7 +88,7 @@ def test_the_bias_is_added_on_the_side_of_the_nonminimal_path() -> None:
 def test_paths_through_one_port_are_compared_by_their_vcs() -> None:
     batch = batch_of(
         ("minimal", "lgl"),
-        ((5, 9, 1), (5, 9, 0)),  # by the port: 9 > 18 is false
+        ((5, 9, 1), (5, 9, 0)),  # occupancies of the port: 9 > 18 is false
         ((5, 9, 2), (5, 9, 1)),
         ((5, 9, 0), (6, 1, 9)),  # other ports: the VCs say nothing
     )

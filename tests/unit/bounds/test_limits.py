@@ -112,7 +112,7 @@ def test_on_a_grid_rows_and_bundled_columns_have_their_own_capacity() -> None:
     assert most(1, 3) == pytest.approx(1 / 4)
     assert most(3, 1) == pytest.approx(1 / 4)
     assert most(3, 3) == pytest.approx(3 / 4)
-    rate = 5.25 / 13.44  # of a link of either class, in that of a host
+    rate = 5.25 / 13.44  # rate of a link of either class, relative to a host's
     links = dict(dfe.NetworkConfig.preset("aries").links)
     assert most(1, 3, links=links) == pytest.approx(rate / 4, rel=1e-3)
     doubled = {**links, "rank-1": {"bandwidth_gbytes_per_s": 10.5}}

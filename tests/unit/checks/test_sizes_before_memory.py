@@ -52,7 +52,7 @@ def test_a_drain_stops_where_the_series_must_end() -> None:
     )
     simulation = dfe.Simulation(SLOW)
     simulation.run(100)
-    assert simulation.drain(1_000) is False  # for the given time
+    assert simulation.drain(1_000) is False  # drains for the given time
     with pytest.raises(dfe.ConfigError, match=wrong):
         simulation.drain()
     assert simulation.time_ns == 1e6

@@ -37,7 +37,7 @@ def holds(value: object, wanted: float) -> bool:
 
 
 def trip_of(wanted: float, *arguments: str) -> Counter[tuple[str, str]]:
-    """How often each function of the package gets a number as an argument, by its file and name."""
+    """Count the calls of each function of the package with a number as an argument, by its file and name."""
     command(arguments[0])  # imports what it needs
     calls: Counter[tuple[str, str]] = Counter()
 

@@ -26,7 +26,7 @@ def config(**changes: Any) -> dfe.SimulationConfig:
 BAD: dict[str, tuple[Any, ...]] = {
     "topology": (None, "73", 73, "", True, (2, 4, 2), 72.0),
     "network": (None, 3, "q_adaptive"),
-    "demand_unit": ("", "MB/s", 1, True, "GB/s"),  # without a demand matrix no unit fits
+    "demand_unit": ("", "MB/s", 1, True, "GB/s"),  # no unit fits without a demand matrix
     "policy": (None, 3, "ugl-n", [], dfe.Policy),
     "load": (0, 0.0, -0.1, 1.0001, NAN, INF, -INF, "0.5", None, True, 10**400),
     "jobs": ("milc", 3, {"program": "milc"}, dfe.Job("milc", 2)),

@@ -1,4 +1,4 @@
-"""Which router has a host, and which group a router, is computed by the topology alone: its arrays also hold for shapes
+"""The topology alone computes the router of a host and the group of a router: its arrays also hold for shapes
 of groups in which some routers have no hosts.
 """
 
@@ -65,7 +65,7 @@ def computed(source: str) -> Iterator[int]:
 
 
 def places() -> Counter[str]:
-    """How many lines of each file of the package compute with sizes."""
+    """Count the lines of each file of the package that compute with sizes."""
     found: Counter[str] = Counter()
     for room in (PACKAGE, PACKAGE / "agents", PACKAGE / "baselines"):  # two are links
         for file in sorted(room.resolve().rglob("*.py")):

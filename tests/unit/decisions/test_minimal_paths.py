@@ -1,4 +1,4 @@
-"""Which packets count as minimal: one definition, for those who choose ports and for those who choose paths."""
+"""Packets that count as minimal: one definition for policies that choose ports and policies that choose paths."""
 
 from __future__ import annotations
 

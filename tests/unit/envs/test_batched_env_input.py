@@ -84,8 +84,8 @@ def test_calls_out_of_order_are_refused() -> None:
     for call in (lambda: env.drain(), lambda: env.extend(1.0), lambda: env.step([])):
         with pytest.raises(dfe.StateError):
             call()
-    assert len(env.reset()) > 0  # in good order again
-    assert len(env.reset()) > 0  # in the middle of an episode
+    assert len(env.reset()) > 0  # the environment works again
+    assert len(env.reset()) > 0  # a reset in the middle of an episode
     with pytest.raises(dfe.StateError, match="packet_log"):
         env.packet_log()
 

@@ -32,7 +32,7 @@ def config(topology: dfe.Dragonfly | None = None, **changes: object) -> dfe.Simu
 
 def red_pixels(image: np.ndarray) -> int:
     """Pixels in the strongest colours of the scale."""
-    red, green, blue = (image[:, :700, i].astype(int) for i in range(3))  # without the scale itself
+    red, green, blue = (image[:, :700, i].astype(int) for i in range(3))  # the picture without its scale
     return int(((red > 140) & (green < 75) & (blue < 40)).sum())
 
 

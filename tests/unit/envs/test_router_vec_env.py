@@ -71,7 +71,7 @@ def test_a_round_takes_the_earliest_packet_of_each_router() -> None:
     for _ in range(20):
         taken = np.full(len(batch), -1)
         for turn in range(int(np.bincount(batch.agents).max())):
-            # (n,) of each router the row with `turn` earlier rows of the same router
+            # (n,) row of each router with `turn` earlier rows of the router
             rows = [
                 rows[np.argsort(batch.time_ns[rows], kind="stable")[turn]]
                 for rows in map(np.flatnonzero, batch.agents == np.arange(36)[:, None])

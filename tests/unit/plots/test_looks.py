@@ -26,7 +26,7 @@ XYZ = np.array(
 )
 WHITE = XYZ.sum(axis=1)
 FAR = 20.0
-"""Of CIE 1976 colour differences: about nine times what is just noticed."""
+"""CIE 1976 color difference, about nine times the smallest one that people notice."""
 
 Vector = npt.NDArray[np.float64]
 

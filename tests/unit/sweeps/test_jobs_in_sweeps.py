@@ -113,7 +113,7 @@ SMALL = {
 
 
 def shown(results: Results) -> str:
-    console = Console(width=140, record=True, markup=False)  # as the commands'
+    console = Console(width=140, record=True, markup=False)  # the console of the commands
     with console.capture() as capture:
         console.print(render_summary(results))
     return capture.get()

@@ -119,7 +119,7 @@ def test_policies_that_learn_may_have_a_longer_warmup() -> None:
     assert [(run.traffic_label, run.policy_label, run.warmup_ns) for run in scenario.runs()] == [
         ("uniform", "min", 10_000.0),
         ("uniform", "q-adaptive", 50_000.0),
-        ("all-to-all", "min", 0.0),  # what a closed loop does first is part of its makespan
+        ("all-to-all", "min", 0.0),  # no warm-up: the start of a closed loop is part of its makespan
         ("all-to-all", "q-adaptive", 0.0),
     ]
 

@@ -57,7 +57,10 @@ def test_a_mixture_by_host_set_and_by_message_keeps_the_shares_of_a_matrix() -> 
 
 def test_demands_in_gigabytes_a_second_are_rates_of_hosts() -> None:
     matrix = np.zeros((9, 9))
-    matrix[0, 1], matrix[2, 3] = 8.0, 16.0  # of groups of 8 hosts: 1 and 2 GB/s a host, of links of 4 GB/s
+    matrix[0, 1], matrix[2, 3] = (
+        8.0,
+        16.0,
+    )  # demands of groups of 8 hosts: 1 and 2 GB/s per host, with links of 4 GB/s
     traffic = DemandMatrix(matrix, "GB/s")
     network = dfe.NetworkConfig()
     assert traffic.load_on(TOPOLOGY, network, 0.9) == 0.5
@@ -67,7 +70,7 @@ def test_demands_in_gigabytes_a_second_are_rates_of_hosts() -> None:
 
 def test_a_row_above_the_link_of_its_hosts_is_refused_by_number() -> None:
     matrix = np.zeros((36, 36))
-    matrix[7, 1] = 8.1  # of a router with two hosts of 4 GB/s
+    matrix[7, 1] = 8.1  # demand of a router with two hosts of 4 GB/s
     with pytest.raises(dfe.ConfigError, match=r"^demand.matrix row 7 = '4.05 GB/s a host': .* 4 GB/s a host"):
         dfe.SimulationConfig(topology=TOPOLOGY, traffic=matrix, demand_unit="GB/s")
     with pytest.raises(dfe.ConfigError, match=r"^demand.matrix row 7"):

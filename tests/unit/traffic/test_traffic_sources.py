@@ -1,4 +1,4 @@
-"""When messages start: rates of the arrival processes, schedules and traces, on the core itself."""
+"""Times at which messages start: rates of the arrival processes, schedules and traces, on the core itself."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ _PUBLISHED: dict[Metric, dict[str, Any]] = {
     LATENCY_P99: {"marker": "x", "color": PUBLISHED, "markersize": 6.5, "markeredgewidth": 1.6, "zorder": 6},
 }
 _SHORT = {LATENCY_MEAN: "mean", LATENCY_P99: "p99"}
-_BESIDE = 0.18  # of the box: so that a published stated_ does not hide a measured one
+_BESIDE = 0.18  # offset in box widths that keeps a published mark from hiding a measured one
 _LABELS = {"mean": "mean", "p95": "95th percentile", "p99": "99th percentile"}
 _ZOOM = 2.5  # times the lowest upper whisker: what the upper panel shows
 

@@ -38,7 +38,7 @@ class Published:
     """A published value of one simulated point."""
 
     point: Point
-    value: float  # in the unit of claims
+    value: float  # value in the unit of claims
     absolute: bool  # whether the paper states it, or it takes the measured value of a reference
 
     @property

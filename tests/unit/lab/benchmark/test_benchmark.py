@@ -114,7 +114,7 @@ def test_a_ratio_is_to_the_best_reference_that_carries_the_load() -> None:
     assert table.loc["mine", "best_reference"] == "val-g"
     assert table.loc["mine", "ratio_online"] == pytest.approx(0.45)
     assert math.isnan(table.loc["mine", "ratio_tuned"])
-    assert table.loc["mine", "p99_ratio"] == pytest.approx(1.8)  # over the lowest of all policies
+    assert table.loc["mine", "p99_ratio"] == pytest.approx(1.8)  # ratio to the lowest of all policies
 
 
 def test_the_leaderboard_counts_cases_and_ranks_who_was_measured_everywhere_first() -> None:

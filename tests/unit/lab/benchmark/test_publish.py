@@ -41,7 +41,7 @@ def folder(finished: Benchmark, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the command writes."""
+    """Folder that the command writes to."""
     (tmp_path / "published").mkdir()
     monkeypatch.setattr(reference_results, "FOLDER", tmp_path / "published")
     monkeypatch.setattr(publish, "find_suite", lambda name: SUITE)
@@ -90,6 +90,6 @@ def test_runs_that_no_case_has_any_more_are_dropped(folder: Path) -> None:
     found = publish.publish(folder, changed, before)
     assert (len(found.results), found.added, found.confirmed, found.dropped) == (16, 0, 16, 8)
     settings = tiny()
-    settings["tracks"]["transient"]["after_ns"] = 2001  # same runs, another value
+    settings["tracks"]["transient"]["after_ns"] = 2001  # equal runs with another value
     again = publish.publish(folder, Suite.from_dict(settings), before)
     assert (len(again.results), again.added, again.confirmed, again.dropped) == (24, 8, 16, 8)

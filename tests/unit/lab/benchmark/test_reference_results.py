@@ -96,7 +96,7 @@ def test_a_table_is_read_as_it_was_written_and_has_the_same_bytes_in_any_order(t
     write_references(reversed(results), tables / "other.parquet")
     assert (tables / "one.parquet").read_bytes() == (tables / "other.parquet").read_bytes()
     found = list(read_references(tables / "one.parquet").values())
-    assert [one.run_id for one in found] == ["c", "a", "b"]  # by policy, then by seed
+    assert [one.run_id for one in found] == ["c", "a", "b"]  # order by policy, then by seed
     for one, other in zip(found, (results[2], results[1], results[0]), strict=True):
         assert one.same_as(other)
         assert repr(one) == repr(other)

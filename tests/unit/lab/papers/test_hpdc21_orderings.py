@@ -49,7 +49,7 @@ def latencies(by_policy: dict[str, float], *, tail: float = 3.0) -> Make:
             "QA75",
             {"q-adaptive": 2.0, "par": 2.4},
             [
-                {"q-adaptive": 2.0, "par": 2.6},  # not similar
+                {"q-adaptive": 2.0, "par": 2.6},  # the orderings differ
                 {"q-adaptive": 2.0, "par": 2.4, "ugal-g": 2.2},
             ],
         ),

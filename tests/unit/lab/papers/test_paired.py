@@ -225,7 +225,7 @@ def test_all_metrics_of_a_claim_must_be_lower() -> None:
     assert not measured("AR33", calm).uncertain
     assert "rank 2 stalls x 2" in measured("AR33", mixed).details
     assert measured("AR33", mixed).ordering == "reversed"
-    assert measured("AR34", calm).ordering == "reversed"  # as many flits as before are not fewer
+    assert measured("AR34", calm).ordering == "reversed"  # equal numbers of flits are not fewer
     assert measured("AR36", calm).ordering == "reversed"
     assert measured("AR42", calm).ordering == "holds"
     assert judge(CLAIMS["AR07"], measured("AR07", calm)).verdict == MET

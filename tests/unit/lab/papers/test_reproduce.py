@@ -128,7 +128,7 @@ def test_a_figure_from_command_to_table(tmp_path: Path) -> None:
     assert float(rows["QA12"]["measured"]) > 0  # min at 0.8: simulated, and a quick run decides it
     assert rows["QA12"]["verdict"] in (MET, DEVIATES)
     assert "QA12" in done.stdout
-    assert "QA42" not in done.stdout  # not selected
+    assert "QA42" not in done.stdout  # QA42 was not selected
     page = (out / "claims.md").read_text(encoding="utf-8")
     section = page[page.index("## Figure 6: Latency distributions") :]
     counted = [

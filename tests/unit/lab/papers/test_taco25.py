@@ -63,7 +63,7 @@ def test_the_knee_is_the_counter_of_the_most_loaded_type_of_link() -> None:
 
 def test_the_command_draws_every_figure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With windows that decide nothing and few points of each figure, on 72 hosts."""
-    out_of_reach = {f"adv+{offset}" for offset in range(9, 37)}  # with 9 groups
+    out_of_reach = {f"adv+{offset}" for offset in range(9, 37)}  # offsets that 9 groups do not have
 
     def fewer(points: tuple[Point, ...]) -> tuple[Point, ...]:
         kept = {
