@@ -89,6 +89,15 @@ def test_committed_generated_pages_are_current(docs: Any, pages: dict[str, str])
     assert stale == [], "run docs/_ext/dragonfly_docs/results.py"
 
 
+@pytest.mark.parametrize("task", dfe.tasks())
+def test_the_card_of_a_task_has_a_small_picture(task: str) -> None:
+    picture = ROOT / "docs" / "images" / "tasks" / f"{task}.png"
+    assert f"](../images/tasks/{task}.png)" in (ROOT / "docs" / "tasks" / f"{task}.md").read_text(
+        encoding="utf-8"
+    )
+    assert picture.stat().st_size < 60_000, "run docs/task_pictures.py"
+
+
 def anchors_of(text: str) -> set[str]:
     """The anchors that viewers of Markdown make of the headings of a page."""
     headings = re.findall(r"^#+ (.*)$", re.sub(r"```.*?```", "", text, flags=re.DOTALL), re.MULTILINE)

@@ -58,6 +58,8 @@ def _card(task: Task, scores: dict[str, float]) -> str:
         f"# {task.name}\n",
         f"A policy that solves this [task](../tasks.md) has learned {task.teaches}.\n",
         table(("", ""), [fact for fact in facts if fact[1]]),
+        f"![The network after 5 µs of random actions](../images/tasks/{task.name}.png)\n",
+        'All views but `batched` draw this picture with `render_mode="rgb_array"`.\n',
         "## Spaces\n",
         table(
             ("view", "agents", "observation of an agent", "actions of an agent"),

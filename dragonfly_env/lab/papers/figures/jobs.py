@@ -32,7 +32,7 @@ from dragonfly_env.lab.papers.job_metrics import (
     tile_metric,
 )
 from dragonfly_env.lab.papers.paired import reduction_of
-from dragonfly_env.plots.style import grid
+from dragonfly_env.plots.style import grid, wrapped
 from dragonfly_env.sweeps.point import Point
 from dragonfly_env.sweeps.results import mean_and_ci95
 
@@ -42,6 +42,7 @@ _PUBLISHED: dict[str, Any] = {
     "marker": "D", "markerfacecolor": "none", "markeredgecolor": PUBLISHED, "markersize": 6.0,
     "markeredgewidth": 1.4, "linestyle": "none", "zorder": 6,
 }  # fmt: skip
+_TILES_IN, _TITLE_IN = 2.9, 2.6  # widths of a panel of tiles and of its title, in inches
 _WHAT = (("stalls", "stalls (times of a flit)"), ("flits", "flits"), ("ratio", "stalls per flit"))
 _DRAWN_AS = {NETWORK_FLIT_RATE: tile_metric("network", "flits")}
 """Metrics of claims that figures show as another one: flits in a time as flits."""
@@ -249,7 +250,7 @@ def tile_bars(findings: Findings, figure: str, *, of_job: bool = False) -> Figur
             metrics[tile_metric("network", what, of_job)] = "all"
         columns.append((what, label, metrics))
     columns.append((*_WHAT[0], {tile_metric("processor", "stalls", of_job): "processor tiles"}))
-    drawn, axes = grid(2.9, 2.5, len(groups), len(columns))
+    drawn, axes = grid(_TILES_IN, 2.5, len(groups), len(columns))
     for row, (traffic, own) in enumerate(groups.items()):
         for column, (what, label, metrics) in enumerate(columns):
             panel = axes[row][column]
@@ -257,7 +258,8 @@ def tile_bars(findings: Findings, figure: str, *, of_job: bool = False) -> Figur
             panel.set_ylabel(label)
             if what != "ratio":
                 panel.yaxis.set_major_formatter(EngFormatter())
-            panel.set_title(f"({letter(len(columns) * row + column)}) {traffic}", fontsize=9)
+            title = f"({letter(len(columns) * row + column)}) {traffic}"
+            panel.set_title(wrapped(title, _TITLE_IN, 9), fontsize=9)
     legend_of_all(drawn, (panel for row in axes for panel in row), 5)
     return drawn
 
