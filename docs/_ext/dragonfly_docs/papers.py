@@ -118,7 +118,7 @@ def windows_table(judged: Sequence[JudgedReproduction]) -> str:
         if window and verdict.measured is not None:
             star = "*" if verdict.verdict == MET else ""
             claim = name.removesuffix(window[0])
-            found.setdefault(claim, {})[window[1]] = f"{verdict.measured.mean:.3g}{star}"
+            found.setdefault(claim, {})[window[1]] = f"{verdict.measured.mean:#.3g}{star}"
             published[claim] = verdict.claim.published
     if not found:
         return "No other window was run."
@@ -130,7 +130,7 @@ def windows_table(judged: Sequence[JudgedReproduction]) -> str:
     for claim, row in found.items():
         label = verdicts[claim].verdict if claim in verdicts else ""
         cells = " | ".join(row.get(window, "") for window in windows)
-        lines.append(f"| {claim} | {published[claim]:.3g} | {cells} | {label} |")
+        lines.append(f"| {claim} | {published[claim]:#.3g} | {cells} | {label} |")
     met = [sum(row.get(window, "").endswith("*") for row in found.values()) for window in windows]
     runs = [sum(window in row for row in found.values()) for window in windows]
     own = [verdicts[claim].verdict for claim in found if claim in verdicts]

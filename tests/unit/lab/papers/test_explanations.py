@@ -201,7 +201,7 @@ def typed_figures(page: str) -> set[str]:
     return set(FIGURE.findall(NOT_FIGURES.sub("", text))) - set(settings.split())
 
 
-@pytest.mark.parametrize("page", ["taco25", "aries"])
+@pytest.mark.parametrize("page", ["hpdc21", "taco25", "aries"])
 def test_figures_of_pages_are_quoted_or_settings(page: str) -> None:
     text = (Path(__file__).parents[4] / "docs" / "reproduction" / f"{page}.inc").read_text(encoding="utf-8")
     published = {f"{scale * claim.published:g}" for claim in find_paper(page).claims for scale in (1, 100)}
