@@ -6,7 +6,7 @@ The module needs no other package, so that pictures without Matplotlib have the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 SERIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#222222", "#999933")
@@ -133,3 +133,18 @@ def looks(policies: Sequence[str]) -> dict[str, SeriesStyle]:
             spare += 1
         chosen[label] = own
     return {label: chosen[label] for label in policies}
+
+
+def distinct_looks(policies: Sequence[str]) -> dict[str, SeriesStyle]:
+    """Looks of which no two have one color, as far as colors go: for bars, and for policies that are related.
+
+    A policy keeps its color where that is possible; those with solid lines come first.
+    """
+    chosen = looks(policies)
+    free = [color for color in COLORS if color not in {look.color for look in chosen.values()}]
+    taken: set[str] = set()
+    for label in sorted(chosen, key=lambda name: (name not in _LOOKS, chosen[name].dash != "solid")):
+        if chosen[label].color in taken and free:
+            chosen[label] = replace(chosen[label], color=free.pop(0))
+        taken.add(chosen[label].color)
+    return chosen

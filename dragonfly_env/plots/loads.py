@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -33,8 +34,8 @@ _EXITS = "_exit"  # a label that legends leave out
 COLUMNS = ("latency_mean_ns", "accepted_load", "hops_mean")
 
 
-def load_figure(results: Results) -> Figure:
-    """The figure.
+def load_figure(results: Results, look: Mapping[str, SeriesStyle] | None = None) -> Figure:
+    """The figure; policies have their usual looks, or others.
 
     Shaded: the 95 % confidence interval over seeds. Hollow points: saturated. Latencies far above those of policies
         that still carry the load are cut off; an arrow at the upper edge marks where a policy leaves the panel, and its
@@ -49,7 +50,7 @@ def load_figure(results: Results) -> Figure:
         raise config_error("traffic", ", ".join(results.traffic), "must be some that offers loads")
     results = loaded
     table = aggregate(results, COLUMNS)
-    look = looks(results.policies)
+    look = look or looks(results.policies)
     names = {traffic: wrapped(traffic, _LABEL_IN, LABEL_POINTS) for traffic in results.traffic}
     beside = lines_of(names.values()) - 1
     figure, axes = grid(3.3, 2.45, len(results.traffic), 3, lines_beside=beside)

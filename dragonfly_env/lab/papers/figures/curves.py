@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from dragonfly_env.colors import LIGHT, SERIES, SPAN, looks
+from dragonfly_env.colors import LIGHT, SERIES, SPAN, distinct_looks
 from dragonfly_env.lab.papers.figures.panels import (
     Published,
     legend_handles,
@@ -24,7 +24,6 @@ from dragonfly_env.lab.papers.findings import Findings
 from dragonfly_env.lab.papers.quantities import (
     HOPS,
     LATENCY_MEAN,
-    PEAK_THROUGHPUT,
     SYSTEMS,
     THROUGHPUT,
     TWO_LEVEL,
@@ -38,17 +37,16 @@ from dragonfly_env.plots.style import fitting_legend, grid
 
 _TITLES = ("packet latency", "system throughput", "packet hops")
 _LABELS = ("mean latency (µs)", "throughput", "mean hops")
-_METRICS = ((LATENCY_MEAN,), (THROUGHPUT, PEAK_THROUGHPUT), (HOPS,))
+_METRICS = (LATENCY_MEAN, THROUGHPUT, HOPS)
 
 
 def load_curves(findings: Findings, figure: str) -> Figure:
     """The figure, with the paper's letters and what its text states as points."""
     results = findings.results(figure)
-    drawn = load_figure(results)
-    colors = {name: look.color for name, look in looks(results.policies).items()}
-    stated = [
-        [one for metric in metrics for one in published_of(findings, figure, metric)] for metrics in _METRICS
-    ]
+    look = distinct_looks(results.policies)
+    drawn = load_figure(results, look)
+    colors = {name: one.color for name, one in look.items()}
+    stated = [published_of(findings, figure, metric) for metric in _METRICS]
     shown: list[Published] = []
     for index, axes in enumerate(drawn.axes):
         traffic = results.traffic[index // 3]

@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import EngFormatter, MaxNLocator
 
 from dragonfly_env.colors import LIGHT, PUBLISHED, REFERENCE, SERIES, looks
-from dragonfly_env.lab.papers.claims import Metric, of_pair, pair_ratio, reduction
+from dragonfly_env.lab.papers.claims import Metric, higher, lower, of_pair, pair_ratio, reduction
 from dragonfly_env.lab.papers.figures.panels import error_of, legend_of_all, letter
 from dragonfly_env.lab.papers.findings import Findings, FloatArray, NotFoundYetError
 from dragonfly_env.lab.papers.job_metrics import (
@@ -236,8 +236,37 @@ def _bars(panel: Axes, findings: Findings, points: Sequence[Point], metrics: dic
                    markerfacecolor="white", markeredgecolor="black", zorder=6,
                    label=None if stated else "published, relative to the measured AD0")  # fmt: skip
         stated = True
+    _mark_orderings(panel, findings, by_policy, metrics, width)
     panel.set_xticks(range(len(metrics)), list(metrics.values()))
     panel.grid(visible=False, axis="x")
+
+
+def _mark_orderings(
+    panel: Axes,
+    findings: Findings,
+    by_policy: dict[str, tuple[int, Point]],
+    metrics: dict[Metric, str],
+    width: float,
+) -> None:
+    """Draw a triangle at the height of the reference, above the policy's bar: the paper says lower, or higher."""
+    marked = set()
+    points = [point for _, point in by_policy.values()]
+    for claim in findings.claims:
+        if claim.relation not in (lower, higher) or claim.traffic != points[0].traffic_label:
+            continue
+        if not {claim.policy, claim.reference} <= set(by_policy):
+            continue
+        for metric in claim.metrics:
+            if metric not in metrics:
+                continue
+            is_lower = claim.relation is lower
+            height = float(np.nanmean(metric.values(findings, by_policy[claim.reference][1])))
+            at = list(metrics).index(metric) + width * (by_policy[claim.policy][0] + 0.5) - 0.4
+            label = f"published: {'lower' if is_lower else 'higher'} than this"
+            panel.plot([at], [height], marker="v" if is_lower else "^", linestyle="none", zorder=6,
+                       markerfacecolor="white", markeredgecolor="black",
+                       label=None if label in marked else label)  # fmt: skip
+            marked.add(label)
 
 
 def tile_bars(findings: Findings, figure: str, *, of_job: bool = False) -> Figure:
@@ -246,7 +275,7 @@ def tile_bars(findings: Findings, figure: str, *, of_job: bool = False) -> Figur
     columns = []
     for what, label in _WHAT:
         metrics = {tile_metric(name, what, of_job): name for name in NETWORK_CLASSES}
-        if what == "ratio" or (what, of_job) == ("flits", False):
+        if what != "flits" or not of_job:
             metrics[tile_metric("network", what, of_job)] = "all"
         columns.append((what, label, metrics))
     columns.append((*_WHAT[0], {tile_metric("processor", "stalls", of_job): "processor tiles"}))

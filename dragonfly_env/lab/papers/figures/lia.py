@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from dragonfly_env.colors import REFERENCE, SERIES, looks
+from dragonfly_env.colors import REFERENCE, SERIES, distinct_looks, looks
 from dragonfly_env.lab.papers.claims import relative_gap, value
 from dragonfly_env.lab.papers.figures.panels import legend_handles, letter, mark, means_of, published_of
 from dragonfly_env.lab.papers.findings import Findings, FloatArray
@@ -40,7 +40,7 @@ def offset_curves(findings: Findings, figure: str) -> Figure:
     """Throughput over the offset; dotted: multiples of h."""
     points = findings.simulated(figure)
     policies = tuple(dict.fromkeys(point.policy_label for point in points))
-    look = looks(policies)
+    look = distinct_looks(policies)
     drawn, axes = grid(7.2, 3.2, 1, 1)
     panel = axes[0][0]
     for policy in policies:
@@ -153,7 +153,9 @@ def speedups(findings: Findings, figure: str) -> Figure:
     """Makespan of MIN over that of every other policy, one panel per workload."""
     points = findings.simulated(figure)
     workloads = tuple(dict.fromkeys(point.traffic_label for point in points))
-    look = looks(tuple(dict.fromkeys(point.policy_label for point in points)))
+    look = distinct_looks(
+        [policy for policy in dict.fromkeys(point.policy_label for point in points) if policy != _BASE]
+    )
     drawn, axes = grid(3.0, 3.1, 1, len(workloads))
     marks: list[Line2D] = []
     for index, (panel, workload) in enumerate(zip(axes[0], workloads, strict=True)):

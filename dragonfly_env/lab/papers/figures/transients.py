@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from importlib import resources
 
 import numpy as np
@@ -12,10 +13,16 @@ from matplotlib.lines import Line2D
 
 from dragonfly_env.colors import REFERENCE, SERIES, SPAN, looks
 from dragonfly_env.lab.papers.claims import at_most
-from dragonfly_env.lab.papers.figures.panels import letter, say_missing
+from dragonfly_env.lab.papers.figures.panels import legend_handles, letter, mark, published_of, say_missing
 from dragonfly_env.lab.papers.findings import Findings, steps_of
-from dragonfly_env.lab.papers.quantities import AFTER_NS, SETTLING_LATENCY, SETTLING_THROUGHPUT, around_change
-from dragonfly_env.plots.style import curve, grid, policy_legend
+from dragonfly_env.lab.papers.quantities import (
+    AFTER_NS,
+    PEAK_THROUGHPUT,
+    SETTLING_LATENCY,
+    SETTLING_THROUGHPUT,
+    around_change,
+)
+from dragonfly_env.plots.style import curve, fitting_legend, grid, policy_legend
 from dragonfly_env.sweeps.point import Point
 
 _STYLES = ("-", "--", ":")
@@ -80,10 +87,14 @@ def accepted_over_time(findings: Findings, figure: str) -> Figure:
     with (resources.files("dragonfly_env.lab.papers") / _SST).open(encoding="utf-8") as file:
         sst = pd.read_csv(file)
     look = looks(tuple(dict.fromkeys(point.policy_label for point in points)))
-    systems = tuple(dict.fromkeys(point.config.topology.num_hosts for point in points))
+    stated = published_of(findings, figure, PEAK_THROUGHPUT)
+    systems = tuple(dict.fromkeys(point.config.topology.num_hosts for point in findings.points[figure]))
     drawn, axes = grid(4.2, 3.1, 1, len(systems))
     for index, (panel, hosts) in enumerate(zip(axes[0], systems, strict=True)):
-        for point in (point for point in points if point.config.topology.num_hosts == hosts):
+        own = [point for point in points if point.config.topology.num_hosts == hosts]
+        if not own:
+            say_missing(panel)
+        for point in own:
             ends_us, curves = findings.series(point, "accepted_load")
             begins_us = ends_us - (ends_us[1] - ends_us[0])
             one = look[point.policy_label]
@@ -93,12 +104,26 @@ def accepted_over_time(findings: Findings, figure: str) -> Figure:
             panel.plot(means.index, means, marker="o", linestyle="none", markersize=5, zorder=6,
                        markerfacecolor=one.color, markeredgecolor="black",
                        label="SST/Merlin" if point.policy_label == "q-adaptive" else None)  # fmt: skip
+        mark(
+            panel,
+            [one for one in stated if one.point in own],
+            functools.partial(_begin_of_peak, findings),
+            {policy: one.color for policy, one in look.items()},
+        )
         panel.set_title(f"({letter(index)}) {hosts:,} hosts")
         panel.set_xlabel("begin of the 100 µs (µs)")
         panel.set_ylim(0.6, 1.0)
     axes[0][0].set_ylabel("accepted load")
-    policy_legend(drawn, axes[0][0])
+    handles = [handle for panel in axes[0] for handle in panel.get_legend_handles_labels()[0]]
+    entries = {str(handle.get_label()): handle for handle in handles}
+    fitting_legend(drawn, [*entries.values(), *legend_handles(stated)])
     return drawn
+
+
+def _begin_of_peak(findings: Findings, point: Point) -> float:
+    """Begin of the bin in which the network accepts most, in us."""
+    ends_us, curves = findings.series(point, "accepted_load")
+    return float((ends_us - (ends_us[1] - ends_us[0]))[curves.mean(axis=0).argmax()])
 
 
 def _curve(

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
+from dragonfly_env.colors import distinct_looks
+from dragonfly_env.colors import looks as usual_looks
 from dragonfly_env.lab.papers import Paper, find_paper
 from dragonfly_env.lab.papers.claims import Metric
 from dragonfly_env.lab.papers.figures.boxes import latency_boxes
+from dragonfly_env.lab.papers.figures.curves import load_curves
 from dragonfly_env.lab.papers.figures.panels import published_of
+from dragonfly_env.lab.papers.figures.transients import accepted_over_time
 from dragonfly_env.lab.papers.findings import Findings
 from dragonfly_env.lab.papers.job_metrics import tile_metric
 from dragonfly_env.lab.papers.quantities import HOPS, LATENCY_MEAN, PEAK_THROUGHPUT, THROUGHPUT
@@ -94,3 +100,35 @@ def test_a_maximum_over_loads_has_one_point() -> None:
         if (point.point.traffic_label, point.point.policy_label) == ("adv+1", "ugal-n")
     ]
     assert loads == [0.5]
+
+
+def test_curves_over_load_do_not_mark_what_is_measured_over_time() -> None:
+    made = made_up(HPDC21, "fig5")
+    rows = {point: ({**some[0], "seed": 1},) for point, some in made.rows.items()}
+    drawn = load_curves(dataclasses.replace(made, rows=rows), "fig5")
+    marks = [line.get_ydata()[0] for line in drawn.axes[1].get_lines() if line.get_zorder() == 6]
+    assert 0.8825 not in marks  # QA01, which is the maximum over time
+
+
+def test_every_system_of_a_figure_over_time_has_a_panel() -> None:
+    paper = HPDC21
+    found = made_up(paper, "overload")
+    largest = {point: rows for point, rows in found.rows.items() if point.config.topology.num_hosts == 1056}
+    series = {
+        "series_time_ns": [0.0, 1e5],
+        "series_duration_ns": [1e5, 1e5],
+        "series_accepted_load": [0.7, 0.8],
+    }
+    rows = {point: tuple({**row, **series} for row in some) for point, some in largest.items()}
+    drawn = accepted_over_time(dataclasses.replace(found, rows=rows), "overload")
+    assert [panel.get_title()[4:] for panel in drawn.axes] == ["72 hosts", "342 hosts", "1,056 hosts"]
+    assert [text.get_text() for text in drawn.axes[0].texts] == ["not run"]
+    published = [line.get_ydata()[0] for line in drawn.axes[2].get_lines() if line.get_marker() == "D"]
+    assert 0.8825 in published
+
+
+def test_policies_of_one_figure_have_colors_of_their_own() -> None:
+    labels = ["vlb-lgl", "vlb-lg", "vlb-gl", "vlb-g", "pb", "ugal-ideal", "tpr", "pb-acor", "lia"]
+    looks = distinct_looks(labels)
+    assert len({look.color for look in looks.values()}) == len(labels)
+    assert looks["lia"] == usual_looks(["lia"])["lia"]
