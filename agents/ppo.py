@@ -59,6 +59,7 @@ if TYPE_CHECKING:
 FloatArray = npt.NDArray[np.float32]
 TimeArray = npt.NDArray[np.float64]
 _VALIDATION_WARMUP_NS, _VALIDATION_NS = 20_000.0, 30_000.0
+_JOBS_FACTOR = 5  # an application sends in phases, so a window holds several of its iterations
 _ALL = 2**62  # transitions: to the end of an episode
 _UNKNOWN_NS = (
     2_000.0  # wait assumed for packets that are open at the end of an episode, which are the slow ones
@@ -409,7 +410,7 @@ def common_returns(transitions: Transitions, pools: IntArray, horizon_ns: float)
         horizon_ns: A packet that leaves so much later counts 1 / e.
     """
     own, times_ns = transitions.rewards, transitions.decision_time_ns
-    first = transitions.decision_ids % 256 == 0  # hops before the decision
+    first = transitions.hops == 0
     counts = np.maximum(1, np.bincount(pools, first))
     means = np.bincount(pools, own * first) / counts
     later = np.zeros(len(own))
@@ -484,7 +485,7 @@ class PpoAgent(NetworkAgent):
 
     def statistics(self) -> dict[str, float]:
         """Gain, the baseline's loss, entropy and the share of clipped ratios in the last improvement; how many there
-        were; the geometric mean of packets in the system in the last validation and in the best one.
+        were; the geometric mean of the costs (packets in the system) in the last validation and in the best one.
         """
         found = {**self._statistics, "improvements": float(self.improvements)}
         if self.costs:
@@ -678,14 +679,16 @@ class PpoAgent(NetworkAgent):
         last, best = geometric_mean(self.costs), geometric_mean(self.best_costs)
         if last > 1.5 * best:
             warnings.warn(
-                f"this training ends in congestion: its last weights have {last:.0f} packets in the system, its best "
-                f"ones {best:.0f}; the agent keeps the best ones",
+                f"this training ends in congestion: its last weights cost {last / best:.1f} times as much in the "
+                f"validation as its best ones; the agent keeps the best ones",
                 CongestedTrainingWarning,
                 stacklevel=2,
             )
 
     def _measure(self, output: str) -> list[float]:
-        """Packets in the system with drawn or likeliest actions, by scenario of the training."""
+        """The cost with drawn or likeliest actions, by scenario of the training: packets in the system; where
+        applications run, whose packets are the more the faster they are, the time per packet of theirs.
+        """
         assert self._env is not None
         seed = self.settings.validation_seed
         configs = [config.replace(seed=seed + n) for n, config in enumerate(self._env.configs)]
@@ -694,9 +697,16 @@ class PpoAgent(NetworkAgent):
         env.reset()
         env.rollout(network, _ALL)
         env.reset_statistics()
-        env.extend(_VALIDATION_NS)
+        window_ns = _VALIDATION_NS * (_JOBS_FACTOR if any(config.jobs for config in configs) else 1)
+        env.extend(window_ns)
         env.rollout(network, _ALL)
-        return [env.metrics(n).packets_in_system_mean for n in range(env.num_scenarios)]
+        runs = [env.metrics(n) for n in range(env.num_scenarios)]
+        return [
+            window_ns / max(1, sum(job.packets_delivered for job in run.jobs))
+            if run.jobs
+            else run.packets_in_system_mean
+            for run in runs
+        ]
 
     # In other networks, and in the core.
 

@@ -1,8 +1,8 @@
 """``python -m benchmarks.tasks``: train the baselines of ``examples/`` in the tasks, and keep their learning curves.
 
 A run is a task, an algorithm and a seed; its points are one file in ``--out``, written when the run has ended, and a
-run whose file exists is not repeated. ``--merge`` adds all files to the table of the documentation and draws its
-figure. ``--references`` measures the reference policies and writes the table of the package. ``--random`` measures
+run whose file exists is not repeated. ``--merge`` adds all files to the table of the documentation.
+``--references`` measures the reference policies and writes the table of the package. ``--random`` measures
 random legal actions and writes a table of the documentation.
 """
 
@@ -12,6 +12,7 @@ import argparse
 import csv
 import math
 import runpy
+import tempfile
 import time
 from collections.abc import Callable
 from functools import partial
@@ -22,20 +23,16 @@ from typing import Any
 import joblib
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, NullFormatter
 
 import dragonfly_env as dfe
+from dragonfly_env.baselines.mlp_network import MlpNetwork
 from dragonfly_env.bounds.demands import demand_of
-from dragonfly_env.colors import LEARNERS, looks
-from dragonfly_env.metrics.intervals import interquartile_mean
 from dragonfly_env.named_tasks import BOUND, PACKETS, Task, TaskScore
 from dragonfly_env.simulation.window import after_warmup
 
 TOP = Path(__file__).parents[1]
 EXAMPLES = TOP / "examples"
 CURVES_FILE = TOP / "docs" / "task_curves.csv"
-CURVES_FIGURE = TOP / "docs" / "images" / "task-curves.png"
 RANDOM_FILE = TOP / "docs" / "task_random.csv"
 POINTS = (
     "task", "algorithm", "seed", "decisions", "latency_mean_ns", "cpu_s", "score", "evaluated_latency_mean_ns"
@@ -96,25 +93,27 @@ def write_references(workers: int) -> None:
             print(*(f"{row[0]}, {row[1]}: {row[2]}: {row[3]}" for row in rows), sep="\n", flush=True)
 
 
-class RandomActions:
-    """A policy that takes one of the legal actions of each decision; all are equally likely."""
-
-    name = "random"
-
-    def __init__(self, task: Task) -> None:
-        self.scope, self.action = task.options["scope"], task.options["action"]
-
-    def act(self, batch: Any) -> Any:
-        """Choose the actions of a batch."""
-        legal = (batch.draws[:, 0] * batch.mask.sum(axis=1)).astype(int)
-        return (batch.mask.cumsum(axis=1) > legal[:, None]).argmax(axis=1)
+def random_in_core(task: Task, folder: Path) -> dfe.Policy:
+    """A policy of the core that takes one of the legal actions of each decision; all are equally likely."""
+    network = MlpNetwork(
+        layers=((np.zeros((1, 1), np.float32), np.zeros(1, np.float32)),),
+        features=("hops",),
+        scoring="candidate",
+        output="softmax",
+        action=task.options["action"],
+        scope=task.options["scope"],
+    )
+    return dfe.make_policy("mlp", weights=str(network.save(folder / f"{task.name}.npz")))
 
 
 def write_random(workers: int) -> None:
     """Measure random actions in all tasks, and write their scores: mean, and those with the worst and the best seed."""
-    parallel = joblib.Parallel(n_jobs=workers)
-    tasks = map(dfe.task, dfe.tasks())
-    results = parallel(joblib.delayed(task.evaluate)(RandomActions(task)) for task in tasks)
+    tasks = list(map(dfe.task, dfe.tasks()))
+    with tempfile.TemporaryDirectory() as folder:
+        policies = [random_in_core(task, Path(folder)) for task in tasks]
+        results = joblib.Parallel(n_jobs=workers)(
+            joblib.delayed(task.evaluate)(policy) for task, policy in zip(tasks, policies, strict=True)
+        )
     with RANDOM_FILE.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(("task", "score", "low", "high"))
@@ -166,12 +165,12 @@ def with_table(config: dfe.SimulationConfig, table: Any) -> dfe.Simulation:
 
 ALGORITHMS: dict[str, Callable[..., TaskScore]] = {
     "ippo": partial(of_example, "ippo_pettingzoo", independent=True),
-    "ppo": partial(of_example, "ippo_pettingzoo"),
+    "ppo-shared": partial(of_example, "ippo_pettingzoo"),
     "mappo": partial(of_example, "mappo_batched"),
     "idqn": partial(of_example, "idqn_batched"),
     "q-adaptive": of_q_adaptive,
 }
-SHARED = ("ppo", "mappo")
+SHARED = ("ppo-shared", "mappo")
 """Algorithms whose policy is the same in every router, so that it acts in other networks, too."""
 
 
@@ -216,8 +215,8 @@ def run_all(given: argparse.Namespace) -> None:
 
 
 def merge(folder: Path) -> None:
-    """Add the runs of a folder to the table of the documentation, at most 40 points of a run, and draw its figure. A
-    run that the table has already is replaced.
+    """Add the runs of a folder to the table of the documentation, at most 40 points of a run. A run that the table has
+    already is replaced.
     """
     tables = [pd.read_csv(CURVES_FILE)] if CURVES_FILE.exists() else []
     for file in sorted(folder.glob("*/*.csv")):
@@ -226,42 +225,6 @@ def merge(folder: Path) -> None:
     table = pd.concat(tables).drop_duplicates(list(POINTS[:4]), keep="last")
     table = table.sort_values(list(POINTS[:4]), kind="stable")
     table.to_csv(CURVES_FILE, index=False, lineterminator="\n")
-    figure(table).savefig(CURVES_FIGURE, dpi=110)
-
-
-def figure(table: pd.DataFrame) -> Figure:
-    """A panel per task: training latency against decisions, interquartile mean and interval over the seeds."""
-    names = [name for name in dfe.tasks() if name in set(table["task"])]
-    rows = math.ceil(len(names) / 2)
-    drawn = Figure(figsize=(11, 3.2 * rows), layout="constrained")
-    panels = drawn.subplots(rows, 2, squeeze=False).ravel()
-    colors = {**LEARNERS, **{name: look.color for name, look in looks(["q-adaptive"]).items()}}
-    for panel, name in zip(panels, names, strict=False):
-        for algorithm in ALGORITHMS:
-            own = table[(table["task"] == name) & (table["algorithm"] == algorithm)]
-            if own.empty:
-                continue
-            at = np.linspace(own["decisions"].min(), own["decisions"].max(), 40)
-            curves = [
-                np.interp(at, one["decisions"], one["latency_mean_ns"]) for _, one in own.groupby("seed")
-            ]
-            points = [interquartile_mean(column) for column in np.array(curves).T]
-            means, lows, highs = np.array(points).T
-            label = f"{algorithm}, {len(curves)} seeds"
-            panel.plot(at / 1e6, means / 1e3, color=colors[algorithm], label=label)
-            panel.fill_between(
-                at / 1e6, lows / 1e3, highs / 1e3, color=colors[algorithm], alpha=0.2, linewidth=0
-            )
-        panel.set(title=name, xlabel="million decisions", ylabel="latency in training (µs)", yscale="log")
-        panel.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-        panel.yaxis.set_major_formatter("{x:g}")
-        panel.yaxis.set_minor_formatter(NullFormatter())
-        panel.grid(color="#e4e4e4", linewidth=0.7)
-        panel.legend(fontsize="small")
-    drawn.suptitle("Interquartile mean over the seeds, and its 95 % interval (shaded)", fontsize=10)
-    for panel in panels[len(names) :]:
-        panel.axis("off")
-    return drawn
 
 
 def main() -> None:
@@ -275,9 +238,7 @@ def main() -> None:
     parser.add_argument("--decisions", type=int, help="in place of the budget of the task")
     parser.add_argument("--out", type=Path, default=Path("results/tasks"), help="folder of the runs")
     parser.add_argument("--workers", type=int, default=1, help="processes")
-    parser.add_argument(
-        "--merge", action="store_true", help="only add the runs in --out to the table and draw the figure"
-    )
+    parser.add_argument("--merge", action="store_true", help="only add the runs in --out to the table")
     parser.add_argument("--references", action="store_true", help="only measure the references of all tasks")
     parser.add_argument("--random", action="store_true", help="only measure random actions in all tasks")
     given = parser.parse_args()

@@ -19,6 +19,8 @@ from typing import Any
 
 PACKET_ROUTING = "dragonfly_env/PacketRouting-v0"
 PETTINGZOO = "dragonfly_env/dragonfly-v0"
+SUITE = "v2"
+"""The version of the named tasks and of their ids. Scores of different versions cannot be compared."""
 TASKS = (
     "Adversarial-72",
     "Ports-72",
@@ -27,14 +29,17 @@ TASKS = (
     "Overload-72",
     "Jobs-72",
     "Mixed-342",
+    "Traffic-342",
+    "Sizes-2550",
     "ZeroShot-1056",
+    "Ports-1056",
 )
 """The named tasks, the easiest first; `dragonfly_env.named_tasks` makes them."""
 
 
 def id_of(task: str) -> str:
-    """The id of a task, the same in Gymnasium and PettingZoo."""
-    return f"dragonfly_env/{task}-v0"
+    """The id of a task, the same in Gymnasium and PettingZoo; its version is that of the suite."""
+    return f"dragonfly_env/{task}-{SUITE}"
 
 
 _MAKER = "dragonfly_env.named_tasks:make_task"

@@ -78,7 +78,7 @@ class TwoStagePpo(nn.Module):
 
 def common_returns(seen: Transitions) -> FloatArray:
     """(M,) own returns, and those of the packets that leave later, discounted and relative to the scenario's mean."""
-    first = seen.decision_ids % 256 == 0  # hops before: a packet counts once, with its first decision
+    first = seen.hops == 0  # a packet counts once, with its first decision
     packets = np.maximum(1, np.bincount(seen.scenario, first))
     means = np.bincount(seen.scenario, seen.rewards * first) / packets
     order = np.lexsort((seen.decision_time_ns, seen.scenario))

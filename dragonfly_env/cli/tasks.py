@@ -13,8 +13,9 @@ from rich.table import Table
 
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.cli.console import show, titled
-from dragonfly_env.named_tasks import SUITE, task
+from dragonfly_env.named_tasks import task
 from dragonfly_env.named_tasks import tasks as names
+from dragonfly_env.registration import SUITE
 
 
 def tasks(

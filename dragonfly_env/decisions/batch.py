@@ -309,6 +309,11 @@ class Transitions:
     def __len__(self) -> int:
         return len(self.decision_ids)
 
+    @property
+    def hops(self) -> IntArray:
+        """(M,) int64, the links between routers that the packet had crossed: the last byte of a decision's id."""
+        return self.decision_ids & 0xFF
+
     def completed(self) -> Transitions:
         """The transitions that are not truncated: those that a learner can use without knowing what comes next."""
         if not self.truncated.any():

@@ -14,7 +14,8 @@ import dragonfly_env as dfe
 from dragonfly_env.batch_policy import BatchPolicy
 from dragonfly_env.checks.files import read_toml, refusing, write_text
 from dragonfly_env.checks.values import config_error
-from dragonfly_env.named_tasks import SUITE, Task, TaskScore
+from dragonfly_env.named_tasks import Task, TaskScore
+from dragonfly_env.registration import SUITE
 from dragonfly_env.training.agents import LearnerSource
 from dragonfly_env.training.run import Row, TrainingPlan, run_training
 
@@ -41,6 +42,13 @@ class Recipe:
     def of(cls, task: str) -> Recipe:
         """The recipe of a task: ``agents/recipes/TASK.toml``."""
         return cls(**read_toml(_RECIPES / f"{task}.toml"))
+
+    def changes(self, task: str) -> str:
+        """The settings that differ from the recipe of the task, as a policy's parameters are written."""
+        usual = Recipe.of(task)
+        known = usual.settings if self.agent == usual.agent else {}
+        changes = [f"{name}={value}" for name, value in self.settings.items() if known.get(name) != value]
+        return ":" + ",".join(changes) if changes else ""
 
 
 def plan_of(
@@ -84,7 +92,7 @@ def train_in(
     result = task.evaluate(in_core(agent, folder))
     training = {"seed": seed, "decisions": rows[-1]["decisions"], "cpu_s": round(cpu_s, 1)}
     training |= {"agent": recipe.agent, "settings": dict(recipe.settings)}
-    write_result(result, learner.name, folder / "result.json", training)
+    write_result(result, learner.name + recipe.changes(task.name), folder / "result.json", training)
     return result
 
 

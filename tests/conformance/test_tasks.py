@@ -21,8 +21,8 @@ from pettingzoo.test import api_test, parallel_api_test
 
 import dragonfly_env as dfe
 from dragonfly_env import dragonfly_v0
-from dragonfly_env.named_tasks import BOUND, ITERATION, PACKETS, SUITE, VIEWS, View
-from dragonfly_env.registration import id_of
+from dragonfly_env.named_tasks import BOUND, ITERATION, PACKETS, VIEWS, View
+from dragonfly_env.registration import SUITE, id_of
 
 ROOT = Path(__file__).resolve().parents[2]
 SHORT = 2_000.0
@@ -98,6 +98,19 @@ def test_pettingzoos_checkers(name: str, monkeypatch: pytest.MonkeyPatch) -> Non
         monkeypatch.setattr(checker, listed, [*getattr(checker, listed), "dragonfly_v0"])
     parallel_api_test(pettingzoo.make("parallel", id_of(name), duration_ns=SHORT), num_cycles=5)
     api_test(pettingzoo.make("aec", id_of(name), duration_ns=SHORT), num_cycles=5)
+
+
+def test_the_version_of_an_id_is_that_of_the_suite() -> None:
+    assert id_of("Adversarial-72") == f"dragonfly_env/Adversarial-72-{SUITE}"
+
+
+def test_an_episode_of_pettingzoo_has_the_network_of_the_last_scenario() -> None:
+    task = dfe.task("Sizes-2550")
+    assert {config.topology.num_hosts for config in task.train.values()} == {72, 342}
+    env = make("Sizes-2550", "parallel", duration_ns=500.0, seed=1)
+    for _ in range(5):
+        env.reset()
+        assert env.core.config.topology.num_hosts == 342
 
 
 def test_the_ids_are_known_without_an_import() -> None:

@@ -16,7 +16,7 @@ from dragonfly_docs.markdown import GENERATED, code, table
 from dragonfly_docs.policies import policy_table
 from dragonfly_docs.results import results
 from dragonfly_docs.systems import grid_table, network_table, topology_table
-from dragonfly_docs.tasks import reference_scores, trained_scores
+from dragonfly_docs.tasks import baseline_scores, reference_scores, trained_scores
 from dragonfly_docs.traffic import traffic_table
 
 _PART = re.compile(r"(<!-- generated: ([\w-]+) -->\n).*?(^<!-- /generated -->)", re.DOTALL | re.MULTILINE)
@@ -56,6 +56,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "all-tracks": all_tracks,
     "task-references": reference_scores,
     "task-scores": trained_scores,
+    "task-baselines": baseline_scores,
 }
 
 

@@ -11,20 +11,23 @@ from statistics import median
 from typing import Any
 
 import gymnasium
-import numpy as np
 
 import dragonfly_env as dfe
 from dragonfly_docs.markdown import GENERATED, code, table
-from dragonfly_env.metrics.intervals import interquartile_mean
 from dragonfly_env.named_tasks import BOUND, VIEWS, Task
 from dragonfly_env.named_tasks import RANDOM as RANDOM_ACTIONS
 from dragonfly_env.registration import id_of
+from dragonfly_env.training.tasks import Recipe, read_results
 
 CURVES = Path(__file__).parents[2] / "task_curves.csv"
 RANDOM = CURVES.with_name("task_random.csv")
+RESULTS = CURVES.with_name("task_results")
+ALGORITHMS = ("random", "q-adaptive", "idqn", "ippo", "ppo-shared", "mappo", "ppo")
+SELFISH = "ppo:share=packet"
+"""The agent `ppo` without the second stage: the return stays the time of the decision's own packet."""
 
 
-def _scores() -> dict[str, dict[str, float]]:
+def policy_scores() -> dict[str, dict[str, float]]:
     """The scores of the reference policies, of random actions and of the bound, by task and policy."""
     scores = {name: dfe.task(name).reference_scores() for name in dfe.tasks()}
     with RANDOM.open(encoding="utf-8", newline="") as file:
@@ -35,13 +38,13 @@ def _scores() -> dict[str, dict[str, float]]:
 
 def task_pages() -> dict[str, str]:
     """A card per task by its path below ``docs/``."""
-    return {f"tasks/{name}.md": _card(dfe.task(name), scores) for name, scores in _scores().items()}
+    return {f"tasks/{name}.md": _card(dfe.task(name), scores) for name, scores in policy_scores().items()}
 
 
 def _card(task: Task, scores: dict[str, float]) -> str:
     options = task.options
     facts = [
-        ("Id", f"{code(id_of(task.name))} (the version is the number after `v`)"),
+        ("Id", f"{code(id_of(task.name))} (with the version of the suite)"),
         ("Training", ", ".join(map(code, task.train))),
         ("Evaluation", "" if task.test.keys() == task.train.keys() else ", ".join(map(code, task.test))),
         ("Network", f"{next(iter(task.train.values())).topology.num_hosts:,} hosts"),
@@ -109,7 +112,7 @@ def _space(space: Any) -> str:
 
 def reference_scores() -> str:
     """The scores of the reference policies, of random actions and of the bound, by task and policy."""
-    scores = _scores()
+    scores = policy_scores()
     policies = sorted(dict.fromkeys(itertools.chain(*scores.values())), key=lambda policy: policy == BOUND)
 
     def cell(score: float | None) -> str:
@@ -127,17 +130,63 @@ def reference_scores() -> str:
     return table(("task", *heads), (tracks, *rows))
 
 
-def trained_scores() -> str:
-    """The scores of trained policies: interquartile mean and interval over the trainings, and their CPU time."""
-    finals: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
+def trainings() -> dict[tuple[str, str], list[tuple[float, float]]]:
+    """Score and CPU seconds of each training, by task and algorithm: of the learning curves and of result files."""
+    found: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
     with CURVES.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             if row["score"]:
-                finals[row["task"], row["algorithm"]].append((float(row["score"]), float(row["cpu_s"])))
-    rows = []
-    for (task, algorithm), runs in finals.items():
-        mean, low, high = interquartile_mean(np.array([score for score, _ in runs]))
-        score = f"{mean:.0f} ({low:.0f} to {high:.0f})"
-        cpu = f"{median(cpu for _, cpu in runs):.0f}"
-        rows.append((dfe.tasks().index(task), -mean, (code(task), code(algorithm), score, len(runs), cpu)))
-    return table(("task", "algorithm", "score", "trainings", "CPU s"), (row for *_, row in sorted(rows)))
+                found[row["task"], row["algorithm"]].append((float(row["score"]), float(row["cpu_s"])))
+    for result in read_results(RESULTS):
+        cpu_s = (result["training"] or {}).get("cpu_s", math.nan)
+        found[result["task"], result["policy"]].append((result["score"], cpu_s))
+    return found
+
+
+def trained_scores() -> str:
+    """The scores of algorithms by task: interquartile mean, interval and number of trainings."""
+    runs_of, random = trainings(), policy_scores()
+    algorithms = [
+        name for name in dict.fromkeys((*ALGORITHMS, *(name for _, name in runs_of))) if name != SELFISH
+    ]
+
+    def cell(task: str, algorithm: str) -> str:
+        if algorithm == "random":
+            return f"{random[task]['random'] + 0.0:.0f}" if "random" in random[task] else "not run"
+        runs = runs_of.get((task, algorithm))
+        if not runs:
+            return "not run"
+        summary = dfe.task(task).summary([score for score, _ in runs])
+        spread = f"{summary.low:.0f} to {summary.high:.0f}; " if len(runs) > 1 else ""
+        return f"{summary.score + 0.0:.0f} ({spread}{len(runs)})"
+
+    rows = ((code(task), *(cell(task, name) for name in algorithms)) for task in dfe.tasks())
+    return table(("task", *(name if name == "random" else code(name) for name in algorithms)), rows)
+
+
+def baseline_scores() -> str:
+    """The trainings of the agent `ppo` by its recipes, and the control that goes on selfishly."""
+    runs_of, rows = trainings(), []
+    for task in dfe.tasks():
+        runs = runs_of.get((task, "ppo"))
+        if not runs:
+            continue
+        summary = dfe.task(task).summary([score for score, _ in runs])
+        control = runs_of.get((task, SELFISH), [])
+        selfish = dfe.task(task).summary([score for score, _ in control]) if control else None
+        rows.append(
+            (
+                code(task),
+                f"{summary.score:.1f}",
+                f"{summary.low:.1f} to {summary.high:.1f}",
+                f"{summary.worst:.1f}",
+                summary.trainings,
+                f"{median(cpu for _, cpu in runs):.0f}",
+                f"{selfish.score:.1f} ({selfish.trainings})"
+                if selfish
+                else "the recipe"
+                if Recipe.of(task).settings.get("share") == "packet"
+                else "not run",
+            )
+        )
+    return table(("task", "score", "95 % interval", "worst", "trainings", "CPU s", "selfish control"), rows)

@@ -199,3 +199,16 @@ def test_what_no_one_collects_is_dropped_at_the_limit() -> None:
         env.feedback()
     env.reset()
     assert len(env.feedback()) == 0
+
+
+def test_hops_of_transitions_are_those_that_the_packets_had_when_a_router_decided() -> None:
+    env = dfe.BatchedRoutingEnv(
+        dfe.SimulationConfig(topology="72", load=0.2), scope="every", action="port", duration_ns=1_500.0
+    )
+    batch, seen = env.reset(seed=1), {}
+    while not env.done:
+        seen |= dict(zip(batch.decision_ids.tolist(), batch.packets["hops"].tolist(), strict=True))
+        batch = env.step(batch.minimal_actions())
+    made = env.transitions()
+    assert set(made.hops.tolist()) == {0, 1}
+    assert made.hops.tolist() == [seen[decision] for decision in made.decision_ids.tolist()]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env.errors import ConfigError
-from dragonfly_env.named_tasks import SUITE
+from dragonfly_env.registration import SUITE
 from dragonfly_env.training.tasks import Recipe, read_results, write_result
 from tests.unit.cli_arguments import run
 
@@ -19,6 +20,51 @@ def test_every_task_has_a_recipe_within_its_budget(name: str) -> None:
     recipe = Recipe.of(name)
     assert recipe.decisions <= dfe.task(name).decisions
     assert recipe.agent in dfe.agents.learners()
+
+
+def test_settings_that_differ_from_the_recipe_are_part_of_a_results_name() -> None:
+    recipe = Recipe.of("Ports-72")
+    assert recipe.changes("Ports-72") == ""
+    selfish = Recipe(recipe.agent, recipe.decisions, {**recipe.settings, "share": "packet"})
+    assert selfish.changes("Ports-72") == ":share=packet"
+    assert Recipe("deep-q", 1000, {"action": "port"}).changes("Ports-72") == ":action=port"
+
+
+PUBLISHED = Path(__file__).resolve().parents[3] / "docs" / "task_results"
+TRAINED = [file.stem for file in sorted(Path(dfe.agents.__file__).with_name("weights").glob("*.npz"))]
+
+
+def published(name: str) -> dict[str, Any]:
+    """The result of the median of the published trainings in a task."""
+    found = sorted(read_results(PUBLISHED / "ppo" / name), key=lambda result: result["score"])
+    return found[(len(found) - 1) // 2]
+
+
+def test_every_task_with_published_trainings_has_weights() -> None:
+    assert sorted(folder.name for folder in (PUBLISHED / "ppo").iterdir()) == TRAINED
+
+
+@pytest.mark.parametrize("name", [name for name in TRAINED if name.endswith("-72")])
+def test_the_weights_of_a_baseline_give_a_value_of_the_published_result(name: str) -> None:
+    task, result = dfe.task(name), published(name)
+    for scenario, values in result["values"].items():
+        measured = task.value(task.measure(task.baseline(), scenario, task.seeds[0]))
+        assert measured == pytest.approx(values[0], rel=1e-5), scenario
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TRAINED)
+def test_the_weights_of_a_baseline_give_the_published_score(name: str) -> None:
+    assert dfe.task(name).evaluate(dfe.task(name).baseline()).score == pytest.approx(
+        published(name)["score"], abs=0.01
+    )
+
+
+def test_a_task_without_weights_says_which_have_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("dragonfly_env.named_tasks._WEIGHTS", tmp_path)
+    (tmp_path / "Ports-72.npz").touch()
+    with pytest.raises(ConfigError, match="task = 'Mixed-72': has no weights; these have: Ports-72"):
+        dfe.task("Mixed-72").baseline()
 
 
 def test_results_of_a_folder_are_one_row_per_policy_with_the_mean_over_trainings(tmp_path: Path) -> None:
