@@ -62,13 +62,13 @@ def main() -> None:
         color="#222222",
         linestyle="--",
         linewidth=0.8,
-        label="best reference of each scenario",
+        label="best references",
     )
     axes.axhline(0, color="#999999", linewidth=0.8)
     axes.set_xticks(range(len(names)), names, rotation=20, ha="right")
     axes.set(ylabel="score", ylim=(-108, None))
     axes.grid(axis="y", color="#e4e4e4", linewidth=0.7)
-    axes.legend(fontsize="small", ncols=3, loc="lower left")
+    drawn.legend(fontsize="small", ncols=5, loc="outside upper center")
     drawn.savefig(PICTURE, dpi=110)
 
 

@@ -513,7 +513,7 @@ def _overload(name: str) -> Task:
 
 
 def _jobs(name: str) -> Task:
-    """One placement for all seeds: that of the run moves the time of an iteration by 3 %, more than routing may."""
+    """The placement is the same for all seeds: another one moves the time of an iteration by 3 %."""
     # More iterations than any run has time for.
     job = Job("milc:scale=0.001,gap_ns=2000", hosts=36, placement="random-routers", iterations=10_000, seed=1)
     own = {"milc next to adv+1 0.35": _scenario(72, "adv+1", 0.35, jobs=[job])}
