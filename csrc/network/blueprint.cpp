@@ -84,14 +84,13 @@ PathBudget needed_budget(const Dragonfly& topology, const RoutingPolicy& policy,
       budget = union_of(budget, own.any_port ? own : own.with_local_paths(local_hops));
     }
   }
-  if (source.longest_route() > 0 && !topology.has_meshes()) {
-    throw ConfigError{"traffic", "a trace with routes", "without routes where groups are no full meshes"};
-  }
-  if (source.longest_route() > 0) {  // prescribed routes may take any non-minimal path
-    budget.nonminimal = true;
+  if (const RouteNeeds routes = source.route_needs(); routes.longest > 0) {
+    budget.nonminimal = true;  // prescribed routes may take any non-minimal path
     budget.intermediate_router = true;
-    budget.reconsiders = budget.reconsiders || source.has_late_exits();
-    budget.longest_path = std::max(budget.longest_path, static_cast<std::uint8_t>(source.longest_route()));
+    budget.reconsiders = budget.reconsiders || routes.leaves_late;
+    budget.local_nonminimal = budget.local_nonminimal || routes.local_nonminimal;
+    budget.any_port = budget.any_port || routes.any_port || !topology.has_meshes();
+    budget.longest_path = std::max(budget.longest_path, static_cast<std::uint8_t>(routes.longest));
   }
   return budget;
 }

@@ -10,7 +10,7 @@ bool is_plain(const PartitionState& s) noexcept {
   const bool one = s.external ? s.pending->selects_all() && !plan.background && plan.learner == nullptr &&
                                     !s.pending->reports().keeps()
                               : plan.one_decides(false);
-  return one && s.programs == nullptr && !s.store.with_paths && plan.source.longest_route() == 0;
+  return one && s.programs == nullptr && !s.store.with_paths && plan.source.route_needs().longest == 0;
 }
 
 }  // namespace

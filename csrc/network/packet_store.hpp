@@ -16,12 +16,13 @@
 #include "routing/packet.hpp"
 #include "routing/path_follower.hpp"
 #include "traffic/program.hpp"
+#include "traffic/source.hpp"
 
 namespace dragonfly {
 
 // The routers that a packet has passed, with a packet log.
 struct PathRecord {
-  static constexpr std::uint32_t kLongest = 31;
+  static constexpr std::uint32_t kLongest = kMaxRouteRouters;
   std::uint32_t length = 0;
   std::array<std::uint32_t, kLongest> routers{};
   static constexpr bool kArchivedWhole = true;

@@ -1,11 +1,28 @@
 #include "routing/path_follower.hpp"
 
+#include "topology/group_visits.hpp"
+
 namespace dragonfly {
 
-// A prescribed route passes at most three groups, with at most two local hops in the first, two in the
-// middle and one in the last (the trace source has checked that). Two local hops in the first group are
-// a first hop and the rest, as in PAR. Inside the middle group the router between two local hops is the
-// intermediate router; with one local hop it is taken to be the router that this hop leads to.
+namespace {
+
+// The stage of the hop behind `passed`, which is the beginning of a route with these visits: of up to three
+// groups, with up to two local hops in each. Two local hops in the first group are a first hop and the rest,
+// as in PAR. Inside the middle group the router between two local hops is the intermediate router; with one
+// local hop it is taken to be the router that this hop leads to. Two local hops in the last group lead by an
+// intermediate router there: that of the whole path where no group lies between, as Valiant's may.
+Stage stage_of(const GroupVisits& all, const GroupVisits& passed) noexcept {
+  const std::uint32_t done = passed.local_hops[passed.count - 1];
+  const std::uint32_t of_visit = all.local_hops[passed.count - 1];
+  if (passed.count == all.count && done + 1 == of_visit) return Stage::kDestination;
+  if (passed.count == 1) return done == 0 && all.leave_late() ? Stage::kFirst : Stage::kSource;
+  if (passed.count < all.count)
+    return done == 0 && of_visit > 0 ? Stage::kNonMinimalIn : Stage::kNonMinimalOut;
+  return all.count == 2 ? Stage::kNonMinimalIn : Stage::kLastNonMinimal;
+}
+
+}  // namespace
+
 Hop PathFollower::routed(const Packet& packet, std::uint32_t router,
                          std::span<const std::uint32_t> route) const {
   const std::size_t position = packet.hops;
@@ -13,38 +30,11 @@ Hop PathFollower::routed(const Packet& packet, std::uint32_t router,
     const auto slot = packet.destination_host - router * topology_->p();
     return {static_cast<Port>(slot), 0};
   }
-  const std::uint32_t a = topology_->a();
-  const std::uint32_t here = route[position];
-  const std::uint32_t there = route[position + 1];
-  const std::uint32_t group = here / a;
-  const std::uint32_t last_group = route.back() / a;
-  const std::uint32_t first_group = route.front() / a;
-  bool minimal = true;
-  for (const std::uint32_t passed : route)
-    minimal = minimal && (passed / a == first_group || passed / a == last_group);
-
-  Port port = kNoPort;
-  if (there / a == group) {
-    port = topology_->local_port(here % a, there % a);
-  } else {
-    for (Port candidate = topology_->first_global_port(); candidate < topology_->radix(); ++candidate) {
-      if (topology_->neighbor(here, candidate).router == there) {
-        port = candidate;
-        break;
-      }
-    }
-  }
-
-  Stage stage = Stage::kSource;
-  if (group == last_group) {
-    stage = Stage::kDestination;
-  } else if (position == 0 && route.size() > 3 && route[2] / a == first_group) {
-    stage = Stage::kFirst;
-  } else if (group != first_group) {
-    const bool entered_just_now = position == 0 || route[position - 1] / a != group;
-    const bool leaves = there / a != group;
-    stage = entered_just_now && !leaves ? Stage::kNonMinimalIn : Stage::kNonMinimalOut;
-  }
+  const Port port = topology_->port_to(router, route[position + 1]);
+  if (ladder_.budget().any_port) return {port, packet.hops};
+  const GroupVisits all = group_visits(route, topology_->a());
+  const Stage stage = stage_of(all, group_visits(route.first(position + 1), topology_->a()));
+  const bool minimal = all.count == 1 || (all.count == 2 && all.local_hops[1] < 2);
   return {port, ladder_.vc(stage, topology_->is_global(port), minimal, true, packet.hops, 0)};
 }
 

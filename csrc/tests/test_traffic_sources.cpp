@@ -155,30 +155,43 @@ struct Rows {
   }
 };
 
-TEST(trace_refuses_routes_with_more_hops_than_the_vc_ladder_has_steps) {
+TEST(a_trace_names_the_virtual_channels_that_its_routes_need) {
   // In row 2: from router 1 of group 0 to router 4 of group 1. A router named twice in a row counts once.
-  const auto error = [](std::vector<std::uint32_t> route) {
+  const auto needs = [](std::vector<std::uint32_t> route) {
     route.erase(std::unique(route.begin(), route.end()), route.end());
     Rows rows;
     rows.route_offsets = {0, 0, 0, static_cast<std::int64_t>(route.size())};
     rows.routes = std::move(route);
-    return rows.error();
+    return rows.build()->route_needs();
   };
   const auto near = [](std::uint32_t from, std::uint32_t to) {
     return small().links_between(from, to)->router;
   };
-  const auto refused = [](const std::string& text) {
-    return text.find("a route passes at most") != std::string::npos;
-  };
-  CHECK_EQ(error({1, near(0, 1), near(1, 0), 4}), "");
-  CHECK_EQ(error({1, near(0, 2), near(2, 0), near(2, 1), near(1, 2), 4}), "");
-  CHECK_EQ(error({1, near(0, 2), near(2, 0), 8, near(2, 1), near(1, 2), 4}), "");
   const std::uint32_t aside = near(0, 1) == 2 ? 3 : 2;
-  CHECK_EQ(error({1, aside, near(0, 1), near(1, 0), 4}), "");
-  CHECK(refused(error({1, aside, 1, near(0, 1), near(1, 0), 4})));
-  CHECK(refused(error({1, near(0, 2), near(2, 0), near(0, 2), near(0, 1), near(1, 0), 4})));
-  CHECK(refused(error({1, near(0, 2), near(2, 0), near(2, 3), near(3, 2), near(3, 1), near(1, 3), 4})));
-  CHECK(refused(error({1, near(0, 2), near(2, 0), 8, 9, 10, 11, near(2, 1), near(1, 2), 4})));
+  const std::uint32_t beyond = near(1, 2) == 6 ? 7 : 6;
+  const auto plain = needs({1, near(0, 1), near(1, 0), 4});
+  CHECK(!plain.leaves_late && !plain.local_nonminimal && !plain.any_port);
+  const auto by_group = needs({1, near(0, 2), near(2, 0), 8, near(2, 1), near(1, 2), 4});
+  CHECK(!by_group.leaves_late && !by_group.local_nonminimal && !by_group.any_port);
+  const auto late = needs({1, aside, near(0, 1), near(1, 0), 4});
+  CHECK(late.leaves_late && !late.local_nonminimal && !late.any_port);
+  const auto inside = needs({1, near(0, 2), near(2, 0), near(2, 1), near(1, 2), beyond, 4});
+  CHECK(inside.local_nonminimal && !inside.any_port);
+  CHECK(needs({1, aside, 1, near(0, 1), near(1, 0), 4}).any_port);
+  CHECK(needs({1, near(0, 2), near(2, 0), near(2, 3), near(3, 2), near(3, 1), near(1, 3), 4}).any_port);
+  CHECK(needs({1, near(0, 2), near(2, 0), 8, 9, 10, 11, near(2, 1), near(1, 2), 4}).any_port);
+}
+
+TEST(a_trace_refuses_a_route_that_is_longer_than_a_log_holds) {
+  const auto error = [](std::uint32_t routers) {
+    Rows rows;
+    rows.route_offsets = {0, static_cast<std::int64_t>(routers), static_cast<std::int64_t>(routers),
+                          static_cast<std::int64_t>(routers)};
+    for (std::uint32_t i = 0; i < routers; ++i) rows.routes.push_back(1 + i % 2);
+    return rows.error();
+  };
+  CHECK_EQ(error(kMaxRouteRouters), "");
+  CHECK(error(kMaxRouteRouters + 2).find("a route has at most 31 routers") != std::string::npos);
 }
 
 TEST(what_is_offered_is_the_mean_of_the_steps_in_force) {

@@ -53,6 +53,14 @@ class Wiring : public Numbering {
     return {first + peer, local_port(peer, own)};
   }
 
+  // The first port of a router that leads to another router; kNoPort: no link joins them.
+  [[nodiscard]] Port port_to(std::uint32_t router, std::uint32_t other) const noexcept {
+    for (Port port = first_local_port(); port < radix(); ++port) {
+      if (neighbor(router, port).router == other) return port;
+    }
+    return kNoPort;
+  }
+
   // The group behind a global port, or Id::kNoneValue where no link is connected.
   // Precondition: the port is a global one.
   [[nodiscard]] std::uint32_t group_behind(std::uint32_t router, Port port) const noexcept {

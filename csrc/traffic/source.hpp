@@ -1,6 +1,7 @@
 // Times, receivers and sizes of messages that hosts generate; the network pulls, one host at a time.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -8,6 +9,7 @@
 
 #include "core/ids.hpp"
 #include "core/time.hpp"
+#include "topology/group_visits.hpp"
 
 namespace dragonfly {
 
@@ -27,6 +29,26 @@ struct Message {
   std::uint32_t packets = 1;
   // Routers to pass, source router first, destination router last; empty: the policy decides.
   std::span<const std::uint32_t> route{};
+};
+
+// The most routers of a route: of one that a packet log holds, too.
+inline constexpr std::uint32_t kMaxRouteRouters = 31;
+
+// The virtual channels that prescribed routes need (PathFollower::routed numbers them).
+struct RouteNeeds {
+  std::uint32_t longest = 0;      // routers of the longest route; 0: no route is prescribed
+  bool leaves_late = false;       // a route makes two local hops before it leaves its first group (PAR)
+  bool local_nonminimal = false;  // a route makes two local hops in the third group that it visits (Aries)
+  bool any_port = false;          // a route is longer than planned paths: only its hops can number its VCs
+
+  // `a`: routers per group.
+  void add(std::span<const std::uint32_t> route, std::uint32_t a) noexcept {
+    const GroupVisits visits = group_visits(route, a);
+    longest = std::max(longest, static_cast<std::uint32_t>(route.size()));
+    leaves_late = leaves_late || visits.leave_late();
+    local_nonminimal = local_nonminimal || visits.local_hops[2] > 1;
+    any_port = any_port || visits.exceed_planned_paths();
+  }
 };
 
 // The traffic that hosts offer in the long run, in units of the bandwidth of one host's link. NaN: unknown.
@@ -93,10 +115,8 @@ class TrafficSource {
   [[nodiscard]] virtual std::span<const std::uint32_t> routes() const { return {}; }
   // The mean offered load from one time to another. Unknown for traces and silence.
   [[nodiscard]] virtual OfferedLoad offered(TimePs /*from_ps*/, TimePs /*to_ps*/) const { return {}; }
-  // The longest route that any message prescribes, in routers; 0 without prescribed routes.
-  [[nodiscard]] virtual std::uint32_t longest_route() const { return 0; }
-  // Whether some route makes two local hops in its first group, as those of PAR may.
-  [[nodiscard]] virtual bool has_late_exits() const { return false; }
+  // The virtual channels that these routes need.
+  [[nodiscard]] virtual RouteNeeds route_needs() const { return {}; }
 };
 
 // A source without messages: next to programs, if no host is left for an open-loop source.

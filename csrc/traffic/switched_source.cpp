@@ -110,7 +110,7 @@ class SwitchedSource final : public TrafficSource {
 };
 
 void require_alike(const TrafficSource& first, const TrafficSource& other) {
-  if (first.longest_route() > 0 || other.longest_route() > 0) {
+  if (first.route_needs().longest > 0 || other.route_needs().longest > 0) {
     throw ConfigError{"traffic", "a trace with routes", "cannot follow on other traffic, nor be followed"};
   }
   if (first.regenerates() != other.regenerates()) {

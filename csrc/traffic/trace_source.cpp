@@ -60,56 +60,16 @@ class TraceCheck {
       wrong(row, "routers", route.back(), "must end at the destination's router, " + std::to_string(last));
     }
     for (std::size_t i = 1; i < length; ++i) {
-      if (!linked(route[i - 1], route[i])) {
+      if (topology_.port_to(route[i - 1], route[i]) == kNoPort) {
         wrong(row, "routers", route[i],
               "has no link from the router before, " + std::to_string(route[i - 1]));
       }
     }
-    check_groups(row, route);
-  }
-
-  // The VC of a hop follows from its place in the route: first group, intermediate group, last group. More
-  // hops than these have VCs for could deadlock.
-  void check_groups(std::size_t row, std::span<const std::uint32_t> route) const {
-    constexpr std::uint32_t kMostGroups = 3;
-    const std::uint32_t last_group = route.back() / topology_.a();
-    std::uint32_t group = route.front() / topology_.a();
-    std::uint32_t groups = 1;
-    std::uint32_t local_hops = 0;
-    for (std::size_t i = 1; i < route.size(); ++i) {
-      if (const std::uint32_t next = route[i] / topology_.a(); next != group) {
-        group = next;
-        local_hops = 0;
-        ++groups;
-      } else {
-        ++local_hops;
-      }
-      const bool first_again = groups > 1 && group == route.front() / topology_.a();
-      const bool beyond_last = groups == kMostGroups && group != last_group;
-      const std::uint32_t most_local_hops = group == last_group ? 1 : 2;
-      if (groups > kMostGroups || first_again || beyond_last || local_hops > most_local_hops) {
-        wrong(row, "routers", route[i],
-              "a route passes at most one further group between the first and the last, with at most one "
-              "local hop in the last and two in the others");
-      }
-    }
-  }
-
-  bool linked(std::uint32_t from, std::uint32_t to) const {
-    for (Port port = topology_.first_local_port(); port < topology_.radix(); ++port) {
-      if (topology_.neighbor(from, port).router == to) return true;
-    }
-    return false;
   }
 
   const Dragonfly& topology_;
   const TraceColumns& rows_;
 };
-
-// Whether a checked route makes two local hops before it leaves its first group; `a`: routers per group.
-bool leaves_late(std::span<const std::uint32_t> route, std::uint32_t a) {
-  return route.size() > 3 && route[2] / a == route.front() / a;
-}
 
 class TraceSource final : public TrafficSource {
  public:
@@ -134,9 +94,8 @@ class TraceSource final : public TrafficSource {
       entry.route_begin = static_cast<std::uint64_t>(columns.route_offsets[row]);
       entry.route_length = static_cast<std::uint32_t>(
           static_cast<std::uint64_t>(columns.route_offsets[row + 1]) - entry.route_begin);
-      longest_route_ = std::max(longest_route_, entry.route_length);
-      const auto route = routes().subspan(entry.route_begin, entry.route_length);
-      late_exits_ = late_exits_ || leaves_late(route, topology.a());
+      if (entry.route_length > 0)
+        needs_.add(routes().subspan(entry.route_begin, entry.route_length), topology.a());
     }
   }
 
@@ -164,8 +123,7 @@ class TraceSource final : public TrafficSource {
             .route = {routes_.data() + entry.route_begin, entry.route_length}};
   }
 
-  std::uint32_t longest_route() const override { return longest_route_; }
-  bool has_late_exits() const override { return late_exits_; }
+  RouteNeeds route_needs() const override { return needs_; }
 
  private:
   struct Entry {
@@ -186,8 +144,7 @@ class TraceSource final : public TrafficSource {
   std::vector<std::uint32_t> routes_;
   TimePs step_ps_ = 0;
   SourceEnd end_;
-  std::uint32_t longest_route_ = 0;
-  bool late_exits_ = false;
+  RouteNeeds needs_;
 };
 
 }  // namespace

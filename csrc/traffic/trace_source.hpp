@@ -11,9 +11,6 @@
 
 namespace dragonfly {
 
-// Longer prescribed routes are refused (a Dragonfly path with one non-minimal path has at most 8 routers).
-inline constexpr std::uint32_t kMaxRouteRouters = 16;
-
 // Row m is one message. All spans but the last two have one entry per row.
 struct TraceColumns {
   std::span<const std::int64_t> time_ps;  // never decreasing
@@ -28,9 +25,8 @@ struct TraceColumns {
 
 // Copies the columns, sorted by source host; messages of one host keep their order.
 // Throws ConfigError with the row, the field and the value: hosts out of range; routes that do not lead from
-// the source's router to the destination's over existing links, that take more hops in a group or more groups
-// than a path with one non-minimal path, or that have more than kMaxRouteRouters routers. Precondition:
-// columns of one length, times in order.
+// the source's router to the destination's over existing links, or that have more than kMaxRouteRouters
+// routers. Precondition: columns of one length, times in order.
 [[nodiscard]] std::unique_ptr<TrafficSource> make_trace_source(const Dragonfly& topology,
                                                                const TraceColumns& columns);
 

@@ -8,6 +8,7 @@ import dragonfly_env as dfe
 from dragonfly_env.traffic import Trace
 from tests.ready import ready
 from tests.routes import routes_of
+from tests.topologies import SHAPES, topology_of
 
 SMALL = dfe.Dragonfly.preset("72")
 
@@ -30,24 +31,8 @@ def logged(simulation: dfe.Simulation) -> tuple[Trace, Routes]:
     return trace, dict(zip(keys, routes, strict=True))
 
 
-# Routes that are chosen port by port may pass more groups than a trace can prescribe; those with a non-minimal path
-# inside the last group (kind l) have a local hop more.
-@pytest.mark.product(
-    policy=[
-        name
-        for name in dfe.policies()
-        if not ready(name).learns and "l" not in ready(name).env_options().get("nonminimal_kinds", ())
-    ],
-    scheme=("stage", "ladder", "hop"),
-    background=("min", "par"),
-)
-def test_logged_routes_can_be_followed_again(policy: str, scheme: str, background: str) -> None:
-    first = dfe.Simulation(
-        dfe.SimulationConfig(topology=SMALL, policy=ready(policy), traffic="adv+1", load=1.0, packet_log=True)
-    )
-    first.run(1000)
-    assert first.drain()
-    trace, routes = logged(first)
+def followed(topology: dfe.Dragonfly, trace: Trace, background: str, scheme: str) -> Routes:
+    """The routes of a run of the trace on buffers of one packet."""
     tiny = dfe.NetworkConfig(
         vc_scheme=scheme,
         host_buffer_packets=1,
@@ -55,14 +40,52 @@ def test_logged_routes_can_be_followed_again(policy: str, scheme: str, backgroun
         global_buffer_packets=1,
         output_buffer_packets=1,
     )
-    second = dfe.Simulation(
-        dfe.SimulationConfig(topology=SMALL, network=tiny, policy=background, traffic=trace, packet_log=True)
+    simulation = dfe.Simulation(
+        dfe.SimulationConfig(
+            topology=topology, network=tiny, policy=background, traffic=trace, packet_log=True
+        )
     )
-    second.run(2500)
-    second.check_invariants()
-    assert second.drain()
-    second.check_invariants()
-    assert logged(second)[1] == routes
+    simulation.run(2500)
+    simulation.check_invariants()
+    assert simulation.drain()
+    simulation.check_invariants()
+    return logged(simulation)[1]
+
+
+# The network of LIA lets a path pass a router of its last group, too.
+@pytest.mark.product(
+    policy=list(dfe.policies()),
+    network=("default", "lia"),
+    scheme=("stage", "ladder", "hop"),
+    background=("min", "par"),
+)
+def test_logged_routes_can_be_followed_again(policy: str, network: str, scheme: str, background: str) -> None:
+    traffic = "advc" if network == "lia" else "adv+1"
+    first = dfe.Simulation(
+        dfe.SimulationConfig(
+            topology=SMALL, network=network, policy=ready(policy), traffic=traffic, load=1.0, packet_log=True
+        )
+    )
+    first.run(1000)
+    assert first.drain()
+    trace, routes = logged(first)
+    assert followed(SMALL, trace, background, scheme) == routes
+
+
+@pytest.mark.product(
+    policy=("min", "val-n", "ad0", "q-routing"), shape=tuple(SHAPES), scheme=("stage", "ladder")
+)
+def test_logged_routes_of_every_shape_can_be_followed_again(policy: str, shape: str, scheme: str) -> None:
+    topology = topology_of(SHAPES[shape])
+    first = dfe.Simulation(
+        dfe.SimulationConfig(
+            topology=topology, policy=ready(policy), traffic="uniform", load=0.5, packet_log=True
+        )
+    )
+    first.run(1000)
+    assert first.drain()
+    trace, routes = logged(first)
+    assert followed(topology, trace, "min", scheme) == routes
 
 
 def test_par_leaves_some_groups_late() -> None:
