@@ -98,7 +98,8 @@ def simulate(
         option(
             "--packet-log",
             "Write a row per delivered packet: source, destination, times, hops, kind of path (minimal, lgl, lg, gl, "
-            "g, l, prescribed), routers. Parquet, or CSV by the ending .csv (routers separated by spaces).",
+            "g, l, prescribed), routers, and of a trace the row of the message. Parquet, or CSV by the ending .csv "
+            "(routers separated by spaces).",
             MACHINE,
             metavar="FILE",
         ),

@@ -16,6 +16,7 @@ from dragonfly_env.jobs.parse import parse_program
 from dragonfly_env.jobs.program import Motif, Program
 from dragonfly_env.jobs.programs import Hacc, Milc, MilcReorder, Nek5000, Qbox, Rayleigh
 from dragonfly_env.jobs.recorded import RecordedProgram
+from dragonfly_env.jobs.replay import Replay
 
 __all__ = [
     "ENDLESS",
@@ -32,6 +33,7 @@ __all__ = [
     "Qbox",
     "Rayleigh",
     "RecordedProgram",
+    "Replay",
     "allreduce",
     "alltoallv",
     "barrier",

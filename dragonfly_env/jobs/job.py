@@ -20,6 +20,7 @@ from dragonfly_env.jobs.operations import MOST_HOSTS
 from dragonfly_env.jobs.parse import RegisteredJob, parse_program
 from dragonfly_env.jobs.program import Program
 from dragonfly_env.jobs.recorded import RecordedProgram
+from dragonfly_env.jobs.replay import Replay
 from dragonfly_env.policy import Policy, parse_policy
 from dragonfly_env.traffic.placement import check_placement, parse_placement
 
@@ -70,8 +71,8 @@ class Job(Record):
 
     Args:
         program: ``"milc"`` or another name of ``dfe.programs()``, with settings as in
-            ``"milc:scale=0.25"``; a schedule, ``"goal:trace.goal"``; an object; or a function
-            ``(rank, ranks) -> operations`` of your own (``dragonfly_env.jobs``).
+            ``"milc:scale=0.25"``; a schedule, ``"goal:trace.goal"``; a trace, ``"trace:messages.csv"``; an object;
+            or a function ``(rank, ranks) -> operations`` of your own (``dragonfly_env.jobs``).
         hosts: Number of hosts. May be left out where the placement lists them or the program is written for a number.
         placement: ``"consecutive"`` (the first free hosts by number), ``"random"``, ``"random-routers"`` (routers in
             random order, all hosts of one before the next), ``"random-groups"``, ``"groups=k"`` (an even share in
@@ -178,7 +179,7 @@ class Job(Record):
         """
         head, _, rest = text.strip().partition(":")
         parts = rest.split(",")
-        if head == Goal.name:
+        if head in (Goal.name, Replay.name):
             head = f"{head}:{parts.pop(0)}"
         fields = {field.name for field in dataclasses.fields(cls)} - {"program"}
         own: dict[str, Any] = {}

@@ -12,7 +12,10 @@ from dragonfly_env.jobs.goal import Goal
 from dragonfly_env.jobs.operations import Operation
 from dragonfly_env.jobs.program import Motif, Program
 from dragonfly_env.jobs.recorded import RecordedProgram
+from dragonfly_env.jobs.replay import Replay
 from dragonfly_env.traffic.base import ClosedLoop, closed_loop_names, make_named
+from dragonfly_env.traffic.parse import parse_traffic
+from dragonfly_env.traffic.trace import Trace
 
 
 @dataclasses.dataclass(frozen=True, slots=True, repr=False)
@@ -63,8 +66,8 @@ def parse_program(program: object) -> Program:
 
     Args:
         program: ``"milc"``, ``"milc:scale=0.25,gap_ns=1000"``, a closed-loop pattern such as
-            ``"all-to-all:message_bytes=4096"``, a schedule as ``"goal:trace.goal"``, an object, or a table as
-            ``Program.to_dict`` gives.
+            ``"all-to-all:message_bytes=4096"``, a schedule as ``"goal:trace.goal"``, a trace or its file as
+            ``"trace:messages.csv"``, an object, or a table as ``Program.to_dict`` gives.
 
     Raises:
         ConfigError: If it is none of these; unknown names come with the nearest match.
@@ -77,6 +80,8 @@ def parse_program(program: object) -> Program:
     """
     if isinstance(program, Program):
         return program
+    if isinstance(program, Trace):
+        return Replay(program)
     if isinstance(program, Mapping):
         return _from_table(dict(program))
     if not isinstance(program, str):
@@ -85,6 +90,8 @@ def parse_program(program: object) -> Program:
     name, _, rest = text.partition(":")
     if name == Goal.name:
         return Goal.parse(rest)
+    if name == Replay.name and isinstance(trace := parse_traffic(text), Trace):
+        return Replay(trace)
     if name in Motif.classes:
         return Motif.classes[name].from_dict(parse_assignments(rest, "program"))
     if name not in programs():
@@ -95,6 +102,8 @@ def parse_program(program: object) -> Program:
 def _from_table(table: dict[str, Any]) -> Program:
     if Goal.name in table:
         return Goal.from_dict(table)
+    if Replay.name in table:
+        return Replay(Trace.from_dict(table))
     if "operations" in table:
         return RecordedProgram.from_dict(table)
     name = table.get("name")

@@ -12,6 +12,7 @@ from dragonfly_env import _core
 from dragonfly_env.checks.values import PS_PER_NS
 from dragonfly_env.errors import DeadlockError, StateError
 from dragonfly_env.simulation.config import SimulationConfig
+from dragonfly_env.traffic.trace import Trace
 
 
 class CoreOwner:
@@ -37,11 +38,17 @@ class CoreOwner:
             raise
 
 
-def packet_log_of(core: _core.Simulation, config: SimulationConfig) -> dict[str, npt.NDArray[Any]]:
-    """Take the log of packets, see ``Simulation.packet_log``."""
+def packet_log_of(
+    core: _core.Simulation, config: SimulationConfig, *, changed: bool = False
+) -> dict[str, npt.NDArray[Any]]:
+    """Take the log of packets, see ``Simulation.packet_log``; ``changed``: hosts have sent other traffic before."""
     if not config.packet_log:
         raise StateError("packet_log(): the configuration has packet_log=False, so nothing was logged")
     log = core.packet_log()
     for name in ("created", "injected", "delivered"):
         log[f"{name}_ns"] = log.pop(f"{name}_ps") / PS_PER_NS
+    trace = config.traffic_object
+    if isinstance(trace, Trace) and not (changed or config.jobs or config.loses_when_full):
+        packet_bytes = config.network.message_bytes_of_packet
+        log |= trace.messages_of(log["src"], log["number"], packet_bytes=packet_bytes)
     return log

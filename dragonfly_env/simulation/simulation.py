@@ -521,7 +521,9 @@ class Simulation(CoreOwner):
             ``created_ns``, ``injected_ns`` (left the source queue), ``delivered_ns``, ``hops``,
             ``minimal``, ``path_kind`` (an index into ``dragonfly_env.simulation.PATH_KINDS``: minimal, or the last
             kind of non-minimal path that the packet was sent on); and their routes one after the other in ``routers``,
-            where packet i has ``routers[route_offsets[i]:route_offsets[i+1]]``.
+            where packet i has ``routers[route_offsets[i]:route_offsets[i+1]]``. For a trace also ``message``, the row
+            of the packet's message, and ``message_packets``, the packets of this message; not where messages are lost,
+            next to jobs, and after ``fork`` with other traffic.
 
         Raises:
             StateError: If the configuration did not set ``packet_log``.
@@ -534,7 +536,7 @@ class Simulation(CoreOwner):
             >>> len(log["hops"]) == sim.metrics().packets_delivered
             True
         """
-        return packet_log_of(self._core, self._config)
+        return packet_log_of(self._core, self._config, changed=bool(self._made.changes))
 
     def check_invariants(self) -> None:
         """Check the conservation of packets and credits everywhere; for tests.

@@ -206,9 +206,59 @@ class Trace(Traffic):
     def check(self, topology: Dragonfly) -> None:
         self.build_source(topology.to_core(), packet_bytes=_MAX_BYTES)
 
+    def delivered_ns(self, log: Mapping[str, npt.NDArray[Any]]) -> npt.NDArray[np.float64]:
+        """When each message was delivered.
+
+        Args:
+            log: ``Simulation.packet_log()`` of a run of this trace.
+
+        Returns:
+            (M,) the time at which the last packet of the message was delivered, in ns; NaN where the log has not all of
+            its packets.
+
+        Example:
+            >>> trace = dfe.traffic.Trace.from_columns(
+            ...     time_ns=[0, 50], src=[0, 1], dst=[9, 40], bytes=[128, 4096]
+            ... )
+            >>> config = dfe.SimulationConfig(topology="72", traffic=trace, packet_log=True)
+            >>> sim = dfe.Simulation(config)
+            >>> metrics = sim.run_to_completion()
+            >>> float(trace.delivered_ns(sim.packet_log()).max()) == metrics.makespan_ns
+            True
+        """
+        if "message" not in log:
+            raise config_error("log", sorted(log), "must be the packet log of a run of a trace")
+        rows = log["message"]
+        ours = rows >= 0
+        left = np.ones(len(self), dtype=np.int64)
+        left[rows[ours]] = log["message_packets"][ours]
+        left -= np.bincount(rows[ours], minlength=len(self))
+        latest = np.full(len(self), -np.inf)
+        np.maximum.at(latest, rows[ours], log["delivered_ns"][ours])
+        return np.where(left == 0, latest, np.nan)
+
+    def messages_of(
+        self, src: npt.NDArray[Any], number: npt.NDArray[Any], *, packet_bytes: int
+    ) -> dict[str, npt.NDArray[np.int64]]:
+        """The messages of packets, by their hosts and by their numbers there.
+
+        Returns:
+            ``message`` and ``message_packets`` of ``Simulation.packet_log``.
+        """
+        order = self.src.argsort(kind="stable")
+        packets = self._packets(packet_bytes)
+        ends = np.cumsum(packets[order])
+        hosts = self.src[order]
+        before = np.concatenate(([0], ends))[np.searchsorted(hosts, src)]
+        rows = order[np.searchsorted(ends, before + number, side="right")]
+        return {"message": rows, "message_packets": packets[rows]}
+
+    def _packets(self, packet_bytes: int) -> npt.NDArray[np.int64]:
+        return np.maximum(1, -(-self.bytes // packet_bytes))
+
     def build_source(self, topology: _core.Topology, *, packet_bytes: int) -> _core.Source:
         """The source that replays the trace in the core, which checks hosts and routes."""
-        packets = np.maximum(1, -(-self.bytes // packet_bytes))
+        packets = self._packets(packet_bytes)
         refuse_first(
             _in_row("bytes"), self.bytes, packets > np.iinfo(np.uint32).max, "is too large a message"
         )
