@@ -267,10 +267,24 @@ def differences(first: Any, second: Any, name: str = "") -> Iterator[tuple[str, 
         yield name, first, second
 
 
+_SEED_RANGE = re.compile(r"\s*(\d+)\s*:\s*(\d+)\s*")
+_MOST_SEEDS = 100_000
+
+
 def check_seeds(field: str, value: object) -> tuple[int, ...]:
-    """Return seeds, of which there is at least one, and none twice."""
-    items = check_items(field, value, "must be a list of seeds")
-    seeds = tuple(check_integer(field, seed, 0, MAX_SEED) for seed in items)
+    """Return seeds, of which there is at least one, and none twice; ``"1:5"`` in a list is five."""
+    seeds: tuple[int, ...] = ()
+    for item in check_items(field, value, "must be a list of seeds"):
+        if not isinstance(item, str):
+            seeds += (check_integer(field, item, 0, MAX_SEED),)
+            continue
+        ends = _SEED_RANGE.fullmatch(item)
+        first, last = map(int, ends.groups()) if ends else (1, 0)
+        if not first <= last <= min(MAX_SEED, first + _MOST_SEEDS - 1):
+            raise config_error(
+                field, item, f"must be a seed, or a range of at most {_MOST_SEEDS}, such as 1:5"
+            )
+        seeds += tuple(range(first, last + 1))
     if not seeds:
         raise config_error(field, value, "must have at least one seed")
     if len(set(seeds)) < len(seeds):

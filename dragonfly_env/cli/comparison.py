@@ -105,9 +105,7 @@ def _plan_text(plan: Scenario, folder: Path, workers: int | None, force: bool) -
     there = f", {len(runs) - len(left)} are there already" if len(left) < len(runs) else ""
     lines = [f"{count_of(len(runs))}{there}"]
     if (others := others_in(folder, runs)) and not force:
-        lines.append(
-            f"{folder} has {others} runs of another scenario: --out names another, --force takes it over"
-        )
+        lines.append(f"{folder} {others}: --out names another, --force takes it over")
     if left:
         count = fitting_workers(left, workers, plan.threads)
         processes = f"{count} process{'es' if count > 1 else ''}"

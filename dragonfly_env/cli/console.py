@@ -44,6 +44,13 @@ def be_quiet(quiet: bool) -> None:
     _quiet = quiet
 
 
+class _Screen(Console):
+    """A console that leaves it to `show` what follows when nobody reads: rich ends the program."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 def console(*, error: bool = False, always: bool = False) -> Console:
     """A console for standard output or the error stream; wide where there is neither a terminal nor ``COLUMNS``. The
     error stream is silent if the user wants it so, unless ``always``.
@@ -53,16 +60,21 @@ def console(*, error: bool = False, always: bool = False) -> Console:
     stream = sys.stderr if error else sys.stdout
     width = None if stream.isatty() or "COLUMNS" in os.environ else _WIDTH_WITHOUT_TERMINAL
     quiet = error and _quiet and not always
-    return Console(stderr=error, width=width, markup=False, emoji=False, highlight=False, quiet=quiet)
+    return _Screen(stderr=error, width=width, markup=False, emoji=False, highlight=False, quiet=quiet)
 
 
 def show(what: RenderableType) -> None:
-    """Print a result: a table and the like, or a text as it is."""
-    if isinstance(what, str):
-        print(what, flush=True)
-    else:
-        screen = console()
-        screen.print(_fitting(what, screen))
+    """Print a result: a table and the like, or a text as it is. A reader that has gone (``| head``) stops nothing: the
+    command still writes its files.
+    """
+    try:
+        if isinstance(what, str):
+            print(what, flush=True)
+        else:
+            screen = console()
+            screen.print(_fitting(what, screen))
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def note(what: RenderableType) -> None:

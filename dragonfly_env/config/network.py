@@ -154,7 +154,8 @@ class NetworkConfig(Record):
         "link_start",
         "timer",
         "",
-        "Time at which an idle output port starts to send: at the end of its timer of one packet time, or immediately.",
+        "Time at which an idle output port starts to send: at the end of its timer of one packet time, or immediately. "
+        "A credit starts the timer, too; the credit of a host comes 1 ns later than its wires take, as in SST/Merlin.",
     )
     switching: Literal["store-and-forward", "cut-through"] = of_core(
         "switching",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -105,6 +105,25 @@ def without_places(values: Any) -> Any:
     if isinstance(values, (list, tuple)):
         return [without_places(value) for value in values]
     return values
+
+
+def files_of(runs: Iterable[Run]) -> dict[str, str]:
+    """The SHA-256 of every file that runs depend on, by its place."""
+    files: dict[str, str] = {}
+
+    def collect(values: Any) -> None:
+        if isinstance(values, dict):
+            if "sha256" in values:
+                files.update({str(values[place]): values["sha256"] for place in _PLACES & values.keys()})
+            collect(list(values.values()))
+        elif isinstance(values, (list, tuple)):
+            for value in values:
+                collect(value)
+
+    # Loads and seeds name no files.
+    for run in {(run.policy_label, run.traffic_label, run.config.jobs): run for run in runs}.values():
+        collect(run.configuration)
+    return files
 
 
 @dataclass(frozen=True, kw_only=True)

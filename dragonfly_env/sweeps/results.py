@@ -30,7 +30,7 @@ from dragonfly_env.checks.values import config_error, unknown_name
 from dragonfly_env.metrics.metrics import HALF
 from dragonfly_env.metrics.stationarity import Half, is_growing, is_overloaded, is_saturated
 from dragonfly_env.sweeps.columns import SCHEMA, table_of
-from dragonfly_env.sweeps.point import Run
+from dragonfly_env.sweeps.point import Run, files_of
 
 KEYS = ("traffic", "policy", "load")
 _MERGED = "results.parquet"
@@ -139,9 +139,18 @@ def read_runs(folder: Path, run_ids: Iterable[str], *, without: str | None = Non
     return pa.concat_tables(tables, promote_options="permissive") if tables else pa.table({})
 
 
-def others_in(folder: Path, runs: Iterable[Run]) -> int:
-    """Count the runs of a results folder's scenario that are not among ``runs``."""
-    return len(_read_manifest(folder)["runs"].keys() - {run.id for run in runs})
+def others_in(folder: Path, runs: Sequence[Run]) -> str:
+    """Describe the runs of its scenario that a results folder has and that are not among these, with the files that
+    have changed since; empty if there are none.
+    """
+    manifest = _read_manifest(folder)
+    others = len(manifest["runs"].keys() - {run.id for run in runs})
+    if not others:
+        return ""
+    before = manifest.get("files", {})
+    changed = [file for file, digest in files_of(runs).items() if before.get(file, digest) != digest]
+    why = f" ({', '.join(changed)} has changed)" if changed else ""
+    return f"has {others} runs of another scenario{why}"
 
 
 def take_folder(folder: Path, name: str, runs: Sequence[Run], *, force: bool) -> None:
@@ -150,7 +159,7 @@ def take_folder(folder: Path, name: str, runs: Sequence[Run], *, force: bool) ->
     """
     if others := others_in(folder, runs):
         if not force:
-            allowed = f"has {others} runs of another scenario: name another folder (--out), or take it over (--force)"
+            allowed = f"{others}: name another folder (--out), or take it over (--force)"
             raise config_error("folder", str(folder), allowed)
         number = next(n for n in itertools.count(1) if not (folder / f"scenario-{n}.json").exists())
         for name_of_file in (_MANIFEST, _MERGED, _PAGE):
@@ -158,7 +167,8 @@ def take_folder(folder: Path, name: str, runs: Sequence[Run], *, force: bool) ->
                 file.rename(file.with_stem(f"{file.stem}-{number}"))
     labels = {run.id: {"policy": run.policy_label, "traffic": run.traffic_label} for run in runs}
     make_folders(folder, folder / "runs")
-    write_text(json.dumps({"name": name, "runs": labels}, indent=1) + "\n", folder / _MANIFEST)
+    manifest = {"name": name, "runs": labels, "files": files_of(runs)}
+    write_text(json.dumps(manifest, indent=1) + "\n", folder / _MANIFEST)
 
 
 def _read_manifest(folder: Path) -> dict[str, Any]:

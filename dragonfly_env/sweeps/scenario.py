@@ -416,11 +416,11 @@ class Scenario(RunSettings):
         (1,),
         _seeds,
         "",
-        "Seeds of the random streams: each is a run, and several give confidence intervals.",
+        'Seeds of the random streams: each is a run, and several give confidence intervals; "1:5" is five.',
         flags=(
             Flag(
                 "--seed -s",
-                "Seeds of the random streams, e.g. 1,2,3.",
+                "Seeds of the random streams, e.g. 1,2,3 or 1:5.",
                 TIME,
                 "N",
                 usual="1",

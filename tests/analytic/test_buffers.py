@@ -34,6 +34,17 @@ def test_one_credit_allows_one_packet_per_round_trip_and_timer(pattern: str, gap
     assert gaps_ps(network, pattern, 12) == [round(gap_ns * PS)] * 11
 
 
+def test_the_credit_of_a_host_starts_the_timer_one_nanosecond_after_its_round_trip() -> None:
+    """default: a packet leaves the last router at T. Wire and output to the host, and back to the router's input, take
+    4 x 10, and the host 1. This credit starts the idle port's timer of 32, and the packet that comes meanwhile leaves
+    73 after the first. With link_start="immediate" it leaves when it comes.
+    """
+    messages = [Message(0, 1, time_ns=0), Message(0, 1, time_ns=80)]
+    for link_start, gap_ns in (("timer", 73), ("immediate", 80)):
+        network = dfe.NetworkConfig(link_start=link_start)
+        assert np.diff(deliveries_ps(network, messages, run_ns=1_000)).tolist() == [gap_ns * PS]
+
+
 @pytest.mark.parametrize(("pattern", "link_ns"), [("L", 15), ("G", 150)])
 def test_lia_has_a_round_trip_of_91_ns_and_the_link_twice(pattern: str, link_ns: int) -> None:
     """The credit is taken when the packet enters the crossbar at an edge T. Its head leaves at T + 89, arrives

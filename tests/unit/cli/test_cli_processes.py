@@ -78,6 +78,26 @@ def test_a_signal_during_a_single_run_ends_it(tmp_path: Path, number: int) -> No
     assert (process.returncode, out, err) == (130, "", "interrupted\n")
 
 
+@pytest.mark.parametrize("form", ["--plots", "--json"])
+def test_a_reader_that_has_gone_stops_no_sweep(tmp_path: Path, form: str) -> None:
+    reads, writes = os.pipe()
+    os.close(reads)
+    arguments = [*SYSTEM, "-l", "0.2", "--warmup", "500", "--measure", "500", "-o", "out", "-j", "1", form]
+    done = subprocess.run(
+        [sys.executable, "-m", "dragonfly_env.cli", "sweep", *arguments],
+        stdout=writes,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+        timeout=120,
+    )
+    os.close(writes)
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
+    assert "1 run done" in done.stderr
+    assert (tmp_path / "out" / "index.html").exists()
+    assert len(pd.read_parquet(tmp_path / "out" / "results.parquet")) == 1
+
+
 # Modules that take a tenth of a second and more to import; a list of options has no use for them.
 HELP = """
 import sys

@@ -14,10 +14,12 @@ import pytest
 from typer.testing import CliRunner
 
 import dragonfly_env as dfe
+from dragonfly_env.checks.values import check_seeds
 from dragonfly_env.cli import app, command
 from dragonfly_env.cli.commands import Typed, make_command, rows
 from dragonfly_env.config.rows import Flag, integer, time_flag, time_ns
 from dragonfly_env.sweeps import Scenario
+from tests.unit.cli_arguments import run as run_command
 
 PACKAGE = Path(dfe.__file__).parent
 LOAD = 0.3719  # stands nowhere else
@@ -137,3 +139,26 @@ def test_a_scenario_makes_itself_again() -> None:
     assert [run.id for run in again.runs()] == [run.id for run in scenario.runs()]
     assert scenario.replace(seeds=[7]).seeds == (7,)
     assert dataclasses.replace(scenario) == scenario
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("sweep -t 72 -p min --traffic uniform -l 0.2 --dry-run -o out", "5 runs"),
+        ("evaluate min -t 72 --traffic uniform -l 0.2 --dry-run -o out", "5 runs"),
+        ("simulate -t 72", "these are 5: 'dragonfly-env sweep'"),
+        ("bounds -t 72 --traffic permutation", "must be one"),
+    ],
+)
+def test_a_range_of_seeds_is_all_of_them(
+    command: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert said in " ".join(run_command(*command.split(), "--seed", "1:5").output.split())
+
+
+def test_seeds_are_numbers_and_ranges_in_python_too() -> None:
+    assert check_seeds("seeds", ["1:3", 7, "9:9"]) == (1, 2, 3, 7, 9)
+    for wrong in (["3:1"], ["1:"], ["1:5:2"], ["one"], ["1:3", 2], ["0:99999999999"]):
+        with pytest.raises(dfe.ConfigError):
+            check_seeds("seeds", wrong)

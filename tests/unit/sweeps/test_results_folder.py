@@ -132,6 +132,20 @@ def test_without_a_folder_every_scenario_has_one_of_its_own() -> None:
     assert all(folder.name.startswith("uniform-on-72-hosts-") for folder in Path("results").iterdir())
 
 
+def test_a_folder_of_another_scenario_names_the_file_that_has_changed() -> None:
+    rows = "time_ns,src,dst,bytes\n0,1,40,128\n"
+    Path("messages.csv").write_text(rows, encoding="utf-8")
+    Path("ping.csv").write_text(rows, encoding="utf-8")
+    traffic = ["--traffic", "trace:messages.csv", "--job", "trace:ping.csv"]
+    command = ["sweep", "-t", "72", *traffic, *SHORT, "-o", "out", "-j", "1", "--no-plots", "-p", "min"]
+    assert run(*command).exit_code == 0
+    Path("messages.csv").write_text(f"{rows}5,2,41,64\n", encoding="utf-8")
+    said = "has 1 runs of another scenario (messages.csv has changed)"
+    assert f"--out out: {said}: name another folder" in " ".join(run(*command).stderr.split())
+    assert f"out {said}" in run(*command, "--dry-run").stdout
+    assert run(*command, "--force").exit_code == 0
+
+
 def test_a_second_sweep_into_a_folder_loses_nothing() -> None:
     command = ["sweep", "-t", "72", "--traffic", "uniform", *SHORT, "-o", "out", "-j", "1", "--no-plots"]
     assert run(*command, "-p", "min", "-p", "par", "-l", "0.2:0.4:0.1").exit_code == 0
