@@ -45,7 +45,7 @@ def be_quiet(quiet: bool) -> None:
 
 
 class _Screen(Console):
-    """A console that leaves it to `show` what follows when nobody reads: rich ends the program."""
+    """A console that raises an error when its reader has gone; rich ends the program."""
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError
