@@ -40,10 +40,10 @@ class Replay(Program):
     """
 
     name: ClassVar[str] = "trace"
-    jitter: ClassVar[float] = 0.0
-    piece_bytes: ClassVar[int] = MOST_BYTES
 
     trace: Trace
+    jitter: float = dataclasses.field(default=0.0, init=False, repr=False)
+    piece_bytes: int = dataclasses.field(default=MOST_BYTES, init=False, repr=False)
 
     def __post_init__(self) -> None:
         if not len(self.trace):

@@ -207,7 +207,7 @@ class Trace(Traffic):
         self.build_source(topology.to_core(), packet_bytes=_MAX_BYTES)
 
     def delivered_ns(self, log: Mapping[str, npt.NDArray[Any]]) -> npt.NDArray[np.float64]:
-        """When each message was delivered.
+        """Return the times at which messages were delivered.
 
         Args:
             log: ``Simulation.packet_log()`` of a run of this trace.
