@@ -42,7 +42,7 @@ _PUBLISHED: dict[str, Any] = {
     "marker": "D", "markerfacecolor": "none", "markeredgecolor": PUBLISHED, "markersize": 6.0,
     "markeredgewidth": 1.4, "linestyle": "none", "zorder": 6,
 }  # fmt: skip
-_TILES_IN, _TITLE_IN = 2.9, 2.6  # widths of a panel of tiles and of its title, in inches
+_TILES_IN, _TITLE_IN = 2.9, 2.3  # widths of a panel of tiles and of its title, in inches
 _WHAT = (("stalls", "stalls (times of a flit)"), ("flits", "flits"), ("ratio", "stalls per flit"))
 _DRAWN_AS = {NETWORK_FLIT_RATE: tile_metric("network", "flits")}
 """Metrics of claims that figures show as another one: flits in a time as flits."""
