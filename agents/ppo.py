@@ -708,7 +708,7 @@ class PpoAgent(NetworkAgent):
             for run in runs
         ]
 
-    # In other networks, and in the core.
+    # Conversion for other networks, and for the core.
 
     def adapt(self, layout: Layout, here: TrainedLayout, trained: TrainedLayout) -> None:
         """See ``NetworkAgent``. Features and kinds of candidates must be those of the training; sizes need not, and

@@ -30,7 +30,7 @@ class QRoutingReference(ReferenceLearner):
         return np.where(wiring.connected[:, None, :], ns, np.inf)
 
     def _estimates(self, batch: DecisionBatch) -> BoolArray:
-        """Unless the packet never leaves its group."""
+        """Every router estimates, unless the packet never leaves its group."""
         packets = batch.packets
         between: BoolArray = self._wiring.groups[packets["source_router"]] != packets["destination_group"]
         return between

@@ -176,7 +176,7 @@ class ReferenceLearner(ABC):
         self._up_to = np.full(len(self._wiring.groups), -1, dtype=np.int64)
         self._episode = env.episode
         self._reports = np.zeros(0, dtype=_REPORT)
-        # By decision: its row, and what it tells of the rest of the way. Until the report on it has come.
+        # Row of each decision and its estimate of the rest of the path, until the report on it has come.
         self._decided: dict[int, tuple[int, float]] = {}
 
     @property

@@ -172,7 +172,7 @@ def train(
         decisions, simulated_ns, wall_s = int(counts["decisions"]), counts["simulated_ns"], counts["wall_s"]
         learned = False
         if folder is not None:
-            # Before anything is learned: not every learner's save() would.
+            # Refuse a bad folder before anything is learned: not every learner's save() would.
             with refusing("checkpoint_dir", folder, "must be a folder that can be made and written to"):
                 folder.mkdir(parents=True, exist_ok=True)
         env = BatchedRoutingEnv.for_policy(config, agent, duration_ns=episode_ns, warmup_ns=warmup_ns)

@@ -91,7 +91,7 @@ def log(x: Floats) -> Floats:
 
 
 def _polynomial(x: Floats, coefficients: Sequence[float]) -> Floats:
-    """By Horner's rule, the highest power first."""
+    """Evaluate a polynomial by Horner's rule, the highest power first."""
     value = x * np.float32(coefficients[0]) + np.float32(coefficients[1])
     for coefficient in coefficients[2:]:
         value = x * value + np.float32(coefficient)

@@ -195,7 +195,7 @@ class MlpNetwork:
 
     @property
     def of_action(self) -> tuple[bool, ...]:
-        """For each feature whether it has a column per action."""
+        """Whether each feature has a column per action."""
         return tuple(_PER[name] == PER_ACTION[self.action] for name in self.features)
 
     def to_dict(self) -> dict[str, Any]:

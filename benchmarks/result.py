@@ -67,7 +67,7 @@ SMOKE = Effort(
     largest_ns=500.0,
     thread_topologies=("342",),
 )
-"""Only shows that every benchmark works; its figures mean nothing."""
+"""Effort that only shows that every benchmark works; its figures mean nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +96,7 @@ class Result:
 
 
 def console(*, error: bool = False) -> Console:
-    """For standard output or the error stream; wide enough for the tables where there is no terminal."""
+    """Make a console for standard output or the error stream, wide enough for the tables where there is no terminal."""
     stream = sys.stderr if error else sys.stdout
     return Console(stderr=error, width=None if stream.isatty() else _WIDTH_WITHOUT_TERMINAL, highlight=False)
 

@@ -88,11 +88,11 @@ class TaskScore:
     high: float
     """The score with the seed that has the highest."""
     scores: Mapping[str, float]
-    """By scenario: the normalised score."""
+    """Normalised score by scenario."""
     values: Mapping[str, tuple[float, ...]]
-    """By scenario: the task's quantity for each seed."""
+    """The task's quantity for each seed, by scenario."""
     metrics: Mapping[str, tuple[Metrics, ...]] = dataclasses.field(repr=False)
-    """By scenario: what was measured with each seed."""
+    """Metrics of each seed, by scenario."""
     ratio: float
     """The quantity over the bound (over the best reference where the bound is not known): geometric mean over the
     scenarios."""

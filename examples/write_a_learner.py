@@ -113,7 +113,7 @@ class SmallPpo:
         self.rollout = []
 
     def statistics(self) -> dict[str, float]:
-        """For logs and progress."""
+        """Return numbers for logs and progress."""
         return {"value_loss": self.loss}
 
     def save(self, path: str | Path) -> None:

@@ -126,7 +126,7 @@ SimulationSetup simulation_setup(const py::dict& given) {
                   .lose_when_full = member<bool>(given, "lose_when_full"),
                   .record = record_options(given),
                   .threads = member<std::uint32_t>(given, "threads")}};
-  // For tests: results do not depend on the partitions.
+  // Set by tests only; results do not depend on the partitions.
   if (given.contains("hosts_per_partition")) {
     setup.options.hosts_per_partition = member<std::uint32_t>(given, "hosts_per_partition");
   }

@@ -8,7 +8,7 @@
 namespace dragonfly {
 
 [[nodiscard]] pybind11::dict statistics_dict(Simulation& simulation);
-// Only the statistics of ports, hosts and jobs: quick enough to be read often.
+// Returns the statistics of ports, hosts and jobs alone, quickly enough to be read often.
 [[nodiscard]] pybind11::dict counters_dict(Simulation& simulation);
 // The few numbers that `Mark` in Python is made of.
 [[nodiscard]] pybind11::dict totals_dict(Simulation& simulation);

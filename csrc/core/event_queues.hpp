@@ -44,7 +44,7 @@ class EventRing {
   void for_each(Visit visit) const {
     for (std::size_t i = 0; i < size(); ++i) visit(ahead(i));
   }
-  // From the first one on: where they lie in the ring makes no difference.
+  // Archives the items from the first one on; their places in the ring make no difference.
   void archive(Archive& archive) {
     const std::size_t count = archive.length(size());
     if (archive.reads()) {

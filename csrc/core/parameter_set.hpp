@@ -19,7 +19,7 @@ namespace dragonfly {
 
 class ParameterSet {
  public:
-  // With the defaults.
+  // A set with the default values.
   ParameterSet() = default;
   // Reads the given values, with the defaults of the owner's rows. `network_says`: the value of flags that
   // have "network" for a default. Throws ConfigError.

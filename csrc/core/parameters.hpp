@@ -70,7 +70,7 @@ void require_known(const ParameterOwner& owner, const Parameters& given, const s
 [[nodiscard]] double real_parameter(const ParameterOwner& owner, const Parameters& given,
                                     const std::string& name, double low, double high);
 
-// Never null.
+// The network of a parameter; never null.
 [[nodiscard]] NetworkPtr network_parameter(const ParameterOwner& owner, const Parameters& given,
                                            const std::string& name);
 

@@ -20,7 +20,7 @@ class ArrivalCounts {
     recent = at(recent, now);
     ++recent.present;
   }
-  // In the present period and the one before.
+  // Arrivals in the present period and the period before.
   [[nodiscard]] std::uint32_t count(std::uint32_t router, std::uint32_t group, Tick now) const noexcept {
     const Recent recent = at(recent_[std::size_t{router} * groups_ + group], now);
     return recent.last + recent.present;

@@ -27,7 +27,7 @@ class HopReports {
       : open_{open}, first_port_{first_port}, keeps_{keeps} {}
 
   [[nodiscard]] bool keeps() const noexcept { return keeps_; }
-  // For the rest of the run; gives the memory back.
+  // Keeps no report for the rest of the run, and gives the memory back.
   void stop_keeping() noexcept {
     keeps_ = false;
     clear();
@@ -51,7 +51,7 @@ class HopReports {
                                 .agent = static_cast<std::int32_t>(from),
                                 .port = static_cast<std::int32_t>(port - first_port_)};
   }
-  // After left(), and where the packet came from its host: the present router becomes the one before.
+  // Makes the present router the router before. Called after left(), and for packets from their hosts.
   void move_on(std::uint32_t packet_index, const Packet& packet) noexcept {
     HopNote& note = open_.hop(packet_index);
     note = {.arrived = packet.arrived, .chosen = note.raised, .raised = false};

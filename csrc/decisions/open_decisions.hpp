@@ -65,7 +65,7 @@ class OpenDecisions {
     archive.fixed(hops_);
   }
 
-  // For a packet that goes to another partition.
+  // Serializes the decisions of a packet that goes to another partition.
   void pack(std::uint32_t packet, std::vector<std::byte>& into) const {
     const std::uint32_t open = count(packet);
     append(into, open);

@@ -23,7 +23,7 @@ class OutcomeLog {
     outcomes_.data()[size_++] = outcome;
   }
   void clear() noexcept { size_ = 0; }
-  // For the rest of the run; frees the memory.
+  // Keeps no outcome for the rest of the run, and frees the memory.
   void stop_keeping() noexcept {
     keeps_ = false;
     size_ = 0;

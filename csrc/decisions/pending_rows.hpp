@@ -105,7 +105,7 @@ class PendingRows {
   void archive(Archive& archive);
   explicit PendingRows(const DecisionPlan& plan) : plan_{plan}, row_bytes_{plan.rows.bytes()} { make_room(); }
 
-  // For as many again as there are.
+  // Doubles the room for decisions.
   void make_room();
   void note_time(Tick now) noexcept {
     if (!waits()) first_time_ = now;

@@ -21,8 +21,8 @@ constexpr std::uint32_t kHostsPerPartition = 512;
 constexpr std::uint32_t kHostsOfOnePartition = 1'100;
 constexpr std::uint32_t kHostsWorthAThread = 256;
 constexpr std::uint32_t kPartitionsPerThread = 4;
-// With decisions from outside: the smaller partitions are, the fewer decisions wait at the same time. All
-// decisions that wait at the same time are one batch, so the number of threads must not matter.
+// Size if decisions come from outside: the smaller partitions are, the fewer decisions wait at the same time.
+// All decisions that wait at the same time are one batch, so the number of threads must not matter.
 constexpr std::uint32_t kHostsPerPartitionOutside = 600;
 
 std::uint32_t usual_hosts_per_partition(std::uint32_t hosts, const NetworkOptions& options) {

@@ -133,9 +133,9 @@ class Blueprint {
   LinkClass global_class = LinkClass::kHost;      // the topology's class of global links
   DecisionScope scope = DecisionScope::kNowhere;  // scope of the first policy
   Tick signal_delay = 0;  // delay of signals between routers of a group: the latency of a local link
-  // From a packet's delivery to its source router's receipt of the acknowledgement, wherever the router is:
-  // the shortest time over a global link, and the latencies of a local path on both sides. No shorter than
-  // the look-ahead, so that acknowledgements may cross between partitions.
+  // Time from a packet's delivery to its source router's receipt of the acknowledgement, wherever the router
+  // is: the shortest time over a global link, and the latencies of a local path on both sides. No shorter
+  // than the look-ahead, so that acknowledgements may cross between partitions.
   Tick acknowledgement_delay = 0;
   // The running trackers: those of policies, then those that only observations show.
   std::vector<TrackerRequest> trackers;

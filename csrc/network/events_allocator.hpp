@@ -35,7 +35,7 @@ template <Mode mode>
   return output.queued < s.plan.output_buffer && (queue.credits > 0 || output.link_class == LinkClass::kHost);
 }
 
-// For routers where a packet holds its crossbar ports for at most a clock, so that all ports are free at
+// Edge of routers where a packet holds its crossbar ports for at most a clock, so that all ports are free at
 // every edge: one pass over the input VCs that request the crossbar, in the order of the arbitration.
 template <Mode mode>
 [[gnu::noinline]] void EventLoop<mode>::quick_edge(State& s, std::uint32_t router, Tick now) {
@@ -97,7 +97,7 @@ template <Mode mode>
   return count;
 }
 
-// For routers where all ports are free at every edge: the requesting input VCs, in the order of their keys.
+// Serves the requesting input VCs in the order of their keys, at routers whose ports are free at every edge.
 template <Mode mode>
 [[gnu::always_inline]] inline void EventLoop<mode>::serve(State& s, std::uint32_t router,
                                                           const std::uint64_t* keys, std::uint32_t count,

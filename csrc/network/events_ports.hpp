@@ -269,7 +269,7 @@ template <Mode mode>
   if (external(s)) s.pending->prefetch_packet(packet);
 }
 
-// To another partition.
+// Sends a packet to another partition.
 template <Mode mode>
 inline void EventLoop<mode>::send_to_partition(State& s, const OutputPort& output, std::uint32_t packet,
                                                std::uint32_t input_vc, Tick arrival) {

@@ -26,7 +26,8 @@ inline void note_report(Packet& packet, bool reports, float target_ns) noexcept 
   packet.intermediate_router =
       pick(reports, std::bit_cast<std::uint32_t>(target_ns), packet.intermediate_router);
 }
-// For arrivals without a learner's decision: a packet comes into its destination group, or goes on inside it.
+// Notes an arrival without a learner's decision: a packet comes into its destination group, or goes on inside
+// it.
 inline void note_arrival(Packet& packet, const LearningPolicy& learner, bool arrived_on_global,
                          TimePs quantum_ps) noexcept {
   if (packet.plan != Plan::kMinimal) return;

@@ -83,7 +83,7 @@ class HostPrograms final : private TaskPort {
   [[nodiscard]] const OpenWork& open_work() const noexcept { return open_work_; }
   [[nodiscard]] OpenWork& open_work() noexcept { return open_work_; }
   [[nodiscard]] const std::vector<JobRecord>& jobs() const noexcept { return jobs_; }
-  // By operation; Workload::first_operation() gives the first one of each job.
+  // Records by operation; Workload::first_operation() gives the first one of each job.
   [[nodiscard]] const std::vector<OperationRecord>& operations() const noexcept { return operations_; }
   void reset_records();
   void archive(Archive& archive);

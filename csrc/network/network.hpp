@@ -39,7 +39,8 @@ class Network {
   RunEnd run(Tick until, const std::function<bool()>& keep_going, RunGoal goal = RunGoal::kTime);
   // From now on packets are routed from outside (Blueprint::decisions).
   void start_external();
-  // With a background policy: selects the packets whose decisions an outside policy makes from now on.
+  // Selects the packets whose decisions an outside policy makes from now on. Precondition: a background
+  // policy.
   void select(const PacketSelection& requested);
   void stop_generating();
   // Between windows: packets that partitions have sent to each other are in those where they will arrive. The
@@ -61,7 +62,7 @@ class Network {
   [[nodiscard]] std::vector<Partition>& partitions() noexcept { return partitions_; }
   [[nodiscard]] const std::vector<Partition>& partitions() const noexcept { return partitions_; }
   [[nodiscard]] std::uint64_t in_network() const noexcept;
-  // Up to this time the packets that hosts of the partition have generated are counted.
+  // The time up to which the generated packets of the partition's hosts are counted.
   [[nodiscard]] Tick counted_until(const Partition& partition) const noexcept {
     return in_window_ ? partition.clock() : now_;
   }

@@ -32,7 +32,7 @@ class ObservationTable {
   // Between two times the rows are scratch; the counts of the writer are not.
   void archive(Archive& archive) { archive(writer_); }
 
-  // Until the next row is added.
+  // The rows; valid until the next row is added.
   [[nodiscard]] ObservationRows rows() const noexcept {
     return {.features = features_.data(),
             .mask = mask_.data(),

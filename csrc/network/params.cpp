@@ -10,7 +10,7 @@ namespace dragonfly {
 
 namespace {
 
-// By link class, hosts first; `locals`: classes of local links, if all of them are alike.
+// Parameters by link class, hosts first; `locals`: classes of local links, if all of them are alike.
 std::vector<LinkParams> all_links(const NetworkParams& p, std::size_t locals) {
   std::vector<LinkParams> links{{p.host_packet_ps, 0, p.host_buffer_packets, 1}};
   links.insert(links.end(), p.links.begin(), p.links.end());
@@ -45,7 +45,7 @@ Timing timing_in(TimePs quantum, const NetworkParams& p, const std::vector<LinkP
   t.injection_packet = quanta(p.injection_packet_ps);
   const Tick input = quanta(p.input_latency_ps);
   const Tick output = quanta(p.output_latency_ps);
-  // With a timer the serialisation lies before the departure, else behind it; cut-through passes the
+  // The serialisation lies before the departure if there is a timer, else behind it; cut-through passes the
   // head on at once, and only the host waits for the tail.
   const bool tail_after = !timer && !cut_through;
   for (std::size_t i = 0; i < links.size(); ++i) {
@@ -59,7 +59,7 @@ Timing timing_in(TimePs quantum, const NetworkParams& p, const std::vector<LinkP
   t.credit_delay[0] = output + quanta(p.injection_latency_ps);
   t.injection_start_delay = timer ? t.injection_packet : 0;
   t.injection_delay = quanta(p.injection_latency_ps) + input + (tail_after ? t.injection_packet : 0);
-  // There and back, and one nanosecond in the host: replayed traces of SST/Merlin agree to the
+  // The way there and back, and one nanosecond in the host: replayed traces of SST/Merlin agree to the
   // nanosecond with this value only.
   t.ejection_credit = t.hop_delay[0] + t.injection_delay + quanta(kPsPerNs);
   t.routing_delay = quanta(p.routing_delay_ps);

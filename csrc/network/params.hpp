@@ -134,7 +134,7 @@ struct Timing {
 // between partitions. All delays of whole nanoseconds fit, since each is at most 1 ms.
 inline constexpr Tick kLongestHorizon = 1 << 24;
 
-// By link class, hosts first. Throws ConfigError if `params.links` are none for this topology.
+// Parameters by link class, hosts first. Throws ConfigError if `params.links` do not fit this topology.
 [[nodiscard]] std::vector<LinkParams> link_params(const NetworkParams& params, const Dragonfly& topology);
 // The horizon of a network whose quantum is the greatest common divisor of all delays and of 1 ns.
 [[nodiscard]] Tick horizon_of(const NetworkParams& params);

@@ -61,7 +61,7 @@ class ByReceiver {
 // A list for all receivers: a pair of partitions exchanges but a few packets in a window, and a large system
 // has tens of thousands of pairs.
 struct PartitionMessages {
-  // In a cache line of its own: receivers pick theirs.
+  // A packet in a cache line of its own: receivers pick theirs.
   struct alignas(64) SentPacket {
     Packet packet;
     PacketTimes times;

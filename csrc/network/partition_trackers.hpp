@@ -35,7 +35,7 @@ class PartitionTrackers {
   void packet_forwarded(std::uint32_t router, Port host_port, const Packet& packet, Tick now);
   void head_refused(std::uint32_t router, Port host_port, const Packet& packet, Refusal why, Tick now);
 
-  // Before a decision about a packet at this router is worked out.
+  // Prefetches the numbers that a decision about a packet at this router needs.
   void prefetch_numbers(std::uint32_t router, std::uint32_t destination_router) const noexcept {
     for (const RouterTracker* tracker : far_) tracker->prefetch_numbers(router, destination_router);
   }
@@ -59,7 +59,7 @@ class PartitionTrackers {
 
   void archive(Archive& archive);
 
-  // For the decisions of the time that was settled last.
+  // Numbers for the decisions of the time that was settled last.
   [[nodiscard]] TrackedNumbers& numbers() noexcept { return numbers_; }
 
  private:

@@ -37,7 +37,7 @@ struct Acknowledgement {
   std::uint8_t local_hops = 0;  // hops between routers of a group
   std::uint8_t global_hops = 0;
 
-  // By time, then by all other fields, so that the order of sending within one time does not matter.
+  // Orders by time, then by all other fields, so that the order of sending within one time does not matter.
   auto operator<=>(const Acknowledgement&) const = default;
   void archive(Archive& archive) {
     archive(due, source_router, destination_router, travelled, kind, local_hops, global_hops);

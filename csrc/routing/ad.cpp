@@ -26,7 +26,7 @@ struct Bias {
   [[nodiscard]] std::uint32_t of(std::uint32_t load) const noexcept { return (load << shift) + add; }
 };
 
-// By hops taken: none, one, more.
+// Biases by hops taken: none, one, more.
 using Biases = std::array<Bias, 3>;
 constexpr std::array<const char*, 3> kHopClasses{"first", "second", "later"};
 
@@ -148,7 +148,8 @@ class Ad final : public DrawsPerDecision<Ad> {
     const PathFollower& paths = decision.paths();
     const Stage stage = paths.source_stage(packet);
 
-    // On a non-minimal path that has just begun its next part, the plan must be updated: no start is named.
+    // A start is named unless the packet has just begun the next part of a non-minimal path: its plan is
+    // updated.
     RouteChoice stay;
     std::uint32_t load = 0;
     const bool names_start = packet.plan != Plan::kToIntermediate;

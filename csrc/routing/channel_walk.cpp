@@ -122,7 +122,7 @@ class Walker {
     }
   }
 
-  // By its plan.
+  // Follows the plan of the packet.
   void go_on(const Packet& packet, std::uint32_t router, const Channel* held) {
     const VcCounts vcs = paths_.ladder().required();
     std::vector<Hop> done;

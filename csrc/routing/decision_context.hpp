@@ -25,8 +25,8 @@ class DecisionContext : public RouteContext {
 
   [[nodiscard]] bool leaves() const noexcept { return packet().destination_group != group(); }
 
-  // For policies that read rows (RoutingPolicy::sees): the row, the legal actions, and, where actions are
-  // paths, the candidate paths. At least two actions are legal.
+  // Inputs of policies that read rows (RoutingPolicy::sees): the row, the legal actions, and, where actions
+  // are paths, the candidate paths. At least two actions are legal.
   [[nodiscard]] const float* row() const noexcept {
     return view().rows.features + std::size_t{number_} * view().rows.num_features;
   }

@@ -107,8 +107,8 @@ class LearningPolicy : public RoutingPolicy {
            (slots_ == 1 ? 0U : topology_->host_port(packet.source_host));
   }
   [[nodiscard]] bool decides_about_arrivals() const noexcept { return rule_.inside_groups; }
-  // From the input buffer of the router before to that of the present one. Such packets keep it in the place
-  // of a non-minimal path, which they do not have (hop_feedback.hpp).
+  // Time from the input buffer of the router before to that of the present one. Such packets keep it in the
+  // place of a non-minimal path, which they do not have (hop_feedback.hpp).
   [[nodiscard]] static double travel_ns(const Packet& packet, TimePs quantum_ps) noexcept {
     return static_cast<double>(packet.intermediate_router * quantum_ps) / kPsPerNs;
   }
@@ -131,7 +131,7 @@ class LearningPolicy : public RoutingPolicy {
     value = static_cast<float>(rule_.round(static_cast<double>(value) + rate * delta));
   }
   [[nodiscard]] QTable& table() noexcept { return table_; }
-  // After prepare().
+  // Archives the table. Precondition: prepare() was called.
   void archive(Archive& archive) { archive(table_); }
   // Replaces the table; ports without a link stay closed for all values. Precondition: prepared.
   // Throws ConfigError, and changes nothing, for another number of values, for NaN and for minus infinity.
@@ -147,7 +147,7 @@ class LearningPolicy : public RoutingPolicy {
   [[nodiscard]] const HopTime& time_of(Port port) const noexcept {
     return times_[index_of(topology_->port_class(port))];
   }
-  // Without congestion and by links only: where meshes are assumed to be.
+  // Times of hops on idle links, in groups that are assumed to be meshes.
   [[nodiscard]] const HopTime& local_time() const noexcept { return times_[1]; }
   [[nodiscard]] const HopTime& global_time() const noexcept {
     return times_[index_of(topology_->global_class())];

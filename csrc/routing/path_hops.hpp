@@ -22,8 +22,8 @@ namespace dragonfly {
     return hops_through(topology, router, first, nonminimal.router) +
            topology.minimal_hops(nonminimal.router, packet.destination_router);
   }
-  // To the group, wherever the path enters it, then minimally on. With draws: on a path that starts like
-  // that.
+  // Counts hops to the group, wherever the path enters it, then minimally on. With draws: on a path that
+  // starts like that.
   std::uint32_t entry = topology.neighbor(router, first).router;
   std::uint32_t hops = 1;
   while (topology.group_of(entry) != nonminimal.group) {

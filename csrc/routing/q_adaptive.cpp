@@ -100,7 +100,8 @@ class QAdaptive final : public TableLearner<QAdaptive> {
 
   [[nodiscard]] PathBudget budget() const noexcept override { return {.any_port = true, .longest_path = 5}; }
 
-  // At the two deciding routers: that of the source, and the first one of an intermediate group.
+  // Whether the packet is at one of the two deciding routers: the source router, or the first router of an
+  // intermediate group.
   [[nodiscard]] bool draws(const DecisionContext& decision, const Visit& visit) const {
     if (decision.packet().hops == 0) return true;
     return decision.packet().hops == 1 && visit.arrived_on_global &&

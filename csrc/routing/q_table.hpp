@@ -73,7 +73,7 @@ class QTable {
     }
     return static_cast<std::uint32_t>(std::min(std::min(first[0], first[1]), std::min(first[2], first[3])));
   }
-  // After resize().
+  // Archives the values. Precondition: resize() was called.
   void archive(Archive& archive) { archive.block(values_.get(), shape_.bytes() / sizeof(float)); }
   [[nodiscard]] std::shared_ptr<float[]> share() const noexcept { return values_; }
 

@@ -139,7 +139,7 @@ class RouterTracker {
   // yet.
   virtual void packet_forwarded(std::uint32_t /*router*/, Port /*host_port*/, const Packet& /*packet*/,
                                 Tick /*now*/) {}
-  // At the head of the queue of this port.
+  // A packet at the head of the queue of this port was refused.
   virtual void head_refused(std::uint32_t /*router*/, Port /*host_port*/, const Packet& /*packet*/,
                             Refusal /*why*/, Tick /*now*/) {}
   // Called in the order of Acknowledgement, before all other events of the time that follows.
@@ -160,7 +160,7 @@ class RouterTracker {
   }
 
  protected:
-  // By Tracker::read.
+  // Reads the numbers one by one with Tracker::read.
   template <class Tracker>
   static void read_each(Tracker& tracker, std::uint32_t field, std::uint32_t reader,
                         std::span<const std::uint32_t> columns, Tick now, float* numbers) {
@@ -206,7 +206,7 @@ struct TrackerRequest {
 // Throw ConfigError for an unknown name or parameter, with the nearest match.
 [[nodiscard]] const TrackerInfo& find_tracker(std::string_view name);
 [[nodiscard]] TrackerRequest request_tracker(std::string_view name, const Parameters& given);
-// With the values that a policy has for its own parameters of the same names.
+// Requests a tracker with the values of the policy's own parameters of the same names.
 [[nodiscard]] TrackerRequest request_tracker(std::string_view name, const ParameterOwner& policy,
                                              const Parameters& given);
 

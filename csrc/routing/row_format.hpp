@@ -33,7 +33,7 @@ class RowFormat {
   void unpack(const std::byte* row, float* features, std::uint8_t* mask) const noexcept;
 
  private:
-  // In front of a packed row. Behind it: the features of the decision, then packets in the queues of each
+  // Head of a packed row. Behind it: the features of the decision, then packets in the queues of each
   // port, then packets whose credit has not returned.
   struct Head {
     std::uint64_t legal = 0;    // bits of actions

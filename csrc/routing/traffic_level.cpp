@@ -10,7 +10,8 @@ namespace dragonfly {
 
 namespace {
 
-// For 5,256 hosts: 200 ns of a global link are 20 packets, which 12 routers share.
+// Share of a router in the paper's 5,256 hosts: 200 ns of a global link are 20 packets, which 12 routers
+// share.
 constexpr double kPaperShare = 5.0 / 3;
 
 // At least 1: a counter of 0 is always benign.

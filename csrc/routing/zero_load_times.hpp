@@ -3,7 +3,7 @@
 
 namespace dragonfly {
 
-// In packets that a global link could carry meanwhile.
+// Times in packets that a global link could carry meanwhile.
 struct ZeroLoadTimes {
   float local_packets = 1;   // from router to router: the mean of the classes of local links
   float global_packets = 1;  // from router to router by a global link

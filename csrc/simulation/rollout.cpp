@@ -92,7 +92,7 @@ void Rollout::decide(std::uint32_t number) {
   }
 }
 
-// With a second stage: the best of all paths, if the best of those in the first stage is a non-minimal one.
+// The best path of the first stage; if it is non-minimal and there is a second stage, the best of all paths.
 // The first stage has the first non-minimal path of each kind.
 std::uint32_t Rollout::best(const float* scores, const std::uint8_t* mask, Scratch& scratch) const {
   const DecisionSpec& spec = network_.spec;

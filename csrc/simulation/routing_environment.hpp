@@ -20,7 +20,7 @@ class RoutingEnvironment {
  public:
   // A single network, with its own threads. `setup.options.decisions` must be set. Throws ConfigError.
   RoutingEnvironment(SimulationSetup setup, TimePs warmup_ps, TimePs duration_ps);
-  // At least one; if there are several, `threads` are shared out. Throws ConfigError, also if their decisions
+  // Takes at least one setup; several share out `threads`. Throws ConfigError, also if their decisions
   // do not have the same columns and actions.
   RoutingEnvironment(std::vector<SimulationSetup> setups, TimePs warmup_ps, TimePs duration_ps,
                      std::uint32_t threads);
@@ -33,7 +33,7 @@ class RoutingEnvironment {
   bool take_action(std::size_t row, std::int64_t action) noexcept;
   // Ends the batch: advance() applies its actions to the networks. Precondition: every row has an action.
   void commit_actions();
-  // For a single network with a background policy, see ControlledNetwork.
+  // Calls for a single network with a background policy; see ControlledNetwork.
   [[nodiscard]] bool has_background() const noexcept { return networks_.front()->has_background(); }
   void seek();
   void follow(std::size_t row);  // row of the batch
@@ -42,7 +42,7 @@ class RoutingEnvironment {
   void extend(TimePs duration_ps);
   // The end of the episode, unless it is drained.
   [[nodiscard]] TimePs end_ps() const noexcept { return networks_.front()->end_ps(); }
-  // For all networks, see ControlledNetwork.
+  // Begins the drain of all networks; see ControlledNetwork.
   void begin_drain(TimePs latest_ps = INT64_MAX, const std::string& refusal = {});
 
   // Whether all networks are at their end. One that gets there earlier waits for the others.

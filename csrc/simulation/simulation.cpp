@@ -92,7 +92,7 @@ bool Simulation::run(TimePs duration_ps, const std::function<bool()>& keep_going
 RunEnd Simulation::run_until(TimePs target_ps, const std::function<bool()>& keep_going, RunGoal goal) {
   const TimePs quantum = network_->blueprint().timing.quantum_ps;
   const RunEnd end = network_->run(target_ps / quantum, keep_going, goal);
-  // Not there yet: as far as the network got.
+  // An interrupted run ends where the network got to.
   time_ps_ = end == RunEnd::kFinished ? target_ps : std::max(time_ps_, network_->now() * quantum);
   return end;
 }

@@ -16,7 +16,7 @@ namespace dragonfly {
 // The next hop of a shortest path.
 struct NextHop {
   Port port = kNoPort;
-  // For a local hop, its place on the path through the group, counted so that the last one is always
+  // Place of a local hop on the path through the group, counted so that the last one is always
   // local_path_hops() - 1: it rises with every hop.
   std::uint8_t position = 0;
 };

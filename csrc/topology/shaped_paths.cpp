@@ -29,7 +29,7 @@ NextHop Dragonfly::shaped_local_path(std::uint32_t from_index, std::uint32_t to_
           static_cast<std::uint8_t>(local_path_hops() - local_paths()->hops(from_index, to_index))};
 }
 
-// By one of those of the `trunking` links at `near` with the least cost, all alike.
+// Leads over one of those of the `trunking` links at `near` that have the least cost.
 template <class Cost>
 NextHop Dragonfly::through_cheapest(const Endpoint* near, std::uint32_t index, std::uint32_t first_router,
                                     std::uint32_t choice, Cost cost) const noexcept {

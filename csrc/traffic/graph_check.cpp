@@ -67,7 +67,7 @@ class Rehearsal {
   [[nodiscard]] const Node& at(const Place& place) const { return graph_.nodes(place.rank)[place.operation]; }
 
  private:
-  // In place of the number of operations that one still comes after.
+  // Marks in place of the number of operations that an operation still comes after.
   static constexpr std::uint32_t kStarted = 0xffff'fffeU;
   static constexpr std::uint32_t kEnded = 0xffff'ffffU;
 

@@ -37,11 +37,11 @@ class SendInterval {
   // Probability that a trial succeeds.
   [[nodiscard]] double probability() const noexcept { return probability_; }
 
-  // From one packet to the first trial for the next.
+  // Time from one packet to the first trial for the next.
   [[nodiscard]] TimePs spacing_ps(TimePs packet_ps) const noexcept {
     return rule_ == Rule::kSpaced ? packet_ps : flit_ps(packet_ps, 1);
   }
-  // From the first trial to the one that succeeds.
+  // Time from the first trial to the trial that succeeds.
   [[nodiscard]] TimePs wait_ps(RandomStream random, TimePs packet_ps) const noexcept {
     if (probability_ >= 1.0) return 0;
     const double draw = static_cast<double>((random.next_u64() >> 11) + 1) * 0x1.0p-53;  // uniform in (0, 1]

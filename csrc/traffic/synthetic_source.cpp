@@ -35,7 +35,7 @@ struct ArrivalKey {
   std::uint64_t arrival;
   std::uint32_t step;
 
-  // In (0, 1]: its logarithm is finite.
+  // Draws a number in (0, 1], whose logarithm is finite.
   [[nodiscard]] double draw() const noexcept {
     RandomStream random{seed, Purpose::kInjection, host, arrival, step};
     return static_cast<double>((random.next_u64() >> 11) + 1) * 0x1.0p-53;
@@ -164,7 +164,7 @@ void check_whole_ns_at(double load, const std::string& step, const SyntheticPara
               to_text(wanted_ps / kPsPerNs) + " ns apart, rounded); must be 'exact' for such a load");
 }
 
-// For every interval that a host has.
+// Checks every interval that a host has.
 void check_whole_ns(const std::string& name, const TrafficStep& step, const SyntheticParams& params) {
   check_whole_ns_at(step.load, name, params);
   double last = 1.0;

@@ -36,7 +36,8 @@ enum class PeriodicIntervals : std::uint8_t {
 };
 [[nodiscard]] PeriodicIntervals parse_periodic_intervals(std::string_view name);  // throws ConfigError
 
-// From start_ps on (until the next step) every host offers its share of `load` (TrafficPattern::share).
+// A step of a schedule: from start_ps to the next step, hosts offer their shares of `load`
+// (TrafficPattern::share).
 struct TrafficStep {
   TimePs start_ps = 0;
   PatternPtr pattern;

@@ -123,7 +123,7 @@ class TooManyFlowsError(ConfigError):
 
     @classmethod
     def of(cls, field: str, value: object, allowed: str) -> TooManyFlowsError:
-        """With the message of any setting that is refused."""
+        """Make the error with the message of a refused setting."""
         return cls(str(config_error(field, value, allowed)))
 
 

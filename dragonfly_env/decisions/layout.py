@@ -122,7 +122,7 @@ class FeatureBlock:
     unit: float
     """The quantity that a value of 1 stands for."""
     half: float
-    """Above 0: the quantity at which a squashed value is 0.5."""
+    """Quantity at which a squashed value is 0.5; 0: the value is not squashed."""
     low: float
     """The smallest possible value."""
     high: float

@@ -377,7 +377,7 @@ class BatchedRoutingEnv(CoreOwner):
             self._core.go_on()
         return self._take_batch()
 
-    # After and next to the episode.
+    # Methods for the time after the episode, and for copies of it.
 
     def extend(self, duration_ns: float) -> DecisionBatch:
         """Go on after the end, for ``duration_ns`` longer.

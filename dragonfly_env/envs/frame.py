@@ -16,7 +16,7 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 HOT = 0.7
-"""From this utilisation on a link is called hot: little above it queues grow without bound."""
+"""Utilisation from which a link is called hot: little above it queues grow without bound."""
 
 
 class NamedLink(NamedTuple):

@@ -127,7 +127,7 @@ def broadcast(
     segment_bytes: int | None = None,
     name: str = "broadcast",
 ) -> Iterator[Operation]:
-    """From one to all, down a binomial tree; in segments, each rank passes one on while the next comes.
+    """Send from one to all, down a binomial tree; in segments, each rank passes one on while the next comes.
 
     Args:
         rank: One of the members.
@@ -162,7 +162,7 @@ def reduce(
     segment_bytes: int | None = None,
     name: str = "reduce",
 ) -> Iterator[Operation]:
-    """From all to one, up a binomial tree: ``broadcast`` backwards.
+    """Send from all to one, up a binomial tree: ``broadcast`` backwards.
 
     Args:
         rank: One of the members.

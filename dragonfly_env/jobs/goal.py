@@ -69,7 +69,7 @@ class Goal(Record, Program):
 
     @classmethod
     def parse(cls, text: str) -> Goal:
-        """From ``"trace.goal,ranks_per_host=4"``."""
+        """Parse ``"trace.goal,ranks_per_host=4"``."""
         path, _, settings = text.partition(",")
         return cls.from_dict({"goal": path, **parse_assignments(settings, "program")})
 

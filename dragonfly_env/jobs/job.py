@@ -164,7 +164,7 @@ class Job(Record):
 
     @classmethod
     def parse(cls, text: str) -> Job:
-        """From ``"milc:hosts=32,placement=random-routers,scale=0.25"``: fields of the job, and settings of its program.
+        """Parse ``"milc:hosts=32,placement=random-routers,scale=0.25"``: fields of a job, settings of its program.
         A list of hosts is ``placement=3;1;4``, a policy a name.
 
         Args:

@@ -127,6 +127,6 @@ class BackgroundMix(Record):
 
 
 def parse_mix(text: str) -> BackgroundMix:
-    """From ``"background-mix:fill=0.8,policy=ad0"``."""
+    """Parse ``"background-mix:fill=0.8,policy=ad0"``."""
     _, _, rest = text.partition(":")
     return BackgroundMix.from_dict(parse_assignments(rest, "job"))

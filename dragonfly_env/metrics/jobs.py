@@ -58,9 +58,9 @@ class JobMetrics:
     unfinished_ranks: int
     """Ranks that have not done everything; of endless jobs all."""
     packets_delivered: int
-    """To its hosts, from its hosts, since time 0."""
+    """Packets delivered from its hosts to its hosts since time 0."""
     operations: Mapping[str, OperationMetrics]
-    """By name: ``wait``, ``allreduce``, ``alltoallv`` ..., and what programs of your own begin and end."""
+    """Metrics by operation: ``wait``, ``allreduce``, ``alltoallv`` ..., and what your own programs begin and end."""
     operations_total_ps: int
     """Time in operations, of all ranks together; an operation inside another one counts once."""
     iterations: OperationMetrics
@@ -120,7 +120,7 @@ class JobMetrics:
 
     @property
     def run_time_ns(self) -> float:
-        """From its start to the end of its last rank; NaN while it is not complete."""
+        """Time from its start to the end of its last rank; NaN while it is not complete."""
         return (self.end_ps - self.start_ps) / PS_PER_NS if self.complete else math.nan
 
     @property

@@ -44,7 +44,7 @@ class MessageMetrics:
     """
 
     makespan_ps: int
-    """From time 0 to the end of the last task, whenever statistics were reset; -1: the workload is not complete."""
+    """Time from 0 to the end of the last task, whenever statistics were reset; -1: the workload is not complete."""
     sent: int
     """Given to source queues in the window."""
     delivered: int
@@ -59,7 +59,7 @@ class MessageMetrics:
 
     @classmethod
     def from_statistics(cls, statistics: Mapping[str, Any]) -> MessageMetrics | None:
-        """From what ``_core.Simulation.statistics`` returns; None for open-loop traffic."""
+        """Make the metrics of ``_core.Simulation.statistics``; None for open-loop traffic."""
         if "makespan_ps" not in statistics:
             return None
         return cls(
@@ -75,7 +75,7 @@ class MessageMetrics:
 
     @property
     def makespan_ns(self) -> float:
-        """From time 0 to the end of the last task; NaN while the workload is not complete."""
+        """Time from 0 to the end of the last task; NaN while the workload is not complete."""
         return self.makespan_ps / PS_PER_NS if self.makespan_ps >= 0 else math.nan
 
     @property

@@ -52,7 +52,7 @@ class OperationTotals:
 
     @property
     def total_ns(self) -> float:
-        """Over all ranks together."""
+        """Time of all ranks together."""
         return self.total_ps / PS_PER_NS
 
     def since(self, earlier: OperationTotals) -> OperationTotals:
@@ -79,19 +79,19 @@ class JobTotals:
     endless: bool
     """Whether it goes on for as long as the run does."""
     unfinished_ranks: int
-    """At the end of the window; of endless jobs all."""
+    """Ranks that are unfinished at the end of the window; all ranks of endless jobs."""
     packets_delivered: int
-    """To its hosts, from its hosts: since time 0, or in the window of ``Counters.since``."""
+    """Packets delivered from its hosts to its hosts, since time 0 or in the window of ``Counters.since``."""
     operations: Mapping[str, OperationTotals]
-    """By name: ``wait``, ``allreduce``, ..."""
+    """Totals by operation: ``wait``, ``allreduce``, ..."""
     iterations: OperationTotals
     """Whole iterations, of each rank."""
     messages: OperationTotals
-    """From the entry into the source queue to the arrival of the last bit."""
+    """Messages, from the entry into the source queue to the arrival of the last bit."""
 
     @classmethod
     def of(cls, info: JobInfo, row: Mapping[str, Any]) -> JobTotals:
-        """From a row of the core."""
+        """Make the totals of a row of the core."""
         columns = zip(row["counts"], row["total_ps"], strict=True)
         measured = [OperationTotals(int(count), int(total)) for count, total in columns]
         operations = dict(zip(info.operation_names, measured, strict=True))

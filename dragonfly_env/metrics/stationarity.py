@@ -118,7 +118,7 @@ class Mark:
 
     @classmethod
     def of(cls, statistics: Mapping[str, Any]) -> Mark:
-        """From what the core counted: all statistics, or the totals alone."""
+        """Make a mark of the core's counts: all statistics, or the totals alone."""
         names = ("now_ps", "generated", "lost", "delivered", "latency_sum_ps")
         return cls(*(int(statistics[name]) for name in names))
 

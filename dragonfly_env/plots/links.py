@@ -20,7 +20,7 @@ from dragonfly_env.sweeps.results import Results
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 ToMap = Callable[[Integers, Integers, Floats], Floats]
-"""From (router, port, utilisation) of every link to the values of one heat map."""
+"""Function from (router, port, utilisation) of every link to the values of one heat map."""
 
 
 def global_links_figure(results: Results, load: float | None = None) -> Figure:

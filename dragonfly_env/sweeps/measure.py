@@ -335,7 +335,7 @@ def machine() -> str:
 
 
 NIC_WINDOW_NS = 10_000.0
-"""Over which a host's latencies are averaged, as an operator's counters do over a second."""
+"""Time over which a host's latencies are averaged; operators' counters average over a second."""
 
 
 def tile_sums(tiles: TileTable) -> dict[str, dict[str, float]]:

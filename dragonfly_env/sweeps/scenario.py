@@ -250,7 +250,7 @@ class TrafficChoice:
 
     @classmethod
     def parse(cls, value: object) -> TrafficChoice:
-        """From ``"adv+1"``, ``{pattern="adv+1", loads=[0.1, 0.2]}`` or ``{schedule=[[0, "uniform", 0.4], ...]}``.
+        """Parse ``"adv+1"``, ``{pattern="adv+1", loads=[0.1, 0.2]}`` or ``{schedule=[[0, "uniform", 0.4], ...]}``.
 
         A table may also hold the pattern's arguments (``{pattern="hotspot", hosts=4}``), a ``label`` for tables and
         figures, and ``warmup_ns`` and ``measure_ns`` of its own.
@@ -515,7 +515,7 @@ class Scenario(RunSettings):
 
     @classmethod
     def from_dict(cls, settings: Mapping[str, Any], *, name: str = "") -> Scenario:
-        """From settings as in a TOML file: rows by name. ``policies`` and, without jobs, ``traffic`` must be given.
+        """Read settings as in a TOML file: rows by name. ``policies`` and, without jobs, ``traffic`` must be given.
 
         Args:
             settings: The rows by name, as text, numbers, lists and tables.
@@ -546,7 +546,7 @@ class Scenario(RunSettings):
 
     @classmethod
     def from_toml(cls, path: Path) -> Scenario:
-        """From a TOML file; the name defaults to the file's.
+        """Read a TOML file; the name defaults to the file's.
 
         Args:
             path: The file.

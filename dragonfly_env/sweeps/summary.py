@@ -85,14 +85,14 @@ _CARRIES_MORE = ">=: no higher load was simulated."
 
 
 def render_latencies(results: Results) -> RenderableType:
-    """For a terminal, while runs end: latency by load and policy for each traffic that offers loads."""
+    """Render for a terminal, while runs end: latency by load and policy for each traffic that offers loads."""
     table = summary_table(results)
     loaded = [one for one in results.traffic if not has_jobs(results, one) and not is_workload(results, one)]
     return Group(*(_latencies(results, table, traffic) for traffic in loaded))
 
 
 def render_summary(results: Results) -> RenderableType:
-    """For a terminal: latency by load and policy for each traffic, then what each policy carries. Of jobs and
+    """Render for a terminal: latency by load and policy for each traffic, then what each policy carries. Of jobs and
     closed-loop traffic the times that they took.
     """
     table = summary_table(results)

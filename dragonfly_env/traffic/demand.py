@@ -170,7 +170,7 @@ class DemandMatrix(Pattern):
         return f"demand({', '.join(filter(None, parts))})"
 
     def to_dict(self) -> dict[str, Any]:
-        """Only the demands above 0, as lists of rows, columns and values."""
+        """Return the demands above 0, as lists of rows, columns and values."""
         rows, columns = np.nonzero(self.matrix)
         settings: dict[str, Any] = {"demand_unit": self.demand_unit} if self.demand_unit else {}
         if self.placement is not None:

@@ -137,7 +137,7 @@ class LearnerSource:
 
     @property
     def name(self) -> str:
-        """For folders and titles: the kind, or the name of the class."""
+        """Name for folders and titles: the kind, or the name of the class."""
         return self.spec if self.spec in AGENTS else str(self.made.__name__)
 
     def saved(self, file: Path) -> str:

@@ -1,4 +1,4 @@
-// From scores to an action.
+// Choice of an action by scores.
 #pragma once
 
 #include <cstdint>

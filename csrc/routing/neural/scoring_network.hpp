@@ -25,7 +25,7 @@ struct ScoringNetwork {
   bool per_action = false;
   Activation activation = Activation::kRelu;  // activation of the hidden layers
   float temperature = 0;                      // temperature of a softmax over the scores; 0: the best action
-  // In the order in which their columns are added up: per action, features of the decision come first.
+  // Inputs in the order in which their columns are added up; per action, features of the decision come first.
   std::vector<InputFeature> inputs;
   std::vector<DenseLayer> layers;
 };

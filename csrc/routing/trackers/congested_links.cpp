@@ -65,8 +65,8 @@ class CongestedLinks final : public RouterTracker {
     const double threshold = params_.factor * mean;
     for (std::uint32_t j = 0; j < h; ++j) {
       if (connected[j] == 0) continue;
-      // By VCs: the means over those of a link, as FOGSim's PER_PORT has it, so that the offset counts for
-      // each.
+      // Occupancies by VC are means over those of a link, as in FOGSim's PER_PORT, so that the offset counts
+      // for each.
       const double above = by_vc_ ? params_.offset_packets * links[j].vcs : params_.offset_packets;
       flags_.set(own, j, static_cast<double>(links[j].occupancy) > threshold + above, now);
     }

@@ -109,7 +109,8 @@ class NonMinimalLength final : public RouterTracker {
       const double enough = may_rise ? thresholds_.increase[state.level] : 0;
       std::int64_t step = std::min(cycles, state.left);
       if (may_rise) {
-        // To the cycle in which the counter reaches the threshold, or has reached it: at least one cycle.
+        // Step to the cycle in which the counter reaches the threshold, or has reached it: at least one
+        // cycle.
         const double missing = enough - static_cast<double>(state.counter);
         const double until = missing <= 0 ? 1 : attempts > 0 ? std::ceil(missing / attempts) : HUGE_VAL;
         if (until < static_cast<double>(step)) step = static_cast<std::int64_t>(until);

@@ -43,7 +43,7 @@ PROJECTS = {
         },
     ),
 }
-"""By project: its address, and for each name what it is and its page."""
+"""Address of each project, and for each of its names the kind and the page."""
 
 
 def write_inventories(folder: Path) -> dict[str, tuple[str, str]]:

@@ -20,7 +20,7 @@ BEST, WORST = 0.8, 4.0
 """Ratios below the first have one colour, and so have ratios above the second."""
 
 
-# In inches, but for the last: of cases, of the lines of a label, of labels, of the strip that panels fill.
+# Sizes in inches: width and height of a case, line of a label, label, gap, strip of panels; share of a bar.
 _WIDTH, _HEIGHT, _LINE, _LABEL, _GAP, _STRIP, _BAR = 0.085, 0.165, 0.15, 1.6, 0.3, 9.2, 0.9
 _POINTS = 8.5
 
@@ -72,7 +72,7 @@ class _Panel:
 
     @property
     def width(self) -> float:
-        """In inches."""
+        """Width in inches."""
         return self.edges[-1]
 
     @property

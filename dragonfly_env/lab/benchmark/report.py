@@ -61,14 +61,14 @@ class Section:
     own: tuple[bool, ...] = ()  # whether a row is about a policy of the user
 
     def only(self, headings: tuple[str, ...]) -> Section:
-        """With fewer columns."""
+        """Return the section with these columns only."""
         places = [self.headings.index(name) for name in headings]
         rows = tuple(tuple(row[place] for place in places) for row in self.rows)
         return replace(self, headings=headings, rows=rows)
 
     @property
     def told(self) -> Section:
-        """Without columns that say nothing of any row."""
+        """The section without columns that are empty in all rows."""
         places = range(len(self.headings))
         full = {place for place in places if any(row[place] not in ("-", "") for row in self.rows)}
         return self.only(tuple(self.headings[place] for place in places if place in full or not self.rows))
@@ -204,7 +204,7 @@ def _value_text(value: float) -> str:
 
 
 def render_leaderboard(work: Benchmark, scores: Scores) -> RenderableType:
-    """For a terminal: the policies, one table per track and split."""
+    """Render the policies for a terminal, one table per track and split."""
     parts: list[RenderableType] = []
     for section in sections(work, scores):
         if section.headings == BOARD:

@@ -185,7 +185,7 @@ class Scores:
         return improvement(own, others, more_is_better=mine.track in self.more_is_better)
 
     def trained(self) -> pd.DataFrame:
-        """By track, split and policy: interquartile mean over its trainings of the geometric mean over the bound."""
+        """Scores by track, split and policy: interquartile mean over trainings of the geometric mean over the bound."""
         rows, board = [], self.leaderboard()
         for name in dict.fromkeys(self.trainings.values()):
             labels = [label for label, policy in self.trainings.items() if policy == name]

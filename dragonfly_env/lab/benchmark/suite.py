@@ -42,7 +42,7 @@ class BenchmarkCase:
     hosts: str  # a topology preset's name
     traffic: TrafficChoice  # pattern, workload or schedule, with its name in tables
     load: float  # offered load; the first one of a schedule, 1 for a workload
-    warmup_ns: float  # Before measuring. Learners that begin with nothing learn in it; no policy gets more.
+    warmup_ns: float  # warm-up; learners that begin with nothing learn in it, and no policy gets more
     measure_ns: float  # measured; a workload ends at its completion if that comes first
     series_bin_ns: float | None  # width of the bins of a time series, where one is needed
 
@@ -145,7 +145,7 @@ class Suite:
 
     @classmethod
     def from_dict(cls, settings: Mapping[str, Any]) -> Suite:
-        """From a TOML document, as the suites of the package are."""
+        """Read a suite from a TOML document, the form of the package's suites."""
 
         def by_kind(name: str, kinds: Sequence[str]) -> dict[str, tuple[str, ...]]:
             return {kind: tuple(settings.get(name, {}).get(kind, ())) for kind in kinds}

@@ -142,7 +142,7 @@ class TrainingCost:
     cpu_s: float = math.nan  # CPU time
 
     def describe(self) -> str:
-        """For a table: ``"2,113,402 decisions, 31 s"``; ``"-"`` if nothing is known."""
+        """Describe the training for a table: ``"2,113,402 decisions, 31 s"``; ``"-"`` if nothing is known."""
         parts = []
         if not math.isnan(self.decisions):
             parts.append(f"{self.decisions:,.0f} decisions")

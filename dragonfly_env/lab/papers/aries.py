@@ -146,7 +146,7 @@ def _other_sizes(effort: Effort) -> Iterator[Point]:
 
 @aries.figure("fig4", "MILC on Cori in production", run_time_boxes)
 def _on_cori(effort: Effort) -> tuple[Point, ...]:
-    """For orientation, in a full run only."""
+    """Runs for orientation, in a full reproduction only."""
     if effort.name == "quick":
         return ()
     return in_the_mix(effort, "milc", label="milc on Cori in the mix", system="cori-m8")

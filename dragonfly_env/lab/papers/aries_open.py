@@ -88,7 +88,7 @@ _TRIED: dict[str, dict[str, Any]] = {
 
 
 def open_points(effort: Effort) -> tuple[Point, ...]:
-    """Up to three experiments for everything that is tried, with the sizes of a quick run; in a full run only."""
+    """Points of up to three experiments for all that is tried, in the sizes of a quick run; in a full run only."""
     if effort.name == "quick":
         return ()
     return tuple(point for name, one in _TRIED.items() for point in _points(effort, name, **one))
@@ -133,7 +133,7 @@ def _variants(findings: Findings, figure: str) -> list[str]:
 
 
 def sweep_of(findings: Findings, figure: str) -> dict[str, dict[str, Comparison]]:
-    """By experiment and variant: what was simulated of them."""
+    """Return the simulated comparisons by experiment and variant."""
     found: dict[str, dict[str, Comparison]] = {}
     for experiment, compare, metric, *_ in _SHOWN:
         found[experiment] = {}

@@ -66,7 +66,7 @@ LARGER, SMALLER = 5.0, 0.25
 usual size hardly congest the machine; and those of milc in such a mix.
 """
 WITH_LARGER = ", larger messages"
-"""At the end of the names of such runs."""
+"""End of the names of runs with larger messages."""
 
 
 def watched(name: str, hosts: int, sizing: Sizing, part: float = 1.0) -> Job:
@@ -207,7 +207,7 @@ def ensemble(
 
 
 def all_alike(effort: Effort, label: str = "milc in the mix, all alike", **sizes: Any) -> tuple[Point, ...]:
-    """Before and after the default was changed: the whole mix has the mode of milc (section V-C)."""
+    """Runs before and after the default was changed: the whole mix has the mode of milc (section V-C)."""
     before, after = (
         in_the_mix(effort, "milc", modes=(mode,), label=label, others=mode.label, **sizes) for mode in BOTH
     )

@@ -73,7 +73,7 @@ def _by_resampling(
 
 
 def reduction_of(own: FloatArray, other: FloatArray) -> Comparison:
-    """By how much own is below the other, relative to it: the mean over pairs."""
+    """Return by how much own is below the other, relative to it: the mean over pairs."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return _by_student(1.0 - own / other)
 

@@ -134,7 +134,7 @@ class Setup:
 class PaperFigure:
     """A figure, or a statement that is checked like one."""
 
-    name: str  # On the command line and as the file's name, e.g. ``fig5``.
+    name: str  # name on the command line and of the file, e.g. ``fig5``
     title: str
     points: Callable[[Effort], tuple[Point, ...]]  # simulations for an effort; may be none
     # draws it from what was found, as far as that goes; `NotFoundYetError` if nothing of it was simulated

@@ -214,7 +214,7 @@ def offset_of(point: Point) -> int:
 
 
 def shares_of(traffic: str) -> dict[int, float]:
-    """By offset: the share of the packets of a pattern ADV+i, or of a weighted mixture of such patterns."""
+    """Return by offset the share of the packets of a pattern ADV+i, or of a weighted mixture of such patterns."""
     found = re.findall(r"adv\+(\d+)(?:=([0-9.]+))?", traffic)
     shares = {int(offset): float(weight or 1.0) for offset, weight in found}
     total = sum(shares.values())
@@ -222,8 +222,8 @@ def shares_of(traffic: str) -> dict[int, float]:
 
 
 def remote_counters(findings: Findings, point: Point) -> dict[int, FloatArray]:
-    """By type k of local links: (seeds,) packets of a router in a window that would use them without the second local
-    hop, as equation 3 of the paper computes it. Type 0 is no link.
+    """Return by type k of local link (seeds,) packets of a router in a window that would use them without the second
+    local hop, as equation 3 of the paper computes it. Type 0 is no link.
     """
     topology = point.config.topology
     packets = findings.values(point, "accepted_load") * topology.p * _WINDOW_NS / _PACKET_NS

@@ -149,7 +149,7 @@ def _draw(
 
 
 def _say_fractions(axes: Axes, findings: Findings, figure: str, place: tuple[str, float]) -> bool:
-    """In words what no mark shows: the share of the packets below 2 us, measured and published."""
+    """Write in words what no mark shows: the share of the packets below 2 us, measured and published."""
     stated = [
         one
         for one in published_of(findings, figure, FRACTION_BELOW)

@@ -119,7 +119,7 @@ def _next_to_published(panel: Axes, pairs: list[tuple[str, float, float, Any]], 
 
 
 def reductions(findings: Findings, figure: str) -> Figure:
-    """By how much AD3 shortens run and MPI time of each application, next to what was published."""
+    """Draw by how much AD3 shortens run and MPI time of each application, next to what was published."""
     drawn, axes = grid(5.2, 3.2, 1, 2)
     shown = 0
     for panel, metric, title in zip(axes[0], (RUN_TIME, MPI_TIME), ("run time", "MPI time"), strict=True):
