@@ -40,8 +40,9 @@ std::shared_ptr<Dragonfly> make_topology(std::uint32_t p, std::uint32_t a, std::
 std::pair<std::int64_t, std::int64_t> neighbor(const Dragonfly& topology, std::uint32_t router, Port port) {
   if (topology.port_class(port) == LinkClass::kHost) {
     throw ConfigError{"port", std::to_string(port),
-                      "leads to a host; ports between routers lie in [" + std::to_string(topology.p()) +
-                          ", " + std::to_string(topology.radix() - 1U) + "]"};
+                      "leads to a host; ports between routers lie in [" +
+                          std::to_string(topology.first_local_port()) + ", " +
+                          std::to_string(topology.radix() - 1U) + "]"};
   }
   const Endpoint far = topology.neighbor(router, port);
   if (far.port == kNoPort) return {-1, -1};
@@ -70,26 +71,16 @@ std::vector<std::tuple<std::string, std::uint32_t, std::uint32_t>> link_classes(
 
 // Every directed local and global link, in the order of (router, port).
 py::array_t<std::uint32_t> links(const Dragonfly& topology) {
-  const std::uint32_t routers = topology.num_routers();
-  const std::uint32_t local = topology.num_local_ports();
-  const py::ssize_t count =
-      static_cast<py::ssize_t>(routers) * local +
-      static_cast<py::ssize_t>(topology.num_groups()) * (topology.num_groups() - 1U) * topology.trunking();
-  py::array_t<std::uint32_t> rows(std::array<py::ssize_t, 2>{count, 4});
-  auto view = rows.mutable_unchecked<2>();
-  py::ssize_t row = 0;
-  for (std::uint32_t router = 0; router < routers; ++router) {
+  std::vector<std::uint32_t> values;
+  for (std::uint32_t router = 0; router < topology.num_routers(); ++router) {
     for (Port port = topology.first_local_port(); port < topology.radix(); ++port) {
       const Endpoint far = topology.neighbor(router, port);
       if (far.port == kNoPort) continue;
-      view(row, 0) = router;
-      view(row, 1) = port;
-      view(row, 2) = far.router;
-      view(row, 3) = far.port;
-      ++row;
+      values.insert(values.end(), {router, port, far.router, far.port});
     }
   }
-  return rows;
+  const auto count = static_cast<py::ssize_t>(values.size() / 4);
+  return py::array_t<std::uint32_t>(std::array<py::ssize_t, 2>{count, 4}, values.data());
 }
 
 // Collects a value per host or router.

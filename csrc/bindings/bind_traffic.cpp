@@ -148,24 +148,28 @@ py::array_t<double> received(const PatternHandle& handle) {
 }
 
 // [source host or router, destination router] the load between their hosts in the long run if every host
-// sends its share of a load of 1.
+// sends its share of a load of 1. Routers without hosts have rows and columns of 0.
 py::array_t<double> demand(const PatternHandle& handle, bool by_host) {
   const Dragonfly& topology = *handle.topology;
-  const std::uint32_t p = topology.p();
-  const std::uint32_t senders = by_host ? 1 : p;  // per row
-  py::array_t<double> result({topology.num_hosts() / senders, topology.num_routers()});
-  double* at = result.mutable_data();
+  const std::uint32_t rows = by_host ? topology.num_hosts() : topology.num_routers();
+  const std::uint32_t columns = topology.num_routers();
+  py::array_t<double> result({rows, columns});
+  std::fill_n(result.mutable_data(), std::size_t{rows} * columns, 0.0);
+  double* row = result.mutable_data();
   const py::gil_scoped_release release;
   std::vector<double> sent(topology.num_hosts(), 0.0);
   std::vector<double> received(topology.num_hosts());
-  for (std::uint32_t first = 0; first < topology.num_hosts(); first += senders) {
+  for (std::uint32_t i = 0; i < rows; ++i, row += columns) {
+    if (!by_host && !topology.has_hosts(i)) continue;
+    const std::uint32_t first = by_host ? i : topology.first_host(i);
+    const std::uint32_t senders = by_host ? 1 : topology.p();
     for (std::uint32_t host = first; host < first + senders; ++host)
       sent[host] = handle.pattern->share(HostId{host});
     std::ranges::fill(received, 0.0);
     handle.pattern->add_received(sent, received);
     std::fill_n(sent.begin() + first, senders, 0.0);
-    for (auto host = received.cbegin(); host != received.cend(); host += p)
-      *at++ = std::accumulate(host, host + p, 0.0);
+    for (std::uint32_t host = 0; host < received.size(); ++host)
+      row[topology.router_of_host(host)] += received[host];
   }
   return result;
 }

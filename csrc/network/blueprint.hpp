@@ -7,11 +7,9 @@
 #include <optional>
 #include <vector>
 
-#include "decisions/decision_plan.hpp"
+#include "network/deciders.hpp"
 #include "network/params.hpp"
-#include "routing/learning.hpp"
 #include "routing/path_follower.hpp"
-#include "routing/policy.hpp"
 #include "topology/dragonfly.hpp"
 #include "traffic/source.hpp"
 #include "traffic/workload.hpp"
@@ -56,23 +54,6 @@ struct InputIndex {
 // Input VCs of routers with no more than one word has bits.
 inline constexpr std::uint32_t kFewInputVcsShift = 6;
 
-// A policy at work in a network.
-struct Decider {
-  const RoutingPolicy* policy = nullptr;      // never null
-  LinkClass global_class = LinkClass::kHost;  // the topology's class of global links
-  DecisionScope scope = DecisionScope::kNowhere;
-  AfterRefusal after_refusal = AfterRefusal::kKeep;
-  std::vector<std::uint8_t> trackers;  // positions of its trackers among the running ones, in its order
-  std::unique_ptr<const ObservationPlan> seen;  // the rows that its decisions show; null: no rows
-};
-
-// A policy that a job brings along; it must outlive the blueprint.
-struct JobPolicy {
-  std::string field;  // name of the field in messages: "jobs[2].policy"
-  std::string name;
-  RoutingPolicy* policy = nullptr;
-};
-
 class Blueprint {
  public:
   // Throws ConfigError. All references must outlive the blueprint.
@@ -82,7 +63,7 @@ class Blueprint {
   // same rules as `policy`; if there are any, no policy may learn.
   // `background`: with decisions from outside, the policy that decides about packets that are not wanted
   // (PacketSelection); it may not learn. There are VCs for its paths, too.
-  // `later`: policies that may take over (replace_policy), under the conditions of job policies: there are
+  // `later`: policies that may take over (Deciders::replace), under the conditions of job policies: there are
   // VCs and trackers for them, too. They are not called yet and need not outlive the constructor.
   Blueprint(const Dragonfly& topology, const NetworkParams& params, RoutingPolicy& policy,
             const TrafficSource& source, const NetworkOptions& options, const Workload* workload = nullptr,
@@ -90,11 +71,8 @@ class Blueprint {
             const std::vector<JobPolicy>& later = {});
 
   const Dragonfly& topology;
-  // The policies: that of the run, then those of jobs. MessagePart::policy is the index of a packet's policy.
-  std::vector<Decider> deciders;
-  std::optional<Decider> background;  // next to decisions from outside
-  LearningPolicy* learner;            // the first policy, if it learns; else null
-  HopTimes hop_times{};               // times of hops, for the learner
+  Deciders deciders;
+  HopTimes hop_times{};  // times of hops, for the learner
   const TrafficSource& source;
   const Workload* workload;  // null: open loop
   NetworkOptions options;
@@ -106,8 +84,7 @@ class Blueprint {
   bool timed_start;    // link_start = "timer"
   bool cut_through;
   bool decide_on_arrival;
-  std::optional<AfterRefusal> after_refusal;  // null: each policy's own rule
-  bool compares_vcs;                          // the network's convention: PolicyEnvironment
+  bool compares_vcs;  // the network's convention: PolicyEnvironment
   Arbitration arbitration;
   bool transit_first;  // hosts' input ports come after all others
   std::uint32_t output_buffer;
@@ -128,35 +105,14 @@ class Blueprint {
   // Then one pass of the allocator over one word may be all.
   std::uint32_t edge_depth = 1;
   bool single_cycle_crossbar = false;
-  bool by_service = false;                        // plain least-recently-served arbitration
-  bool single_paths = false;                      // has_single_paths() of the topology
-  LinkClass global_class = LinkClass::kHost;      // the topology's class of global links
-  DecisionScope scope = DecisionScope::kNowhere;  // scope of the first policy
+  bool by_service = false;                    // plain least-recently-served arbitration
+  bool single_paths = false;                  // has_single_paths() of the topology
+  LinkClass global_class = LinkClass::kHost;  // the topology's class of global links
   Tick signal_delay = 0;  // delay of signals between routers of a group: the latency of a local link
   // Time from a packet's delivery to its source router's receipt of the acknowledgement, wherever the router
   // is: the shortest time over a global link, and the latencies of a local path on both sides. No shorter
   // than the look-ahead, so that acknowledgements may cross between partitions.
   Tick acknowledgement_delay = 0;
-  // The running trackers: those of policies, then those that only observations show.
-  std::vector<TrackerRequest> trackers;
-  std::unique_ptr<const DecisionPlan> decisions;  // null: policies alone route
-  std::uint32_t policies_before = 0;              // replaced policies: Decider::seen holds while it is equal
-
-  // Whether the first policy decides for all packets. `external`: decisions come from outside.
-  [[nodiscard]] bool one_decides(bool external) const noexcept { return !external && deciders.size() == 1; }
-
-  static constexpr std::size_t kMostDeciders = 256;  // MessagePart::policy is a byte
-
-  // Replaces the first policy by another one, which must outlive the blueprint. Throws ConfigError if the VC
-  // ladder has no place for its paths: buffers and VCs are there for the policies with which the network was
-  // made. A policy that learns can neither be replaced nor take over, because reports are in flight. Trackers
-  // run from the start to the end and never restart: a policy is refused if it needs a tracker that does not
-  // run, or runs with other parameters. So the trackers keep their counts.
-  void replace_policy(const std::string& name, RoutingPolicy& other);
-  // A further policy, for jobs, under the conditions that those have which jobs brought along: it must learn
-  // nothing and share the rules for VCs; and it must make do with the VCs and the trackers that are there.
-  // Returns its number. Throws ConfigError.
-  std::uint8_t add_policy(const JobPolicy& other);
 
   [[nodiscard]] ZeroLoadTimes zero_load_times() const noexcept;
 
@@ -180,14 +136,8 @@ class Blueprint {
 
  private:
   [[nodiscard]] BufferSizes buffer_sizes() const noexcept;
-  [[nodiscard]] std::vector<std::uint8_t> running_trackers(const std::string& field, const std::string& name,
-                                                           const RoutingPolicy& policy) const;
-  [[nodiscard]] AfterRefusal after_refusal_of(const RoutingPolicy& policy) const noexcept;
   void number_ports();
   void cut(std::uint32_t hosts_per_partition);
-  void add_deciders(RoutingPolicy& first, const std::vector<JobPolicy>& others, RoutingPolicy* background);
-  // The plan of the policy's rows. Throws ConfigError if the policy cannot work with them.
-  [[nodiscard]] std::unique_ptr<const ObservationPlan> sight_of(RoutingPolicy& of) const;
 };
 
 }  // namespace dragonfly

@@ -38,7 +38,7 @@ void count_delivery(PartitionState& s, std::uint32_t index, TimePs delivered) {
     begin.arrived_latency_ps += latency;
   }
   if (options.group_latency) {
-    const std::size_t row = packet.source_host / s.plan.topology.hosts_per_group();
+    const std::size_t row = s.plan.topology.group_of_host(packet.source_host);
     const std::size_t cell = row * s.plan.topology.num_groups() + packet.destination_group;
     record.group_latency_ps[cell] += latency;
     ++record.group_delivered[cell];

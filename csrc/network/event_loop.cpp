@@ -7,9 +7,9 @@ namespace {
 // Whether only trackers are notified of events, and either one policy at most or an outside policy decides.
 bool is_plain(const PartitionState& s) noexcept {
   const Blueprint& plan = s.plan;
-  const bool one = s.external ? s.pending->selects_all() && !plan.background && plan.learner == nullptr &&
-                                    !s.pending->reports().keeps()
-                              : plan.one_decides(false);
+  const bool one = s.external ? s.pending->selects_all() && !plan.deciders.background &&
+                                    plan.deciders.learner == nullptr && !s.pending->reports().keeps()
+                              : plan.deciders.one_decides(false);
   return one && s.programs == nullptr && !s.store.with_paths && plan.source.route_needs().longest == 0;
 }
 
@@ -21,14 +21,15 @@ GoOn loop_of(const PartitionState& s) noexcept {
   const Routers routers = s.plan.shared_output ? Routers::kShared : queued;
   if (routers == queued && (!s.plan.single_cycle_crossbar || s.store.with_through)) return go_on_general();
   const bool arrival = s.plan.decide_on_arrival;
-  const bool sees = !s.external && s.plan.deciders.front().seen != nullptr;
+  const bool sees = !s.external && s.plan.deciders.policies.front().seen != nullptr;
   if (s.trackers.any() || sees) {
-    return s.external || s.plan.learner != nullptr ? go_on_general() : go_on_tracking(routers, arrival);
+    return s.external || s.plan.deciders.learner != nullptr ? go_on_general()
+                                                            : go_on_tracking(routers, arrival);
   }
   if (s.external) return go_on_external(routers, arrival);
-  if (s.plan.learner != nullptr) return go_on_learner(routers, arrival);
-  return s.plan.scope == DecisionScope::kNowhere ? go_on_minimal(routers, arrival)
-                                                 : go_on_policy(routers, arrival);
+  if (s.plan.deciders.learner != nullptr) return go_on_learner(routers, arrival);
+  return s.plan.deciders.scope == DecisionScope::kNowhere ? go_on_minimal(routers, arrival)
+                                                          : go_on_policy(routers, arrival);
 }
 
 }  // namespace dragonfly

@@ -104,7 +104,7 @@ struct EventLoop {
   }
   static bool external(const State& s) noexcept { return mode.any() ? s.external : kExternal; }
   static bool learns(const State& s) noexcept {
-    return mode.any() ? s.plan.learner != nullptr : mode.source == DecisionSource::kLearner;
+    return mode.any() ? s.plan.deciders.learner != nullptr : mode.source == DecisionSource::kLearner;
   }
 
   // The clock loop.

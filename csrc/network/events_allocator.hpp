@@ -345,7 +345,7 @@ template <Mode mode>
 // The report that travels with the credit to a router of `group`.
 template <Mode mode>
 inline Feedback EventLoop<mode>::report_to(const State& s, std::uint32_t packet, std::uint32_t group) {
-  return external(s) ? Feedback{} : report_of(*s.plan.learner, s.store.packets[packet], group);
+  return external(s) ? Feedback{} : report_of(*s.plan.deciders.learner, s.store.packets[packet], group);
 }
 
 // Notifies trackers, and the hop reports of an outside policy, with the credit for the place that a packet
@@ -363,8 +363,8 @@ inline void EventLoop<mode>::notify_trackers(State& s, std::uint32_t router, std
   if (from.link_class != LinkClass::kHost) {
     const std::uint32_t id = s.input_vcs[(router << input_shift(s)) + index].upstream >> kVcBits;
     const std::uint32_t far = id >> s.plan.port_shift;
-    const std::uint32_t first =
-        s.plan.partition_first_group[s.inputs[s.port_id(router, from.port)].partition] * s.plan.topology.a();
+    const std::uint32_t partition = s.inputs[s.port_id(router, from.port)].partition;
+    const std::uint32_t first = s.plan.topology.first_router(s.plan.partition_first_group[partition]);
     reports.left(packet, s.store.packets[packet], first + far,
                  static_cast<Port>(id - (far << s.plan.port_shift)),
                  now + s.timing.credit_delay[index_of(from.link_class)]);
@@ -422,7 +422,7 @@ template <Mode mode>
 [[gnu::always_inline]] inline bool EventLoop<mode>::refuse(State& s, std::uint32_t router,
                                                            std::uint32_t index, Refusal why, Tick now) {
   if (!is_own_host(s, index)) return false;
-  if (!mode.tracks() && s.plan.deciders.front().after_refusal == AfterRefusal::kKeep) return false;
+  if (!mode.tracks() && s.plan.deciders.policies.front().after_refusal == AfterRefusal::kKeep) return false;
   return refuse_host(s, router, index, why, now);
 }
 
@@ -449,11 +449,11 @@ template <Mode mode>
 template <Mode mode>
 inline AfterRefusal EventLoop<mode>::after_refusal_of(const State& s, std::uint32_t router,
                                                       std::uint32_t packet) {
-  if (s.plan.after_refusal == AfterRefusal::kKeep) return AfterRefusal::kKeep;
+  if (s.plan.deciders.after_refusal == AfterRefusal::kKeep) return AfterRefusal::kKeep;
   const Packet& head = s.store.packets[packet];
   if (head.plan == Plan::kRouted || head.destination_group == s.group_of[router]) return AfterRefusal::kKeep;
-  const std::size_t decider = s.plan.deciders.size() > 1 ? s.store.messages[packet].policy : 0U;
-  return s.plan.deciders[decider].after_refusal;
+  const std::size_t decider = s.plan.deciders.policies.size() > 1 ? s.store.messages[packet].policy : 0U;
+  return s.plan.deciders.policies[decider].after_refusal;
 }
 
 template <Mode mode>

@@ -33,10 +33,10 @@ template <Mode mode>
   if (mode.source == DecisionSource::kMinimal) return false;
   if (packet.plan == Plan::kRouted) return false;
   if (learns(s)) {  // true everywhere, while the packet has not reached its group
-    return packet.destination_group != group ||
-           (s.plan.learner->decides_about_arrivals() && reports_arrival(s.plan.topology, packet, input_port));
+    return packet.destination_group != group || (s.plan.deciders.learner->decides_about_arrivals() &&
+                                                 reports_arrival(s.plan.topology, packet, input_port));
   }
-  return has_choice(s.plan.scope, s.plan.topology, packet, router, group, input_port);
+  return has_choice(s.plan.deciders.scope, s.plan.topology, packet, router, group, input_port);
 }
 
 // A packet without a choice goes on at once. The others wait until all other events of this time have
@@ -52,7 +52,7 @@ template <Mode mode>
     return;
   }
   if (kExternal) s.pending->prefetch_counts(s.first_router + router, packet.destination_group);
-  if (kExternal || (mode.any() && !s.plan.one_decides(s.external))) {
+  if (kExternal || (mode.any() && !s.plan.deciders.one_decides(s.external))) {
     s.unrouted.push_back({packet_index, input_vc});
     return;
   }
@@ -60,13 +60,15 @@ template <Mode mode>
   const Port input_port = s.plan.input_index[index].port;
   if (!needs_decision(s, packet, s.first_router + router, group, input_port)) {
     if (learns(s)) {
-      note_arrival(packet, *s.plan.learner, s.plan.topology.is_global(input_port), s.timing.quantum_ps);
+      note_arrival(packet, *s.plan.deciders.learner, s.plan.topology.is_global(input_port),
+                   s.timing.quantum_ps);
     }
     follow(s, packet_index, router, index, now);
     return;
   }
   if (learns(s) && packet.destination_group != group) {  // its row has time to come
-    s.plan.learner->prefetch_row(s.first_router + router, s.plan.learner->row_of(packet, group));
+    s.plan.deciders.learner->prefetch_row(s.first_router + router,
+                                          s.plan.deciders.learner->row_of(packet, group));
   }
   s.unrouted.push_back({packet_index, input_vc});
 }
@@ -128,7 +130,7 @@ template <Mode mode>
     }
   } else if (external(s)) {
     decide_by_background(s, now);
-  } else if (mode.any() && s.plan.deciders.size() > 1) {
+  } else if (mode.any() && s.plan.deciders.policies.size() > 1) {
     decide_by_jobs(s, now);
   } else {
     decide_by_policy<false>(s, 0, now);
@@ -139,7 +141,7 @@ template <Mode mode>
 template <Mode mode>
 template <bool kShared>
 inline void EventLoop<mode>::decide_by_policy(State& s, std::uint32_t decider, Tick now) {
-  const Decider& who = s.plan.deciders[decider];
+  const Decider& who = s.plan.deciders.policies[decider];
   if (who.scope == DecisionScope::kNowhere) {
     for (const State::Unrouted& unrouted : s.unrouted) {
       if (!kShared || s.store.messages[unrouted.packet].policy == decider) {
@@ -163,11 +165,11 @@ inline void EventLoop<mode>::decide_by_policy(State& s, std::uint32_t decider, T
 template <Mode mode>
 [[gnu::noinline]] void EventLoop<mode>::decide_by_jobs(State& s, Tick now) {
   TrackedNumbers& tracked = s.trackers.numbers();
-  for (std::uint32_t decider = 0; decider < s.plan.deciders.size(); ++decider) {
-    tracked.policy_trackers = &s.plan.deciders[decider].trackers;
+  for (std::uint32_t decider = 0; decider < s.plan.deciders.policies.size(); ++decider) {
+    tracked.policy_trackers = &s.plan.deciders.policies[decider].trackers;
     decide_by_policy<true>(s, decider, now);
   }
-  tracked.policy_trackers = &s.plan.deciders.front().trackers;
+  tracked.policy_trackers = &s.plan.deciders.policies.front().trackers;
 }
 
 // The outside policy's decisions are raised first: they show packets, and count decisions, as they are before
@@ -179,12 +181,12 @@ template <Mode mode>
     s.pending->consider(context, unrouted.packet, unrouted.input_vc, context.input_port(), now);
   }
   s.view.now = now;
-  const auto place = static_cast<std::uint32_t>(s.plan.deciders.size());
-  if (s.plan.background->scope == DecisionScope::kNowhere) {
+  const auto place = static_cast<std::uint32_t>(s.plan.deciders.policies.size());
+  if (s.plan.deciders.background->scope == DecisionScope::kNowhere) {
     for (const State::Unrouted& unrouted : s.unrouted) {
       follow(s, unrouted, now);
     }
-  } else if (s.plan.background->seen != nullptr) {
+  } else if (s.plan.deciders.background->seen != nullptr) {
     call_policy<PolicyKind::kSeeing, false>(s, place, now);
   } else {
     call_policy<PolicyKind::kPlain, false>(s, place, now);
@@ -197,14 +199,15 @@ template <Mode mode>
 template <typename EventLoop<mode>::PolicyKind kind, bool kShared>
 inline void EventLoop<mode>::call_policy(State& s, std::uint32_t decider, Tick now) {
   constexpr bool learning = kind == PolicyKind::kLearner;
-  const Decider& who = decider < s.plan.deciders.size() ? s.plan.deciders[decider] : *s.plan.background;
+  const Decider& who = decider < s.plan.deciders.policies.size() ? s.plan.deciders.policies[decider]
+                                                                 : *s.plan.deciders.background;
   ObservationTable* table = nullptr;
   if constexpr (kind == PolicyKind::kSeeing) {
-    s.tables.resize(s.plan.deciders.size() + 1);
+    s.tables.resize(s.plan.deciders.policies.size() + 1);
     State::Table& own = s.tables[decider];
-    if (own.rows == nullptr || own.of != s.plan.policies_before) {
+    if (own.rows == nullptr || own.of != s.plan.deciders.policies_before) {
       own.rows = std::make_unique<ObservationTable>(*who.seen, s.first_router, s.num_routers);
-      own.of = s.plan.policies_before;
+      own.of = s.plan.deciders.policies_before;
     }
     table = own.rows.get();
     table->clear();

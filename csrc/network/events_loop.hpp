@@ -144,7 +144,7 @@ template <Mode mode>
       if (learns(s)) {
         feedback = s.feedback[link].take();
         const std::uint32_t row = s.feedback[link].ahead(kRowsAhead).row;
-        s.plan.learner->prefetch_row(
+        s.plan.deciders.learner->prefetch_row(
             s.first_router + (ring.ahead(kRowsAhead).item >> kVcBits >> s.plan.port_shift),
             pick(row != kNil, row, 0U));
       }

@@ -140,7 +140,8 @@ template <Mode mode>
   if (learns(s) && feedback.row != kNil) {
     const std::uint32_t router = id >> s.plan.port_shift;
     const auto port = static_cast<Port>(id - (router << s.plan.port_shift));
-    s.plan.learner->learn(s.first_router + router, port, feedback.row, feedback.target_ns, s.plan.to_ps(now));
+    s.plan.deciders.learner->learn(s.first_router + router, port, feedback.row, feedback.target_ns,
+                                   s.plan.to_ps(now));
   }
   if (mode.tracks()) s.trackers.occupancy_changed(id >> s.plan.port_shift, output.link_class);
   if (shared_output(s)) {

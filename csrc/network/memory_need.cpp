@@ -27,7 +27,7 @@ std::string gigabytes(std::uint64_t bytes) {
 
 std::uint64_t bytes_of_trackers(const Blueprint& plan) noexcept {
   std::uint64_t bytes = 0;
-  for (const TrackerRequest& request : plan.trackers) {
+  for (const TrackerRequest& request : plan.deciders.trackers) {
     if (request.info->bytes != nullptr) bytes += request.info->bytes(plan.topology);
   }
   return bytes;
@@ -38,9 +38,9 @@ std::uint64_t bytes_of_observations(const Blueprint& plan) noexcept {
   const auto add = [&](const ObservationPlan* shown) {
     if (shown != nullptr) bytes += shown->bytes() + ObservationWriter::bytes(*shown);
   };
-  add(plan.decisions.get());
-  for (const Decider& decider : plan.deciders) add(decider.seen.get());
-  if (plan.background) add(plan.background->seen.get());
+  add(plan.deciders.outside.get());
+  for (const Decider& decider : plan.deciders.policies) add(decider.seen.get());
+  if (plan.deciders.background) add(plan.deciders.background->seen.get());
   return bytes;
 }
 
@@ -64,7 +64,8 @@ MemoryNeed memory_need(const Blueprint& plan) noexcept {
   const std::uint64_t drawn = plan.source.drawn_packets() > 0 ? sizeof(PrefetchedDestinations) : 0;
   const std::uint64_t program =
       plan.workload == nullptr ? 0 : HostPrograms::host_bytes() + plan.workload->task_bytes() / hosts;
-  const std::uint64_t tables = plan.learner == nullptr ? 0 : plan.learner->shape(plan.topology).bytes();
+  const std::uint64_t tables =
+      plan.deciders.learner == nullptr ? 0 : plan.deciders.learner->shape(plan.topology).bytes();
   return {.routers = routers * (ports + (input_vc << plan.input_shift) +
                                 (plan.ready_words + 3) * sizeof(std::uint64_t)),
           .hosts = hosts * (sizeof(HostSender) + sizeof(SourceCursor) + sizeof(std::uint64_t) + drawn +

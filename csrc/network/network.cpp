@@ -19,7 +19,7 @@ Network::Network(std::unique_ptr<Blueprint> blueprint)
     : plan_{(require_memory(*blueprint), std::move(blueprint))},
       pool_{std::min(plan_->options.threads, plan_->num_partitions())} {
   const std::uint32_t n = plan_->num_partitions();
-  if (plan_->learner != nullptr) plan_->learner->prepare(plan_->topology, plan_->hop_times);
+  if (plan_->deciders.learner != nullptr) plan_->deciders.learner->prepare(plan_->topology, plan_->hop_times);
   partitions_.reserve(n);
   for (std::uint32_t i = 0; i < n; ++i) partitions_.emplace_back(*plan_, i);
   stops_.assign(n, Stop::kEnd);
@@ -202,7 +202,7 @@ void Network::set_job_policies(std::uint32_t job, const JobPolicies& policies) {
     throw ConfigError{"job", std::to_string(job), "a job of this run"};
   }
   for (const std::uint8_t policy : policies) {
-    if (policy >= plan_->deciders.size()) {
+    if (policy >= plan_->deciders.policies.size()) {
       throw ConfigError{"policies", std::to_string(policy), "the number of a policy of this run"};
     }
   }

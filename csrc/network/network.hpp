@@ -47,10 +47,12 @@ class Network {
   // run goes on as it would have.
   void receive_messages();
   // Between runs: replaces the deciding policy. Throws ConfigError, see Blueprint.
-  void replace_policy(const std::string& name, RoutingPolicy& policy) { plan_->replace_policy(name, policy); }
+  void replace_policy(const std::string& name, RoutingPolicy& policy) {
+    plan_->deciders.replace(name, policy);
+  }
 
   // Between runs: a further one, for jobs. Throws ConfigError, see Blueprint.
-  std::uint8_t add_policy(const JobPolicy& policy) { return plan_->add_policy(policy); }
+  std::uint8_t add_policy(const JobPolicy& policy) { return plan_->deciders.add(policy); }
   // Between runs: replaces the policies of packets that hosts of a job send from now on; packets that have
   // left their source queues keep the earlier policies. Throws ConfigError.
   void set_job_policies(std::uint32_t job, const JobPolicies& policies);

@@ -33,7 +33,7 @@ struct MessagePart {
   std::uint32_t number = 0;   // k-th message of its source host
   std::uint32_t tag = 0;      // the sender's
   std::uint32_t packets = 0;  // packets of the whole message; 0: from an open-loop source, never complete
-  std::uint8_t policy = 0;    // index of its policy in Blueprint::deciders
+  std::uint8_t policy = 0;    // index of its policy in Deciders::policies
   Lane lane{};                // index into Job::policies of its job
   Tick sent = 0;              // given to the source queue
   void archive(Archive& archive) { archive(number, tag, packets, policy, lane, sent); }

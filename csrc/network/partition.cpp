@@ -69,7 +69,7 @@ void Partition::close_window() {
     OpenWork& work = s_.programs->open_work();
     if (!work.sent_elsewhere.empty()) s_.messages_out.messages.resize(s_.plan.num_partitions());
     for (const std::uint32_t host : work.sent_elsewhere) {
-      const std::uint32_t group = s_.plan.topology.group_of(s_.plan.topology.router_of_host(host));
+      const std::uint32_t group = s_.plan.topology.group_of_host(host);
       ++s_.messages_out.messages[s_.plan.partition_of_group[group]];
     }
     work.sent_elsewhere.clear();
@@ -80,7 +80,8 @@ void Partition::close_window() {
 
 void Partition::start_external() noexcept {
   s_.external = s_.pending != nullptr;
-  if (s_.plan.background) s_.trackers.numbers().policy_trackers = &s_.plan.background->trackers;
+  if (s_.plan.deciders.background)
+    s_.trackers.numbers().policy_trackers = &s_.plan.deciders.background->trackers;
 }
 
 void Partition::reset_statistics(Tick now) {

@@ -28,10 +28,10 @@ PartitionState::PartitionState(const Blueprint& blueprint, std::uint32_t index_i
     : plan{blueprint},
       timing{blueprint.timing},
       index{index_in},
-      first_router{blueprint.partition_first_group[index] * blueprint.topology.a()},
-      num_routers{blueprint.partition_first_group[index + 1] * blueprint.topology.a() - first_router},
-      first_host{first_router * blueprint.topology.p()},
-      num_hosts{num_routers * blueprint.topology.p()},
+      first_router{blueprint.topology.first_router(blueprint.partition_first_group[index])},
+      num_routers{blueprint.topology.first_router(blueprint.partition_first_group[index + 1]) - first_router},
+      first_host{blueprint.topology.first_host(first_router)},
+      num_hosts{blueprint.topology.first_host(first_router + num_routers) - first_host},
       next_edge{1},
       ports{num_routers, blueprint.topology.radix(), blueprint.queue_stride},
       output_stalls(ports.size()),
@@ -48,7 +48,7 @@ PartitionState::PartitionState(const Blueprint& blueprint, std::uint32_t index_i
       edges(std::size_t{edge_words} * blueprint.edge_depth),
       edge_planned(blueprint.edge_depth),
       credits(blueprint.topology.num_link_classes()),
-      feedback(blueprint.learner != nullptr ? credits.size() : 0),
+      feedback(blueprint.deciders.learner != nullptr ? credits.size() : 0),
       arrivals(blueprint.topology.num_link_classes()),
       departures(kDepartures, SlotLists{departure_horizon(timing), ports.size()}),
       hosts_due{timing.horizon, num_hosts},
@@ -81,8 +81,8 @@ PartitionState::PartitionState(const Blueprint& blueprint, std::uint32_t index_i
   store.with_through = blueprint.shared_output || timing.crossbar_latency > 0;
   store.with_paths = blueprint.options.record.packet_log;
   store.with_messages = blueprint.workload != nullptr;
-  if (blueprint.decisions) {
-    const DecisionPlan& plan_of_decisions = *blueprint.decisions;
+  if (blueprint.deciders.outside) {
+    const DecisionPlan& plan_of_decisions = *blueprint.deciders.outside;
     store.open.emplace(plan_of_decisions.most_open,
                        plan_of_decisions.environment.flag("keep_transitions") ? plan_of_decisions.rows.bytes()
                                                                               : std::size_t{0},
@@ -128,7 +128,9 @@ void PartitionState::build_ports() {
       output.peer_partition = static_cast<std::uint16_t>(index);
       std::uint32_t upstream = kNil;
       if (link == LinkClass::kHost) {
-        upstream = router * topology.p() + port;
+        if (topology.has_hosts(first_router + router)) {
+          upstream = topology.first_host(first_router + router) - first_host + port;
+        }
       } else {
         for (std::uint32_t vc = 0; vc < output.vcs; ++vc) {
           output.queues()[vc].credits = static_cast<std::uint16_t>(buffer_behind(output));
@@ -136,7 +138,8 @@ void PartitionState::build_ports() {
         if (const Endpoint far = topology.neighbor(first_router + router, port); far.port != kNoPort) {
           const std::uint32_t group = topology.group_of(far.router);
           const std::uint16_t partition = plan.partition_of_group[group];
-          const std::uint32_t local = far.router - plan.partition_first_group[partition] * topology.a();
+          const std::uint32_t local =
+              far.router - topology.first_router(plan.partition_first_group[partition]);
           output.peer_partition = partition;
           output.peer = (local << plan.input_shift) + plan.first_input_vc[far.port];
           inputs[id] = {.partition = partition, .group = static_cast<std::uint16_t>(group)};

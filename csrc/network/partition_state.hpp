@@ -315,10 +315,10 @@ struct PartitionState {
   std::unique_ptr<PendingDecisions> pending;  // null: packets are never routed from outside
   bool external = false;                      // an outside policy decides
   std::array<RouteChoice, 32> choices{};
-  // The rows that the decisions of one of Blueprint::deciders, or of its background policy, show.
+  // The rows that the decisions of one of Deciders::policies, or of its background policy, show.
   struct Table {
     std::unique_ptr<ObservationTable> rows;
-    std::uint32_t of = 0;  // Blueprint::policies_before when it was made
+    std::uint32_t of = 0;  // Deciders::policies_before when it was made
   };
   std::vector<Table> tables;  // [decider]; last: background
 

@@ -8,7 +8,7 @@ namespace dragonfly {
 PartitionTrackers::PartitionTrackers(const Blueprint& plan, std::uint32_t first_router,
                                      std::uint32_t num_routers)
     : first_router_{first_router}, global_class_{plan.global_class} {
-  numbers_.policy_trackers = &plan.deciders.front().trackers;
+  numbers_.policy_trackers = &plan.deciders.policies.front().trackers;
   TrackerSite site{.topology = plan.topology,
                    .first_router = first_router,
                    .num_routers = num_routers,
@@ -26,7 +26,7 @@ PartitionTrackers::PartitionTrackers(const Blueprint& plan, std::uint32_t first_
         .wire_packets = static_cast<double>(there_and_back) / static_cast<double>(timing.packet[link]),
         .packet_ps = static_cast<double>(plan.to_ps(timing.packet[link]))};
   }
-  for (const TrackerRequest& request : plan.trackers) {
+  for (const TrackerRequest& request : plan.deciders.trackers) {
     auto tracker = request.info->make(*request.info, request.parameters, site);
     const TrackedEvents events = tracker->events();
     on_occupancy_ = on_occupancy_ || events.global_occupancy;

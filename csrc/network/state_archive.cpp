@@ -24,14 +24,14 @@ void archive_sheets(Archive& archive, PartitionState& s) {
   s.tables.resize(static_cast<std::size_t>(count));
   for (std::size_t i = 0; i < count; ++i) {
     PartitionState::Table& table = s.tables[i];
-    bool in_use = table.rows != nullptr && table.of == s.plan.policies_before;
+    bool in_use = table.rows != nullptr && table.of == s.plan.deciders.policies_before;
     archive(in_use);
     if (!in_use) continue;
     if (archive.reads()) {
-      const bool background = i == s.plan.deciders.size();
-      const Decider& who = background ? *s.plan.background : s.plan.deciders[i];
+      const bool background = i == s.plan.deciders.policies.size();
+      const Decider& who = background ? *s.plan.deciders.background : s.plan.deciders.policies[i];
       table = {.rows = std::make_unique<ObservationTable>(*who.seen, s.first_router, s.num_routers),
-               .of = s.plan.policies_before};
+               .of = s.plan.deciders.policies_before};
     }
     archive(*table.rows);
   }
@@ -99,8 +99,8 @@ void PartitionState::archive(Archive& archive) {
   archive(trackers, view.now, external);
   if (pending != nullptr) archive(*pending);
   archive_sheets(archive, *this);
-  if (archive.reads() && external && plan.background) {
-    trackers.numbers().policy_trackers = &plan.background->trackers;
+  if (archive.reads() && external && plan.deciders.background) {
+    trackers.numbers().policy_trackers = &plan.deciders.background->trackers;
   }
 }
 

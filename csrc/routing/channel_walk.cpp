@@ -23,7 +23,7 @@ class Walker {
   ChannelWalk walk() {
     for (std::uint32_t from = 0; from < topology_.num_routers(); ++from) {
       for (std::uint32_t to = 0; to < topology_.num_routers(); ++to) {
-        if (from == to) continue;
+        if (from == to || !topology_.has_hosts(from) || !topology_.has_hosts(to)) continue;
         for (std::uint32_t number = 0; number < topology_.trunking(); ++number) start(from, to, number);
       }
     }
@@ -33,8 +33,8 @@ class Walker {
  private:
   Packet packet_between(std::uint32_t from, std::uint32_t to, std::uint32_t number) const {
     Packet packet;
-    packet.source_host = from * topology_.p();
-    packet.destination_host = to * topology_.p();
+    packet.source_host = topology_.first_host(from);
+    packet.destination_host = topology_.first_host(to);
     packet.destination_router = to;
     packet.destination_group = static_cast<std::uint16_t>(topology_.group_of(to));
     packet.number = number;
@@ -62,7 +62,7 @@ class Walker {
           continue;
         }
         for (std::uint32_t i = 0; i < topology_.a(); ++i) {
-          nonminimal.router = group * topology_.a() + i;
+          nonminimal.router = topology_.router_at(group, i);
           if (kind == NonMinimalKind::kL &&
               (nonminimal.router == router || nonminimal.router == packet.destination_router)) {
             continue;
@@ -80,8 +80,9 @@ class Walker {
     const std::uint32_t own = topology_.group_of(router);
     if (!policy_.any_gateway() || topology_.trunking() < 2) return all;
     if (packet.hops > 0 || packet.destination_group == own) return all;
-    const Endpoint* const near = topology_.links_between(own, packet.destination_group);
-    for (std::uint32_t k = 0; k < topology_.trunking(); ++k) all.insert(near[k].router);
+    for (const Endpoint& near : topology_.links_between(own, packet.destination_group)) {
+      all.insert(near.router);
+    }
     return all;
   }
 

@@ -57,8 +57,7 @@ enum class ActionMode : std::uint8_t {
     case DecisionScope::kSourceAround:
       return false;
     case DecisionScope::kSourceGroup:
-      return packet.hops == 1 && !packet.non_minimal &&
-             group == topology.group_of(topology.router_of_host(packet.source_host));
+      return packet.hops == 1 && !packet.non_minimal && group == topology.group_of_host(packet.source_host);
     case DecisionScope::kMinimalPath:
       return !packet.non_minimal;
     case DecisionScope::kProgressive:

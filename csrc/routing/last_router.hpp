@@ -39,7 +39,7 @@ namespace dragonfly {
       return nonminimal.router;
     }
   }
-  return from == destination_group ? router : topology.links_between(destination_group, from)->router;
+  return from == destination_group ? router : topology.links_between(destination_group, from).front().router;
 }
 
 }  // namespace dragonfly

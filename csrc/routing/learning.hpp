@@ -58,9 +58,8 @@ struct LearningRule {
 [[nodiscard]] inline bool reports_arrival(const Dragonfly& topology, const Packet& packet,
                                           Port input_port) noexcept {
   if (topology.is_global(input_port)) return true;
-  return topology.has_meshes()
-             ? packet.hops > 1
-             : topology.group_of(topology.router_of_host(packet.source_host)) != packet.destination_group;
+  return topology.has_meshes() ? packet.hops > 1
+                               : topology.group_of_host(packet.source_host) != packet.destination_group;
 }
 
 // Called at every router outside the destination group, and for arrivals there if its tables have values for
@@ -81,13 +80,13 @@ class LearningPolicy : public RoutingPolicy {
     const std::uint32_t rows = rows_ == TableRows::kRouter      ? topology.num_routers()
                                : rows_ == TableRows::kGroupSlot ? others * topology.p()
                                                                 : others;
-    return {topology.num_routers(), rows > 0 ? rows : 1U, topology.radix() - topology.p()};
+    return {topology.num_routers(), rows > 0 ? rows : 1U, topology.num_network_ports()};
   }
   // Once, before the first packet. The topology must outlive the policy.
   void prepare(const Dragonfly& topology, const HopTimes& times) {
     topology_ = &topology;
     times_ = times;
-    first_port_ = topology.p();
+    first_port_ = topology.first_local_port();
     slots_ = rows_ == TableRows::kGroupSlot ? topology.p() : 1U;
     table_.resize(shape(topology));
     if (rows_ != TableRows::kRouter && topology.num_groups() == 1) return;  // no row has a meaning

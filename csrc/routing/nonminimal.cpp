@@ -27,7 +27,7 @@ std::uint32_t usable_links(const RouteContext& context, bool avoid_destination) 
 
 // Whether each global link leads to a group of its own: then the router's links lead to all other groups.
 bool has_all_links(const Dragonfly& topology) noexcept {
-  return topology.trunking() == 1 && topology.num_groups() == topology.a() * topology.h() + 1;
+  return topology.trunking() == 1 && topology.num_groups() == topology.global_positions() + 1;
 }
 
 // Draws like draw_own_link(), without reading every link, where all links are alike.
@@ -35,7 +35,7 @@ std::uint16_t draw_any_own_link(const RouteContext& context, RandomStream& rando
   const Dragonfly& topology = context.topology();
   std::uint32_t left_out = topology.h();  // by that link the router reaches the destination
   if (avoid_destination && context.packet().destination_group != context.group()) {
-    const Endpoint link = *topology.links_between(context.group(), context.packet().destination_group);
+    const Endpoint link = topology.links_between(context.group(), context.packet().destination_group).front();
     if (link.router == context.router()) left_out = link.port - topology.first_global_port();
   }
   const std::uint32_t count = topology.h() - (left_out < topology.h() ? 1 : 0);
@@ -69,7 +69,7 @@ std::uint16_t detail::draw_own_link(const RouteContext& context, RandomStream& r
 
 std::uint32_t detail::draw_own_router(const RouteContext& context, RandomStream& random) {
   const Dragonfly& topology = context.topology();
-  const std::uint32_t first = context.group() * topology.a();
+  const std::uint32_t first = topology.first_router(context.group());
   const std::uint32_t own = context.router();
   const std::uint32_t other = excluded_beside(context);
   const std::uint32_t excluded = other == own ? 1 : 2;

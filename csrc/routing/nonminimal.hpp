@@ -88,8 +88,8 @@ namespace detail {
   nonminimal.group = own_link ? detail::draw_own_link(context, random, avoid_destination_group)
                               : detail::draw_group(context, random, avoid_destination_group);
   if (nonminimal.exists() && visits_router(kind)) {
-    const std::uint32_t a = context.topology().a();
-    nonminimal.router = nonminimal.group * a + random.below(a);
+    const Dragonfly& topology = context.topology();
+    nonminimal.router = topology.router_at(nonminimal.group, random.below(topology.a()));
   }
   return nonminimal;
 }

@@ -21,9 +21,9 @@ std::uint32_t columns_of(TrackedPer per, const Dragonfly& topology) {
     case TrackedPer::kAcknowledged:
       break;
     case TrackedPer::kPort:
-      return topology.radix() - topology.p();
+      return topology.num_network_ports();
     case TrackedPer::kGroupLink:
-      return topology.a() * topology.h();
+      return topology.global_positions();
     case TrackedPer::kGroup:
       return topology.num_groups() - 1;
     case TrackedPer::kPeer:
@@ -37,8 +37,8 @@ std::uint32_t columns_of(TrackedPer per, const Dragonfly& topology) {
 ObservationLayout::ObservationLayout(const Dragonfly& topology, const DecisionSpec& spec,
                                      const BufferSizes& buffers, double quantum_ns,
                                      const std::vector<TrackerRequest>& trackers)
-    : first_port_{topology.p()},
-      num_ports_{topology.radix() - topology.p()},
+    : first_port_{topology.first_local_port()},
+      num_ports_{topology.num_network_ports()},
       radix_{topology.radix()},
       num_candidates_{spec.num_candidates()},
       quantum_ns_{static_cast<float>(quantum_ns)},

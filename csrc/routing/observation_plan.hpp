@@ -22,8 +22,8 @@ struct ObservationPlan {
         paths{paths_in},
         quantum_ps{quantum},
         layout{paths_in.topology(), spec, buffers, static_cast<double>(quantum) / kPsPerNs, trackers},
-        first_port{paths_in.topology().p()},
-        num_ports{paths_in.topology().radix() - paths_in.topology().p()},
+        first_port{paths_in.topology().first_local_port()},
+        num_ports{paths_in.topology().num_network_ports()},
         num_candidates{spec.num_candidates()},
         num_actions{spec.action == ActionMode::kPort ? num_ports : num_candidates} {
     if (!by_port()) return;

@@ -26,10 +26,7 @@ Stage stage_of(const GroupVisits& all, const GroupVisits& passed) noexcept {
 Hop PathFollower::routed(const Packet& packet, std::uint32_t router,
                          std::span<const std::uint32_t> route) const {
   const std::size_t position = packet.hops;
-  if (position + 1 >= route.size()) {
-    const auto slot = packet.destination_host - router * topology_->p();
-    return {static_cast<Port>(slot), 0};
-  }
+  if (position + 1 >= route.size()) return {topology_->host_port(packet.destination_host), 0};
   const Port port = topology_->port_to(router, route[position + 1]);
   if (ladder_.budget().any_port) return {port, packet.hops};
   const GroupVisits all = group_visits(route, topology_->a());

@@ -79,7 +79,7 @@ class PathFollower {
     }
     const std::uint32_t to = packet.destination_group;
     if (router == packet.destination_router) {
-      return {static_cast<Port>(packet.destination_host - router * topology_->p()), 0};
+      return {topology_->host_port(packet.destination_host), 0};
     }
     const bool minimal = kStraight || packet.plan == Plan::kMinimal;
     const Port port = topology_->only_port(router, group, packet.destination_router, to);
@@ -211,8 +211,7 @@ class PathFollower {
                                         Stage source_stage, std::uint32_t choice,
                                         bool minimal) const noexcept {
     if (router == packet.destination_router) {
-      const auto slot = packet.destination_host - router * topology_->p();
-      return {static_cast<Port>(slot), 0};  // one queue towards a host
+      return {topology_->host_port(packet.destination_host), 0};  // one queue towards a host
     }
     if (has_gateway(packet, group)) {
       return gateway_hop(packet, packet.intermediate_router, router, group, source_stage, choice);
@@ -251,7 +250,7 @@ class PathFollower {
   [[nodiscard]] bool has_single_paths() const noexcept { return topology_->num_choices() == 1; }
   [[nodiscard]] GlobalHop only_global_hop(const Packet& packet, std::uint32_t router, std::uint32_t group,
                                           std::uint32_t to, bool minimal, bool with_router) const noexcept {
-    const Endpoint link = *topology_->links_between(group, to);
+    const Endpoint link = topology_->links_between(group, to).front();
     const auto hops = static_cast<std::uint8_t>(packet.hops + (link.router == router ? 0 : 1));
     return {link, ladder_.vc(Stage::kSource, true, minimal, with_router, hops, 0)};
   }

@@ -15,7 +15,7 @@ namespace dragonfly {
 class PortMasks {
  public:
   [[nodiscard]] static bool work_on(const Dragonfly& topology) noexcept {
-    return topology.has_single_paths() && topology.radix() - topology.p() <= 64;
+    return topology.has_single_paths() && topology.num_network_ports() <= 64;
   }
 
   // Precondition: works_on(topology), which must outlive the masks.
@@ -51,8 +51,8 @@ class PortMasks {
       if (left == 0) return bit_of(topology_.only_port(router, from, target, to));
       return left == 1 ? local : connected;
     }
-    const std::uint32_t gateway = topology_.links_between(from, to)->router;
-    const std::uint32_t rest = topology_.links_between(to, from)->router == target ? 1U : 2U;
+    const std::uint32_t gateway = topology_.links_between(from, to).front().router;
+    const std::uint32_t rest = topology_.links_between(to, from).front().router == target ? 1U : 2U;
     std::uint64_t mask = left > rest ? local : 0U;
     if (left == rest && gateway != router) mask = bit_of(topology_.only_port(router, from, target, to));
     const Behind* behind = &behind_[std::size_t{router} * topology_.h()];
@@ -72,8 +72,8 @@ class PortMasks {
   [[nodiscard]] std::uint32_t hops(const Behind& from, std::uint32_t target,
                                    std::uint32_t to) const noexcept {
     if (from.group == to) return from.router == target ? 0U : 1U;
-    return 1U + (topology_.links_between(from.group, to)->router != from.router ? 1U : 0U) +
-           (topology_.links_between(to, from.group)->router != target ? 1U : 0U);
+    return 1U + (topology_.links_between(from.group, to).front().router != from.router ? 1U : 0U) +
+           (topology_.links_between(to, from.group).front().router != target ? 1U : 0U);
   }
 
   const Dragonfly& topology_;

@@ -18,11 +18,6 @@ struct RemoteHops {
   std::uint32_t last = 0;                  // type of the hop to the destination router
 };
 
-[[nodiscard]] inline std::uint32_t local_type(const Dragonfly& topology, std::uint32_t from,
-                                              std::uint32_t to) noexcept {
-  return to >= from ? to - from : to + topology.a() - from;
-}
-
 // The hops of a packet at `router`, by that non-minimal path or, if there is none, by a shortest path.
 [[nodiscard]] inline RemoteHops remote_hops(const Dragonfly& topology, std::uint32_t router,
                                             std::uint32_t destination_router, std::uint32_t destination_group,
@@ -30,20 +25,20 @@ struct RemoteHops {
   RemoteHops hops;
   const std::uint32_t own = topology.group_of(router);
   if (nonminimal.exists() && nonminimal.kind != NonMinimalKind::kL && nonminimal.group != own) {
-    std::uint32_t at = topology.links_between(nonminimal.group, own)->router;
+    std::uint32_t at = topology.links_between(nonminimal.group, own).front().router;
     // A visit to the destination itself is the last hop.
     if (visits_router(nonminimal.kind) && nonminimal.router != destination_router) {
-      hops.between[0] = local_type(topology, at, nonminimal.router);
+      hops.between[0] = topology.places_ahead(at, nonminimal.router);
       at = nonminimal.router;
     }
     if (nonminimal.group != destination_group) {
-      hops.between[1] =
-          local_type(topology, at, topology.links_between(nonminimal.group, destination_group)->router);
+      hops.between[1] = topology.places_ahead(
+          at, topology.links_between(nonminimal.group, destination_group).front().router);
     }
   }
   const std::uint32_t last_router =
       last_router_before(topology, router, destination_router, destination_group, nonminimal);
-  hops.last = local_type(topology, last_router, destination_router);
+  hops.last = topology.places_ahead(last_router, destination_router);
   return hops;
 }
 

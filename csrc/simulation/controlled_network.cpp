@@ -9,8 +9,8 @@ namespace dragonfly {
 
 ControlledNetwork::ControlledNetwork(SimulationSetup setup, TimePs warmup_ps, TimePs duration_ps)
     : simulation_{std::move(setup)},
-      plan_{*simulation_.network().blueprint().decisions},
-      has_background_{simulation_.network().blueprint().background.has_value()},
+      plan_{*simulation_.network().blueprint().deciders.outside},
+      has_background_{simulation_.network().blueprint().deciders.background.has_value()},
       outcomes_{simulation_.network(), plan_},
       seed_{simulation_.network().blueprint().options.seed},
       warmup_ps_{warmup_ps},

@@ -109,10 +109,10 @@ TEST(local_hops_of_all_paths_of_a_small_system_are_those_of_a_walk) {
 
 TEST(a_type_is_how_many_routers_ahead_a_local_link_leads) {
   const Bench bench;
-  CHECK_EQ(local_type(bench.topology, 6, 6), 0U);
-  CHECK_EQ(local_type(bench.topology, 6, 7), 1U);
-  CHECK_EQ(local_type(bench.topology, 7, 6), 5U);
-  CHECK_EQ(local_type(bench.topology, 11, 8), 3U);
+  CHECK_EQ(bench.topology.places_ahead(6, 6), 0U);
+  CHECK_EQ(bench.topology.places_ahead(6, 7), 1U);
+  CHECK_EQ(bench.topology.places_ahead(7, 6), 5U);
+  CHECK_EQ(bench.topology.places_ahead(11, 8), 3U);
 }
 
 TEST(every_local_link_of_a_path_behind_its_first_group_counts_once) {

@@ -74,9 +74,9 @@ TEST(a_port_towards_a_group_needs_at_most_one_local_hop_before_the_global_one) {
     for (std::uint32_t router = 0; router < t.num_routers(); ++router) {
       for (std::uint32_t group = 0; group < t.num_groups(); ++group) {
         if (group == t.group_of(router)) continue;
-        const Endpoint* links = t.links_between(t.group_of(router), group);
-        const auto own = static_cast<std::size_t>(std::count_if(
-            links, links + t.trunking(), [&](const Endpoint& end) { return end.router == router; }));
+        const auto links = t.links_between(t.group_of(router), group);
+        const auto own = static_cast<std::size_t>(
+            std::ranges::count_if(links, [&](const Endpoint& end) { return end.router == router; }));
         std::set<Port> used;
         for (std::uint32_t choice = 0; choice < t.trunking(); ++choice) {
           const Port port = t.port_towards_group(router, group, choice);

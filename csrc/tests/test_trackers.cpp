@@ -290,7 +290,7 @@ TEST(a_feature_runs_its_tracker_with_the_parameters_given_else_those_of_the_poli
     all.options.decisions = spec;
     all.options.warms_up = warms_up;
     RoutingEnvironment made{std::move(all), warms_up ? 1'000 * kNs : 0, 1'000 * kNs};
-    const std::vector<TrackerRequest>& running = made.simulation().network().blueprint().trackers;
+    const std::vector<TrackerRequest>& running = made.simulation().network().blueprint().deciders.trackers;
     CHECK_EQ(running.size(), 1U);
     return std::get<double>(running[0].parameters.at("congestion_factor"));
   };

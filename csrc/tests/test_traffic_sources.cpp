@@ -165,7 +165,7 @@ TEST(a_trace_names_the_virtual_channels_that_its_routes_need) {
     return rows.build()->route_needs();
   };
   const auto near = [](std::uint32_t from, std::uint32_t to) {
-    return small().links_between(from, to)->router;
+    return small().links_between(from, to).front().router;
   };
   const std::uint32_t aside = near(0, 1) == 2 ? 3 : 2;
   const std::uint32_t beyond = near(1, 2) == 6 ? 7 : 6;

@@ -39,7 +39,7 @@ struct TrackerBench {
   }
   // The router by which packets enter a group from another one.
   [[nodiscard]] std::uint32_t entry(std::uint32_t to_group, std::uint32_t from_group) const {
-    return topology.links_between(to_group, from_group)->router;
+    return topology.links_between(to_group, from_group).front().router;
   }
 
   Dragonfly topology;

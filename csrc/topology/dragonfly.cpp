@@ -18,10 +18,10 @@ std::vector<Port> Dragonfly::minimal_ports(std::uint32_t router, std::uint32_t d
 
 std::uint32_t Dragonfly::trunked_minimal_hops(std::uint32_t router, std::uint32_t from,
                                               std::uint32_t destination, std::uint32_t to) const noexcept {
-  const Endpoint* near = links_between(from, to);
-  const std::uint32_t* far = far_routers_between(from, to);
+  const auto near = links_between(from, to);
+  const auto far = far_routers_between(from, to);
   std::uint32_t best = 3;
-  for (std::uint32_t k = 0; k < params_.trunking; ++k) {
+  for (std::uint32_t k = 0; k < near.size(); ++k) {
     best = std::min(best, 1U + (near[k].router != router ? 1U : 0U) + (far[k] != destination ? 1U : 0U));
   }
   return best;
@@ -32,25 +32,24 @@ std::uint32_t Dragonfly::trunked_minimal_hops(std::uint32_t router, std::uint32_
 // a shorter path before the step), so the distance falls by exactly one.
 Port Dragonfly::trunked_minimal_port(std::uint32_t router, std::uint32_t from, std::uint32_t destination,
                                      std::uint32_t to, std::uint32_t choice) const noexcept {
-  const Endpoint* near = links_between(from, to);
-  const std::uint32_t* far = far_routers_between(from, to);
+  const auto near = links_between(from, to);
+  const auto far = far_routers_between(from, to);
   const auto hops = [&](std::uint32_t k) {
     return 1U + (near[k].router != router ? 1U : 0U) + (far[k] != destination ? 1U : 0U);
   };
   std::uint32_t best = 3;
-  for (std::uint32_t k = 0; k < params_.trunking; ++k) best = std::min(best, hops(k));
+  for (std::uint32_t k = 0; k < near.size(); ++k) best = std::min(best, hops(k));
   // Among equally short links those of the router itself, if there are any: only they never need a second
   // local hop in this group.
   const bool own =
-      best < 3 &&
-      std::any_of(near, near + params_.trunking, [&](const Endpoint& end) { return end.router == router; });
+      best < 3 && std::ranges::any_of(near, [&](const Endpoint& end) { return end.router == router; });
   const auto eligible = [&](std::uint32_t k) {
     return hops(k) == best && (!own || near[k].router == router);
   };
   std::uint32_t count = 0;
   std::uint32_t near_rank = router - from * params_.a;
   std::uint32_t far_rank = destination - to * params_.a;
-  for (std::uint32_t k = 0; k < params_.trunking; ++k) {
+  for (std::uint32_t k = 0; k < near.size(); ++k) {
     count += eligible(k) ? 1U : 0U;
     near_rank -= near[k].router < router ? 1U : 0U;
     far_rank -= far[k] < destination ? 1U : 0U;
@@ -65,10 +64,10 @@ Port Dragonfly::trunked_minimal_port(std::uint32_t router, std::uint32_t from, s
 
 Port Dragonfly::trunked_port_towards_group(std::uint32_t router, std::uint32_t from, std::uint32_t group,
                                            std::uint32_t choice) const noexcept {
-  const Endpoint* near = links_between(from, group);
-  const auto own = static_cast<std::uint32_t>(std::count_if(
-      near, near + params_.trunking, [&](const Endpoint& end) { return end.router == router; }));
-  if (own == 0) return port_towards(near[choice % params_.trunking], router, from);
+  const auto near = links_between(from, group);
+  const auto own = static_cast<std::uint32_t>(
+      std::ranges::count_if(near, [&](const Endpoint& end) { return end.router == router; }));
+  if (own == 0) return port_towards(near[choice % near.size()], router, from);
   std::uint32_t pick = choice % own;
   std::uint32_t k = 0;
   while (near[k].router != router || pick-- != 0) ++k;

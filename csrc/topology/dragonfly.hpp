@@ -7,6 +7,7 @@
 
 #include <cassert>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "topology/wiring.hpp"
@@ -32,8 +33,8 @@ class Dragonfly : public Wiring {
     if (!has_meshes()) return shaped_minimal_hops(router, from, destination, to);
     if (from == to) return router == destination ? 0U : 1U;
     if (params_.trunking != 1) return trunked_minimal_hops(router, from, destination, to);
-    return 1U + (links_between(from, to)->router != router ? 1U : 0U) +
-           (links_between(to, from)->router != destination ? 1U : 0U);
+    return 1U + (links_between(from, to).front().router != router ? 1U : 0U) +
+           (links_between(to, from).front().router != destination ? 1U : 0U);
   }
 
   // Whether there is one shortest path between any two routers, with at most one hop in each group.
@@ -72,7 +73,7 @@ class Dragonfly : public Wiring {
     if (!has_meshes()) return shaped_minimal_path(router, from, destination, to, choice);
     if (from == to) return {local_port_between(router, destination, from), 0};
     if (params_.trunking != 1) return {trunked_minimal_port(router, from, destination, to, choice), 0};
-    return {port_towards(*links_between(from, to), router, from), 0};
+    return {port_towards(links_between(from, to).front(), router, from), 0};
   }
   [[nodiscard]] Port minimal_port(std::uint32_t router, std::uint32_t destination,
                                   std::uint32_t choice = 0) const noexcept {
@@ -94,7 +95,7 @@ class Dragonfly : public Wiring {
     assert(from == group_of(router) && from != group);
     if (!has_meshes()) return shaped_path_towards_group(router, from, group, choice);
     if (params_.trunking != 1) return {trunked_port_towards_group(router, from, group, choice), 0};
-    return {port_towards(*links_between(from, group), router, from), 0};
+    return {port_towards(links_between(from, group).front(), router, from), 0};
   }
   // Any gateway from group `from` to group `to`, all links between them alike: no path by it has more than
   // diameter() hops. Precondition, for the following functions too: trunking() > 1. `rest`: the rest of the
@@ -147,7 +148,7 @@ class Dragonfly : public Wiring {
     return local_hops(far_router - to * params_.a, destination - to * params_.a);
   }
   template <class Cost>
-  [[nodiscard]] NextHop through_cheapest(const Endpoint* near, std::uint32_t index,
+  [[nodiscard]] NextHop through_cheapest(std::span<const Endpoint> near, std::uint32_t index,
                                          std::uint32_t first_router, std::uint32_t choice,
                                          Cost cost) const noexcept;
 };

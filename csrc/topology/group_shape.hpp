@@ -43,6 +43,9 @@ class GroupShape {
   [[nodiscard]] virtual const std::vector<LocalLinks>& links() const noexcept = 0;
   // The far end of a local link; across(across(x)) == x. Any router can be reached from any other.
   [[nodiscard]] virtual LocalEnd across(const LocalEnd& near) const noexcept = 0;
+  // The first so many routers have hosts, and those from `first_global_router()` on have global links.
+  [[nodiscard]] virtual std::uint32_t host_routers() const noexcept { return routers(); }
+  [[nodiscard]] virtual std::uint32_t first_global_router() const noexcept { return 0; }
   [[nodiscard]] virtual std::string global_class() const { return "global"; }
   // The router that is j-th to get global links where an arrangement deals them out one after another.
   [[nodiscard]] virtual std::uint32_t dealt(std::uint32_t j) const noexcept { return j; }

@@ -23,6 +23,14 @@ std::uint32_t local_ports(const DragonflyParams& params) {
   return params.shape != nullptr ? params.shape->ports() : params.a - 1;
 }
 
+std::uint32_t routers_with_hosts(const DragonflyParams& params) {
+  return params.shape != nullptr ? params.shape->host_routers() : params.a;
+}
+
+std::uint32_t first_with_global_links(const DragonflyParams& params) {
+  return params.shape != nullptr ? params.shape->first_global_router() : 0;
+}
+
 // Checks the sizes that follow from the parameters, and fills in the numbers of routers and groups.
 DragonflyParams validated(DragonflyParams params) {
   if (params.shape != nullptr) params.a = params.shape->routers();
@@ -34,12 +42,14 @@ DragonflyParams validated(DragonflyParams params) {
           params.shape == nullptr ? "radix (p + a - 1 + h)" : "radix (hosts, local and global ports)",
           p + between, range(1, kMaxRadix));
 
-  const std::uint64_t groups = params.g == 0 ? a * h / params.trunking + 1 : params.g;
+  const std::uint64_t positions = (a - first_with_global_links(params)) * h;
+  const std::uint64_t groups = params.g == 0 ? positions / params.trunking + 1 : params.g;
 
   // No product below overflows: groups <= 2^20 + 1 and the other factors are at most 2^10. The table
   // of gateways needs no check of its own: g*g*trunking <= g*(a*h + trunking) <= 2*a*g*h.
   const std::uint64_t routers = groups * a;
-  require(routers * p <= kMaxHosts, "num_hosts (p*a*g)", routers * p, range(1, kMaxHosts));
+  const std::uint64_t hosts = groups * routers_with_hosts(params) * p;
+  require(hosts <= kMaxHosts, "num_hosts (p*a*g)", hosts, range(1, kMaxHosts));
   require(routers * between <= kMaxLinks, "number of links (a*g*(local + global ports))", routers * between,
           range(0, kMaxLinks));
   params.g = static_cast<std::uint32_t>(groups);
@@ -76,8 +86,11 @@ LinkClasses link_classes(const DragonflyParams& params) {
 Numbering::Numbering(const DragonflyParams& params)
     : params_{validated(params)},
       first_global_{params_.p + local_ports(params_)},
+      host_routers_{routers_with_hosts(params_)},
+      first_global_router_{first_with_global_links(params_)},
       classes_{link_classes(params_)},
       routers_per_group_{params_.a},
-      hosts_per_router_{params_.p} {}
+      hosts_per_router_{params_.p},
+      host_routers_per_group_{host_routers_} {}
 
 }  // namespace dragonfly

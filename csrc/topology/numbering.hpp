@@ -1,8 +1,12 @@
 // The numbers of a Dragonfly: counts, meanings of indices, and the classes of its ports.
 //
-// Router r = group * a + local index; host = router * p + slot. Ports of a router: 0..p-1 hosts, then the
-// local ones in the order of the group's shape, then h global ones. Global port position q = local index * h
-// + j of a group (0 <= q < a*h).
+// Router r = group * a + local index. The routers with hosts have p hosts each, numbered in the order of the
+// routers. Ports of a router: 0..p-1 hosts, then the local ones in the order of the group's shape, then h
+// global ones. The shape says which routers of a group have hosts, and which have global links; the ports of
+// the other routers stay dark. Global port position q = index among the routers with global links * h + j.
+//
+// All other code calls these functions to turn a host into a router, a router into a group, or a place in a
+// group into a router: a shape of a group may then number its hosts and links as it likes.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +29,7 @@ struct DragonflyParams {
   std::uint32_t p = 4;         // hosts per router
   std::uint32_t a = 8;         // routers per group; a shape has its own number of routers instead
   std::uint32_t h = 4;         // global ports per router
-  std::uint32_t g = 0;         // groups; 0 = a*h/trunking + 1
+  std::uint32_t g = 0;         // groups; 0: as many as the global ports of a group reach
   std::uint32_t trunking = 1;  // global ports that join a pair of groups
   Arrangement arrangement = Arrangement::kPalmtree;
   std::shared_ptr<const GroupShape> shape = nullptr;  // null: a full mesh
@@ -49,9 +53,18 @@ class Numbering {
 
   [[nodiscard]] std::uint32_t num_groups() const noexcept { return params_.g; }
   [[nodiscard]] std::uint32_t num_routers() const noexcept { return params_.g * params_.a; }
-  [[nodiscard]] std::uint32_t num_hosts() const noexcept { return num_routers() * params_.p; }
+  [[nodiscard]] std::uint32_t num_hosts() const noexcept { return params_.g * hosts_per_group(); }
   [[nodiscard]] std::uint32_t radix() const noexcept { return first_global_ + params_.h; }
-  [[nodiscard]] std::uint32_t hosts_per_group() const noexcept { return params_.a * params_.p; }
+  [[nodiscard]] std::uint32_t hosts_per_group() const noexcept { return host_routers_ * params_.p; }
+  // Routers of a group that have hosts: the first so many.
+  [[nodiscard]] std::uint32_t host_routers() const noexcept { return host_routers_; }
+  // Routers of a group that have global links: from first_global_router() on.
+  [[nodiscard]] std::uint32_t global_routers() const noexcept { return params_.a - first_global_router_; }
+  [[nodiscard]] std::uint32_t first_global_router() const noexcept { return first_global_router_; }
+  // Global ports of a group, connected or not.
+  [[nodiscard]] std::uint32_t global_positions() const noexcept { return global_routers() * params_.h; }
+  // Ports of a router that lead to other routers.
+  [[nodiscard]] std::uint32_t num_network_ports() const noexcept { return radix() - params_.p; }
   [[nodiscard]] std::uint32_t num_local_ports() const noexcept { return first_global_ - params_.p; }
   [[nodiscard]] Port first_local_port() const noexcept { return static_cast<Port>(params_.p); }
   [[nodiscard]] Port first_global_port() const noexcept { return static_cast<Port>(first_global_); }
@@ -75,11 +88,33 @@ class Numbering {
   [[nodiscard]] std::uint32_t local_index_of(std::uint32_t router) const noexcept {
     return router - group_of(router) * params_.a;
   }
+  [[nodiscard]] std::uint32_t first_router(std::uint32_t group) const noexcept { return group * params_.a; }
+  [[nodiscard]] std::uint32_t router_at(std::uint32_t group, std::uint32_t index) const noexcept {
+    return first_router(group) + index;
+  }
+  // The number of places from the router `from` on to the router `to` of its group, counted round the group.
+  [[nodiscard]] std::uint32_t places_ahead(std::uint32_t from, std::uint32_t to) const noexcept {
+    return to >= from ? to - from : to + params_.a - from;
+  }
+
+  [[nodiscard]] bool has_hosts(std::uint32_t router) const noexcept {
+    return all_have_hosts() || local_index_of(router) < host_routers_;
+  }
+  // The host at port 0. Precondition: has_hosts(router), or the router is one past the last.
+  [[nodiscard]] std::uint32_t first_host(std::uint32_t router) const noexcept {
+    const std::uint32_t without = all_have_hosts() ? 0 : group_of(router) * (params_.a - host_routers_);
+    return (router - without) * params_.p;
+  }
   [[nodiscard]] std::uint32_t router_of_host(std::uint32_t host) const noexcept {
-    return hosts_per_router_.divide(host);
+    const std::uint32_t place = hosts_per_router_.divide(host);  // among the routers with hosts
+    if (all_have_hosts()) return place;
+    return place + host_routers_per_group_.divide(place) * (params_.a - host_routers_);
+  }
+  [[nodiscard]] std::uint32_t group_of_host(std::uint32_t host) const noexcept {
+    return group_of(router_of_host(host));
   }
   [[nodiscard]] Port host_port(std::uint32_t host) const noexcept {
-    return static_cast<Port>(host - router_of_host(host) * params_.p);
+    return static_cast<Port>(host - hosts_per_router_.divide(host) * params_.p);
   }
 
  protected:
@@ -88,10 +123,15 @@ class Numbering {
   DragonflyParams params_;  // all of them set
 
  private:
+  [[nodiscard]] bool all_have_hosts() const noexcept { return host_routers_ == params_.a; }
+
   std::uint32_t first_global_;
+  std::uint32_t host_routers_;
+  std::uint32_t first_global_router_;
   LinkClasses classes_;
   FastDivisor routers_per_group_;
   FastDivisor hosts_per_router_;
+  FastDivisor host_routers_per_group_;
 };
 
 }  // namespace dragonfly

@@ -11,10 +11,10 @@ std::uint32_t Dragonfly::shaped_minimal_hops(std::uint32_t router, std::uint32_t
   const std::uint32_t index = router - from * params_.a;
   const std::uint32_t target = destination - to * params_.a;
   if (from == to) return local_paths()->hops(index, target);
-  const Endpoint* const near = links_between(from, to);
-  const std::uint32_t* const far = far_routers_between(from, to);
+  const auto near = links_between(from, to);
+  const auto far = far_routers_between(from, to);
   std::uint32_t best = diameter();
-  for (std::uint32_t k = 0; k < params_.trunking; ++k) {
+  for (std::uint32_t k = 0; k < near.size(); ++k) {
     best = std::min(best, local_paths()->hops(index, near[k].router - from * params_.a) + 1U +
                               local_paths()->hops(far[k] - to * params_.a, target));
   }
@@ -29,13 +29,14 @@ NextHop Dragonfly::shaped_local_path(std::uint32_t from_index, std::uint32_t to_
           static_cast<std::uint8_t>(local_path_hops() - local_paths()->hops(from_index, to_index))};
 }
 
-// Leads over one of those of the `trunking` links at `near` that have the least cost.
+// Leads over one of the links at `near` that have the least cost, all alike.
 template <class Cost>
-NextHop Dragonfly::through_cheapest(const Endpoint* near, std::uint32_t index, std::uint32_t first_router,
-                                    std::uint32_t choice, Cost cost) const noexcept {
+NextHop Dragonfly::through_cheapest(std::span<const Endpoint> near, std::uint32_t index,
+                                    std::uint32_t first_router, std::uint32_t choice,
+                                    Cost cost) const noexcept {
   std::uint32_t least = cost(0);
   std::uint32_t count = 1;
-  for (std::uint32_t k = 1; k < params_.trunking; ++k) {
+  for (std::uint32_t k = 1; k < near.size(); ++k) {
     const std::uint32_t other = cost(k);
     if (other > least) continue;
     count = other < least ? 1 : count + 1;
@@ -56,8 +57,8 @@ NextHop Dragonfly::shaped_minimal_path(std::uint32_t router, std::uint32_t from,
   const std::uint32_t index = router - first;
   const std::uint32_t target = destination - to * params_.a;
   if (from == to) return shaped_local_path(index, target, choice % kChoices);
-  const Endpoint* const near = links_between(from, to);
-  const std::uint32_t* const far = far_routers_between(from, to);
+  const auto near = links_between(from, to);
+  const auto far = far_routers_between(from, to);
   // Among the shortest paths those that leave the group soonest. The next router is one hop nearer to that
   // link, and no link that it may choose is farther away: so local hops get ever lower distances, and
   // positions rise.
@@ -71,7 +72,7 @@ NextHop Dragonfly::shaped_path_towards_group(std::uint32_t router, std::uint32_t
                                              std::uint32_t choice) const noexcept {
   const std::uint32_t first = from * params_.a;
   const std::uint32_t index = router - first;
-  const Endpoint* const near = links_between(from, group);
+  const auto near = links_between(from, group);
   return through_cheapest(near, index, first, choice, [&](std::uint32_t k) {
     return local_paths()->hops(index, near[k].router - first);
   });
@@ -79,18 +80,18 @@ NextHop Dragonfly::shaped_path_towards_group(std::uint32_t router, std::uint32_t
 
 Dragonfly::Gateway Dragonfly::any_gateway(std::uint32_t from, std::uint32_t to,
                                           std::uint32_t choice) const noexcept {
-  const Endpoint* const near = links_between(from, to);
+  const auto near = links_between(from, to);
   const std::uint32_t choices = num_choices();
-  const std::uint32_t scaled = (choice % choices) * params_.trunking;
+  const std::uint32_t scaled = (choice % choices) * static_cast<std::uint32_t>(near.size());
   return {near[scaled / choices].router, scaled % choices};
 }
 
 std::uint32_t Dragonfly::hops_by_gateway(std::uint32_t router, std::uint32_t from, std::uint32_t gateway,
                                          std::uint32_t destination, std::uint32_t to) const noexcept {
-  const Endpoint* const near = links_between(from, to);
-  const std::uint32_t* const far = far_routers_between(from, to);
+  const auto near = links_between(from, to);
+  const auto far = far_routers_between(from, to);
   std::uint32_t behind = local_path_hops();
-  for (std::uint32_t k = 0; k < params_.trunking; ++k) {
+  for (std::uint32_t k = 0; k < near.size(); ++k) {
     if (near[k].router == gateway) behind = std::min(behind, hops_behind(far[k], destination, to));
   }
   const std::uint32_t first = from * params_.a;
@@ -105,8 +106,8 @@ NextHop Dragonfly::path_by_gateway(std::uint32_t router, std::uint32_t from, std
     if (has_meshes()) return {local_port_between(router, gateway, from), 0};
     return shaped_local_path(router - first, gateway - first, choice % kChoices);
   }
-  const Endpoint* const near = links_between(from, to);
-  const std::uint32_t* const far = far_routers_between(from, to);
+  const auto near = links_between(from, to);
+  const auto far = far_routers_between(from, to);
   return through_cheapest(near, router - first, first, choice, [&](std::uint32_t k) {
     return near[k].router == gateway ? hops_behind(far[k], destination, to) : ~0U;
   });

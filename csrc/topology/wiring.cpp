@@ -14,9 +14,9 @@ Wiring::Wiring(const DragonflyParams& params)
 
 void Wiring::connect_groups() {
   const std::uint32_t g = params_.g;
-  const std::uint32_t a = params_.a;
   const std::uint32_t trunking = params_.trunking;
-  const std::uint32_t slots = a * params_.h / trunking;
+  const std::uint32_t routers = global_routers();
+  const std::uint32_t slots = global_positions() / trunking;
   const std::size_t pairs = static_cast<std::size_t>(g) * g * trunking;
   const bool with_far_routers = trunking > 1 || !has_meshes();
   global_links_.resize(static_cast<std::size_t>(num_routers()) * params_.h);
@@ -27,13 +27,12 @@ void Wiring::connect_groups() {
   const auto endpoint = [&](const GlobalEnd& end) {
     if (deals) {  // a port of each router in turn
       const std::uint32_t turn = end.slot * trunking + end.slice;
-      const std::uint32_t index = params_.shape != nullptr ? params_.shape->dealt(turn % a) : turn % a;
-      return Endpoint{end.group * a + index, static_cast<Port>(first_global_port() + turn / a)};
+      const std::uint32_t next = turn % routers;
+      const std::uint32_t index =
+          first_global_router() + (params_.shape != nullptr ? params_.shape->dealt(next) : next);
+      return Endpoint{router_at(end.group, index), static_cast<Port>(first_global_port() + turn / routers)};
     }
-    const std::uint32_t position = end.slice * slots + end.slot;
-    const std::uint32_t index = position / params_.h;
-    return Endpoint{end.group * a + index,
-                    static_cast<Port>(first_global_port() + position - index * params_.h)};
+    return global_port_at(end.group, end.slice * slots + end.slot);
   };
   for (std::uint32_t group = 0; group < g; ++group) {
     for (std::uint32_t slice = 0; slice < trunking; ++slice) {
@@ -62,7 +61,7 @@ void Wiring::list_ports_out() {
     for (std::uint32_t to = 0; to < g; ++to) {
       if (to == from) continue;
       ports_out_[static_cast<std::size_t>(router) * g + to] =
-          port_towards(*links_between(from, to), router, from);
+          port_towards(links_between(from, to).front(), router, from);
     }
   }
 }

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "core/ids.hpp"
@@ -68,14 +69,21 @@ class Wiring : public Numbering {
     return far.port == kNoPort ? Id<void>::kNoneValue : group_of(far.router);
   }
 
-  // The position q of a global port within its group, 0 <= q < a*h. Precondition: the port is a global one.
+  // The position q of a global port within its group, 0 <= q < global_positions(). Precondition: the port is
+  // a global one, of a router with global links.
   [[nodiscard]] std::uint32_t global_position(std::uint32_t router, Port port) const noexcept {
-    return local_index_of(router) * params_.h + (port - first_global_port());
+    return (local_index_of(router) - first_global_router()) * params_.h + (port - first_global_port());
+  }
+  // The global port at that position of the group.
+  [[nodiscard]] Endpoint global_port_at(std::uint32_t group, std::uint32_t position) const noexcept {
+    const std::uint32_t index = position / params_.h;
+    return {router_at(group, first_global_router() + index),
+            static_cast<Port>(first_global_port() + (position - index * params_.h))};
   }
 
-  // The `trunking` links from group `from` to group `to` (from != to): the near ends, in slice order.
-  [[nodiscard]] const Endpoint* links_between(std::uint32_t from, std::uint32_t to) const noexcept {
-    return &gateways_[(static_cast<std::size_t>(from) * params_.g + to) * params_.trunking];
+  // The links from group `from` to group `to`: the near ends, in slice order. A group has none to itself.
+  [[nodiscard]] std::span<const Endpoint> links_between(std::uint32_t from, std::uint32_t to) const noexcept {
+    return {gateways_.data() + first_link(from, to), num_links_between(from, to)};
   }
 
  protected:
@@ -101,12 +109,18 @@ class Wiring : public Numbering {
   }
 
   // The routers behind the links between two groups, in slice order; not for meshes without trunking.
-  [[nodiscard]] const std::uint32_t* far_routers_between(std::uint32_t from,
-                                                         std::uint32_t to) const noexcept {
-    return &far_routers_[(static_cast<std::size_t>(from) * params_.g + to) * params_.trunking];
+  [[nodiscard]] std::span<const std::uint32_t> far_routers_between(std::uint32_t from,
+                                                                   std::uint32_t to) const noexcept {
+    return {far_routers_.data() + first_link(from, to), num_links_between(from, to)};
   }
 
  private:
+  [[nodiscard]] std::size_t first_link(std::uint32_t from, std::uint32_t to) const noexcept {
+    return (static_cast<std::size_t>(from) * params_.g + to) * params_.trunking;
+  }
+  [[nodiscard]] std::size_t num_links_between(std::uint32_t from, std::uint32_t to) const noexcept {
+    return from == to ? 0 : params_.trunking;
+  }
   [[nodiscard]] Endpoint far_end_of(std::uint32_t router, Port global_port) const noexcept {
     assert(global_port >= first_global_port() && global_port < radix());
     return global_links_[static_cast<std::size_t>(router) * params_.h + global_port - first_global_port()];

@@ -1,12 +1,13 @@
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "core/error.hpp"
-#include "core/fast_divisor.hpp"
 #include "traffic/alias_table.hpp"
 #include "traffic/placement.hpp"
 #include "traffic/registry.hpp"
@@ -17,33 +18,84 @@ namespace {
 // Row sums that differ by no more than this, relatively, are equal up to rounding: normalised rows.
 constexpr double kSameSum = 1e-9;
 
+// The hosts of each row of a matrix: one host, those of a router, or those of a group.
+class RowHosts {
+ public:
+  // Throws ConfigError for a number of rows that stands for nothing.
+  RowHosts(const Dragonfly& topology, const Matrix& matrix) : row_of_(topology.num_hosts()) {
+    const std::uint32_t hosts = topology.num_hosts();
+    const bool square = matrix.rows == matrix.columns;
+    const bool by_host = square && matrix.rows == hosts;
+    const bool by_router = square && matrix.rows == topology.num_routers();
+    if (!by_host && !by_router && !(square && matrix.rows == topology.num_groups())) {
+      throw ConfigError("demand.matrix", std::to_string(matrix.rows) + " x " + std::to_string(matrix.columns),
+                        "must be square with one row per host (" + std::to_string(hosts) + "), router (" +
+                            std::to_string(topology.num_routers()) + ") or group (" +
+                            std::to_string(topology.num_groups()) + ")");
+    }
+    hosts_of_.resize(matrix.rows);
+    for (std::uint32_t host = 0; host < hosts; ++host) {
+      const std::uint32_t row = by_host     ? host
+                                : by_router ? topology.router_of_host(host)
+                                            : topology.group_of_host(host);
+      row_of_[host] = row;
+      if (hosts_of_[row].count++ == 0) hosts_of_[row].first = host;
+    }
+    for (std::uint32_t router = 0; by_router && router < matrix.rows; ++router) {
+      if (!topology.has_hosts(router)) require_no_demand(matrix, router);
+    }
+  }
+
+  [[nodiscard]] std::uint32_t row_of(std::uint32_t host) const noexcept { return row_of_[host]; }
+  [[nodiscard]] std::uint32_t first(std::uint32_t row) const noexcept { return hosts_of_[row].first; }
+  [[nodiscard]] std::uint32_t count(std::uint32_t row) const noexcept { return hosts_of_[row].count; }
+
+ private:
+  struct Hosts {
+    std::uint32_t first = 0;
+    std::uint32_t count = 0;
+  };
+
+  static void require_no_demand(const Matrix& matrix, std::uint64_t router) {
+    for (std::uint64_t other = 0; other < matrix.rows; ++other) {
+      for (const auto& [row, column] : {std::pair{router, other}, std::pair{other, router}}) {
+        const double demand = matrix.values[row * matrix.columns + column];
+        if (demand == 0.0) continue;
+        throw ConfigError("demand.matrix[" + std::to_string(row) + ", " + std::to_string(column) + "]",
+                          to_text(demand), "must be 0: router " + std::to_string(router) + " has no hosts");
+      }
+    }
+  }
+
+  std::vector<std::uint32_t> row_of_;  // [host]
+  std::vector<Hosts> hosts_of_;        // [row]: consecutive ones
+};
+
 // A row has the destinations of a host, router or group; columns of routers and groups mean a uniformly drawn
 // host there. Hosts of the row with the largest sum offer the load, the others in proportion to theirs. A row
 // without demand is a host that does not send.
 class Demand final : public TrafficPattern {
  public:
-  Demand(AliasTables tables, std::vector<double> shares, std::uint32_t hosts_per_row)
-      : tables_{std::move(tables)},
-        shares_{std::move(shares)},
-        hosts_per_row_{hosts_per_row},
-        row_of_{hosts_per_row} {}
+  Demand(AliasTables tables, std::vector<double> shares, RowHosts hosts)
+      : tables_{std::move(tables)}, shares_{std::move(shares)}, hosts_{std::move(hosts)} {}
 
   HostId destination(HostId source, std::uint64_t, RandomStream& random) const override {
-    const std::uint32_t column = tables_.draw(row_of_.divide(source.value), random);
-    if (hosts_per_row_ == 1) return HostId{column};
-    return HostId{column * hosts_per_row_ + random.below(hosts_per_row_)};
+    const std::uint32_t column = tables_.draw(hosts_.row_of(source.value), random);
+    const std::uint32_t count = hosts_.count(column);
+    return HostId{hosts_.first(column) + (count == 1 ? 0U : random.below(count))};
   }
 
-  double share(HostId source) const override { return shares_[row_of_.divide(source.value)]; }
+  double share(HostId source) const override { return shares_[hosts_.row_of(source.value)]; }
 
   void add_received(std::span<const double> sent, std::span<double> received) const override {
     for (std::uint32_t row = 0; row < shares_.size(); ++row) {
       double from_row = 0.0;
-      for (std::uint32_t i = 0; i < hosts_per_row_; ++i) from_row += sent[row * hosts_per_row_ + i];
+      for (std::uint32_t i = 0; i < hosts_.count(row); ++i) from_row += sent[hosts_.first(row) + i];
       if (from_row <= 0.0) continue;
       tables_.for_each(row, [&](std::uint32_t column, double probability) {
-        const double each = from_row * probability / hosts_per_row_;
-        for (std::uint32_t i = 0; i < hosts_per_row_; ++i) received[column * hosts_per_row_ + i] += each;
+        const std::uint32_t count = hosts_.count(column);
+        const double each = from_row * probability / count;
+        for (std::uint32_t i = 0; i < count; ++i) received[hosts_.first(column) + i] += each;
       });
     }
   }
@@ -51,8 +103,7 @@ class Demand final : public TrafficPattern {
  private:
   AliasTables tables_;
   std::vector<double> shares_;  // [row]
-  std::uint32_t hosts_per_row_;
-  FastDivisor row_of_;
+  RowHosts hosts_;
 };
 
 // Row i is a rank on hosts[i]; hosts without a rank do not send.
@@ -119,18 +170,6 @@ std::vector<std::uint32_t> hosts_of_ranks(const PatternContext& context, const P
   return hosts;
 }
 
-std::uint32_t hosts_per_row(const Dragonfly& topology, const Matrix& matrix) {
-  if (matrix.rows == matrix.columns) {
-    if (matrix.rows == topology.num_hosts()) return 1;
-    if (matrix.rows == topology.num_routers()) return topology.p();
-    if (matrix.rows == topology.num_groups()) return topology.hosts_per_group();
-  }
-  throw ConfigError("demand.matrix", std::to_string(matrix.rows) + " x " + std::to_string(matrix.columns),
-                    "must be square with one row per host (" + std::to_string(topology.num_hosts()) +
-                        "), router (" + std::to_string(topology.num_routers()) + ") or group (" +
-                        std::to_string(topology.num_groups()) + ")");
-}
-
 // Fills in the sum of every row, too.
 AliasTables build_tables(const Matrix& matrix, std::vector<double>& sums) {
   AliasTables tables;
@@ -165,11 +204,12 @@ PatternPtr make_demand(const PatternContext& context, const PatternArguments& ar
   }
   const Matrix& matrix = arguments.matrix("matrix");
   std::vector<std::uint32_t> placed = hosts_of_ranks(context, arguments, matrix);
-  const std::uint32_t hosts = placed.empty() ? hosts_per_row(context.topology, matrix) : 1;
+  std::optional<RowHosts> hosts;
+  if (placed.empty()) hosts.emplace(context.topology, matrix);
   std::vector<double> sums;
   AliasTables tables = build_tables(matrix, sums);
   std::vector<double> shares = shares_of(std::move(sums));
-  if (placed.empty()) return std::make_shared<Demand>(std::move(tables), std::move(shares), hosts);
+  if (hosts) return std::make_shared<Demand>(std::move(tables), std::move(shares), *std::move(hosts));
   return std::make_shared<PlacedDemand>(std::move(tables), std::move(shares), std::move(placed),
                                         context.topology.num_hosts());
 }

@@ -44,7 +44,7 @@ HostGrid::HostGrid(const PatternContext& context, const PatternArguments& argume
     }
     for (std::size_t i = 0; i < 3; ++i) lengths_[i] = static_cast<std::uint32_t>((*given)[i]);
   } else {
-    lengths_ = {context.topology.p(), context.topology.a(), context.topology.num_groups()};
+    lengths_ = {context.topology.p(), context.topology.host_routers(), context.topology.num_groups()};
   }
 }
 

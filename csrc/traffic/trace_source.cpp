@@ -51,8 +51,8 @@ class TraceCheck {
               "router numbers go from 0 to " + std::to_string(topology_.num_routers() - 1));
       }
     }
-    const std::uint32_t first = rows_.source[row] / topology_.p();
-    const std::uint32_t last = rows_.destination[row] / topology_.p();
+    const std::uint32_t first = topology_.router_of_host(rows_.source[row]);
+    const std::uint32_t last = topology_.router_of_host(rows_.destination[row]);
     if (route.front() != first) {
       wrong(row, "routers", route.front(), "must start at the source's router, " + std::to_string(first));
     }

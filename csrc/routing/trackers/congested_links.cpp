@@ -75,9 +75,9 @@ class CongestedLinks final : public RouterTracker {
   [[nodiscard]] double read(std::uint32_t /*field*/, std::uint32_t reader, std::uint32_t column,
                             Tick now) override {
     const std::uint32_t own = reader - first_router_;
-    const std::uint32_t index = column / topology_.h();
-    const std::uint32_t owner = own - own % topology_.a() + index;
-    return flags_.get(own, owner, column - index * topology_.h(), now) ? 1.0 : 0.0;
+    const Endpoint link = topology_.global_port_at(topology_.group_of(reader), column);
+    const std::uint32_t j = link.port - topology_.first_global_port();
+    return flags_.get(own, link.router - first_router_, j, now) ? 1.0 : 0.0;
   }
 
  private:

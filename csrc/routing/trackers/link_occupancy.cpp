@@ -11,10 +11,9 @@ class LinkOccupancy final : public TrackerOfMany<LinkOccupancy> {
  public:
   explicit LinkOccupancy(const TrackerSite& site)
       : topology_{site.topology}, first_router_{site.first_router} {
-    for (std::uint32_t router = 0; router < topology_.a(); ++router) {
-      for (std::uint32_t j = 0; j < topology_.h(); ++j) {
-        places_.push_back({router, topology_.first_global_port() + j});
-      }
+    for (std::uint32_t q = 0; q < topology_.global_positions(); ++q) {
+      const Endpoint link = topology_.global_port_at(0, q);
+      places_.push_back({topology_.local_index_of(link.router), link.port});
     }
   }
 

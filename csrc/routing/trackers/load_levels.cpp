@@ -41,7 +41,7 @@ struct LevelParams : ParameterSet {
 class LoadLevels final : public RouterTracker {
  public:
   LoadLevels(const TrackerSite& site, const LevelParams& params)
-      : first_port_{site.topology.p()},
+      : first_port_{site.topology.first_local_port()},
         first_router_{site.first_router},
         near_levels_{params.near_levels},
         far_levels_{params.far_levels},

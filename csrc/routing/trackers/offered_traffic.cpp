@@ -110,7 +110,7 @@ class OfferedTraffic final : public RouterTracker {
   };
 
   [[nodiscard]] double group_demand(std::uint32_t own, std::uint32_t to) noexcept {
-    const std::uint32_t first = own - own % topology_.a();
+    const std::uint32_t first = own - topology_.local_index_of(first_router_ + own);
     std::uint64_t injected = 0;
     std::uint64_t stored = 0;
     for (std::uint32_t mate = first; mate < first + topology_.a(); ++mate) {

@@ -36,8 +36,8 @@ class RemoteTraffic final : public RouterTracker {
     const std::uint32_t groups = topology_.num_groups();
     const std::uint64_t trunking = topology_.trunking();
     paths_ = static_cast<double>((groups > 2 ? groups - 2 : 1) * trunking * trunking);
-    for (std::uint32_t i = 0; i < site.num_routers / topology_.a(); ++i) {
-      for (std::uint32_t to = 0; to < groups; ++to) count_paths(first_group_ + i, to);
+    for (std::uint32_t i = 0; i < site.num_routers; i += topology_.a()) {
+      for (std::uint32_t to = 0; to < groups; ++to) count_paths(topology_.group_of(first_router_ + i), to);
     }
   }
 
@@ -98,16 +98,11 @@ class RemoteTraffic final : public RouterTracker {
     std::vector<std::uint32_t> paths(types_, 0);
     for (std::uint32_t between = 0; between < topology_.num_groups(); ++between) {
       if (from == to || between == from || between == to) continue;
-      const Endpoint* const in = topology_.links_between(between, from);
-      const Endpoint* const out = topology_.links_between(between, to);
-      for (std::uint32_t i = 0; i < topology_.trunking(); ++i) {
-        const std::uint32_t entry = in[i].router;
-        const auto meets = [entry](const Endpoint& link) { return link.router == entry; };
-        if (std::any_of(out, out + topology_.trunking(), meets)) continue;
-        for (std::uint32_t j = 0; j < topology_.trunking(); ++j) {
-          const std::uint32_t ahead = out[j].router + topology_.a() - entry;
-          ++paths[ahead % topology_.a() - 1];
-        }
+      const auto links_out = topology_.links_between(between, to);
+      for (const Endpoint& in : topology_.links_between(between, from)) {
+        const auto meets = [&in](const Endpoint& link) { return link.router == in.router; };
+        if (std::ranges::any_of(links_out, meets)) continue;
+        for (const Endpoint& out : links_out) ++paths[topology_.places_ahead(in.router, out.router) - 1];
       }
     }
     for (std::uint32_t type = 0; type < types_; ++type) {
@@ -118,7 +113,8 @@ class RemoteTraffic final : public RouterTracker {
 
   template <class With>
   void each_use(std::uint32_t own, std::uint32_t to, With with) {
-    const std::size_t row = std::size_t{own / topology_.a()} * topology_.num_groups() + to;
+    const std::size_t row =
+        std::size_t{topology_.group_of(first_router_ + own) - first_group_} * topology_.num_groups() + to;
     for (std::size_t i = row == 0 ? 0 : uses_end_[row - 1]; i < uses_end_[row]; ++i) {
       with(sums_[std::size_t{own} * types_ + uses_[i].type], uses_[i].paths);
     }
