@@ -53,9 +53,8 @@ def join(
     """The environment that a policy needs, and what decides its batches: the policy, or its reference. A learner is
     made ready for the environment, and acts greedily.
     """
-    from dragonfly_env.envs.batched import (
-        BatchedRoutingEnv,  # here: evaluations in the core need no environment
-    )
+    # Imported here, because evaluations in the core need no environment.
+    from dragonfly_env.envs.batched import BatchedRoutingEnv
 
     env = BatchedRoutingEnv.for_policy(config, policy, duration_ns=duration_ns, transitions=False)
     if isinstance(policy, Learner):

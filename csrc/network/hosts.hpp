@@ -43,7 +43,7 @@ void stop_generating(PartitionState& s, Tick now);
 // The packets that wait in source queues. Those of a paced program are created one after the other.
 struct SourceQueue {
   std::uint64_t packets = 0;
-  std::uint64_t created = 0;      // packets created among those in the source queues
+  std::uint64_t created = 0;      // packets in the source queues that are created already
   std::uint64_t created_sum = 0;  // sum of their times of creation, modulo 2^64
 
   SourceQueue& operator+=(const SourceQueue& other) noexcept {

@@ -46,7 +46,7 @@ class Walker {
     follow(packet_between(from, to, number), from, nullptr, kFromHost);
   }
 
-  // All that the policy may draw for a packet that is here.
+  // Non-minimal paths that the policy may draw for a packet at this router.
   std::vector<NonMinimalPath> nonminimal_paths(const Packet& packet, std::uint32_t router) const {
     std::vector<NonMinimalPath> all;
     const std::uint32_t own = topology_.group_of(router);

@@ -17,7 +17,7 @@ class PathColumns {
   // Properties beyond the candidate itself, which take time to compute.
   struct Wanted {
     bool first_hop = false;    // the hop by which the path leaves the group
-    bool remote_hops = false;  // local hops behind the group, and the last one
+    bool remote_hops = false;  // local hops in the intermediate group, and the hop to the destination router
   };
   [[nodiscard]] static Wanted wanted_by(TrackedPer per) noexcept;
 

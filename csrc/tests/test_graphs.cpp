@@ -182,7 +182,7 @@ TEST(jitter_has_the_deviation_that_was_set) {
   CHECK(simulation.run_to_completion(100'000'000'000'000, always) == RunEnd::kComplete);
   const OperationRecord one = simulation.statistics().workload->operations[1];
   CHECK_EQ(one.count, kTimes);
-  // The mean of so many lies within 4 standard deviations / sqrt(count); rounding to ticks adds one of them.
+  // The mean of kTimes draws lies within 4 standard deviations / sqrt(kTimes); rounding adds one tick.
   const double mean = static_cast<double>(one.total_ps) / kTimes;
   CHECK(mean > 0.9996 * kEach && mean < 1.0004 * kEach + 3200);
   CHECK(one.max_ps > kEach * 102 / 100 && one.max_ps < kEach * 107 / 100);

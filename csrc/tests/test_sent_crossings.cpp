@@ -164,8 +164,8 @@ TEST(a_path_with_two_links_between_meets_what_is_on_the_fuller_one) {
   CHECK_EQ(bench.last(1, 2, 22), of_links(4));
 }
 
-// Under an offset of half the groups the link between of a non-minimal path g may be of the type of its last
-// link.
+// A non-minimal path of kind g crosses a link in the intermediate group and one in the destination group.
+// With an offset of half the groups both may have the same type.
 TEST(a_link_between_and_a_last_link_of_one_type_are_one_number) {
   Bench bench;
   const Dragonfly& topology = bench.topology;

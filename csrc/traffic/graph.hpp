@@ -207,8 +207,8 @@ class GraphBuilder {
   std::vector<Edge> edges_;
   static constexpr std::uint32_t kNone = 0xffff'ffffU;
   std::uint32_t last_ = kNone;                                          // wait or computation of the list
-  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> open_;  // [label] sends and receives
-  std::unordered_map<std::uint32_t, std::uint32_t> measured_;           // [label] number
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> open_;  // [label]: open sends and receives
+  std::unordered_map<std::uint32_t, std::uint32_t> measured_;  // [label]: number of the measured operation
 };
 
 }  // namespace dragonfly

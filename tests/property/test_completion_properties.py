@@ -16,7 +16,7 @@ from dragonfly_env.sweeps.point import Run
 from tests.partitions import cut_into
 from tests.property.test_job_properties import MESSAGE, RANKS, operations_of
 
-SMALL = dfe.Dragonfly(p=2, a=4, h=2)  # one partition
+SMALL = dfe.Dragonfly(p=2, a=4, h=2)  # a machine that is simulated in one partition
 WIDE = dfe.Dragonfly(p=101, a=3, h=1, g=3)
 POLICIES = ("min", "ugal-n", "par", "acor")
 OF_THE_MACHINE = ("_seconds", "_per_cpu_s", "date")

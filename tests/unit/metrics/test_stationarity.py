@@ -86,7 +86,7 @@ def test_patterns_that_spread_their_load_never_send_a_host_too_much(spec: str) -
 def test_what_hosts_receive_is_the_mean_of_the_steps_in_force() -> None:
     steps = [(0.0, "hotspot:hosts=1,fraction=0.5", 0.2), (7_500.0, "uniform", 0.2)]
     simulation = dfe.Simulation(dfe.SimulationConfig(topology="72", traffic=steps))
-    simulation.run(10_000)  # 2,500 ns of each in the second half
+    simulation.run(10_000)  # the second half has 2,500 ns of each step
     assert simulation.metrics().destination_load_max == pytest.approx(0.1 * (hot(1, 0.5) + 1))
     simulation.run(20_000)
     assert simulation.metrics().destination_load_max == pytest.approx(0.2)
