@@ -212,18 +212,23 @@ def throughput_bars(findings: Findings, figure: str) -> Figure:
     for index, (panel, pattern) in enumerate(zip(axes[0], patterns, strict=True)):
         own = [point for point in points if point.traffic_label == pattern]
         policies = list(dict.fromkeys(point.policy_label for point in own))
+        alone = len({point.load for point in own}) == 1
         for number, load in enumerate(loads):
             some = [point for point in own if point.load == load]
             if not some:
                 continue
             means, halves = means_of(findings.values(point, "accepted_load") for point in some)
-            places = [policies.index(point.policy_label) + 0.4 * number - 0.2 for point in some]
+            places = [
+                policies.index(point.policy_label) + (0.0 if alone else 0.4 * number - 0.2) for point in some
+            ]
             panel.bar(places, means, yerr=halves, width=0.38, capsize=2.0, color=SERIES[number],
                       label=f"offered load {load:g}")  # fmt: skip
         panel.axhline(0.5, color=REFERENCE, linestyle="--", linewidth=1.0)
         panel.set_xticks(range(len(policies)), policies, rotation=45, ha="right", rotation_mode="anchor")
+        panel.set_xlim(-0.8, len(policies) - 0.2)
         panel.set_title(f"({letter(index)}) {pattern}")
         panel.grid(visible=False, axis="x")
     axes[0][0].set_ylabel("accepted load")
-    fitting_legend(drawn, axes[0][0].get_legend_handles_labels()[0])
+    handles = [handle for panel in axes[0] for handle in panel.get_legend_handles_labels()[0]]
+    fitting_legend(drawn, list({str(handle.get_label()): handle for handle in handles}.values()))
     return drawn

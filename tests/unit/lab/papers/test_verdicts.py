@@ -262,6 +262,24 @@ def test_a_table_read_back_has_the_same_labels(paper: str) -> None:
     }
 
 
+def test_a_window_that_meets_an_open_claim_breaks_another_claim() -> None:
+    table = Path(__file__).parents[4] / "docs" / "reproduction" / "hpdc21-claims.csv"
+    rows = list(csv.DictReader(table.read_text(encoding="utf-8").splitlines()))
+    verdicts = {row["id"]: row["verdict"] for row in rows}
+    windows: dict[str, dict[str, str]] = {}
+    for name, verdict in verdicts.items():
+        if name.endswith("us"):
+            claim, _, window = name.partition("-")
+            windows.setdefault(window, {})[claim] = verdict
+    explained = {row["id"] for row in rows if "as the buffers fill" in row["explanation"]}
+    assert explained == {"QA15", "QA27", "QA35", "QA52", "QA55", "QA68", "QA69"}
+    for claim in explained:
+        fitting = [found for found in windows.values() if found.get(claim) == MET]
+        assert fitting
+        for found in fitting:
+            assert [one for one, verdict in found.items() if verdict == DEVIATES and verdicts[one] == MET]
+
+
 @pytest.mark.parametrize("paper", ["hpdc21", "taco25", "taco25-5256", "aries"])
 def test_a_committed_page_begins_with_the_summary_of_its_claims(paper: str) -> None:
     folder = Path(__file__).parents[4] / "docs" / "reproduction"
