@@ -12,6 +12,8 @@ import itertools
 import os
 import signal
 import socket
+import threading
+import time
 import traceback
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
@@ -22,7 +24,9 @@ from pathlib import Path
 from typing import Any
 
 import joblib
+from joblib.externals.loky import process_executor
 from joblib.externals.loky.backend import resource_tracker as loky_tracker
+from joblib.externals.loky.backend import utils as loky_utils
 
 import dragonfly_env as dfe
 from dragonfly_env import _core
@@ -47,6 +51,7 @@ from dragonfly_env.sweeps.scenario import Scenario
 
 LOKY, RAY, DASK = BACKENDS = ("loky", "ray", "dask")
 MOST_WORKERS = 4096
+_WATCH_S = 1.0  # interval at which a worker looks for the process that started it
 _PATIENCE_S = 10.0  # time to wait for a scheduler
 _WORKERS_PATIENCE_S = 60.0  # time to wait for workers that are being started
 PROCESS_BYTES = 200_000_000
@@ -233,6 +238,8 @@ def _outcomes(
         return
     left = {run.id: run for run in runs}
     options: dict[str, Any] = {"ray_remote_args": {"num_cpus": threads}} if backend == RAY else {}
+    if backend == LOKY:
+        options = {"initializer": _end_with, "initargs": (os.getpid(),)}
     while left:
         taken: list[str] = []
         most = max(1, processors() // threads)
@@ -279,6 +286,27 @@ def _attempt(run: Run) -> tuple[str, dict[str, Any] | Failure]:
     except Exception as error:
         message = f"{type(error).__name__}: {' '.join(str(error).split())}"
         return run.id, Failure(run, message, "" if isinstance(error, _TELLING) else traceback.format_exc())
+
+
+def _end_with(parent: int) -> None:
+    """Start a thread that ends this worker after the process that started it has ended, even if that was killed."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(_WATCH_S)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def _kill(process: Any) -> None:
+    """End a worker, which has no processes of its own. Without psutil, loky calls pgrep, which may be missing, too."""
+    os.kill(process.pid, signal.SIGKILL)
+    process.join()
+
+
+if loky_utils.psutil is None:
+    process_executor.kill_process_tree = _kill
 
 
 @contextmanager

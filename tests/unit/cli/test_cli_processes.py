@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
+import psutil
 import pytest
 from typer.testing import CliRunner
 
@@ -18,7 +19,7 @@ from dragonfly_env.cli import app
 from tests.unit.cli_arguments import SYSTEM
 
 
-def start(*arguments: str, cwd: Path) -> subprocess.Popen[str]:
+def start(*arguments: str, cwd: Path, **environment: str) -> subprocess.Popen[str]:
     """The command as a process, and leader of a group, of its own."""
     return subprocess.Popen(
         [sys.executable, "-m", "dragonfly_env.cli", *arguments],
@@ -27,7 +28,7 @@ def start(*arguments: str, cwd: Path) -> subprocess.Popen[str]:
         text=True,
         cwd=cwd,
         start_new_session=True,
-        env={**os.environ, "COLUMNS": "140"},
+        env={**os.environ, "COLUMNS": "140", **environment},
     )
 
 
@@ -66,6 +67,39 @@ def test_a_signal_keeps_what_is_finished_and_the_same_command_goes_on(
     after = {file.name: file.stat().st_mtime_ns for file in (tmp_path / "out" / "runs").iterdir()}
     assert {name: after[name] for name in kept} == kept
     assert len(pd.read_parquet(tmp_path / "out" / "results.parquet")) == 8
+
+
+LONG = ["sweep", *SYSTEM, "-l", "0.05:0.4:0.05", "--warmup", "0", "--measure", "500000"]
+
+
+def workers_of(process: subprocess.Popen[str], folder: Path) -> list[psutil.Process]:
+    """The processes of a sweep that has begun."""
+    wait_until(lambda: bool(finished_runs(folder)))
+    started = psutil.Process(process.pid).children(recursive=True)
+    assert len(started) >= 2
+    return started
+
+
+def test_workers_of_a_sweep_that_is_killed_end(tmp_path: Path) -> None:
+    process = start(*LONG, "-o", "out", "-j", "2", "--no-plots", cwd=tmp_path)
+    workers = workers_of(process, tmp_path / "out")
+    process.kill()
+    assert psutil.wait_procs(workers, timeout=60)[1] == []
+    process.communicate(timeout=60)
+
+
+def test_a_sweep_ends_after_ctrl_c_where_neither_psutil_nor_pgrep_is_installed(tmp_path: Path) -> None:
+    (tmp_path / "without").mkdir()
+    (tmp_path / "without" / "psutil.py").write_text("raise ImportError\n", encoding="utf-8")
+    without = str(tmp_path / "without")
+    process = start(
+        *LONG, "-o", "out", "-j", "2", "--no-plots", cwd=tmp_path, PYTHONPATH=without, PATH=without
+    )
+    workers = workers_of(process, tmp_path / "out")
+    process.send_signal(signal.SIGINT)
+    assert psutil.wait_procs(workers, timeout=60)[1] == []
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, "Traceback" in err) == (130, False), err
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
