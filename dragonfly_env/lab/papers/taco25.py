@@ -947,7 +947,7 @@ at = Place("6.2.2", "fig14", "any", 1.0)
 
 
 @_states("LI46", at, "past saturation tpr falls down to the result of pb", "tpr", "pb")
-def _(seen: Evidence) -> Measured:
+def as_low(seen: Evidence) -> Measured:
     """1 if at the claim's load the policy's throughput is that of the reference under every adversarial pattern.
 
     To 3 percent, either way.
@@ -963,7 +963,7 @@ def _(seen: Evidence) -> Measured:
 
 
 @_states("LI47", at, "pb has the lowest throughput under adversarial patterns", "pb")
-def _(seen: Evidence) -> Measured:
+def lowest(seen: Evidence) -> Measured:
     """1 if no other policy accepts less under an adversarial pattern; sure if all intervals say the same."""
     found, own = _throughputs(seen), seen.claim.policy
     gaps = [
@@ -1221,7 +1221,24 @@ def _place_in_table(claim: Claim) -> tuple[bool, bool, str]:
 taco25.order = _place_in_table
 
 
-# queues and signals: the same sentences in another setting; they never count.
+# queues, signals and windows: the same sentences in another setting; they never count.
+
+at = Place("6.2.2", "windows", "adv+1", 1.0, hosts=1056)
+for name, measured, note in (
+    ("LI46", shows(as_low, "tpr", "pb"), "past saturation tpr falls down to the result of pb"),
+    ("LI47", shows(lowest, "pb"), "pb has the lowest throughput"),
+):
+    taco25.claim(f"{name}-1056-60us", at, measured, quick=True, aside=True, note=note)
+taco25.claim(
+    "LI48a-1056-60us",
+    at,
+    value(THROUGHPUT, "pb-acor"),
+    0.5,
+    met=_HALF,
+    quick=True,
+    aside=True,
+    note="60 us after 60 us",
+)
 
 for name, traffic, load, policy, published, met in (
     ("LI02", "advc", 1.0, "min", 0.1250, (None, None)),
