@@ -148,10 +148,11 @@ std::string policy_scope(const std::string& policy, const py::dict& policy_param
 // (dependencies as an (M, 6) array: router, port, VC held; router, port, VC requested; longest path in hops)
 py::tuple channel_dependencies(const std::shared_ptr<Dragonfly>& topology, const std::string& policy,
                                const py::dict& policy_parameters, const std::string& vc_scheme) {
-  const auto made = make_policy(policy, parameters_of("policy", policy_parameters), {});
-  const std::uint32_t local_hops = topology->local_path_hops();
+  const auto made = make_policy(policy, parameters_of("policy", policy_parameters),
+                                {.own_global_links = topology->hosts_meet_global_links()});
+  const LocalHops& local_hops = topology->longest_local();
   const PathFollower paths{*topology, VcLadder{parse_vc_scheme(vc_scheme),
-                                               made->budget().with_local_paths(local_hops), local_hops}};
+                                               made->budget().with_local_paths(local_hops), local_hops.vcs}};
   const ChannelWalk walk = walk_channels(paths, *made);
   py::array_t<std::uint32_t> array({static_cast<py::ssize_t>(walk.dependencies.size()), py::ssize_t{6}});
   std::uint32_t* out = array.mutable_data();

@@ -137,7 +137,10 @@ void bind_topology(py::module_& module) {
       .def("router_of_hosts", &router_of_hosts)
       .def("port_of_hosts", &port_of_hosts)
       .def("group_of_routers", &group_of_routers)
-      .def("links", &links);
+      .def("links", &links)
+      .def_property_readonly("host_routers", &Dragonfly::host_routers)
+      .def_property_readonly("first_global_router", &Dragonfly::first_global_router)
+      .def_property_readonly("global_positions", &Dragonfly::global_positions);
   module.attr("max_radix") = kMaxRadix;
   module.attr("most_routers_of_group") = kMostRoutersOfGroup;
   module.def("arrangements", &arrangement_names);

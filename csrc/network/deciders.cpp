@@ -15,6 +15,7 @@ PathBudget union_of(const PathBudget& x, const PathBudget& y) {
           .reconsiders = x.reconsiders || y.reconsiders,
           .progressive = x.progressive || y.progressive,
           .local_nonminimal = x.local_nonminimal || y.local_nonminimal,
+          .own_group_nonminimal = x.own_group_nonminimal || y.own_group_nonminimal,
           .any_port = x.any_port || y.any_port,
           .longest_path = std::max(x.longest_path, y.longest_path)};
 }
@@ -46,7 +47,7 @@ std::vector<JobPolicy> all_of(const std::vector<JobPolicy>& some, const std::vec
 PathBudget needed_budget(const Dragonfly& topology, const RoutingPolicy& policy,
                          const OutsideDecisions& outside, const std::vector<JobPolicy>& others,
                          const RoutingPolicy* background) {
-  const std::uint32_t local_hops = topology.local_path_hops();
+  const LocalHops& local_hops = topology.longest_local();
   PathBudget budget = policy.budget().with_local_paths(local_hops);
   for (const JobPolicy& other : others) {
     budget = union_of(budget, other.policy->budget().with_local_paths(local_hops));
@@ -159,7 +160,7 @@ Deciders::Deciders(const Dragonfly& topology, RoutingPolicy& first, const std::v
     : learner{first.learner()},
       scope{first.scope()},
       after_refusal{parse_after_refusal(decide_at, outside_in.decisions.has_value())},
-      local_path_hops_{topology.local_path_hops()} {
+      local_hops_{topology.longest_local()} {
   const std::vector<JobPolicy> others = all_of(of_jobs, later);
   require_same_rules(first, learner != nullptr, others);
   if (outside_in.decisions && after_refusal != AfterRefusal::kKeep) {
@@ -252,7 +253,7 @@ void Deciders::replace(const std::string& name, RoutingPolicy& other) {
 
 bool Deciders::has_vcs_for(const RoutingPolicy& policy) const noexcept {
   const PathBudget& there = paths_->ladder().budget();
-  return union_of(there, policy.budget().with_local_paths(local_path_hops_)) == there;
+  return union_of(there, policy.budget().with_local_paths(local_hops_)) == there;
 }
 
 }  // namespace dragonfly

@@ -92,7 +92,7 @@ class Deciders {
   [[nodiscard]] std::unique_ptr<const ObservationPlan> rows_of(RoutingPolicy& policy) const;
   [[nodiscard]] bool has_vcs_for(const RoutingPolicy& policy) const noexcept;
 
-  std::uint32_t local_path_hops_;
+  LocalHops local_hops_;
   const PathFollower* paths_ = nullptr;  // from plan_rows() on, as the next two
   BufferSizes buffers_{};
   TimePs quantum_ps_ = 1;

@@ -18,7 +18,7 @@ class Walker {
         paths_{paths},
         topology_{paths.topology()},
         policy_{policy},
-        budget_{policy.budget().with_local_paths(topology_.local_path_hops())} {}
+        budget_{policy.budget().with_local_paths(topology_.longest_local())} {}
 
   ChannelWalk walk() {
     for (std::uint32_t from = 0; from < topology_.num_routers(); ++from) {
@@ -61,7 +61,7 @@ class Walker {
           all.push_back(nonminimal);
           continue;
         }
-        for (std::uint32_t i = 0; i < topology_.a(); ++i) {
+        for (std::uint32_t i = 0; i < topology_.host_routers(); ++i) {
           nonminimal.router = topology_.router_at(group, i);
           if (kind == NonMinimalKind::kL &&
               (nonminimal.router == router || nonminimal.router == packet.destination_router)) {
@@ -205,7 +205,7 @@ ChannelWalk walk_any_port(const PathFollower& paths, std::uint32_t longest) {
 }  // namespace
 
 ChannelWalk walk_channels(const PathFollower& paths, const RoutingPolicy& policy) {
-  const PathBudget budget = policy.budget().with_local_paths(paths.topology().local_path_hops());
+  const PathBudget budget = policy.budget().with_local_paths(paths.topology().longest_local());
   if (budget.any_port) return walk_any_port(paths, budget.longest_path);
   return Walker{paths, policy}.walk();
 }

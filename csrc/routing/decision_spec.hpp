@@ -86,7 +86,10 @@ enum class ActionMode : std::uint8_t {
     budget.intermediate_router = budget.intermediate_router || (visits_router(kind) && !inside);
     budget.longest_path = std::max(budget.longest_path, longest_path_hops(kind));
   }
-  if (scope == DecisionScope::kSourceAround) budget.local_nonminimal = false;  // a first hop of its own group
+  if (scope == DecisionScope::kSourceAround) {
+    budget.own_group_nonminimal = budget.local_nonminimal;
+    budget.local_nonminimal = false;  // it begins with a first hop of its own group
+  }
   if (scope == DecisionScope::kSource || scope == DecisionScope::kSourceAll ||
       scope == DecisionScope::kSourceAround) {
     return budget;
@@ -159,7 +162,7 @@ struct DecisionSpec {
   // The budget on a topology. The longest route of ports is fixed; paths are as long as the local paths of
   // the topology make them.
   [[nodiscard]] PathBudget budget_on(const Dragonfly& topology) const noexcept {
-    return action == ActionMode::kPort ? budget() : budget().with_local_paths(topology.local_path_hops());
+    return action == ActionMode::kPort ? budget() : budget().with_local_paths(topology.longest_local());
   }
 
   bool operator==(const DecisionSpec&) const = default;

@@ -46,11 +46,33 @@ std::uint16_t draw_any_own_link(const RouteContext& context, RandomStream& rando
       topology.group_behind(context.router(), static_cast<Port>(topology.first_global_port() + j)));
 }
 
-// The destination, if it is in the present group; else this router.
-std::uint32_t excluded_beside(const RouteContext& context) noexcept {
-  const bool ends_here = context.packet().destination_group == context.group();
-  return ends_here ? context.packet().destination_router : context.router();
-}
+// The routers of the present group that no path inside it visits: this router, and the destination.
+class Excluded {
+ public:
+  explicit Excluded(const RouteContext& context) noexcept {
+    const Dragonfly& topology = context.topology();
+    const std::uint32_t own = context.router();
+    const std::uint32_t destination = context.packet().destination_router;
+    const bool ends_here = context.packet().destination_group == context.group() && destination != own;
+    low_ = ends_here ? std::min(own, destination) : own;
+    high_ = ends_here ? std::max(own, destination) : own;
+    if (!topology.has_hosts(own)) low_ = high_ = ends_here ? destination : kNil;
+    count_ = low_ == kNil ? 0 : low_ == high_ ? 1 : 2;
+  }
+
+  [[nodiscard]] std::uint32_t count() const noexcept { return count_; }
+  // The router in the place of `router` if those that are excluded are left out.
+  [[nodiscard]] std::uint32_t skipped(std::uint32_t router) const noexcept {
+    if (count_ > 0 && router >= low_) ++router;
+    if (count_ > 1 && router >= high_) ++router;
+    return router;
+  }
+
+ private:
+  std::uint32_t low_;
+  std::uint32_t high_;
+  std::uint32_t count_;
+};
 
 }  // namespace
 
@@ -69,15 +91,11 @@ std::uint16_t detail::draw_own_link(const RouteContext& context, RandomStream& r
 
 std::uint32_t detail::draw_own_router(const RouteContext& context, RandomStream& random) {
   const Dragonfly& topology = context.topology();
-  const std::uint32_t first = topology.first_router(context.group());
-  const std::uint32_t own = context.router();
-  const std::uint32_t other = excluded_beside(context);
-  const std::uint32_t excluded = other == own ? 1 : 2;
-  if (topology.a() <= excluded) return kNil;
-  std::uint32_t router = first + random.below(topology.a() - excluded);
-  if (router >= std::min(own, other)) ++router;
-  if (excluded == 2 && router >= std::max(own, other)) ++router;
-  return router;
+  const Excluded excluded{context};
+  const std::uint32_t routers = topology.host_routers();
+  if (routers <= excluded.count()) return kNil;
+  const std::uint32_t index = random.below(routers - excluded.count());
+  return excluded.skipped(topology.router_at(context.group(), index));
 }
 
 bool has_nonminimal(const RouteContext& context, NonMinimalKind kind, bool avoid_destination_group,
@@ -85,7 +103,7 @@ bool has_nonminimal(const RouteContext& context, NonMinimalKind kind, bool avoid
   if (!may_take(kind, context.packet(), context.group(), own_group)) return false;
   switch (kind) {
     case NonMinimalKind::kL:
-      return context.topology().a() > (excluded_beside(context) == context.router() ? 1U : 2U);
+      return context.topology().host_routers() > Excluded{context}.count();
     case NonMinimalKind::kGl:
     case NonMinimalKind::kG:
       return usable_links(context, avoid_destination_group) > 0;

@@ -58,18 +58,19 @@ namespace detail {
 // Uniform over those behind the router's own global links.
 [[nodiscard]] std::uint16_t draw_own_link(const RouteContext& context, RandomStream& random,
                                           bool avoid_destination);
-// Uniform over the routers of the present group except this router and the destination; kNil: there is none.
+// Uniform over the routers with hosts of the present group except this router and the destination; kNil:
+// there is none.
 [[nodiscard]] std::uint32_t draw_own_router(const RouteContext& context, RandomStream& random);
 
 }  // namespace detail
 
 // A uniformly random non-minimal path of this kind for a packet that may take one (may_take), the next one of
 // `random` (see RouteContext::nonminimal_stream):
-//   lgl  a router of any group but the present one (and, if set, the destination's)
+//   lgl  a router with hosts of any group but the present one (and, if set, the destination's)
 //   lg   such a group
-//   gl   one of the router's own global links, then a router of the group behind it
+//   gl   one of the router's own global links, then a router with hosts of the group behind it
 //   g    one of the router's own global links
-//   l    another router of the present group, not the destination
+//   l    another router with hosts of the present group, not the destination
 // Does not exist (`!exists()`) where the topology offers none: two groups with `avoid_destination_group`, or
 // a router without a suitable global link.
 // Source: LIA (TACO 2025) sections 2.2.1, 2.2.2; Kang et al. (HPDC 2021) section 2.2.
@@ -89,7 +90,7 @@ namespace detail {
                               : detail::draw_group(context, random, avoid_destination_group);
   if (nonminimal.exists() && visits_router(kind)) {
     const Dragonfly& topology = context.topology();
-    nonminimal.router = topology.router_at(nonminimal.group, random.below(topology.a()));
+    nonminimal.router = topology.router_at(nonminimal.group, random.below(topology.host_routers()));
   }
   return nonminimal;
 }

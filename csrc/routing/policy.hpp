@@ -97,6 +97,8 @@ struct PolicyEnvironment {
   // The network's conventions: for random non-minimal paths, and for the congestion metric of Piggyback.
   bool avoid_destination_group = true;
   bool compares_vcs = false;
+  // Whether source routers have global links of their own (Numbering::hosts_meet_global_links).
+  bool own_global_links = true;
 };
 
 // A row of the registry.

@@ -90,7 +90,8 @@ struct QAdaptiveSettings : ParameterSet {
 };
 
 // Q-adaptive: the source router and the first router of an intermediate group compare the minimal port with
-// the table's values of the others; hysteretic updates.
+// the table's values of the others; hysteretic updates. Where source routers have no global links, the next
+// router, which has some, compares as a source router does.
 // Source: Kang, Wang, Lan, HPDC 2021, section 4, figure 4, equations 2 and 3.
 class QAdaptive final : public TableLearner<QAdaptive> {
  public:
@@ -103,8 +104,9 @@ class QAdaptive final : public TableLearner<QAdaptive> {
   // Whether the packet is at one of the two deciding routers: the source router, or the first router of an
   // intermediate group.
   [[nodiscard]] bool draws(const DecisionContext& decision, const Visit& visit) const {
-    if (decision.packet().hops == 0) return true;
-    return decision.packet().hops == 1 && visit.arrived_on_global &&
+    const std::uint32_t hops = decision.packet().hops;
+    if (hops <= last_source_hop()) return true;
+    return hops == last_source_hop() + 1 && visit.arrived_on_global &&
            is_local(visit.minimal_port - first_port());
   }
   [[nodiscard]] RouteChoice visit(const DecisionContext& decision, const Visit& visit,
@@ -115,7 +117,7 @@ class QAdaptive final : public TableLearner<QAdaptive> {
     const std::uint32_t best = table().best(row);
     const std::uint32_t minimal = visit.minimal_port - first_port();
     std::uint32_t taken = minimal;
-    if (draws != nullptr && packet.hops == 0) {
+    if (draws != nullptr && packet.hops <= last_source_hop()) {
       const std::uint32_t first = settings_.weighs_global() ? topology().num_local_ports() : 0U;
       const std::uint32_t other = sees_queues() || first > 0 ? most_promising(decision, row, first) : best;
       taken = choose(decision, visit, *draws, row, minimal, other, settings_.q_thld1);
@@ -133,6 +135,10 @@ class QAdaptive final : public TableLearner<QAdaptive> {
   }
 
  private:
+  // The hops of a packet at the last router that compares as a source router.
+  [[nodiscard]] std::uint32_t last_source_hop() const noexcept {
+    return topology().hosts_meet_global_links() ? 0 : 1;
+  }
   [[nodiscard]] bool is_local(std::uint32_t port) const noexcept {
     return port < topology().num_local_ports();
   }

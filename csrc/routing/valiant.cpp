@@ -1,3 +1,4 @@
+#include "core/error.hpp"
 #include "core/parameters.hpp"
 #include "routing/nonminimal.hpp"
 #include "routing/policy.hpp"
@@ -40,6 +41,7 @@ class Valiant final : public DrawsPerDecision<Valiant> {
   [[nodiscard]] PathBudget budget() const noexcept override {
     return {.nonminimal = true,
             .intermediate_router = visits_router(kind_),
+            .own_group_nonminimal = own_kind_ == NonMinimalKind::kL,
             .longest_path = longest_path_hops(kind_)};
   }
 
@@ -73,6 +75,11 @@ class Valiant final : public DrawsPerDecision<Valiant> {
 
 std::unique_ptr<RoutingPolicy> make_valiant(const PolicyInfo& info, const Parameters& given,
                                             const PolicyEnvironment& environment) {
+  const bool own_links = info.nonminimal == NonMinimalKind::kGl || info.nonminimal == NonMinimalKind::kG;
+  if (own_links && !environment.own_global_links) {
+    throw ConfigError{"policy", "'" + info.name + "'",
+                      "must be 'val-g' or 'val-n': no router with hosts has a global link of its own"};
+  }
   return std::make_unique<Valiant>(info.nonminimal,
                                    ValiantParams{info, given, environment.avoid_destination_group});
 }

@@ -5,16 +5,19 @@
 // (by a router off the shortest path, then to the destination). It may skip any of them, but never goes back.
 // Every scheme gives each hop of a path a rank that rises strictly from stage to stage. Within one stage a
 // path takes local hops, each at a higher position than the one before (topology's NextHop; a full mesh has
-// one position), and then at most one global hop; every position has VCs of its own. Channels (link, VC)
+// one position), and then at most one global hop; every position has VCs of its own. A shape of a group may
+// need one position for several hops (leaf_spine.cpp has the argument). Channels (link, VC)
 // therefore form a directed acyclic graph and no set of packets can wait for each other in a circle (Dally
 // and Seitz 1988). Tests walk every path of every policy and check the graph.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string_view>
 
 #include "core/ids.hpp"
+#include "topology/local_paths.hpp"
 
 namespace dragonfly {
 
@@ -50,25 +53,45 @@ struct PathBudget {
       false;                 // some of them visit a router of the intermediate group on purpose (lgl, gl)
   bool reconsiders = false;  // a minimal first hop may be followed by a non-minimal path (PAR)
   bool progressive = false;  // any minimal hop inside the source group may be followed by one, too
-  // Non-minimal paths inside the group that was entered last (kind l). Not those of the source router of a
-  // packet to its own group alone: their first local hops are in the stage of a minimal path's out of the
-  // source group.
+  // Non-minimal paths inside the group that was entered last (kind l).
   bool local_nonminimal = false;
+  // Such paths of the source router alone, for a packet to its own group. Their first local hops are in the
+  // stage of a minimal path's out of the source group, unless hops of local paths share VCs (leaf_spine.cpp).
+  bool own_group_nonminimal = false;
   bool any_port = false;          // ports are chosen hop by hop: only the hops taken can number the VCs
   std::uint8_t longest_path = 3;  // hops; of a policy: where groups are full meshes
 
-  // The budget where a local path has up to `local_path_hops`: along planned paths every one of them grows;
-  // where ports are chosen hop by hop, only the two of the minimal rest.
-  [[nodiscard]] constexpr PathBudget with_local_paths(std::uint32_t local_path_hops) const noexcept {
-    const std::uint32_t global_hops = nonminimal ? 2 : 1;
-    const bool first_alone = reconsiders && !progressive;
-    const std::uint32_t local_paths = any_port ? 2 : longest_path - global_hops - (first_alone ? 1U : 0U);
+  // The budget where local paths have up to so many hops: along planned paths every one of them grows; where
+  // ports are chosen hop by hop, only the two of the minimal rest.
+  [[nodiscard]] constexpr PathBudget with_local_paths(const LocalHops& local) const noexcept {
     PathBudget longer = *this;
-    longer.longest_path = static_cast<std::uint8_t>(longest_path + local_paths * (local_path_hops - 1));
+    longer.longest_path = static_cast<std::uint8_t>(longest_path + more_hops(local));
+    longer.local_nonminimal = local_nonminimal || (own_group_nonminimal && local.share_vc());
+    longer.own_group_nonminimal = false;
     return longer;
   }
 
   bool operator==(const PathBudget&) const = default;
+
+ private:
+  // Hops that such local paths add to the longest path.
+  [[nodiscard]] constexpr std::uint32_t more_hops(const LocalHops& local) const noexcept {
+    if (any_port) return std::max(local.out, local.through) - 1 + local.in - 1;
+    if (local.out == local.any && local.in == local.any && local.through == local.any) {
+      const std::uint32_t global_hops = nonminimal ? 2 : 1;
+      const bool first_alone = reconsiders && !progressive;
+      return (longest_path - global_hops - (first_alone ? 1U : 0U)) * (local.any - 1);
+    }
+    // A packet that changes its path does so at a router with global links.
+    const std::uint32_t source = reconsiders ? (progressive ? local.out : 1) + local.through : local.out;
+    const std::uint32_t by_router = intermediate_router ? local.in + local.out : 0;
+    const std::uint32_t between = nonminimal ? std::max(by_router, local.through) : 0;
+    const std::uint32_t last = local_nonminimal ? local.in + local.inside : local.in;
+    const std::uint32_t in_meshes = (reconsiders ? 2U : 1U) +
+                                    (nonminimal ? (intermediate_router ? 2U : 1U) : 0U) +
+                                    (local_nonminimal ? 2U : 1U);
+    return source + between + last - in_meshes;
+  }
 };
 
 struct VcCounts {
@@ -78,15 +101,15 @@ struct VcCounts {
 
 class VcLadder {
  public:
-  // `budget`: with local paths of this group's shape.
-  VcLadder(VcScheme scheme, const PathBudget& budget, std::uint32_t local_path_hops = 1)
+  // `budget`: with local paths of this group's shape. `positions`: LocalHops::vcs.
+  VcLadder(VcScheme scheme, const PathBudget& budget, std::uint32_t positions = 1)
       : scheme_{budget.any_port && scheme != VcScheme::kUnsafeSingle ? VcScheme::kHop : scheme},
         stages_{static_cast<std::uint8_t>(2 + (budget.nonminimal ? 1 : 0) +
                                           (budget.intermediate_router ? 1 : 0) +
                                           (budget.reconsiders ? 1 : 0) + (budget.local_nonminimal ? 1 : 0))},
         first_steps_{static_cast<std::uint8_t>(budget.reconsiders ? 1 : 0)},
-        first_vcs_{static_cast<std::uint8_t>(budget.progressive ? local_path_hops : first_steps_)},
-        positions_{static_cast<std::uint8_t>(local_path_hops)},
+        first_vcs_{static_cast<std::uint8_t>(budget.progressive ? positions : first_steps_)},
+        positions_{static_cast<std::uint8_t>(positions)},
         budget_{budget} {
     for (std::uint8_t i = 0; i < kNumStages; ++i) {
       for (const bool global : {false, true}) {

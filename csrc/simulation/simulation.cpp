@@ -14,7 +14,8 @@ std::unique_ptr<RoutingPolicy> policy_of(const SimulationSetup& setup, const std
                                          const Parameters& parameters) {
   return make_policy(name, parameters,
                      {.avoid_destination_group = setup.network.nonminimal_avoid_destination_group,
-                      .compares_vcs = setup.network.congestion_metric == "vc"});
+                      .compares_vcs = setup.network.congestion_metric == "vc",
+                      .own_global_links = setup.topology->hosts_meet_global_links()});
 }
 
 std::unique_ptr<RoutingPolicy> background_policy(const SimulationSetup& setup) {
@@ -81,8 +82,8 @@ Requirements requirements_of(const SimulationSetup& setup) {
 }
 
 VcCounts required_vcs(const Dragonfly& topology, const RoutingPolicy& policy, VcScheme scheme) {
-  const std::uint32_t local_hops = topology.local_path_hops();
-  return VcLadder{scheme, policy.budget().with_local_paths(local_hops), local_hops}.required();
+  const LocalHops& local_hops = topology.longest_local();
+  return VcLadder{scheme, policy.budget().with_local_paths(local_hops), local_hops.vcs}.required();
 }
 
 bool Simulation::run(TimePs duration_ps, const std::function<bool()>& keep_going) {

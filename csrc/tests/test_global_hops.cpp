@@ -50,8 +50,8 @@ TEST(the_hop_out_of_a_group_is_the_one_that_the_plan_comes_to) {
   for (const Dragonfly& topology : systems()) {
     for (const VcScheme scheme : {VcScheme::kStage, VcScheme::kLadder, VcScheme::kHop}) {
       for (const PathBudget& budget : {kBudget, kAnew}) {
-        const VcLadder ladder{scheme, budget.with_local_paths(topology.local_path_hops()),
-                              topology.local_path_hops()};
+        const VcLadder ladder{scheme, budget.with_local_paths(topology.longest_local()),
+                              topology.longest_local().vcs};
         const PathFollower paths{topology, ladder, 3};
         for (std::uint32_t router = 0; router < topology.num_routers(); ++router) {
           for (std::uint32_t to = 0; to < topology.num_routers(); ++to) {

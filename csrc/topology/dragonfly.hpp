@@ -18,7 +18,7 @@ namespace dragonfly {
 struct NextHop {
   Port port = kNoPort;
   // Place of a local hop on the path through the group, counted so that the last one is always
-  // local_path_hops() - 1: it rises with every hop.
+  // longest_local().vcs - 1: it rises with every hop, unless the shape needs one VC alone.
   std::uint8_t position = 0;
 };
 

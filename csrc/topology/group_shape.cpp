@@ -8,7 +8,8 @@ namespace dragonfly {
 // Shapes, one line each.
 #define DRAGONFLY_GROUP_SHAPES(X) \
   X(mesh)                         \
-  X(grid)
+  X(grid)                         \
+  X(leaf_spine)
 
 #define DRAGONFLY_DECLARE(name) GroupShapeInfo name##_shape();
 DRAGONFLY_GROUP_SHAPES(DRAGONFLY_DECLARE)

@@ -31,6 +31,8 @@ struct LocalEnd {
   std::uint32_t slot = 0;
   bool operator==(const LocalEnd&) const = default;
 };
+// The slot at the far end of a port that no link is connected to.
+inline constexpr std::uint32_t kNoSlot = ~0U;
 
 class GroupShape {
  public:
@@ -41,11 +43,15 @@ class GroupShape {
 
   [[nodiscard]] virtual std::uint32_t routers() const noexcept = 0;
   [[nodiscard]] virtual const std::vector<LocalLinks>& links() const noexcept = 0;
-  // The far end of a local link; across(across(x)) == x. Any router can be reached from any other.
+  // The far end of a local link, or the slot kNoSlot where no link is connected; across(across(x)) == x. Any
+  // router can be reached from any other.
   [[nodiscard]] virtual LocalEnd across(const LocalEnd& near) const noexcept = 0;
   // The first so many routers have hosts, and those from `first_global_router()` on have global links.
   [[nodiscard]] virtual std::uint32_t host_routers() const noexcept { return routers(); }
   [[nodiscard]] virtual std::uint32_t first_global_router() const noexcept { return 0; }
+  // Whether the local hops of a path share one VC per stage, although a local path has several. Otherwise
+  // there is a VC for each hop of the longest local path.
+  [[nodiscard]] virtual bool needs_one_vc() const noexcept { return false; }
   [[nodiscard]] virtual std::string global_class() const { return "global"; }
   // The router that is j-th to get global links where an arrangement deals them out one after another.
   [[nodiscard]] virtual std::uint32_t dealt(std::uint32_t j) const noexcept { return j; }

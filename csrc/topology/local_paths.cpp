@@ -30,7 +30,8 @@ LocalPaths::LocalPaths(const GroupShape& shape) : routers_{shape.routers()}, por
     for (std::size_t at = 0; at < reached.size(); ++at) {
       const std::uint32_t here = reached[at];
       for (std::uint32_t slot = 0; slot < ports_; ++slot) {
-        const std::uint32_t next = across({here, slot}).index;
+        const auto [next, far_slot] = across({here, slot});
+        if (far_slot == kNoSlot) continue;
         if (far(next) != kUnreached) continue;
         far(next) = static_cast<std::uint8_t>(far(here) + 1);
         reached.push_back(next);
@@ -40,15 +41,28 @@ LocalPaths::LocalPaths(const GroupShape& shape) : routers_{shape.routers()}, por
       throw ConfigError{"group", std::to_string(routers_) + " routers",
                         "a shape whose routers can reach each other"};
     }
-    diameter_ = std::max(diameter_, std::uint32_t{far(reached.back())});
   }
+  const std::uint32_t hosts = shape.host_routers();
+  const std::uint32_t global = shape.first_global_router();
+  for (std::uint32_t from = 0; from < routers_; ++from) {
+    for (std::uint32_t to = 0; to < routers_; ++to) {
+      const std::uint32_t apart = hops(from, to);
+      longest_.any = std::max(longest_.any, apart);
+      if (from < hosts && to < hosts) longest_.inside = std::max(longest_.inside, apart);
+      if (from < hosts && to >= global) longest_.out = std::max(longest_.out, apart);
+      if (from >= global && to < hosts) longest_.in = std::max(longest_.in, apart);
+      if (from >= global && to >= global) longest_.through = std::max(longest_.through, apart);
+    }
+  }
+  longest_.vcs = shape.needs_one_vc() ? 1 : longest_.any;
 
   first_.reserve(hops_.size() + 1);
   for (std::uint32_t from = 0; from < routers_; ++from) {
     for (std::uint32_t to = 0; to < routers_; ++to) {
       first_.push_back(static_cast<std::uint32_t>(slots_.size()));
       for (std::uint32_t slot = 0; slot < ports_ && from != to; ++slot) {
-        if (hops(across({from, slot}).index, to) + 1 == hops(from, to)) {
+        const auto [next, far_slot] = across({from, slot});
+        if (far_slot != kNoSlot && hops(next, to) + 1 == hops(from, to)) {
           slots_.push_back(static_cast<std::uint16_t>(slot));
         }
       }

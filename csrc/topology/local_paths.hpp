@@ -10,6 +10,19 @@
 
 namespace dragonfly {
 
+// Hops of the longest shortest path between routers of a group.
+struct LocalHops {
+  std::uint32_t out = 1;      // from a router with hosts to one with global links
+  std::uint32_t in = 1;       // back
+  std::uint32_t through = 1;  // between routers with global links
+  std::uint32_t inside = 1;   // between routers with hosts
+  std::uint32_t any = 1;      // between any routers
+  std::uint32_t vcs = 1;      // VCs that the local hops of a stage need
+  // Whether the hops of a local path share one VC.
+  [[nodiscard]] constexpr bool share_vc() const noexcept { return vcs < any; }
+  bool operator==(const LocalHops&) const = default;
+};
+
 class LocalPaths {
  public:
   explicit LocalPaths(const GroupShape& shape);  // throws ConfigError for a shape that is not connected
@@ -25,13 +38,13 @@ class LocalPaths {
     const std::size_t pair = static_cast<std::size_t>(from) * routers_ + to;
     return {slots_.data() + first_[pair], slots_.data() + first_[pair + 1]};
   }
-  // Hops of the longest of the paths.
-  [[nodiscard]] std::uint32_t diameter() const noexcept { return diameter_; }
+  // At least 1 each.
+  [[nodiscard]] const LocalHops& longest() const noexcept { return longest_; }
 
  private:
   std::uint32_t routers_;
   std::uint32_t ports_;
-  std::uint32_t diameter_ = 0;
+  LocalHops longest_;
   std::vector<LocalEnd> ends_;        // [index * ports + slot]
   std::vector<std::uint8_t> hops_;    // [from * routers + to]
   std::vector<std::uint32_t> first_;  // [from * routers + to]: first place in slots_; one more at the end

@@ -43,7 +43,9 @@ DragonflyParams validated(DragonflyParams params) {
           p + between, range(1, kMaxRadix));
 
   const std::uint64_t positions = (a - first_with_global_links(params)) * h;
-  const std::uint64_t groups = params.g == 0 ? positions / params.trunking + 1 : params.g;
+  const std::uint64_t most_groups = positions / params.trunking + 1;
+  const std::uint64_t groups = params.g == 0 ? most_groups : params.g;
+  require(groups <= most_groups, "g", groups, range(1, most_groups));
 
   // No product below overflows: groups <= 2^20 + 1 and the other factors are at most 2^10. The table
   // of gateways needs no check of its own: g*g*trunking <= g*(a*h + trunking) <= 2*a*g*h.

@@ -61,6 +61,8 @@ class Numbering {
   // Routers of a group that have global links: from first_global_router() on.
   [[nodiscard]] std::uint32_t global_routers() const noexcept { return params_.a - first_global_router_; }
   [[nodiscard]] std::uint32_t first_global_router() const noexcept { return first_global_router_; }
+  // Whether the routers with hosts have global links, too.
+  [[nodiscard]] bool hosts_meet_global_links() const noexcept { return first_global_router_ == 0; }
   // Global ports of a group, connected or not.
   [[nodiscard]] std::uint32_t global_positions() const noexcept { return global_routers() * params_.h; }
   // Ports of a router that lead to other routers.

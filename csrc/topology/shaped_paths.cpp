@@ -25,8 +25,9 @@ NextHop Dragonfly::shaped_local_path(std::uint32_t from_index, std::uint32_t to_
                                      std::uint32_t choice) const noexcept {
   const auto slots = local_paths()->slots(from_index, to_index);
   const std::size_t pick = choice * slots.size() / kChoices;
-  return {static_cast<Port>(params_.p + slots[pick]),
-          static_cast<std::uint8_t>(local_path_hops() - local_paths()->hops(from_index, to_index))};
+  const std::uint32_t after = local_paths()->hops(from_index, to_index);
+  const std::uint32_t position = longest_local().vcs > 1 ? longest_local().vcs - after : 0;
+  return {static_cast<Port>(params_.p + slots[pick]), static_cast<std::uint8_t>(position)};
 }
 
 // Leads over one of the links at `near` that have the least cost, all alike.

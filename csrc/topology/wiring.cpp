@@ -7,7 +7,7 @@ namespace dragonfly {
 Wiring::Wiring(const DragonflyParams& params)
     : Numbering{params},
       paths_{params_.shape != nullptr ? std::make_unique<const LocalPaths>(*params_.shape) : nullptr} {
-  if (paths_ != nullptr) local_path_hops_ = std::max(1U, paths_->diameter());
+  if (paths_ != nullptr) longest_local_ = paths_->longest();
   connect_groups();
   list_ports_out();
 }

@@ -26,10 +26,11 @@ struct Endpoint {
 
 class Wiring : public Numbering {
  public:
-  // Hops of the longest shortest path between two routers of a group, and between any two with at most one
-  // global link.
-  [[nodiscard]] std::uint32_t local_path_hops() const noexcept { return local_path_hops_; }
-  [[nodiscard]] std::uint32_t diameter() const noexcept { return 2 * local_path_hops_ + 1; }
+  // Hops of the longest shortest paths inside a group, and of those between any two of its routers.
+  [[nodiscard]] const LocalHops& longest_local() const noexcept { return longest_local_; }
+  [[nodiscard]] std::uint32_t local_path_hops() const noexcept { return longest_local_.any; }
+  // Hops of the longest shortest path between any two routers with at most one global link.
+  [[nodiscard]] std::uint32_t diameter() const noexcept { return 2 * local_path_hops() + 1; }
   // Whether any two routers of a group are joined by one link.
   [[nodiscard]] bool has_meshes() const noexcept { return paths_ == nullptr; }
 
@@ -48,6 +49,7 @@ class Wiring : public Numbering {
     const std::uint32_t slot = port - params_.p;
     if (!has_meshes()) {
       const LocalEnd far = paths_->across({own, slot});
+      if (far.slot == kNoSlot) return {};
       return {first + far.index, static_cast<Port>(params_.p + far.slot)};
     }
     const std::uint32_t peer = slot + (slot >= own ? 1U : 0U);
@@ -129,7 +131,7 @@ class Wiring : public Numbering {
   void connect_groups();
   void list_ports_out();
 
-  std::uint32_t local_path_hops_ = 1;
+  LocalHops longest_local_;
   std::unique_ptr<const LocalPaths> paths_;  // null: meshes
   std::vector<Endpoint> global_links_;       // [router * h + j]: far end
   std::vector<Endpoint> gateways_;           // [(from * g + to) * trunking + slice]: near end
