@@ -1334,7 +1334,7 @@ taco25.explanations = {
     "LI18-1056": f"open: {_by_arbiter('LI18-1056', 'percent')}; both pacing rules tried",
     "LI19-1056": "open: tpr takes as long as lia with round-robin; a Valiant policy is faster than min with transit "
     "first: {details}",
-    "LI39": "open: {details}",
+    "LI39": "open: {details}; with 1,056 hosts it falls in the paper's window (page taco25)",
     "LI44a": "public simulator: it is pb, whose latency is that of FOGSim's PB (h = 3, load 0.3: 617 ns; MIN 508)",
     "LI44b": "public simulator: they are pb and pb-acor, which accept what FOGSim's accept (h = 3: 0.753 "
     "and 0.748)",
