@@ -152,6 +152,22 @@ std::optional<AfterRefusal> parse_after_refusal(const std::string& decide_at, bo
   return AfterRefusal::kKeep;
 }
 
+// Throws if source routers alone decide, and no non-minimal path of theirs ever exists: each would begin on a
+// global link of the source router, which has none.
+void require_paths(const Dragonfly& topology, const EnvironmentSpec& spec) {
+  const bool at_source = spec.scope == DecisionScope::kSource || spec.scope == DecisionScope::kSourceAll ||
+                         spec.scope == DecisionScope::kSourceAround;
+  const auto starts_on_own_link = [](NonMinimalKind kind) {
+    return kind == NonMinimalKind::kGl || kind == NonMinimalKind::kG;
+  };
+  if (spec.action != ActionMode::kPath || !at_source || topology.hosts_meet_global_links() ||
+      spec.nonminimal_kinds.empty() || !std::ranges::all_of(spec.nonminimal_kinds, starts_on_own_link)) {
+    return;
+  }
+  throw ConfigError{"nonminimal_kinds", "'g' and 'gl' alone",
+                    "must have 'lg', 'lgl' or 'l', too: no router with hosts has a global link of its own"};
+}
+
 }  // namespace
 
 Deciders::Deciders(const Dragonfly& topology, RoutingPolicy& first, const std::vector<JobPolicy>& of_jobs,
@@ -168,6 +184,7 @@ Deciders::Deciders(const Dragonfly& topology, RoutingPolicy& first, const std::v
     throw ConfigError{"network.decide_at", "'" + decide_at + "'",
                       "must be 'arrival', 'head' or 'by-policy' where an outside policy decides"};
   }
+  if (outside_in.decisions) require_paths(topology, *outside_in.decisions);
   budget = needed_budget(topology, first, outside_in, others, background_in);
   trackers = needed_trackers(first, outside_in, others, background_in);
   policies.reserve(kMostDeciders);  // they stay where they are when others come

@@ -278,6 +278,25 @@ TEST(policies_whose_paths_start_on_links_of_the_source_router_are_refused) {
   }
 }
 
+TEST(environments_whose_paths_all_start_on_links_of_the_source_router_are_refused) {
+  const auto make = [](const DragonflyParams& params, DecisionScope scope,
+                       std::vector<NonMinimalKind> kinds) {
+    SimulationSetup all = small_system(params, "min", "uniform", 0.1);
+    all.options.decisions = usual_decisions();
+    all.options.decisions->action = ActionMode::kPath;
+    all.options.decisions->scope = scope;
+    all.options.decisions->nonminimal_kinds = std::move(kinds);
+    return Simulation{std::move(all)};
+  };
+  const DragonflyParams leaves_and_spines{.p = 1, .h = 1, .shape = leaf_spine(2, 2)};
+  constexpr auto kG = NonMinimalKind::kG;
+  CHECK_THROWS(ConfigError, make(leaves_and_spines, DecisionScope::kSource, {kG}));
+  CHECK_THROWS(ConfigError, make(leaves_and_spines, DecisionScope::kSourceAll, {kG, NonMinimalKind::kGl}));
+  make(leaves_and_spines, DecisionScope::kSource, {kG, NonMinimalKind::kLg});
+  make(leaves_and_spines, DecisionScope::kSourceGroup, {kG});
+  make(kSmall, DecisionScope::kSource, {kG});
+}
+
 // Every policy differs from minimal routing under traffic to the next group, which it has to spread.
 TEST(everything_comes_home_under_every_policy_and_none_is_minimal_unnoticed) {
   const DragonflyParams params{.p = 2, .h = 1, .shape = leaf_spine(2, 3)};
