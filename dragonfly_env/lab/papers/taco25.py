@@ -121,14 +121,14 @@ taco25 = Paper(
         "follows from the paper's formula.",
         "Saturated throughput is the accepted load at the offered load that the row names. Past saturation (LI11, "
         "LI21, LI22, LI39) throughput falls if at a load of 1.0 it is more than 1 % below its highest value, and stays "
-        "if it is at most 3 % below: runs of one point differ by 0.5 %, and the paper speaks of visible falls. "
+        "if it is at most 3 % below: the paper speaks of visible falls. "
         "Congestion under uniform traffic (LI28) is a fall, or less throughput than with w = 0.1.",
         '"Near", "close to" and "very close to" 50 % are 0.475 to 0.525.',
         "LI13: the remote counter is computed from the accepted load of -G- at an offered load of 0.5: packets of a "
         "router in 200 ns that would share the most loaded type of local link.",
         "LI20: packets by when they were generated; the paper does not state the load, 0.2 was chosen.",
-        "Figure 17: after the change to ADVc `ugal-ideal` swings between 700 and 910 ns with a period of some 630 ns, "
-        "whatever the arbiter (1,056 hosts). All routers of a group see the same queues of the global ports without "
+        "Figure 17: after the change to ADVc the latency of `ugal-ideal` swings, whatever the arbiter. All "
+        "routers of a group see the same queues of the global ports without "
         "delay, so they leave the minimal paths together and come back together; packets that are on their way to the "
         "port by then keep the swing going. `pb`, `tpr` and `lia`, which go by bits or counters, do not "
         "swing.",
