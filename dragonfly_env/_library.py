@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dragonfly_env.bounds import latency_floor, most_load
-from dragonfly_env.config.groups import Grid
+from dragonfly_env.config.groups import Grid, LeafSpine
 from dragonfly_env.config.links import LinkConfig
 from dragonfly_env.config.network import NetworkConfig, networks
 from dragonfly_env.config.topology import Dragonfly, topologies
@@ -46,6 +46,7 @@ __all__ = [
     "HopFeedback",
     "IllegalActionError",
     "Job",
+    "LeafSpine",
     "LinkConfig",
     "Metrics",
     "NetworkConfig",

@@ -21,6 +21,20 @@ GRIDS: dict[str, Shape] = {
     "one row": {"p": 1, "h": 2, "g": 3, "group": dfe.Grid(rows=1, columns=4, column_links=1)},
 }
 
+PLUS: dict[str, Shape] = {
+    "leaves and spines": {"p": 2, "h": 2, "g": 5, "group": dfe.LeafSpine(leaves=2, spines=2)},
+    "more spines than leaves": {
+        "p": 2,
+        "h": 2,
+        "g": 3,
+        "trunking": 3,
+        "group": dfe.LeafSpine(leaves=2, spines=3, links=2),
+    },
+}
+
+_OWN_LINKS = ("vlb-gl", "vlb-g")
+"""Policies whose non-minimal paths begin with a global link of the source router."""
+
 SHAPES: dict[str, Shape] = {
     "trunked": (2, 4, 2, 5, 2),
     "one pair of groups, eight links": (1, 4, 2, 2, 8),
@@ -30,8 +44,14 @@ SHAPES: dict[str, Shape] = {
     "one router per group": (2, 1, 4, 5, 1),
     "many global links": (1, 2, 5, 11, 1),
     **GRIDS,
+    **PLUS,
 }
 """Unlike a balanced network, each in its own way."""
+
+
+def refuses(shape: str, policy: str) -> bool:
+    """Whether a topology has no paths for a policy, by the names of both."""
+    return shape in PLUS and policy.split()[0] in _OWN_LINKS
 
 
 def topology_of(shape: Shape, arrangement: str = "palmtree") -> dfe.Dragonfly:

@@ -152,7 +152,8 @@ void bind_topology(py::module_& module) {
   module.def(
       "group_routers",
       [](const std::string& name, const py::dict& parameters) {
-        return make_group_shape(name, parameters_of("group", parameters))->routers();
+        const auto shape = make_group_shape(name, parameters_of("group", parameters));
+        return std::pair{shape->routers(), shape->routers() - shape->first_global_router()};
       },
       py::arg("name"), py::arg("parameters"));
 }

@@ -9,6 +9,7 @@ import inspect
 import itertools
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Any, TypeAlias
 
@@ -23,7 +24,7 @@ from dragonfly_env.agents.learner import AGENTS, agent_settings
 from dragonfly_env.checks.values import reading, unknown_name
 from dragonfly_env.cli.commands import Typed, completing, option, rows
 from dragonfly_env.cli.console import show, titled
-from dragonfly_env.config.groups import Grid
+from dragonfly_env.config.groups import Grid, LeafSpine
 from dragonfly_env.config.network import NetworkConfig, networks
 from dragonfly_env.config.rows import SettingInfo, describe, plain
 from dragonfly_env.config.throughput import dark_ports, is_balanced, links_per_pair, throughput
@@ -292,6 +293,8 @@ def _links_of(made: Dragonfly) -> str:
     """Describe the local links of a topology."""
     if made.group == "all-to-all":
         return "both directions counted as one"
+    if isinstance(made.group, LeafSpine):
+        return f"each leaf is joined with each spine, by {_links(made.group.links)}"
     kinds = [made.port_kind(port) for port in range(made.p, made.p + made.num_local_ports)]
     parts = [
         f"{kinds.count(kind)} of {kind} per router, {made.port_links(made.p + kinds.index(kind))} in one"
@@ -300,12 +303,46 @@ def _links_of(made: Dragonfly) -> str:
     return "; ".join(parts)
 
 
+def _routers(made: Dragonfly) -> list[tuple[str, str, str]]:
+    """Describe the hosts, the routers and their ports."""
+    hosts = ("hosts", f"{made.num_hosts:,}", f"{made.p} per {{}} (p)")
+    routers = ("routers", f"{made.num_routers:,}", f"{made.a} per group (a), {made.group}")
+    if not isinstance(made.group, LeafSpine):
+        kinds = f"{made.p} hosts + {made.num_local_ports} local + {made.h} global (h)"
+        return [
+            (*hosts[:2], hosts[2].format("router")),
+            routers,
+            ("ports per router", f"{made.radix}", kinds),
+        ]
+    leaves, spines = made.group.leaves, made.group.spines
+    return [
+        (*hosts[:2], hosts[2].format("leaf")),
+        routers,
+        (
+            "leaves",
+            f"{made.num_groups * leaves:,}",
+            f"{leaves} per group; {made.p} hosts + {spines} local ports",
+        ),
+        (
+            "spines",
+            f"{made.num_groups * spines:,}",
+            f"{spines} per group; {leaves} local + {made.h} global ports (h)",
+        ),
+    ]
+
+
+def _longest_path(made: Dragonfly) -> int:
+    """Hops of the longest minimal path between routers with hosts."""
+    if isinstance(made.group, LeafSpine):
+        return 3 if made.num_groups > 1 else 2 * int(made.group.leaves > 1)
+    way = (made.diameter - 1) // 2
+    return int(made.num_groups > 1) + (1 if made.num_groups == 1 else 2) * way * int(made.a > 1)
+
+
 def _topology(made: Dragonfly) -> RenderableType:
     pairs = made.num_groups * (made.num_groups - 1) // 2
     cables = made.trunking * pairs
     local = len(made.links()) // 2 - cables
-    way = (made.diameter - 1) // 2
-    diameter = int(made.num_groups > 1) + (1 if made.num_groups == 1 else 2) * way * int(made.a > 1)
     ports, dark = made.num_groups * made.global_ports_per_group, dark_ports(made)
     fewest, most = links_per_pair(made)
     each = made.links_between_groups // made.trunking
@@ -314,21 +351,18 @@ def _topology(made: Dragonfly) -> RenderableType:
     unconnected = (
         f"{dark / ports:.1%} of {ports:,}: nothing is connected to them" if ports else "there are none"
     )
-    kinds = f"{made.p} hosts + {made.num_local_ports} local + {made.h} global (h)"
     wiring = f"{made.trunking} per pair of groups, {made.arrangement} arrangement{bundle}"
     rule = "a = 2p = 2h, all-to-all groups, no dark ports (Kim et al., ISCA 2008)"
     facts = [
-        ("hosts", f"{made.num_hosts:,}", f"{made.p} per router (p)"),
-        ("routers", f"{made.num_routers:,}", f"{made.a} per group (a), {made.group}"),
+        *_routers(made),
         (
             "groups",
             f"{made.num_groups:,}",
             f"of at most {made.global_ports_per_group // made.trunking + 1:,} (g)",
         ),
-        ("ports per router", f"{made.radix}", kinds),
         ("local links", f"{local:,}", _links_of(made)),
         ("global links", f"{cables:,}", wiring),
-        ("longest minimal path", f"{diameter}", "hops between routers"),
+        ("longest minimal path", f"{_longest_path(made)}", "hops between routers with hosts"),
         ("dark global ports", f"{dark:,}", unconnected),
         ("links per pair of groups", per_pair, "fewest and most links between two groups"),
         ("balanced", "yes" if is_balanced(made) else "no", rule),
@@ -340,7 +374,7 @@ def _topology(made: Dragonfly) -> RenderableType:
         table.add_row(heading, value, Text(remark, style="dim"))
     table.columns[1].justify = "right"
     facts_of = titled(f"Dragonfly p={made.p}, a={made.a}, h={made.h}, g={made.num_groups}", table)
-    drawing = draw_grid(made)
+    drawing = draw_group(made)
     return Group(facts_of, Text(f"\n{drawing}\n")) if drawing else facts_of
 
 
@@ -349,18 +383,19 @@ def _bounds(made: Dragonfly) -> list[tuple[str, str, str]]:
     most = throughput(made)
     links, hosts = made.links_between_groups, made.hosts_per_group
     advc = min(1.0, min(made.h, made.num_groups - 1) * links / hosts)
+    in_group = "(leaves p)" if isinstance(made.group, LeafSpine) else "(a p)"  # hosts
     return [
         (
             "uniform, minimal",
             f"{most.uniform_minimal:.4f}",
-            "of the host links, at most: L g / (a p), L links per pair of groups, or local links",
+            f"of the host links, at most: L g / {in_group}, L links per pair of groups, or local links",
         ),
-        ("adv+i, minimal", f"{most.adversarial_minimal:.4f}", "at most: L / (a p), the worst case"),
-        ("advc, minimal", f"{advc:.4f}", "at most: h L / (a p), h groups share the load"),
+        ("adv+i, minimal", f"{most.adversarial_minimal:.4f}", f"at most: L / {in_group}, the worst case"),
+        ("advc, minimal", f"{advc:.4f}", f"at most: h L / {in_group}, h groups share the load"),
         (
             "adv+i, non-minimal",
             f"{most.adversarial_nonminimal:.4f}",
-            "at most: L g / (2 a p), by one intermediate group (links as fast as those of hosts)",
+            f"at most: L g / (2 {in_group.strip('()')}), by one intermediate group (links as fast as those of hosts)",
         ),
     ]
 
@@ -473,14 +508,45 @@ _MOST_ROWS, _MOST_COLUMNS = 12, 24  # largest grid that is drawn router by route
 _MOST_NAMED = 12
 
 
-def draw_grid(made: Dragonfly) -> str:
-    """The first group of a topology of grids, as text; empty for other topologies."""
-    if not isinstance(made.group, Grid):
-        return ""
-    return "\n".join((*_group(made, made.group), "", *_wiring(made, made.group)))
+def draw_group(made: Dragonfly) -> str:
+    """The first group of a topology of grids or of leaves and spines, as text; empty for other topologies."""
+    if isinstance(made.group, Grid):
+        return "\n".join((*_grid(made, made.group), "", *_wiring(made, made.group)))
+    if isinstance(made.group, LeafSpine):
+        return "\n".join((*_leaves(made, made.group), "", *_spines(made, made.group)))
+    return ""
 
 
-def _group(made: Dragonfly, grid: Grid) -> list[str]:
+def _leaves(made: Dragonfly, group: LeafSpine) -> list[str]:
+    def row(name: str, count: int, first: int) -> str:
+        numbers = "".join(f"{first + i:<5}" for i in range(min(count, _MOST_COLUMNS)))
+        return f"{name} {numbers}{'' if count <= _MOST_COLUMNS else '..'}".rstrip()
+
+    wide = min(max(group.leaves, group.spines), _MOST_COLUMNS) * 5 - 4
+    return [
+        row("spines", group.spines, group.leaves),
+        f"       {'╳' * wide}",
+        row("leaves", group.leaves, 0),
+        f"Each leaf has {made.p} host{'s' if made.p != 1 else ''}; ╳: each leaf is joined with each spine, "
+        f"by {_links(group.links)}.",
+    ]
+
+
+def _spines(made: Dragonfly, group: LeafSpine) -> list[str]:
+    """Table of the groups behind the global ports of each spine of group 0."""
+    if made.num_groups == 1:
+        return ["No links to other groups."]
+    lines = [f"{_links(made.links_between_groups)} to every other group; from group 0 (links in brackets):"]
+    for spine in range(group.leaves, group.routers)[:_MOST_ROWS]:
+        ends = (made.neighbor(spine, port) for port in range(made.radix - made.h, made.radix))
+        ports = Counter(made.group_of(far[0]) for far in ends if far is not None)
+        named = [f"{peer} ({number})" for peer, number in sorted(ports.items())]
+        rest = f", .. {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
+        lines.append(f"  spine {spine:<8} groups {', '.join(named[:_MOST_NAMED]) or 'none'}{rest}")
+    return [*lines, *(["  .."] if group.spines > _MOST_ROWS else [])]
+
+
+def _grid(made: Dragonfly, grid: Grid) -> list[str]:
     rows, columns = min(grid.rows, _MOST_ROWS), min(grid.columns, _MOST_COLUMNS)
     more = "" if columns == grid.columns else " .."
     edge = "┄" if columns < grid.columns else ""

@@ -64,9 +64,73 @@ class Grid(Record):
         return self.rows * self.columns
 
     @property
+    def global_routers(self) -> int:
+        """Routers of a group that have global ports: all."""
+        return self.routers
+
+    @property
     def name(self) -> str:
         """The core's name for the shape."""
         return "grid"
+
+    def to_core(self) -> dict[str, int]:
+        """Return the record for the core."""
+        return dataclasses.asdict(self)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class LeafSpine(Record):
+    """A group of a Dragonfly+: *leaves* have the hosts, *spines* the global links; each leaf is joined with each spine.
+
+    ``p`` of the ``Dragonfly`` is the number of hosts per leaf, and ``h`` the number of global ports per spine. A
+    minimal path to another leaf of the group has two hops, by any of the spines; a minimal path to another group has
+    three: leaf, spine, spine, leaf. Leaves come first in the numbering of a group. Parallel links between a leaf and a
+    spine are one port of so many times the bandwidth and buffer.
+
+    Raises:
+        ConfigError: If a number is out of range, or the group would have more than 1,024 routers.
+
+    Source: Shpiner et al., "Dragonfly+: Low Cost Topology for Scaling Datacenters", HiPINEB 2017.
+
+    Example:
+        >>> group = dfe.LeafSpine(leaves=4, spines=4)
+        >>> group.routers, str(group)
+        (8, 'leaf-spine:leaves=4,spines=4,links=1')
+        >>> topology = dfe.Dragonfly(p=4, h=4, group=group)
+        >>> topology.num_hosts, topology.num_routers, topology.num_groups
+        (272, 136, 17)
+    """
+
+    called: ClassVar[str] = "a leaf-spine group"
+    leaves: int = integer(4, 1, _MOST_ROUTERS - 1, unit="routers", doc="Routers of a group that have hosts.")
+    spines: int = integer(
+        4, 1, _MOST_ROUTERS - 1, unit="routers", doc="Routers of a group that have global links."
+    )
+    links: int = integer(1, 1, _MOST_LINKS, unit="links", doc="Parallel links between a leaf and a spine.")
+
+    def __post_init__(self) -> None:
+        Record.__post_init__(self)
+        if self.routers > _MOST_ROUTERS:
+            most = _MOST_ROUTERS - self.leaves
+            raise config_error("spines", self.spines, f"must be at most {most} with {self.leaves} leaves")
+
+    def __str__(self) -> str:
+        return f"leaf-spine:leaves={self.leaves},spines={self.spines},links={self.links}"
+
+    @property
+    def routers(self) -> int:
+        """Routers of a group."""
+        return self.leaves + self.spines
+
+    @property
+    def global_routers(self) -> int:
+        """Routers of a group that have global ports: the spines."""
+        return self.spines
+
+    @property
+    def name(self) -> str:
+        """The core's name for the shape."""
+        return "leaf-spine"
 
     def to_core(self) -> dict[str, int]:
         """Return the record for the core."""
@@ -80,9 +144,12 @@ class NamedShape:
     name: str
     settings: tuple[tuple[str, int], ...]
     routers: int = dataclasses.field(init=False)
+    global_routers: int = dataclasses.field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "routers", _core.group_routers(self.name, self.to_core()))
+        routers, global_routers = _core.group_routers(self.name, self.to_core())
+        object.__setattr__(self, "routers", routers)
+        object.__setattr__(self, "global_routers", global_routers)
 
     def __str__(self) -> str:
         return ":".join(filter(None, (self.name, ",".join(f"{key}={value}" for key, value in self.settings))))
@@ -92,23 +159,27 @@ class NamedShape:
         return dict(self.settings)
 
 
-GroupShape: TypeAlias = "Grid | NamedShape"
+GroupShape: TypeAlias = Grid | LeafSpine | NamedShape
+_OWN: dict[str, type[Grid] | type[LeafSpine]] = {"grid": Grid, "leaf-spine": LeafSpine}
+"""The shapes that have a class here."""
+SETTINGS = {field.name: name for name, shape in _OWN.items() for field in dataclasses.fields(shape)}
+"""The shape that a setting belongs to."""
 
 
 def parse_group(value: object) -> str | GroupShape:
     """A shape from what a user gives."""
-    if isinstance(value, (Grid, NamedShape)):
+    if isinstance(value, (Grid, LeafSpine, NamedShape)):
         return value
     if isinstance(value, Mapping):  # the form of dataclasses.asdict
-        return Grid.from_dict(value)
+        return _OWN[next((SETTINGS[name] for name in value if name in SETTINGS), "grid")].from_dict(value)
     if not isinstance(value, str):
-        raise config_error("group", value, f"must be {ALL_TO_ALL!r} or a Grid")
+        raise config_error("group", value, f"must be {ALL_TO_ALL!r}, a Grid or a LeafSpine")
     if value == ALL_TO_ALL:
         return value
     name, _, settings = value.partition(":")
     if name not in _core.group_shapes():
         raise unknown_name("group", value, _core.group_shapes())
     given: dict[str, Any] = parse_assignments(settings, "group")
-    if name != "grid":
+    if name not in _OWN:
         return NamedShape(name, tuple(sorted(given.items())))
-    return Grid.from_dict(given)
+    return _OWN[name].from_dict(given)

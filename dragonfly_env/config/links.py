@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from dragonfly_env import _core
 from dragonfly_env.checks.values import PS_PER_NS, check_mapping, config_error, did_you_mean, ns_to_ps
-from dragonfly_env.config.groups import ALL_TO_ALL
+from dragonfly_env.config.groups import Grid
 from dragonfly_env.config.network_presets import PRESETS
 from dragonfly_env.config.rows import Record, choice, integer, limits_of, real, time_ns
 
@@ -116,7 +116,7 @@ def check_links(field: str, value: object) -> tuple[tuple[str, LinkConfig], ...]
 
 @functools.cache
 def _links_of_presets() -> frozenset[tuple[str, LinkConfig]]:
-    """The classes of link of grids in presets, which are not used where groups are all-to-all."""
+    """The classes of link of grids in presets, which are not used where groups are no grids."""
     return frozenset(
         link for preset in PRESETS.values() for link in check_links("links", preset.get("links", {}))
     )
@@ -127,7 +127,9 @@ def link_rows(network: NetworkConfig, topology: Dragonfly) -> list[dict[str, Any
     given = dict(network.links)
     classes = topology.link_classes[1:]
     for name, link in network.links:
-        if name not in classes and not (topology.group == ALL_TO_ALL and (name, link) in _links_of_presets()):
+        if name not in classes and (
+            isinstance(topology.group, Grid) or (name, link) not in _links_of_presets()
+        ):
             allowed = f"this topology has {', '.join(classes)}{did_you_mean(name, classes)}"
             raise config_error("network.links", name, allowed)
     bundled = bundled_links(topology)

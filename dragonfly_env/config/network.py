@@ -26,6 +26,7 @@ from dragonfly_env.checks.values import (
     parse_time,
     unknown_name,
 )
+from dragonfly_env.config.groups import ALL_TO_ALL
 from dragonfly_env.config.links import (
     MAX_LATENCY_NS,
     LinkConfig,
@@ -457,7 +458,7 @@ class NetworkConfig(Record):
 
     def _exact(self, topology: Dragonfly | None, watchdog_ns: float = 1_000_000.0) -> dict[str, Any]:
         """The parameters for the core, before times of packets are rounded."""
-        apart = topology is not None and (self.links or len(topology.link_classes) > len(_USUAL_CLASSES))
+        apart = topology is not None and (self.links or topology.group != ALL_TO_ALL)
         return {
             **core_values(self, {"GB/s": self._exact_packet_ps}),
             "watchdog_ps": ns_to_ps("watchdog_ns", watchdog_ns),
@@ -481,7 +482,6 @@ _OF_A_ROUND_TRIP = (
     "crossbar_latency_ns",
     "router_clock_ns",
 )
-_USUAL_CLASSES = ("host", "local", "global")
 
 
 def read_field(row: str, text: str) -> dict[str, Any]:

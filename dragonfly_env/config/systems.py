@@ -7,7 +7,7 @@ from typing import Any
 
 from dragonfly_env import _core
 from dragonfly_env.checks.values import check_integer, config_error
-from dragonfly_env.config.groups import ALL_TO_ALL, Grid, parse_group
+from dragonfly_env.config.groups import ALL_TO_ALL, Grid, LeafSpine, parse_group
 from dragonfly_env.config.rows import read_only
 
 MAX_RADIX = _core.max_radix
@@ -54,6 +54,19 @@ PRESETS: Mapping[str, Mapping[str, Any]] = read_only(
         "edison": _xc(4, 15, 24, 6, 16),
         "theta-m8": _xc(2, 12, 6, 3, 8),
         "cori-m8": _xc(2, 34, 2, 3, 8),
+        # Dragonfly+: a small balanced system; dfp_1k.conf of CODES (https://github.com/codes-org/codes); the Booster of
+        # JUPITER, in links of 200 Gbit/s (https://apps.fz-juelich.de/jsc/hps/jupiter/configuration.html).
+        # docs/network/dragonfly-plus.md says what of it is published.
+        "dfp-272": {"p": 4, "h": 4, "group": LeafSpine(leaves=4, spines=4)},
+        "dfp-1008": {"p": 12, "h": 12, "g": 7, "trunking": 24, "group": LeafSpine(leaves=12, spines=12)},
+        "jupiter": {
+            "p": 64,
+            "h": 52,
+            "g": 25,
+            "trunking": 32,
+            "arrangement": "absolute",
+            "group": LeafSpine(leaves=15, spines=16, links=4),
+        },
     }
 )
 

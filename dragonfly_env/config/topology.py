@@ -1,8 +1,10 @@
 """``Dragonfly``: which router, port and host is connected to which.
 
 Numbering. router = group*a + local index; host = router*p + slot. The ports of a router are numbered hosts
-first (0 .. p-1), then local (all-to-all: p .. p+a-2, one for each other router of the group in order; ``Grid`` has
-its own), then the h global ones. The global ports of a group have positions q = local index * h + j, 0 <= q < a*h.
+first (0 .. p-1), then local (all-to-all: p .. p+a-2, one for each other router of the group in order; ``Grid`` and
+``LeafSpine`` have their own), then the h global ones. With ``LeafSpine`` only leaves have hosts and only spines have
+global links: their numbers go on from leaf to leaf and from spine to spine, and a in the rules below is the number of
+spines. The global ports of a group have positions q = local index * h + j, 0 <= q < a*h.
 
 Arrangements say which group position q of group i leads to (with ``trunking`` t the rule holds for the slot
 s = q mod (a*h/t), once per slice of a*h/t positions, so each pair of groups has t links):
@@ -47,8 +49,8 @@ from dragonfly_env.checks.values import (
     parse_assignments,
     unknown_name,
 )
-from dragonfly_env.config.groups import ALL_TO_ALL, Grid, GroupShape, NamedShape, parse_group
-from dragonfly_env.config.rows import Record, changed
+from dragonfly_env.config.groups import ALL_TO_ALL, SETTINGS, GroupShape, LeafSpine, parse_group
+from dragonfly_env.config.rows import Record, changed, values_of
 from dragonfly_env.config.systems import (
     FIELDS,
     INSTEAD,
@@ -70,18 +72,20 @@ Arrangement: TypeAlias = Literal["palmtree", "palmtree-plus", "absolute", "relat
 
 @dataclasses.dataclass(frozen=True, init=False)
 class Dragonfly(Record):
-    """A Dragonfly: groups of routers, all-to-all between groups; a group is all-to-all, or a ``Grid``. Immutable.
+    """A Dragonfly: groups of routers, all-to-all between groups; a group is all-to-all, a ``Grid`` or a
+    ``LeafSpine``. Immutable.
 
     Two are equal if all their parameters are; they hash, copy and pickle by them.
 
     Args:
-        p: Hosts per router, at least 1.
-        a: Routers per group, at least 1; with a ``Grid`` its number of routers, or None.
-        h: Global ports per router, at least 0; None with ``arrangement="xc"``: as many as it needs.
+        p: Hosts per router, at least 1; with a ``LeafSpine`` per leaf.
+        a: Routers per group, at least 1; with a ``Grid`` or ``LeafSpine`` its number of routers, or None.
+        h: Global ports per router, at least 0, with a ``LeafSpine`` per spine; None with ``arrangement="xc"``:
+            as many as it needs.
         g: Groups, from 1 to a*h/trunking + 1; None: that maximum (not with ``"xc"``, which needs a number).
         arrangement: Rule for the far end of each global port; see the module's documentation.
         trunking: Global ports that join a pair of groups; a divisor of a*h.
-        group: The inside of a group: ``"all-to-all"``, or a ``Grid`` (or its string).
+        group: The inside of a group: ``"all-to-all"``, a ``Grid`` or a ``LeafSpine`` (or its string).
         links_between_groups: Links that join a pair of groups, instead of ``trunking``: any number that fits; with
             ``"xc"`` an even one, since a port is two links.
 
@@ -90,7 +94,7 @@ class Dragonfly(Record):
             named), a router would have more than 1,024 ports, or the system would be too large to address.
 
     Source: Kim et al., "Technology-driven, highly-scalable Dragonfly topology", ISCA 2008; ``Grid`` and ``"xc"``:
-    Alverson et al., "Cray XC Series Network", 2012.
+    Alverson et al., "Cray XC Series Network", 2012; ``LeafSpine``: Shpiner et al., "Dragonfly+", HiPINEB 2017.
 
     Example:
         >>> topology = dfe.Dragonfly(p=2, a=4, h=2)
@@ -131,14 +135,14 @@ class Dragonfly(Record):
         between = ports_between(arrangement, trunking, links_between_groups)
         if arrangement == "xc":
             g = check_integer("g", g, 1, MAX_RADIX * MAX_RADIX + 1)
-            needed = -(-(g - 1) * between // a)
+            needed = -(-(g - 1) * between // (a if isinstance(shape, str) else shape.global_routers))
             if needed > MAX_RADIX:
                 raise config_error(
                     "g", g, f"would need {needed} global ports of a router, more than {MAX_RADIX}"
                 )
             h = check_integer("h", needed if h is None else h, needed, MAX_RADIX)
         h = check_integer("h", h, 0, MAX_RADIX)
-        positions = a * h
+        positions = h * (a if isinstance(shape, str) else shape.global_routers)
         if between > max(1, positions):
             raise config_error(
                 "trunking" if links_between_groups is None else "links_between_groups",
@@ -146,7 +150,8 @@ class Dragonfly(Record):
                 f"must be an integer from 1 to {max(1, positions) * bundle_of(arrangement)}",
             )
         if trunking is not None and arrangement != "xc" and positions % between:
-            raise config_error("trunking", trunking, f"must divide a*h, which is {positions}")
+            routers = "spines" if isinstance(shape, LeafSpine) else "a"
+            raise config_error("trunking", trunking, f"must divide {routers}*h, which is {positions}")
         groups = positions // between + 1
         if g is not None:
             groups = check_integer("g", g, 1, groups)
@@ -188,6 +193,7 @@ class Dragonfly(Record):
             name: ``"72"``, ``"342"``, ``"1056"``, ``"2550"``, ``"5256"``, ``"16512"``, ``"83232"`` (balanced:
                 a = 2p = 2h) or ``"279040"`` (p=16, a=32, h=17); the number itself is accepted too. Cray XC machines:
                 ``"theta"``, ``"cori"``, ``"edison"``, and an eighth of two, ``"theta-m8"`` and ``"cori-m8"``.
+                Dragonfly+ systems: ``"dfp-272"``, ``"dfp-1008"`` and ``"jupiter"``.
             **overrides: Parameters of ``Dragonfly`` that differ; without ``g`` it follows from the others.
 
         Raises:
@@ -211,7 +217,7 @@ class Dragonfly(Record):
 
     def replace(self, **changes: Any) -> Dragonfly:
         """A copy with some parameters changed; pass ``g=None`` to have it follow from the others again. What follows
-        from a ``Grid`` or from ``"xc"`` (a, h) follows again.
+        from a ``Grid``, a ``LeafSpine`` or from ``"xc"`` (a, h) follows again.
 
         Raises:
             ConfigError: For an unknown parameter or a value out of range.
@@ -222,10 +228,7 @@ class Dragonfly(Record):
 
     def to_dict(self) -> dict[str, int | str]:
         """Every parameter as a plain value, for TOML and JSON."""
-        values = {
-            name: str(value) if isinstance(value := getattr(self, name), (Grid, NamedShape)) else value
-            for name in FIELDS
-        }
+        values = {name: str(value) if name == "group" else value for name, value in values_of(self).items()}
         return self._with_number_of_links(values)
 
     @classmethod
@@ -257,7 +260,7 @@ class Dragonfly(Record):
 
     @property
     def num_hosts(self) -> int:
-        """Hosts: p*a*g."""
+        """Hosts: p*a*g; with a ``LeafSpine`` only the leaves count."""
         return self._wiring.num_hosts
 
     @property
@@ -272,13 +275,13 @@ class Dragonfly(Record):
 
     @property
     def hosts_per_group(self) -> int:
-        """Hosts of a group: p*a."""
+        """Hosts of a group: p*a; with a ``LeafSpine`` p times its leaves."""
         return self.num_hosts // self.num_groups
 
     @property
     def global_ports_per_group(self) -> int:
-        """Global ports of a group, connected or not: a*h."""
-        return self.a * self.h
+        """Global ports of a group, connected or not: a*h; with a ``LeafSpine`` h times its spines."""
+        return self.h * (self.a if isinstance(self.group, str) else self.group.global_routers)
 
     @property
     def radix(self) -> int:
@@ -493,12 +496,19 @@ class Dragonfly(Record):
 
 
 def read_topology(row: str, text: str) -> dict[str, Any]:
-    """The table of a topology that a person types: a preset, or parameters of it and of its grid, ``"p=4,a=8,h=4"``."""
+    """The table of a topology that a person types: a preset, or parameters of it and of its groups, ``"p=4,a=8,h=4"``,
+    ``"p=2,h=1,g=3,rows=2,columns=3"`` or ``"p=4,h=4,group=leaf-spine:leaves=4,spines=4"``.
+    """
     if "=" not in text:
         return {"preset": text.strip()}
     given: dict[str, Any] = parse_assignments(text, row)
-    grid = {field.name: given.pop(field.name) for field in dataclasses.fields(Grid) if field.name in given}
-    return {**given, "group": Grid(**grid)} if grid else given
+    inside = {name: given.pop(name) for name in SETTINGS if name in given}
+    shape, _, first = str(given.get("group", "")).partition(":")
+    if not inside:
+        return given
+    settings = {**parse_assignments(first, "group"), **inside}
+    typed = ",".join(f"{name}={value}" for name, value in settings.items())
+    return {**given, "group": parse_group(f"{shape or SETTINGS[next(iter(inside))]}:{typed}")}
 
 
 def topologies() -> tuple[str, ...]:

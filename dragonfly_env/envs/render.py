@@ -57,6 +57,15 @@ class Renderer:
         return Picture(self._config.topology, _title(self._config))
 
     @functools.cached_property
+    def _connected(self) -> npt.NDArray[np.bool_]:
+        """(num_routers, radix) whether a link leaves a port."""
+        topology = self._config.topology
+        connected = np.zeros((topology.num_routers, topology.radix), np.bool_)
+        connected[topology.router_of_hosts(), topology.port_of_hosts()] = True
+        connected[topology.links()[:, 0], topology.links()[:, 1]] = True
+        return connected
+
+    @functools.cached_property
     def _global(self) -> IntArray:
         """(L, 4) the global links: router, port, router at the other end, its port."""
         topology = self._config.topology
@@ -86,9 +95,9 @@ class Renderer:
         # A packet counts when it starts, so a short window may seem more than full.
         used = np.minimum(busy_ps / width_ps, 1.0) if width_ps > 0 else np.zeros(busy_ps.shape)
         self._marks.append((now_ps, sent))
-        local = used[:, (kinds > 0) & (kinds < len(names) - 1)]
-        by_kind = {name: used[:, kinds == kind] for kind, name in enumerate(names)}
-        by_kind[names[-1]] = used[self._global[:, 0], self._global[:, 1]]  # unconnected ports are no links
+        connected = self._connected
+        local = connected & ((kinds > 0) & (kinds < len(names) - 1))
+        by_kind = {name: used[connected & (kinds == kind)] for kind, name in enumerate(names)}
         return Frame(
             topology=topology,
             title=_title(self._config),
@@ -97,7 +106,7 @@ class Renderer:
             metrics=metrics,
             links=self._global,
             utilisation=by_kind[names[-1]],
-            router_utilisation=local.mean(axis=1) if local.size else np.zeros(topology.num_routers),
+            router_utilisation=np.where(local, used, 0.0).sum(axis=1) / np.maximum(1, local.sum(axis=1)),
             class_utilisation={
                 name: (float(values.mean()), float(values.max()))
                 for name, values in by_kind.items()

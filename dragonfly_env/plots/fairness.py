@@ -50,11 +50,12 @@ def fairness_figure(results: Results, load: float | None = None) -> Figure:
 
 
 def _by_group(rows: pd.DataFrame) -> npt.NDArray[np.float64] | None:
-    """(groups, routers per group) accepted loads, the mean over seeds; None without runs."""
+    """(groups, routers with hosts per group) accepted loads, the mean over seeds; None without runs."""
     kept = rows[rows["router_accepted_load"].notna()]
     if kept.empty:
         return None
     if kept["router_accepted_load"].map(len).nunique() > 1:
         raise config_error("results", "routers", "must be of one topology for a figure of its routers")
     mean = np.mean([np.asarray(values, dtype=np.float64) for values in kept["router_accepted_load"]], axis=0)
-    return np.asarray(mean.reshape(-1, int(kept["topology_a"].iloc[0])), dtype=np.float64)
+    by_group = np.asarray(mean.reshape(-1, int(kept["topology_a"].iloc[0])), dtype=np.float64)
+    return by_group[:, ~np.isnan(by_group).all(axis=0)]  # routers with hosts

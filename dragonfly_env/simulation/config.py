@@ -24,7 +24,7 @@ from dragonfly_env.checks.values import (
     reading,
     split_settings,
 )
-from dragonfly_env.config.groups import Grid
+from dragonfly_env.config.groups import SETTINGS
 from dragonfly_env.config.network import NetworkConfig, networks, read_field
 from dragonfly_env.config.rows import (
     MACHINE,
@@ -107,7 +107,7 @@ class RunSettings(Record):
                 SYSTEM,
                 usual="1056",
                 read=read_topology,
-                decides=(*FIELDS, *INSTEAD, *(field.name for field in dataclasses.fields(Grid))),
+                decides=(*FIELDS, *INSTEAD, *SETTINGS),
                 names_of_values=topologies,
             ),
             Flag(

@@ -21,7 +21,7 @@ import dragonfly_env as dfe
 from dragonfly_env.checks.files import fill_page
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.colors import HEAT, SeriesStyle, looks
-from dragonfly_env.config.groups import Grid
+from dragonfly_env.config.groups import Grid, LeafSpine
 from dragonfly_env.metrics.tables import known
 from dragonfly_env.view.recording import Recording
 
@@ -138,6 +138,7 @@ def _meta(recordings: Sequence[Recording], packed: _Packed) -> dict[str, Any]:
             "arrangement": topology.arrangement,
             "group": str(shape),
             "grid": [shape.rows, shape.columns] if isinstance(shape, Grid) else None,
+            "leaves": shape.leaves if isinstance(shape, LeafSpine) else 0,
             "classes": topology.link_classes,
             "portClass": topology.port_classes().tolist(),
             "portLinks": [topology.port_links(port) for port in range(topology.radix)],

@@ -17,7 +17,7 @@ import dragonfly_env as dfe
 from dragonfly_env import _core
 from tests.ready import NETWORKS, ready
 from tests.routes import routes_of
-from tests.topologies import GRIDS, SHAPES, Shape, topology_of
+from tests.topologies import GRIDS, PLUS, SHAPES, Shape, refuses, topology_of
 
 PRESETS = NETWORKS
 ARRANGEMENTS = tuple(_core.arrangements())
@@ -147,6 +147,9 @@ def test_every_policy_works_on_every_shape(
     if config is None:
         assert traffic == "adv+1"
         assert topology.num_groups == 1
+    elif refuses(shape, policy):
+        with pytest.raises(dfe.ConfigError, match="no router with hosts has a global link of its own"):
+            dfe.Simulation(config)
     else:
         check_sane(run_and_drain(config))
 
@@ -183,7 +186,7 @@ def test_short_source_queues_and_long_messages_lose_nothing_that_they_took(
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_minimal_routing_takes_shortest_paths(preset: str) -> None:
-    for shape in ("balanced", "trunked", "many routers", "half of the groups", *GRIDS):
+    for shape in ("balanced", "trunked", "many routers", "half of the groups", *GRIDS, *PLUS):
         topology = topology_of(EVERY_SHAPE[shape])
         config = dfe.SimulationConfig(
             topology=topology, network=dfe.NetworkConfig.preset(preset), load=0.3, packet_log=True
@@ -191,7 +194,8 @@ def test_minimal_routing_takes_shortest_paths(preset: str) -> None:
         simulation = dfe.Simulation(config)
         simulation.run(3000)
         log = simulation.packet_log()
-        pairs = zip(*((log[end] // topology.p).tolist() for end in ("src", "dst")), strict=True)
+        routers = topology.router_of_hosts()
+        pairs = zip(*(routers[log[end]].tolist() for end in ("src", "dst")), strict=True)
         assert log["hops"].tolist() == [topology.minimal_hops(*pair) for pair in pairs]
 
 

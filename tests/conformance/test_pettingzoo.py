@@ -33,6 +33,12 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "few features": {"features": ["queue_packets", "is_minimal"], "load": 1.0, "duration_ns": 2_000.0},
     "for a policy": {"for_policy": "par", "network": "lia", "duration_ns": 2_000.0},
     "warm-up": {"warmup_ns": 1_000.0, "duration_ns": 1_500.0},
+    "leaves and spines": {
+        "topology": {"p": 2, "h": 2, "group": "leaf-spine:leaves=2,spines=2"},
+        "traffic": "uniform",
+        "action": "path",
+        "duration_ns": 2_000.0,
+    },
 }
 VIEWS: dict[str, Callable[..., Any]] = {
     "parallel": dragonfly_v0.parallel_env,

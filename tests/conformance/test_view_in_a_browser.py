@@ -154,3 +154,18 @@ def test_nothing_overlaps_or_is_wider_than_the_window(page: Browser, width: int,
     assert page.run("document.documentElement.scrollWidth") <= width
     overlaps = page.run(OVERLAPS)
     assert overlaps == []
+
+
+def test_spines_stand_in_a_row_of_their_own_and_have_no_hosts(window: Browser, tmp_path: Path) -> None:
+    system = {"p": 2, "h": 2, "group": "leaf-spine:leaves=3,spines=2"}
+    window.resize(1440, 900)
+    window.open(write_view([record(runs(topology=system)[0], frames=3)], tmp_path / "view.html"))
+    heights = window.run("[...view.geometry.y].slice(0, 5)")  # group 0 is at the top
+    leaves, spines = heights[:3], heights[3:]
+    assert max(leaves) - min(leaves) < 1e-9
+    assert max(spines) - min(spines) < 1e-9
+    assert max(leaves) < min(spines) < 0, "spines stand nearer to the middle"
+    for router, words in ((3, "Group 0, spine 0 of 2; no hosts"), (6, "Group 1, leaf 1 of 3; hosts 8 to 9")):
+        window.click(*point(window, f"view.geometry.x[{router}]", f"view.geometry.y[{router}]"))
+        assert text(window, "#details p") == words
+    assert window.complaints == []

@@ -37,7 +37,8 @@ _INTERNAL = frozenset((
 _HIDDEN = {
     "BatchedRoutingEnv": frozenset({"go_on", "take_action", "take_actions"}),
     "EnvOptions": frozenset({"hops", "spec"}),
-    "Grid": frozenset({"name"}),
+    "Grid": frozenset({"global_routers", "name"}),
+    "LeafSpine": frozenset({"global_routers", "name"}),
 }
 _SHOWN = {name: frozenset({"of"}) for name in ("Bounds", "Fairness", "RecordedProgram")}
 

@@ -10,6 +10,7 @@ from itertools import pairwise
 import dragonfly_env as dfe
 
 _SIZE = 560
+_SMALL_PLUS = dfe.Dragonfly(p=2, h=2, group=dfe.LeafSpine(leaves=2, spines=2))
 _STYLE = """\
 <style>
   text { font: 13px system-ui, sans-serif; fill: #333 } .small { font-size: 11px; fill: #666 }
@@ -66,13 +67,32 @@ class _Map:
         return centre[0] + radius * math.cos(angle), centre[1] + radius * math.sin(angle)
 
     def router(self, number: int) -> Point:
-        group, index = divmod(number, self.topology.a)
+        group, index = self._place(number)
+        if isinstance(shape := self.topology.group, dfe.LeafSpine):
+            row, out = (shape.leaves, 12) if index < shape.leaves else (shape.spines, -30)
+            return self._in_row(group, (index % shape.leaves - (row - 1) / 2) * 56, out)
         return self._on_circle((index + 0.5) / self.topology.a, 31, self.groups[group])
 
     def host(self, router: int, slot: int) -> Point:
-        group, index = divmod(router, self.topology.a)
-        turn = (index + 0.5) / self.topology.a + (slot - (self.topology.p - 1) / 2) * 0.07
+        group, index = self._place(router)
+        aside = slot - (self.topology.p - 1) / 2
+        if isinstance(shape := self.topology.group, dfe.LeafSpine):
+            return self._in_row(group, (index - (shape.leaves - 1) / 2) * 56 + aside * 16, 36)
+        turn = (index + 0.5) / self.topology.a + aside * 0.07
         return self._on_circle(turn, 48, self.groups[group])
+
+    def _place(self, router: int) -> tuple[int, int]:
+        """The group of a router, and its place there."""
+        return self.topology.group_of(router), int(self.topology.place_of_routers()[router])
+
+    def _in_row(self, group: int, aside: float, out: float) -> Point:
+        """A point of a group, from its middle: along the circle of groups, and away from the middle of the network."""
+        angle = 2 * math.pi * group / self.topology.num_groups - math.pi / 2
+        x, y = self.groups[group]
+        return (
+            x + out * math.cos(angle) - aside * math.sin(angle),
+            y + out * math.sin(angle) + aside * math.cos(angle),
+        )
 
     def links(self) -> list[str]:
         topology, drawn = self.topology, []
@@ -87,7 +107,7 @@ class _Map:
         topology = self.topology
         parts = [_circle(centre, 58, "group") for centre in self.groups] + self.links()
         for router in range(topology.num_routers):
-            for slot in range(topology.p):
+            for slot in range(topology.hosts_of_routers()[router]):
                 spot = self.host(router, slot)
                 parts += [_line(self.router(router), spot, "local"), _circle(spot, 3, "host")]
             parts.append(_circle(self.router(router), 6, "router"))
@@ -236,6 +256,7 @@ def drawings() -> dict[str, str]:
     """The drawings by their path below ``docs/``; what is not in ``images/drawn`` is committed."""
     return {
         "images/drawn/network.svg": _svg(_SIZE, _SIZE, _Map(dfe.Dragonfly.preset("72")).network()),
+        "images/drawn/dragonfly-plus.svg": _svg(_SIZE, _SIZE, _Map(_SMALL_PLUS).network()),
         "images/drawn/paths.svg": _paths_drawing(),
         "images/drawn/router.svg": _router_drawing(),
         "images/decision.svg": _decision_drawing(),

@@ -25,7 +25,9 @@ def topology_table() -> str:
     rows = []
     for name in dfe.topologies():
         made = dfe.Dragonfly.preset(name)
-        group = "full mesh" if made.group == "all-to-all" else "grid"
+        group = "grid" if isinstance(made.group, Grid) else "leaf-spine"
+        if made.group == "all-to-all":
+            group = "full mesh"
         numbers = (made.num_hosts, made.p, made.a, made.h, made.num_groups, made.num_routers, made.radix)
         rows.append((code(name), group, *(f"{number:,}" for number in numbers)))
     return table(("name", "a group is a", "hosts", "p", "a", "h", "groups", "routers", "ports"), rows)

@@ -48,7 +48,12 @@ class System {
     }
   }
   groupOf(router) { return this.groupOfRouters[router]; }
-  // The routers of a group, or the hosts of a router, in words.
+  // The place of a router, the routers of a group, or the hosts of a router, in words.
+  placeOf(router) {
+    const place = this.placeOfRouters[router], leaves = this.leaves;
+    if (!leaves) return `place ${place} of ${this.a}`;
+    return place < leaves ? `leaf ${place} of ${leaves}` : `spine ${place - leaves} of ${this.a - leaves}`;
+  }
   routersOf(group) { return `Routers ${this.groupOfRouters.indexOf(group)} to ${this.groupOfRouters.lastIndexOf(group)}`; }
   hostsOf(router) {
     const first = this.firstHosts[router], many = this.hostsOfRouters[router];

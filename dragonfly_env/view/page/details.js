@@ -35,7 +35,7 @@ function routerDetails(view, state) {
   });
   const waiting = runs.map((run) => run.overTime((frame) => run.waitingAt(frame, router)));
   return `<div class="top"><h2>Router ${router}</h2>${closing}</div>
-    <p>Group ${system.groupOf(router)}, place ${system.placeOfRouters[router]} of ${system.a}; ${system.hostsOf(router)}</p>` +
+    <p>Group ${system.groupOf(router)}, ${system.placeOf(router)}; ${system.hostsOf(router)}</p>` +
     chart(system, { title: "Packets before its links", unit: "packets, queues and room taken behind the links", rows: waiting, frame: state.frame }) +
     `<h3>Its ports, at the end of this frame</h3>
     <p class="unit"><span class="chip" style="background:#12447f"></span>packets in the port's queues + <span class="chip" style="background:#9cc4e4"></span>on the wire or in the buffer behind it; full bar: ${top}</p>

@@ -19,6 +19,10 @@ class Geometry {
       this.halfWidth = this.step * columns / 2;
       this.halfHeight = this.step * rows / 2;
       this.dot = this.step * 0.42;
+    } else if (system.leaves) { // two rows across the group's circle
+      this.halfWidth = this.halfHeight = Math.min(0.45 * spacing, 0.3);
+      this.step = 1.6 * this.halfWidth / Math.max(system.leaves, system.a - system.leaves);
+      this.dot = Math.min(this.step * 0.36, this.halfWidth * 0.22);
     } else {
       this.halfWidth = this.halfHeight = Math.min(0.45 * spacing, 0.3);
       const ring = system.a > 1 ? this.halfWidth * 0.76 : 0;
@@ -44,6 +48,12 @@ class Geometry {
       const [, columns] = this.system.grid;
       dx = (place % columns + 0.5) * this.step - this.halfWidth;
       dy = (Math.floor(place / columns) + 0.5) * this.step - this.halfHeight;
+    } else if (this.system.leaves) { // leaves outside, spines towards the middle of the network
+      const leaves = this.system.leaves, isLeaf = place < leaves;
+      const inRow = isLeaf ? place : place - leaves, row = isLeaf ? leaves : this.system.a - leaves;
+      const aside = (inRow - (row - 1) / 2) * this.step, out = (isLeaf ? 0.42 : -0.42) * this.halfWidth;
+      dx = out * Math.cos(angle) - aside * Math.sin(angle);
+      dy = out * Math.sin(angle) + aside * Math.cos(angle);
     } else {
       const turn = angle + 2 * Math.PI * place / this.system.a;
       dx = this.ring * Math.cos(turn);

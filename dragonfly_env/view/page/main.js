@@ -45,7 +45,8 @@ class View {
     const { system } = this, notes = [];
     notes.push("Between groups, traffic keeps to the right: each direction is a line of its own." +
       (system.grid ? ` Inside a grid, a router's lower edge has the colour of its busiest ${system.classes[1]} link (row), its right edge that of its busiest ${system.classes[2]} link (column).`
-        : " Inside a group, a line shows the busier direction."));
+        : " Inside a group, a line shows the busier direction.") +
+      (system.leaves ? " Leaves, which have the hosts, stand in the outer row of a group, spines in the inner one." : ""));
     if (system.remote.length > MOST_IDLE) notes.push(`${system.remote.length.toLocaleString("en")} links join the groups: those that carried nothing are left out.`);
     notes.push("A router's packets: those in the queues of its ports, and those on the wire or in the buffer behind each (the occupancy that policies compare). Its scale is that of square roots.");
     notes.push("Not drawn: links to hosts (they are in a router's table); source queues of single hosts (only their sum is recorded); single packets, and what changes within a frame.");

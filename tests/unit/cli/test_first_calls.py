@@ -85,7 +85,7 @@ REFUSED = {  # call: begin of the sentence, after "error: "
     "simulate -p Minimal": "--policy Minimal: is called 'min' here",
     "simulate -p UGAL-N": "--policy UGAL-N: is unknown; did you mean 'ugal-n'?",
     "simulate -p ugal-n,bias_packets=2": "--policy ugal-n,bias_packets=2: parameters follow a colon: ugal-n:bias_",
-    "simulate -t 100": "--topology 100: is unknown; did you mean '72'? 'dragonfly-env info' lists all 13",
+    "simulate -t 100": "--topology 100: is unknown; did you mean '72'? 'dragonfly-env info' lists all 16",
     "simulate -t 2,4,2": "--topology 2,4,2: must have names: p=2,a=4,h=2",
     "simulate -t 2x4x2x9": "--topology 2x4x2x9: must have names: p=2,a=4,h=2,g=9",
     "simulate -t p=2,a=4,hh=2": "--topology p=2,a=4,hh=2: a topology has no such setting; did you mean 'h'?",
