@@ -132,7 +132,7 @@ def benchmark(
         note(Text(ONE_SEED, style="yellow"))
     if not report_only:
         check_runs(todo)
-        note_long(todo, doing.workers)
+        note_long(todo, doing.workers, always=dry_run)
     if not dry_run:
         words = _words(work, suite, splits or (), hosts or (), allow_test_training)
         _perform(work, doing, report_only, words)

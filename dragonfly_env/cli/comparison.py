@@ -66,12 +66,12 @@ def note_short_warmup(runs: Sequence[Run]) -> None:
             return
 
 
-def note_long(runs: Sequence[Run], workers: int | None) -> None:
-    """Say how long runs will take, if they take more than a minute."""
+def note_long(runs: Sequence[Run], workers: int | None, *, always: bool = False) -> None:
+    """Say how long runs will take, if they take more than a minute; ``always``: however long."""
     from dragonfly_env.sweeps.estimate import is_long, spell_estimate
 
     count = min(workers or max(1, (os.cpu_count() or 1) // runs[0].config.threads), len(runs)) if runs else 1
-    if is_long(runs, count):
+    if runs and (always or is_long(runs, count)):
         processes = f"{count} process{'es' if count > 1 else ''}"
         note(Text(f"{count_of(len(runs))} to do: {spell_estimate(runs, count)} with {processes}"))
 

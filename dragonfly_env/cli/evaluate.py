@@ -15,6 +15,7 @@ from dragonfly_env.cli.commands import Typed, completing, option, rows
 from dragonfly_env.cli.comparison import compare
 from dragonfly_env.cli.console import note, show
 from dragonfly_env.config.rows import TRAFFIC
+from dragonfly_env.named_tasks import tasks
 from dragonfly_env.policy import policies as policies_by_name
 from dragonfly_env.sweeps.scenario import Scenario, split_policies, trained_with
 
@@ -49,6 +50,7 @@ def evaluate(
             "Evaluate in a named task ('dragonfly-env tasks'); write a result file per policy.",
             TRAFFIC,
             metavar="NAME",
+            autocompletion=completing(tasks),
         ),
     ] = None,
     out: options.ResultsFolder = None,

@@ -137,13 +137,13 @@ def reproduce(
     ]
     doing: options.Work = how.make()
     for work in works:
-        _announce(work, doing, several=len(works) > 1)
+        _announce(work, doing, several=len(works) > 1, dry_run=dry_run)
     if not dry_run:
         _perform(works, doing)
 
 
-def _announce(work: Reproduction, doing: options.Work, *, several: bool) -> None:
-    """Check the runs of a reproduction, and say how many there are."""
+def _announce(work: Reproduction, doing: options.Work, *, several: bool, dry_run: bool) -> None:
+    """Check the runs of a reproduction, and say how many there are; in a dry run also how long they will take."""
     from dragonfly_env.sweeps.runner import check_runs
 
     runs = work.runs()
@@ -151,7 +151,7 @@ def _announce(work: Reproduction, doing: options.Work, *, several: bool) -> None
     names = " ".join(figure.name for figure in work.figures)
     there = f", {len(runs) - len(todo)} are there already" if len(todo) < len(runs) else ""
     check_runs(todo)
-    note_long(todo, doing.workers)
+    note_long(todo, doing.workers, always=dry_run)
     which = f"{work.effort.name}, {work.variant.name}" if several else work.effort.name
     note(Text(f"{work.paper.name} {names} ({which}): {len(runs)} runs{there}"))
 

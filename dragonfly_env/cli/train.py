@@ -31,6 +31,7 @@ from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.cli.options import items, time
 from dragonfly_env.config.rows import MACHINE, TRAFFIC
 from dragonfly_env.errors import ConfigError, DeadlockError
+from dragonfly_env.named_tasks import tasks
 from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.sweeps.scenario import Scenario
 
@@ -90,6 +91,7 @@ def train(
             "A named task ('dragonfly-env tasks'): its traffic, budget and agent; then its evaluation.",
             TRAFFIC,
             metavar="NAME",
+            autocompletion=completing(tasks),
         ),
     ] = None,
     suite: Annotated[

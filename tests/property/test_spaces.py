@@ -74,6 +74,54 @@ def test_a_view_s_observations_and_states_lie_in_its_spaces(chosen: dict[str, An
 
 @given(chosen=options(), seed=SEEDS)
 @settings(max_examples=30)
+def test_observations_and_states_of_one_router_after_another_lie_in_the_spaces(
+    chosen: dict[str, Any], seed: int
+) -> None:
+    env = made(dragonfly_v0.env, chosen)
+    if env is None:
+        return
+    random = np.random.default_rng(seed)
+    spaces = {name: env.observation_space(name) for name in env.possible_agents}
+    env.reset(seed=seed)
+    turns = 0
+    for name in env.agent_iter(max_iter=150):
+        seen, _, terminated, truncated, _ = env.last()
+        assert spaces[name].contains(seen), name
+        assert env.state_space.contains(env.state())
+        if terminated or truncated:
+            env.step(None)
+            continue
+        action = a_legal(seen["action_mask"], random)
+        assert env.action_space(name).contains(action)
+        env.step(action)
+        turns += 1
+    event(f"{min(turns, 10)} turns")
+
+
+@given(chosen=options(), seed=SEEDS)
+@settings(max_examples=30)
+def test_rows_of_a_vector_environment_lie_in_its_space(chosen: dict[str, Any], seed: int) -> None:
+    pytest.importorskip("stable_baselines3", reason="needs the extra [sb3]")
+    env = made(dfe.RouterVecEnv, chosen)
+    if env is None:
+        return
+    random = np.random.default_rng(seed)
+    env.seed(seed % 2**32)
+    seen = env.reset()
+    for _ in range(40):
+        for row in seen:
+            assert env.observation_space.contains(row)
+        actions = np.array([a_legal(mask, random) for mask in env.action_masks()])
+        assert all(env.action_space.contains(action) for action in actions)
+        seen, _, dones, infos = env.step(actions)
+        if dones[0]:
+            event("an episode ends")
+            for info in infos:
+                assert env.observation_space.contains(info["terminal_observation"])
+
+
+@given(chosen=options(), seed=SEEDS)
+@settings(max_examples=30)
 def test_a_packet_s_observations_lie_in_its_space(chosen: dict[str, Any], seed: int) -> None:
     env = made(PacketRouting, {key: chosen[key] for key in chosen if key != "reward"})
     if env is None:

@@ -45,6 +45,19 @@ def test_a_sweep_of_more_than_a_minute_says_so_before_it_begins(monkeypatch: pyt
     assert "to do" not in short.stderr
 
 
+@pytest.mark.parametrize(
+    "command", ["benchmark min --hosts 72 --track steady --rerun-references", "reproduce hpdc21 fig5"]
+)
+def test_a_dry_run_says_the_time_of_a_benchmark_and_a_reproduction(
+    command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(estimate, "_seconds_per_work", lambda run: 1e-12)
+    monkeypatch.setattr(runner, "measure", lambda run: pytest.fail("nothing may run"))
+    done = run(*command.split(), "--dry-run", "--out", "out", "-j", "1")
+    assert done.exit_code == 0, done.output
+    assert re.search(r"\d+ runs to do: about 1 s with 1 process\n", done.stderr), done.stderr
+
+
 def test_the_estimate_of_runs_is_their_work_at_the_speed_of_each_kind(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -173,6 +173,8 @@ def test_a_time_that_is_none_is_refused(text: str) -> None:
         ("info ugal-", "ugal-n"),
         ("evaluate pa", "par"),
         ("train deep", "deep-q"),
+        ("train --task Mi", "Mixed-72"),
+        ("evaluate --task Po", "Ports-72"),
     ],
 )
 def test_a_shell_completes_commands_options_and_values(words: str, completed: str) -> None:
