@@ -375,7 +375,9 @@ class Dragonfly(Record):
 
     @property
     def diameter(self) -> int:
-        """Hops that no minimal path exceeds: 3; on a grid of several rows and columns 5."""
+        """Hops that no minimal path exceeds: 3; on a grid of several rows and columns 5. With a ``LeafSpine`` 5, which
+        only paths from spine to spine need: those between leaves have at most 3.
+        """
         return self._wiring.diameter
 
     def port_classes(self) -> npt.NDArray[np.int64]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import dragonfly_env as dfe
+from dragonfly_env.plots import draw
+from dragonfly_env.sweeps import Scenario, run_all
+from dragonfly_env.sweeps.results import load_results
 from tests.partitions import cut_into
 from tests.ready import ready
 from tests.views import VIEWS, play
@@ -97,3 +101,24 @@ def test_packets_that_wait_at_spines_belong_to_no_router_with_hosts() -> None:
     assert delivered[~spines].min() > 0
     assert not generated[spines].any()
     assert not delivered[spines].any()
+
+
+def test_a_sweep_has_figures_and_a_fairness_over_the_leaves_alone(tmp_path: Path) -> None:
+    plan = Scenario.from_dict(
+        {
+            "topology": SMALL.to_dict(),
+            "policies": ["min"],
+            "traffic": ["uniform"],
+            "loads": [0.3],
+            "warmup_ns": 500,
+            "measure_ns": 2000,
+            "arrays": True,
+        }
+    )
+    assert run_all(plan, tmp_path, workers=1).failures == ()
+    results = load_results(tmp_path)
+    row = results.table.iloc[0]
+    assert row["router_accepted_load_min"] == pytest.approx(0.3, rel=0.1)
+    assert np.isnan(row["router_accepted_load"]).sum() == SMALL.num_routers - len(LEAVES)
+    drawn = {file.stem for file in draw(results, tmp_path / "figures").files}
+    assert {"loads", "fairness", "global-links", "ports"} <= drawn
