@@ -181,7 +181,7 @@ def baseline_scores() -> str:
                 f"{summary.low:.1f} to {summary.high:.1f}",
                 f"{summary.worst:.1f}",
                 summary.trainings,
-                f"{median(cpu for _, cpu in runs):.0f}",
+                f"{median(cpu for _, cpu in runs):.0f}".replace("nan", "not noted"),
                 f"{selfish.score:.1f} ({selfish.trainings})"
                 if selfish
                 else "the recipe"
