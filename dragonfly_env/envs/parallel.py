@@ -9,12 +9,11 @@ import numpy as np
 from pettingzoo.utils.env import ParallelEnv
 
 from dragonfly_env.decisions.batch import DecisionBatch
-from dragonfly_env.envs.rounds import Info, IntArray, Rounds
+from dragonfly_env.envs.rounds import Infos, IntArray, Rounds
 from dragonfly_env.envs.views import Observation, RouterView
 from dragonfly_env.errors import IllegalActionError
 
 Observations = dict[str, Observation]
-Infos = dict[str, Info]
 Value = TypeVar("Value")
 
 
@@ -61,7 +60,7 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
         rounds = self._begin(seed, options)
         self._no_rewards = dict.fromkeys(self.agents, 0.0)
         self._all_false = dict.fromkeys(self.agents, False)
-        return self._observations(rounds), self._by_name(rounds.infos())
+        return self._observations(rounds), Infos(self.possible_agents, rounds.later_infos())
 
     def step(
         self, actions: Mapping[str, int]
@@ -77,6 +76,7 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
             ``Outcomes`` of its decisions that were completed in this step; ``illegal_actions`` of the episode so far;
             ``generated``, packets that the router's hosts created in this step; ``delivered``, packets from these hosts
             that arrived in this step; ``action_mask``. The infos of the last step of an episode also have ``metrics``.
+            Infos are made when the first of them is read, and cost nothing before.
 
         Raises:
             IllegalActionError: For a missing action, an unknown router, or an integer out of range; with
@@ -91,13 +91,14 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
             rounds.stop()
             over = True
         rewards = self._by_name(rounds.rewards.tolist()) if rounds.time_went_on else self._no_rewards.copy()
-        observations, infos = self._observations(rounds), rounds.infos()
+        observations = self._observations(rounds)
+        infos = Infos(self.possible_agents, rounds.later_infos())
         truncations = terminations = self._all_false
         if over:
             truncations = dict.fromkeys(self.possible_agents, True)
-            rounds.add_metrics(infos)
+            rounds.add_metrics(list(infos.values()))
             self.agents = []
-        return observations, rewards, terminations.copy(), truncations.copy(), self._by_name(infos)
+        return observations, rewards, terminations.copy(), truncations.copy(), infos
 
     @property
     def acting(self) -> list[str]:

@@ -8,8 +8,9 @@ network. What each router sees, may do and has received is kept here; views only
 
 from __future__ import annotations
 
+import functools
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -107,6 +108,35 @@ class Info(dict[str, Any]):
 
     def __deepcopy__(self, memo: object) -> Info:
         return self.copy()
+
+
+class Infos(dict[str, Info]):
+    """The infos of a step by agent, made when any of them is looked at: most learners read them in few steps."""
+
+    def __init__(self, names: Iterable[str], make: Callable[[], Iterable[Info]]) -> None:
+        super().__init__()
+        self._to_make: tuple[Iterable[str], Callable[[], Iterable[Info]]] | None = (names, make)
+
+    def __reduce__(self) -> tuple[type[dict[str, Info]], tuple[dict[str, Info]]]:
+        return dict, (dict(self.items()),)
+
+
+def _after_making(method: Callable[..., Any]) -> Callable[..., Any]:
+    """The method of a dict, called once the infos are there."""
+
+    @functools.wraps(method)
+    def made_first(infos: Infos, *given: Any, **named: Any) -> Any:
+        if infos._to_make is not None:
+            (names, make), infos._to_make = infos._to_make, None
+            dict.update(infos, zip(names, make(), strict=True))
+        return method(infos, *given, **named)
+
+    return made_first
+
+
+_READ_OR_CHANGED_BY = set(dir(dict)) - set(dir(object)) - {"__class_getitem__", "fromkeys"}
+for _name in _READ_OR_CHANGED_BY | {"__eq__", "__ne__", "__repr__"}:
+    setattr(Infos, _name, _after_making(getattr(dict, _name)))
 
 
 class Rounds:
@@ -215,8 +245,7 @@ class Rounds:
                 first = routers[0]
                 decision = self.batch.rows(acting == first)
                 self._illegal_actions.found(f"router_{first}", int(actions[first]), decision, self._idle)
-            for router in routers:
-                self.numbers[router]["illegal_actions"] += 1
+            self._count_illegal(routers)
         self.finish()
 
     def act_alone(self, turn: int, action: int) -> None:
@@ -232,7 +261,7 @@ class Rounds:
             raise _out_of_range(f"router_{router}", action, self._idle)
         if not self._illegal_actions.warned:
             self._illegal_actions.found(f"router_{router}", action, self.decision(turn))
-        self.numbers[router]["illegal_actions"] += 1
+        self._count_illegal([router])
 
     def finish(self) -> None:
         """End this round, whose actions were taken."""
@@ -277,19 +306,31 @@ class Rounds:
 
     def infos(self) -> list[Info]:
         """(num_agents,) the infos of the last step."""
-        infos = list(map(Info, self.numbers))
+        return self.later_infos()()
+
+    def later_infos(self) -> Callable[[], list[Info]]:
+        """A function that makes the infos of the last step; it may be called after further steps."""
+        numbers, steps, packets = self.numbers, self.outcomes, None
         if self.time_went_on:
-            steps = self.outcomes
-            columns = range(self._count), self.generated.tolist(), self.delivered.tolist()
-            for info, router, generated, delivered in zip(infos, *columns, strict=True):
-                info["generated"], info["delivered"] = generated, delivered
-                info._router, info._steps = router, steps
-        if not self._table:
-            for info, mask in zip(infos, self.masks, strict=True):
-                info._mask = mask
-        for router, decision in zip(self._acting, self._ids[self._begin : self._end], strict=True):
-            infos[router]["decision_id"] = decision
-        return infos
+            packets = self.generated, self.delivered
+        masks = None if self._table else self.masks
+        acting, decisions = self._acting, self._ids[self._begin : self._end]
+
+        def make() -> list[Info]:
+            infos = list(map(Info, numbers))
+            if packets is not None:
+                columns = range(len(infos)), packets[0].tolist(), packets[1].tolist()
+                for info, router, generated, delivered in zip(infos, *columns, strict=True):
+                    info["generated"], info["delivered"] = generated, delivered
+                    info._router, info._steps = router, steps
+            if masks is not None:
+                for info, mask in zip(infos, masks, strict=True):
+                    info._mask = mask
+            for router, decision in zip(acting, decisions, strict=True):
+                infos[router]["decision_id"] = decision
+            return infos
+
+        return make
 
     def idle_info(self, router: int) -> Info:
         """The info of a router that has just acted, and that idles in the rest of the round."""
@@ -321,6 +362,12 @@ class Rounds:
             for info in infos[first:end]:
                 info._metrics = metrics
             first = end
+
+    def _count_illegal(self, routers: Iterable[int]) -> None:
+        """Count an illegal action of each router; infos that are still to be made keep the old numbers."""
+        self.numbers = list(map(dict.copy, self.numbers))
+        for router in routers:
+            self.numbers[router]["illegal_actions"] += 1
 
     def _open_batch(self) -> None:
         """Put the batch into rounds, and begin the first."""

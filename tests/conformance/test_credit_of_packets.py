@@ -151,6 +151,48 @@ def test_kept_infos_copies_and_pickles_do_not_change_later() -> None:
         assert info["metrics"].packets_delivered > 0
 
 
+READ_BY: dict[str, Any] = {
+    "one by one": lambda infos: {agent: infos[agent] for agent in infos},
+    "items": lambda infos: dict(infos.items()),
+    "values": lambda infos: dict(zip(infos.keys(), infos.values(), strict=True)),
+    "dict": dict,
+    "stars": lambda infos: {**infos},
+    "union": lambda infos: {} | infos,
+    "update": lambda infos: (found := {}, found.update(infos))[0],
+    "get": lambda infos: {f"router_{i}": infos.get(f"router_{i}") for i in range(len(infos))},
+    "copy": lambda infos: infos.copy(),
+    "deepcopy": copy.deepcopy,
+    "pickle": lambda infos: pickle.loads(pickle.dumps(infos)),
+    "equal": lambda infos: infos if infos == dict(infos) and infos != {} else {},
+}
+
+
+def numbers_of(infos: Any) -> dict[str, Any]:
+    return {
+        agent: (dict(info), info["action_mask"].tolist(), rows_of(0, info["completed"]))
+        for agent, info in infos.items()
+    }
+
+
+@pytest.mark.filterwarnings("ignore::dragonfly_env.errors.IllegalActionWarning")
+@pytest.mark.parametrize("way", READ_BY)
+def test_infos_are_the_same_however_late_and_by_whatever_method_they_are_read(way: str) -> None:
+    def episode(at_once: bool) -> list[Any]:
+        env = dragonfly_v0.parallel_env(CONFIG, duration_ns=800.0)
+        _, infos = env.reset()
+        seen = [numbers_of(infos) if at_once else infos]
+        while env.agents:  # the first router breaks the rules now and then
+            actions = dict(zip(env.acting, env.round_batch.minimal_actions().tolist(), strict=True))
+            infos = env.step({"router_0": 0, **actions})[4]
+            seen.append(numbers_of(infos) if at_once else infos)
+        return seen
+
+    at_once = episode(at_once=True)
+    assert at_once[-1]["router_0"][0]["illegal_actions"] > 1
+    assert sum(len(row[2]) for step in at_once for row in step.values()) > 100
+    assert [numbers_of(READ_BY[way](infos)) for infos in episode(at_once=False)] == at_once
+
+
 @pytest.mark.parametrize("make", [dragonfly_v0.parallel_env, dragonfly_v0.raw_env])
 def test_an_info_lists_numbers_only_the_same_in_every_step(make: Any) -> None:
     env = make(CONFIG, duration_ns=600.0)
