@@ -1,4 +1,4 @@
-"""docs/extending is followed to the letter: its examples must give policies, workloads and settings that work."""
+"""docs/extending is followed to the letter: its policies, group shapes, traffic and settings must work."""
 
 from __future__ import annotations
 
@@ -99,6 +99,35 @@ except dfe.ConfigError as error:
     assert "compute_ns" in str(error)
 else:
     raise AssertionError("an unknown argument was taken")
+"""
+
+USE_THE_PATTERN = """
+import numpy as np
+from pytest import approx, raises
+
+topology = dfe.Dragonfly.preset("72")
+assert "nearby" in dfe.traffic_patterns()
+for spec, share in (("nearby", 0.5), ("nearby:share=0.9", 0.9)):
+    pattern = dfe.traffic.parse_traffic(spec).build(topology.to_core(), 1)
+    drawn = np.array([[pattern.destination(host, message, 1) for message in range(200)] for host in range(72)])
+    inside = drawn // 8 == np.arange(72)[:, None] // 8
+    assert inside.mean() == approx(share + (1 - share) / 9, abs=0.02), spec
+    assert pattern.received() == approx(np.ones(72))
+
+def hops(traffic):
+    simulation = dfe.Simulation(dfe.SimulationConfig(topology=topology, traffic=traffic, load=0.3))
+    simulation.run(20_000)
+    assert simulation.drain()
+    simulation.check_invariants()
+    return simulation.metrics().hops_mean
+assert hops("nearby:share=1") < 1 < hops("nearby:share=0.5") < hops("nearby:share=0") == approx(hops("uniform"), 0.05)
+
+parts = ((range(4, 30), "nearby:share=0.9"), (range(30, 61), "uniform"))
+confined = dfe.traffic.HostMixture(parts, confined=True).build(topology.to_core(), 1)
+drawn = {confined.destination(host, message, 1) for host in range(4, 30) for message in range(200)}
+assert drawn == set(range(4, 30))
+with raises(dfe.ConfigError, match="share"):
+    dfe.SimulationConfig(topology=topology, traffic="nearby:share=1.5")
 """
 
 USE_THE_SETTINGS = """
@@ -274,7 +303,7 @@ def copy_of_the_sources(folder: Path) -> None:
 
 @pytest.mark.slow
 def test_the_examples_a_file_and_a_line_each_give_what_works(tmp_path: Path) -> None:
-    """Build for all tests: two policies, a group shape, a workload and three settings."""
+    """Build for all tests: two policies, a group shape, a traffic pattern, a workload and four settings."""
     copy_of_the_sources(tmp_path)
     routing = tmp_path / "csrc" / "routing"
     file, line = blocks_of("policy", "A policy that decides at the source")
@@ -291,9 +320,10 @@ def test_the_examples_a_file_and_a_line_each_give_what_works(tmp_path: Path) -> 
     add_line(topology / "group_shape.cpp", "DRAGONFLY_GROUP_SHAPES", line)
 
     traffic = tmp_path / "csrc" / "traffic"
-    workload, workload_line = blocks_of("workload")
-    (traffic / "token.cpp").write_text(workload, encoding="utf-8")
-    add_line(traffic / "registry.cpp", "DRAGONFLY_PATTERNS", workload_line)
+    for page, name in (("pattern", "nearby"), ("workload", "token")):
+        file, line = blocks_of(page)
+        (traffic / f"{name}.cpp").write_text(file, encoding="utf-8")
+        add_line(traffic / "registry.cpp", "DRAGONFLY_PATTERNS", line)
 
     for kind in KINDS:
         for edit in edits_of(kind):
@@ -301,7 +331,7 @@ def test_the_examples_a_file_and_a_line_each_give_what_works(tmp_path: Path) -> 
 
     shutil.copy(build_core(tmp_path / "csrc", tmp_path / "build"), tmp_path / "dragonfly_env")
 
-    for use in (USE_IT, USE_THE_SETTINGS):
+    for use in (USE_IT, USE_THE_PATTERN, USE_THE_SETTINGS):
         done = subprocess.run(
             [sys.executable, "-c", USE_THE_COPY + use, str(tmp_path)],
             capture_output=True,

@@ -2,7 +2,7 @@
 // ones (a program on every host, program.hpp).
 //
 // To add one: a file csrc/traffic/<name>.cpp with a function `PatternInfo <name>_pattern()`, and its
-// line in registry.cpp.
+// line in registry.cpp. docs/extending/pattern.md shows one.
 #pragma once
 
 #include <cstdint>
