@@ -31,7 +31,7 @@ from dragonfly_env.config.throughput import dark_ports, is_balanced, links_per_p
 from dragonfly_env.config.topology import Dragonfly, read_topology, topologies
 from dragonfly_env.decisions.layout import FEATURE_KNOWLEDGE
 from dragonfly_env.envs.batched import BatchedRoutingEnv
-from dragonfly_env.jobs import Motif
+from dragonfly_env.jobs import BackgroundMix, Goal, Motif, Replay
 from dragonfly_env.policy import describe_policy, make_policy, needs_weights, policies
 from dragonfly_env.simulation.config import RunSettings, SimulationConfig
 
@@ -53,7 +53,7 @@ def info(
             metavar="NAME",
             help="A topology by its hosts, a routing policy, an agent, a traffic pattern, a program of jobs or a "
             "network; features: what observations can show; or a list: topologies, networks, policies, patterns, "
-            "programs or agents. Without it: all names.",
+            "jobs or agents. Without it: all names.",
             show_default=False,
             autocompletion=completing(lambda: _everything()),
         ),
@@ -194,6 +194,16 @@ def _networks() -> Rows:
     ]
 
 
+def _jobs() -> Rows:
+    closed_loop = (row for row in _core.patterns() if row["closed_loop"])
+    return _WHAT, [
+        *((motif.name, motif.summary, motif.source) for motif in Motif.classes.values()),
+        *((row["name"], row["summary"], row["source"]) for row in closed_loop),
+        *((f"{kind.name}:FILE", kind.summary, kind.source) for kind in (Goal, Replay)),
+        (BackgroundMix.name, BackgroundMix.summary, BackgroundMix.source),
+    ]
+
+
 _WHAT = ("name", "what it is", "source")
 LISTS: dict[str, tuple[str, Callable[[], Rows]]] = {
     "topologies": ("Topologies (--topology)", _topologies),
@@ -212,10 +222,7 @@ LISTS: dict[str, tuple[str, Callable[[], Rows]]] = {
             [(row["example"] or row["name"], row["summary"], row["source"]) for row in _core.patterns()],
         ),
     ),
-    "programs": (
-        "Programs of jobs (--job); closed-loop traffic patterns are programs, too",
-        lambda: (_WHAT, [(one.name, one.summary, one.source) for one in Motif.classes.values()]),
-    ),
+    "jobs": ("Jobs (--job)", _jobs),
     "agents": (
         "Agents (dragonfly-env train)",
         lambda: (_WHAT[:2], [(kind, _LEARNERS.get(kind, kind)) for kind in AGENTS]),

@@ -46,6 +46,10 @@ class Goal(Record, Program):
     """
 
     name: ClassVar[str] = "goal"
+    summary: ClassVar[str] = (
+        "a schedule in a GOAL file, text or binary: sends, receives and computations per rank"
+    )
+    source: ClassVar[str] = "LogGOPSim (spcl/LogGOPSim), ATLAHS (spcl/atlahs)"
     called: ClassVar[str] = "program 'goal'"
 
     path: str

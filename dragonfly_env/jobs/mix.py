@@ -55,6 +55,13 @@ class BackgroundMix(Record):
         (True, 'background-mix on 80% of the machine')
     """
 
+    name: ClassVar[str] = NAME
+    summary: ClassVar[str] = (
+        "endless jobs, sized as on a production machine, on the hosts that other jobs leave"
+    )
+    source: ClassVar[str] = (
+        "Chunduri et al., IPDPS 2021, section II-F; shares and placements are our assumptions"
+    )
     called: ClassVar[str] = f"{NAME!r}"
     fill: float = real(0.9, 0.0, 1.0, doc="Part of the machine's hosts that have a job.")
     scale: float = real(1.0, 1e-6, 1e3, doc="Size of the large messages, as a multiple of the applications'.")

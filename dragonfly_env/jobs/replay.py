@@ -40,6 +40,8 @@ class Replay(Program):
     """
 
     name: ClassVar[str] = "trace"
+    summary: ClassVar[str] = "the messages of a trace file (Parquet or CSV) at their times, on any hosts"
+    source: ClassVar[str] = "your recording, or the packet log of a run"
 
     trace: Trace
     jitter: float = dataclasses.field(default=0.0, init=False, repr=False)

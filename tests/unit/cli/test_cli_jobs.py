@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import dragonfly_env as dfe
 from dragonfly_env.cli import app
 
 JOB = "qbox:hosts=2,scale=0.0001,gap_ns=5"
@@ -22,6 +23,18 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+
+
+def test_info_lists_every_kind_of_job(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, "info", "jobs", "--json")
+    assert code == 0, err
+    rows = {row["name"]: row for row in json.loads(out)["jobs"]}
+    assert list(rows) == [*dfe.programs(), "goal:FILE", "trace:FILE", "background-mix"]
+    assert all(row["what_it_is"] and row["source"] for row in rows.values())
+    Path("messages.csv").write_text("time_ns,src,dst,bytes\n0,0,1,64\n")
+    Path("ping.goal").write_text("num_ranks 2\nrank 0 {\nsend 64b to 1\n}\nrank 1 {\nrecv 64b from 0\n}\n")
+    for name, file in (("goal:FILE", "ping.goal"), ("trace:FILE", "messages.csv")):
+        assert dfe.Job(name.replace("FILE", file)).num_hosts == 2
 
 
 def test_jobs_without_an_end_are_not_run_to_their_completion(capsys: pytest.CaptureFixture[str]) -> None:
