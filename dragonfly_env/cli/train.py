@@ -215,7 +215,7 @@ def _train_in_task(
     for seed in dict.fromkeys(seeds):
         place = folder / f"seed-{seed}"
         with reading("agent_settings"), console(error=True).status(f"{name}, seed {seed}"):
-            results.append(train_in(chosen, seed, place, recipe=recipe))
+            results.append(train_in(chosen, seed, place, recipe=recipe, on_estimate=_note_long))
         note(Text(f"{name}, {recipe.agent}, seed {seed}: score {results[-1].score:.1f}, in {place}"))
     summary = chosen.summary(results)
     show(
@@ -267,7 +267,9 @@ def _train(plan: TrainingPlan, folder: Path, *, resume: bool, restart: bool) -> 
                 if not screen.is_terminal:
                     note(Text(f"episode {done}/{plan.episodes}: {_describe(row)}"))
 
-            rows = run_training(plan, folder, resume=resume, restart=restart, on_episode=report)
+            rows = run_training(
+                plan, folder, resume=resume, restart=restart, on_episode=report, on_estimate=_note_long
+            )
     except KeyboardInterrupt:
         kept = f"interrupted after {done} of {plan.episodes} episodes, which are kept in {folder}"
         raise KeyboardInterrupt(
@@ -278,6 +280,15 @@ def _train(plan: TrainingPlan, folder: Path, *, resume: bool, restart: bool) -> 
     show(_summary(plan, rows))
     _draw(plan, rows, folder)
     note(Text(f"agent: {folder / 'agent.zip'}"))
+
+
+def _note_long(seconds: float) -> None:
+    """Say how long the rest of a training takes, if it takes more than a minute."""
+    from dragonfly_env.sweeps.estimate import LONG_S
+    from dragonfly_env.sweeps.progress import spell_seconds
+
+    if seconds > LONG_S:
+        note(Text(f"about {spell_seconds(seconds)} to go, by the first episode; without evaluations"))
 
 
 def _draw(plan: TrainingPlan, rows: Sequence[Mapping[str, Any]], folder: Path) -> None:

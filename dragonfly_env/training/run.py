@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import dataclasses
 import io
+import math
 import platform
 import shutil
 from collections.abc import Callable, Mapping
@@ -61,6 +62,7 @@ def run_training(
     resume: bool = False,
     restart: bool = False,
     on_episode: Callable[[Row], None] = lambda row: None,
+    on_estimate: Callable[[float], None] = lambda seconds: None,
 ) -> list[Row]:
     """Train an agent.
 
@@ -70,6 +72,7 @@ def run_training(
         resume: Whether to go on from the newest checkpoint in the folder, if there is one.
         restart: Whether to remove the training that the folder holds.
         on_episode: Called with the row of every episode.
+        on_estimate: Called once, after the first episode and before ``on_episode``, with ``seconds_to_go``.
 
     Returns:
         A row per episode, earlier ones included: `Progress.to_dict`.
@@ -122,6 +125,8 @@ def run_training(
         with closing(course):
             for progress in course:
                 row: Row = progress.to_dict()
+                if len(rows) == before["episode"]:
+                    on_estimate(seconds_to_go(plan, before, row))
                 rows.append(row)
                 agent.metadata = _provenance(plan, row)
                 if progress.checkpoint is not None:
@@ -132,6 +137,25 @@ def run_training(
             _write_rows(rows, table)
     _finish(latest, agent_file)
     return rows
+
+
+def seconds_to_go(plan: TrainingPlan, before: Row, first: Row) -> float:
+    """Estimate the rest of a training, in seconds of real time: its further episodes are taken to be like the first.
+
+    Args:
+        plan: Plan of the training.
+        before: Counts before the first episode of this run: zeros, or the last row of the training that is resumed.
+        first: The row of the first episode of this run.
+
+    Returns:
+        The seconds until the last episode, or until a limit on decisions or time; without evaluations.
+    """
+    episode_s, decided = (first[name] - before[name] for name in ("wall_s", "decisions"))
+    left, budget = plan.episodes - first["episode"], plan.options["stop_after_decisions"]
+    if budget is not None and decided:
+        left = min(left, max(0, math.ceil((budget - first["decisions"]) / decided)))
+    most_s = plan.options["stop_after_s"]
+    return float(left * episode_s if most_s is None else min(left * episode_s, max(0.0, most_s - episode_s)))
 
 
 def _finish(latest: Path, agent_file: Path) -> None:

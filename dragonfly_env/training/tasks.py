@@ -81,12 +81,13 @@ def train_in(
     *,
     recipe: Recipe,
     on_episode: Callable[[Row], None] = lambda row: None,
+    on_estimate: Callable[[float], None] = lambda seconds: None,
 ) -> TaskScore:
     """Train an agent in a task and evaluate it: ``agent.zip`` and ``result.json`` in the folder."""
     learner = LearnerSource.find(recipe.agent)
     plan = plan_of(task, learner, recipe.settings, seed, recipe.decisions)
     began = time.process_time()
-    rows = run_training(plan, folder, restart=True, on_episode=on_episode)
+    rows = run_training(plan, folder, restart=True, on_episode=on_episode, on_estimate=on_estimate)
     cpu_s = time.process_time() - began
     agent = learner.made.load(folder / "agent.zip")
     result = task.evaluate(in_core(agent, folder))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 import sys
+import types
 from pathlib import Path
 from typing import Any
 
@@ -136,6 +138,23 @@ def test_several_seeds_train_several_agents() -> None:
     assert done.exit_code == 0, done.stderr
     assert "evaluate out/seed-3/agent.zip out/seed-4/agent.zip min ugal-n" in done.stderr
     assert [read_metadata(f"out/seed-{seed}/agent.zip")["seed"] for seed in (3, 4)] == [3, 4]
+
+
+def test_a_training_of_more_than_a_minute_says_its_time_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = types.SimpleNamespace(perf_counter=functools.partial(next, itertools.count(0.0, 10.0)))
+    monkeypatch.setattr("dragonfly_env.agents.training.time", clock)  # each episode takes ten seconds
+    command = ("tiny", *SHORT, "-o", "out")
+    lines = run(*command, "--episodes", "8").stderr.splitlines()
+    assert lines[0] == "about 1 min 10 s to go, by the first episode; without evaluations"
+    assert lines[1].startswith("episode 1/8: ")
+    assert "to go" not in run(*command, "--episodes", "9", "--resume").stderr
+    lines = run(*command, "--episodes", "17", "--resume").stderr.splitlines()
+    assert lines[0].startswith("about 1 min 10 s to go")  # by the first episode of this run
+    assert "to go" not in run(*command, "--episodes", "7", "--restart").stderr
+    assert "to go" not in run(*command, "--episodes", "400", "--restart", "--minutes", "1").stderr
+    decisions = episodes()["decisions"].iloc[0]
+    limited = ("--episodes", "400", "--restart", "--decisions", str(8 * decisions))
+    assert run(*command, *limited).stderr.startswith("about 1 min 10 s to go")
 
 
 def test_the_agent_is_evaluated_now_and_then() -> None:
