@@ -13,13 +13,14 @@ struct NamedArrangement {
   std::string_view name;
 };
 
-constexpr std::array<NamedArrangement, 6> kArrangements{{
+constexpr std::array<NamedArrangement, 7> kArrangements{{
     {Arrangement::kPalmtree, "palmtree"},
     {Arrangement::kPalmtreePlus, "palmtree-plus"},
     {Arrangement::kAbsolute, "absolute"},
     {Arrangement::kRelative, "relative"},
     {Arrangement::kCirculant, "circulant"},
     {Arrangement::kXc, "xc"},
+    {Arrangement::kSpread, "spread"},
 }};
 
 constexpr std::uint32_t ahead(std::uint32_t group, std::uint32_t distance, std::uint32_t groups) noexcept {
@@ -90,13 +91,17 @@ std::vector<std::string> arrangement_names() {
 
 std::uint32_t bundle_of(Arrangement arrangement) noexcept { return arrangement == Arrangement::kXc ? 2 : 1; }
 
-bool deals_routers(Arrangement arrangement) noexcept { return arrangement == Arrangement::kXc; }
+LinkPlacement link_placement(Arrangement arrangement) noexcept {
+  if (arrangement == Arrangement::kXc) return LinkPlacement::kTurns;
+  return arrangement == Arrangement::kSpread ? LinkPlacement::kBlocks : LinkPlacement::kPositions;
+}
 
 GlobalEnd far_end(Arrangement arrangement, const GlobalEnd& near, std::uint32_t groups,
                   std::uint32_t trunking) noexcept {
   assert(groups >= 2 && near.group < groups && near.slot < groups - 1 && near.slice < trunking);
   switch (arrangement) {
     case Arrangement::kPalmtree:
+    case Arrangement::kSpread:
       return palmtree(near, groups, trunking);
     case Arrangement::kPalmtreePlus:
       return palmtree_plus(near, groups, trunking);

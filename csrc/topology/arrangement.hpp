@@ -14,16 +14,31 @@ namespace dragonfly {
 
 //
 // `xc` deals its links to the routers of a group in turn instead (a router each, round and round), in the
-// order of its peers, a port being a bundle of two links.
-enum class Arrangement : std::uint8_t { kPalmtree, kPalmtreePlus, kAbsolute, kRelative, kCirculant, kXc };
+// order of its peers, a port being a bundle of two links. `spread` is the palm tree with its links cut into
+// blocks of equal length (or one link more), a block per router: no router stays without links while
+// another router has two.
+enum class Arrangement : std::uint8_t {
+  kPalmtree,
+  kPalmtreePlus,
+  kAbsolute,
+  kRelative,
+  kCirculant,
+  kXc,
+  kSpread
+};
 
 [[nodiscard]] Arrangement parse_arrangement(std::string_view name);  // throws ConfigError
 [[nodiscard]] std::vector<std::string> arrangement_names();
 
 // Parallel links of a global port.
 [[nodiscard]] std::uint32_t bundle_of(Arrangement arrangement) noexcept;
-// Whether routers get their links in turn, not by positions.
-[[nodiscard]] bool deals_routers(Arrangement arrangement) noexcept;
+// The port of a link among the global ports of a group.
+enum class LinkPlacement : std::uint8_t {
+  kPositions,  // position slice * slots + slot
+  kTurns,      // the first port of each router in turn, then the second, ...
+  kBlocks      // the first ports of a router, then those of the next router
+};
+[[nodiscard]] LinkPlacement link_placement(Arrangement arrangement) noexcept;
 
 // An end of a global link.
 struct GlobalEnd {

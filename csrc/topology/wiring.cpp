@@ -23,9 +23,17 @@ void Wiring::connect_groups() {
   gateways_.resize(pairs);
   if (with_far_routers) far_routers_.resize(pairs, Id<void>::kNoneValue);
 
-  const bool deals = deals_routers(params_.arrangement);
+  const LinkPlacement placement = link_placement(params_.arrangement);
+  const std::uint64_t links = static_cast<std::uint64_t>(g - 1) * trunking;
   const auto endpoint = [&](const GlobalEnd& end) {
-    if (deals) {  // a port of each router in turn
+    if (placement == LinkPlacement::kBlocks) {  // router b has the links from ceil(b * links / routers) on
+      const std::uint64_t link = static_cast<std::uint64_t>(end.slice) * (g - 1) + end.slot;
+      const std::uint64_t block = link * routers / links;
+      const std::uint64_t first = (block * links + routers - 1) / routers;
+      return Endpoint{router_at(end.group, first_global_router() + static_cast<std::uint32_t>(block)),
+                      static_cast<Port>(first_global_port() + (link - first))};
+    }
+    if (placement == LinkPlacement::kTurns) {
       const std::uint32_t turn = end.slot * trunking + end.slice;
       const std::uint32_t next = turn % routers;
       const std::uint32_t index =

@@ -18,9 +18,11 @@ s = q mod (a*h/t), once per slice of a*h/t positions, so each pair of groups has
 ``circulant``      i+1, i-1, i+2, i-2, ... mod g: Hastings et al., CLUSTER 2015
 ``xc``             Cray XC: the links to peers s = 0, 1, ... (as in ``absolute``) are dealt to the
                    routers in turn, on a grid column by column, in bundles of two that are one port
+``spread``         i - (s+1) mod g, as ``palmtree``, with as many links on every router, or one more
 ================== ==================================================================================
 
-With fewer groups than the maximum only the slots s < g-1 are connected.
+With fewer groups than the maximum only the slots s < g-1 are connected, so the last routers of a group may have no
+links. ``spread`` connects the first ports of every router instead; with all groups it is the wiring of ``palmtree``.
 
 Shortest paths. Among several a packet draws anew at every router (its own random stream, the same for every policy):
 of the global links on a shortest path one of those nearest to the router, all alike, then one of the shortest local
@@ -67,7 +69,9 @@ if TYPE_CHECKING:
     import networkx as nx
 
 
-Arrangement: TypeAlias = Literal["palmtree", "palmtree-plus", "absolute", "relative", "circulant", "xc"]
+Arrangement: TypeAlias = Literal[
+    "palmtree", "palmtree-plus", "absolute", "relative", "circulant", "xc", "spread"
+]
 
 
 @dataclasses.dataclass(frozen=True, init=False)

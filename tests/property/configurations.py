@@ -75,7 +75,9 @@ def topologies(draw: st.DrawFn) -> dfe.Dragonfly:
     groups = min(a * h // trunking + 1, MOST_HOSTS // a)
     g = draw(st.integers(min(2, groups), groups), label="g")
     p = draw(st.integers(1, max(1, min(3, MOST_HOSTS // (a * g)))), label="p")
-    arrangement = draw(st.sampled_from(["palmtree", "palmtree-plus", "absolute", "relative", "circulant"]))
+    arrangement = draw(
+        st.sampled_from(["palmtree", "palmtree-plus", "absolute", "relative", "circulant", "spread"])
+    )
     if draw(st.booleans()) and a > 1:
         rows = draw(st.sampled_from([n for n in range(1, a + 1) if a % n == 0]))
         grid = f"grid:rows={rows},columns={a // rows},column_links={draw(st.integers(1, 3))}"

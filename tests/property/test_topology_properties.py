@@ -6,17 +6,21 @@ from collections import Counter, deque
 from typing import Any
 
 import networkx as nx
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.errors import ConfigError
 
-ARRANGEMENTS = ("palmtree", "palmtree-plus", "absolute", "relative", "circulant")
+PACKED = ("palmtree", "palmtree-plus", "absolute", "relative", "circulant")
+ARRANGEMENTS = (*PACKED, "spread")
 
 
 @st.composite
-def dragonflies(draw: st.DrawFn, max_positions: int = 24) -> Dragonfly:
+def dragonflies(
+    draw: st.DrawFn, max_positions: int = 24, arrangements: tuple[str, ...] = ARRANGEMENTS
+) -> Dragonfly:
     """Any small Dragonfly: at most 25 groups of 6 routers."""
     a = draw(st.integers(1, 6), label="a")
     h = draw(st.integers(0, max_positions // a), label="h")
@@ -29,7 +33,7 @@ def dragonflies(draw: st.DrawFn, max_positions: int = 24) -> Dragonfly:
         h=h,
         g=g,
         trunking=trunking,
-        arrangement=draw(st.sampled_from(ARRANGEMENTS), label="arrangement"),
+        arrangement=draw(st.sampled_from(arrangements), label="arrangement"),
     )
 
 
@@ -116,7 +120,7 @@ def test_following_minimal_ports_arrives_after_minimal_hops(topo: Dragonfly, dat
         assert crossed == (topo.group_of(source) != topo.group_of(destination))
 
 
-@given(dragonflies())
+@given(dragonflies(arrangements=PACKED))
 def test_exactly_the_slots_below_the_number_of_groups_are_connected(topo: Dragonfly) -> None:
     slots = topo.a * topo.h // topo.trunking
     for router in range(topo.num_routers):
@@ -124,6 +128,28 @@ def test_exactly_the_slots_below_the_number_of_groups_are_connected(topo: Dragon
             slot = (router % topo.a * topo.h + j) % slots
             connected = topo.neighbor(router, topo.p + topo.a - 1 + j) is not None
             assert connected == (slot < topo.g - 1)
+
+
+@given(dragonflies(arrangements=("spread",)))
+def test_spread_links_fill_the_first_ports_of_all_routers_alike(topo: Dragonfly) -> None:
+    connected = np.array(
+        [
+            [topo.neighbor(router, topo.p + topo.a - 1 + j) is not None for j in range(topo.h)]
+            for router in range(topo.num_routers)
+        ]
+    )
+    links = connected.sum(axis=1)
+    assert links.sum() == topo.g * (topo.g - 1) * topo.trunking
+    assert links.max() - links.min() <= 1
+    assert (connected == (np.arange(topo.h) < links[:, None])).all()
+    assert (links.reshape(topo.g, topo.a) == links[: topo.a]).all()
+
+
+@given(dragonflies(arrangements=("spread",)))
+def test_spread_is_the_palm_tree_where_every_port_is_connected(topo: Dragonfly) -> None:
+    full = topo.replace(g=None)
+    if topo.a * topo.h == (full.g - 1) * topo.trunking:
+        assert (full.links() == full.replace(arrangement="palmtree").links()).all()
 
 
 @given(

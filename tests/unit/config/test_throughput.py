@@ -55,7 +55,7 @@ def test_a_single_group_has_no_pairs_and_all_of_its_global_ports_are_dark() -> N
     st.integers(1, 5),
     st.integers(1, 4),
     st.integers(1, 3),
-    st.sampled_from(["palmtree", "palmtree-plus", "absolute", "relative", "circulant"]),
+    st.sampled_from(["palmtree", "palmtree-plus", "absolute", "relative", "circulant", "spread"]),
     st.data(),
 )
 def test_every_port_is_dark_or_joins_two_groups(

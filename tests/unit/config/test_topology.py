@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dragonfly_env.config.groups import LeafSpine
 from dragonfly_env.config.topology import Dragonfly, topologies
 from dragonfly_env.errors import ConfigError
 
@@ -63,6 +64,26 @@ def test_circulant_alternates_ahead_and_back(g: int) -> None:
         for q in range(g - 1):
             step = q // 2 + 1
             assert group_behind(topo, group, q) == (group + (step if q % 2 == 0 else -step)) % g
+
+
+def test_spread_leads_to_the_groups_of_the_palm_tree_and_leaves_no_router_without_links() -> None:
+    packed, spread = (Dragonfly(6, 12, 6, 40, name) for name in ("palmtree", "spread"))
+    counts = []
+    for topo in (packed, spread):
+        links = topo.links()
+        leading = links[
+            (links[:, 1] >= 17) & (links[:, 0] < 12)
+        ]  # global links of group 0, by router and port
+        assert (topo.group_of_routers()[leading[:, 2]] == np.arange(39, 0, -1)).all()
+        counts.append(np.bincount(leading[:, 0], minlength=12).tolist())
+    assert counts == [[6, 6, 6, 6, 6, 6, 3, 0, 0, 0, 0, 0], [4, 3, 3, 3, 4, 3, 3, 3, 4, 3, 3, 3]]
+
+
+def test_spread_gives_links_to_every_spine() -> None:
+    topo = Dragonfly(p=2, h=4, g=7, arrangement="spread", group=LeafSpine(leaves=3, spines=4))
+    kinds = [topo.port_kind(port) for port in range(topo.radix)]
+    of_router = Counter(router for router, port, *_ in topo.links().tolist() if kinds[port] == "global")
+    assert sorted(of_router.values()) == [1] * 14 + [2] * 14
 
 
 def test_relative_and_palmtree_plus_differ_with_trunking() -> None:
