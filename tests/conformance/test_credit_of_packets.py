@@ -176,7 +176,7 @@ def numbers_of(infos: Any) -> dict[str, Any]:
 
 @pytest.mark.filterwarnings("ignore::dragonfly_env.errors.IllegalActionWarning")
 @pytest.mark.parametrize("way", READ_BY)
-def test_infos_are_the_same_however_late_and_by_whatever_method_they_are_read(way: str) -> None:
+def test_infos_are_the_same_however_late_and_by_any_method_they_are_read(way: str) -> None:
     def episode(at_once: bool) -> list[Any]:
         env = dragonfly_v0.parallel_env(CONFIG, duration_ns=800.0)
         _, infos = env.reset()
