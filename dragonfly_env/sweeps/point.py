@@ -253,7 +253,7 @@ class Run(Point):
         if revisions := revisions_of(self.config):
             values["revisions"] = revisions
         if self.agent is not None:
-            values["policy"] = {"agent": self.policy_label, "sha256": self.agent.sha256}
+            values["policy"] = {"agent": self.agent.spec, "sha256": self.agent.sha256}
         return {**values, "warmup_ns": self.warmup_ns, "measure_ns": self.measure_ns, "arrays": self.arrays}
 
     @cached_property

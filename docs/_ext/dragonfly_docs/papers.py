@@ -1,7 +1,7 @@
 """Pages and tables of reproduced papers, from what was measured.
 
-``docs/reproduction/NAME-claims.csv`` has the measurements. Every build of the documentation judges them by today's
-claims, writes the labels into the table, and fills ``NAME.inc`` into the page ``NAME.md``: names in braces stand for
+``docs/reproduction/<name>-claims.csv`` has the measurements. Every build of the documentation judges them by today's
+claims, writes the labels into the table, and fills ``<name>.inc`` into the page of this name: names in braces stand for
 generated parts (``{summary}``, ``{claims}``, ``{notes}``, ``{figures}``, ``{windows}``, ``{fig5}``) and for measured
 values (``{QA27.mean:.2f}``), as in the explanations of deviations.
 """

@@ -92,7 +92,7 @@ def test_a_return_of_the_second_stage_has_the_times_of_the_packets_that_leave_la
     class Made:
         rewards = np.array([-1.0, -2.0, -0.5, -6.0, -4.0])
         decision_time_ns = np.array([0.0, 100.0, 150.0, 200.0, 100.0])
-        decision_ids = np.array([0, 1 << 8, (1 << 8) + 1, 2 << 8, 3 << 8])  # the third: a second decision
+        hops = np.array([0, 0, 1, 0, 0])  # the third: a second decision
 
     made: Any = Made
     once, twice = np.exp(-0.1), np.exp(-0.2)  # the mean of the first pool is -3
@@ -117,7 +117,7 @@ def test_the_weights_that_were_best_in_a_validation_act_and_a_congested_end_is_s
     agent = PpoAgent(PpoSettings(**QUICK, validation_decisions=0), seed=1)
     costs = iter([50.0, 60.0, 40.0, 45.0, 90.0, 90.0])  # drawn and likeliest at each new best one
     monkeypatch.setattr(agent, "_measure", lambda output: [next(costs)])
-    with pytest.warns(CongestedTrainingWarning, match="its last weights have 90 packets .* its best ones 40"):
+    with pytest.warns(CongestedTrainingWarning, match="its last weights cost 2.2 times as much"):
         fit(agent, TINY, episodes=3, **SHORT)
     assert (agent.best_costs, agent.costs, agent.greedy) == ([40.0], [90.0], False)
     best, average = (list(network.parameters()) for network in (agent.best, agent.average))

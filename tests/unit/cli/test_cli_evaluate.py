@@ -72,7 +72,7 @@ def test_any_mixture_gives_the_rows_and_figures_of_a_sweep() -> None:
     assert len([*Path("results").glob("evaluate-*/loads.png")]) == 1
     of_agent = table[table["policy"] == "made"].iloc[0]
     assert json.loads(of_agent["configuration"])["policy"] == {
-        "agent": "made",
+        "agent": "made/agent.zip",
         "sha256": of_agent["agent_sha256"],
     }
     assert of_agent["agent"] == agent
@@ -132,7 +132,8 @@ def test_finished_runs_are_kept_and_a_changed_agent_is_evaluated_anew() -> None:
     (folder, _) = map(str, Path("results").iterdir())
     refused = run(*command, "--out", folder)
     assert refused.exit_code == 2
-    assert "runs of another scenario: name another folder (--out)" in " ".join(refused.stderr.split())
+    said = "runs of another scenario (agent.zip has changed): name another folder (--out)"
+    assert said in " ".join(refused.stderr.split())
     assert "2 runs done" in run(*command, "--out", folder, "--force").stderr
 
 
