@@ -90,12 +90,12 @@ nitpick_ignore_regex = [
     ("py:class", r"\w+"),
     (
         "py:class",
-        r"dragonfly_env\.(config\.rows\.(Record|Made)|jobs\.program\.Made|traffic\.base\.NamedTraffic)",
+        r"dragonfly_env\.(config\.(rows\.(Record|Made)|groups\.NamedShape)|jobs\.program\.Made|traffic\.base\.NamedTraffic)",
     ),
     ("py:class", r"dragonfly_env\.agents\.network_agent\.TrainedLayout"),
     ("py:class", r"dragonfly_env\.training\.agents\.AgentSource"),
     ("py:class", r"dragonfly_env\._core\.Graph"),
-    ("py:class", r"dragonfly_env\.envs\.rounds\.Info"),
+    ("py:class", r"dragonfly_env\.(envs\.rounds\.Infos?|colors\.SeriesStyle)"),
     (
         "py:class",
         r"dragonfly_env\.sweeps\.(scenario\.(Policy|Traffic)Choice|progress\.Bar)",

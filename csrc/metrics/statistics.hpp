@@ -32,7 +32,7 @@ struct Totals {
   std::uint64_t generated = 0;
   std::uint64_t lost = 0;
   std::uint64_t delivered = 0;
-  TimePs latency_ps = 0;  // sum over those delivered
+  TimePs latency_ps = 0;  // the sum over delivered packets
 };
 
 // Counted as in the statistics.

@@ -92,8 +92,8 @@ struct NetworkParams {
 #define DRAGONFLY_MEMBER(type, name, permits) type name{};
   DRAGONFLY_NETWORK_PARAMS(DRAGONFLY_MEMBER)
 #undef DRAGONFLY_MEMBER
-  // By link class from the first local one on, in the place of the fields for local and global links; empty:
-  // those fields.
+  // The links of each class, from the first local class on. They replace the fields for local and global
+  // links; empty: the fields hold.
   std::vector<LinkParams> links;
 };
 

@@ -108,7 +108,7 @@ TEST(waits_are_kept_in_sixteenths_of_a_packet_up_to_four_thousand) {
   bench.on_acknowledgement(16, 0, 40, 0, 5);
   bench.on_acknowledgement(16, 0, 40, 0, 6);
   CHECK_EQ(bench.read(kWaited, 0, 40, 0, 16), 5.125);
-  bench.on_acknowledgement(16, 0, 40, 0, 6);  // 5.234375
+  bench.on_acknowledgement(16, 0, 40, 0, 6);  // the average: 5.234375 packets
   CHECK_EQ(bench.read(kWaited, 0, 40, 0, 16), 5.25);
   bench.on_acknowledgement(16, 0, 41, 0, 100'000);
   CHECK_EQ(bench.read(kWaited, 0, 41, 0, 16), 65'535 / 16.0);

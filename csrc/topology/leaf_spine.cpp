@@ -10,7 +10,7 @@ namespace {
 // with each spine by parallel links, which share one port. Leaves come first. Port s of a leaf leads to spine
 // s, port s of a spine to leaf s; the kind of which there are fewer leaves its last ports dark.
 //
-// One VC per stage is enough (group_shape.hpp): a local link leads up or down. Packets turn from up to down
+// A VC per stage is enough (group_shape.hpp): a local link leads up or down. Packets turn from up to down
 // only on the way from a leaf to another leaf of the group: to the destination, or to the intermediate router
 // of a path inside the group. They turn from down to up only between two global links, or where a spine
 // changes the path of a packet that a leaf has sent up. The first are in the last two stages, the others in

@@ -34,7 +34,7 @@ PAPER_SHARES: Final = {
 
 @functools.cache
 def calibrated_gaps() -> tuple[Mapping[str, Any], ...]:
-    """All rows: program, hosts, scale, topology, network, policy; bytes_per_host, gap_ns, mpi_share."""
+    """The rows of ``data/gaps.json``: a program on a system, and its calibrated computing time ``gap_ns``."""
     text = resources.files("dragonfly_env.jobs").joinpath("data", "gaps.json").read_text(encoding="utf-8")
     return tuple(map(read_only, json.loads(text)["gaps"]))
 

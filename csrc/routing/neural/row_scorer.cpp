@@ -28,7 +28,7 @@ std::size_t RowScorer::first_layer(const DecisionRow& row, std::size_t before,
   for (std::uint32_t c = 0; c < of_decision_; ++c) {
     in[c] = row.features[columns_[c].at] * columns_[c].factor;
   }
-  float* const shared = buffers.other;  // free until the second layer
+  float* const shared = buffers.other;  // a buffer that is free until the second layer
   first.add({{in, 0}}, 0, of_decision_, first.bias(), shared, 1, Activation::kNone);
   const std::size_t rows = inputs_of_actions(row, in);
   first.add({{in, 1}, rows}, of_decision_, first.inputs(), {shared, 0}, buffers.one + before * first.stride(),

@@ -168,7 +168,7 @@ MODES = ("ad0", "ad1", "ad2", "ad3")
 def normalised(findings: Findings, figure: str) -> dict[str, FloatArray]:
     """Run times of all jobs by mode, less the mean of their application and in its standard deviations (figure 9)."""
     by_mode: dict[str, list[FloatArray]] = {mode: [] for mode in MODES}
-    every = findings.select(figure)  # all of them
+    every = findings.select(figure)
     for name in dict.fromkeys(point.traffic_label.split(",")[0] for point in every):
         points = [point for point in every if point.traffic_label.split(",")[0] == name]
         times = {

@@ -127,7 +127,7 @@ taco25 = Paper(
         "LI13: the remote counter is computed from the accepted load of -G- at an offered load of 0.5: packets of a "
         "router in 200 ns that would share the most loaded type of local link.",
         "LI20: packets by when they were generated; the paper does not state the load, 0.2 was chosen.",
-        "Figure 17: after the change to ADVc the latency of `ugal-ideal` swings, whatever the arbiter. All "
+        "Figure 17: after the change to ADVc the latency of `ugal-ideal` swings with each arbiter. All "
         "routers of a group see the same queues of the global ports without "
         "delay, so they leave the minimal paths together and come back together; packets that are on their way to the "
         "port by then keep the swing going. `pb`, `tpr` and `lia`, which go by bits or counters, do not "

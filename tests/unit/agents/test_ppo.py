@@ -145,7 +145,7 @@ def test_scores_do_not_depend_on_the_number_or_order_of_actions() -> None:
     np.testing.assert_allclose(network.values(*fewer).detach(), values.detach(), rtol=1e-5)
 
 
-@pytest.mark.filterwarnings("ignore::dragonfly_env.agents.CongestedTrainingWarning")  # it only goes on
+@pytest.mark.filterwarnings("ignore::dragonfly_env.agents.CongestedTrainingWarning")  # a short training
 def test_a_saved_agent_is_the_one_that_was_saved_and_goes_on_learning(tmp_path: Path) -> None:
     agent = PpoAgent(PpoSettings(**QUICK), seed=1)
     fit(agent, TINY, episodes=2, seed=3, **SHORT)
