@@ -268,8 +268,8 @@ for name, application, share in (
     ("AR49", "qbox", 0.66),
     ("AR50", "rayleigh", 0.28),
 ):
-    at = Place("III.C table I", "table1", f"{application} alone")
-    aries.claim(name, at, given(MPI_SHARE, "ad0"), share, note="calibrates the computing time")
+    place = Place("III.C table I", "table1", f"{application} alone")
+    aries.claim(name, place, given(MPI_SHARE, "ad0"), share, note="calibrates the computing time")
 for name, section, share, note in (
     ("AR51", "II.F; fig 1", 0.40, "core-hours of jobs of 128 to 512 nodes: sizes of the mix"),
     ("AR52", "II.F", 0.70, "of these on 5 or more groups: half of the mix is dispersed"),
@@ -295,8 +295,8 @@ for section, name, application, gain, met, note in (
         "effect and decide nothing",
     ),
 ):
-    at = Place(section, "table2", f"{application} in the mix")
-    aries.claim(name, at, _FASTER, gain, met=met, note=note)
+    place = Place(section, "table2", f"{application} in the mix")
+    aries.claim(name, place, _FASTER, gain, met=met, note=note)
 
 for name, application, less, bounds, note in (
     ("AR11", "milc", 0.167, (0.067, 0.267), ""),
@@ -312,8 +312,8 @@ for name, application, less, bounds, note in (
         "no difference; as all-to-all operations keep AD1, both runs are the same and decide nothing",
     ),
 ):
-    at = Place("IV.B table II", "table2", f"{application} in the mix")
-    aries.claim(name, at, _LESS_MPI, less, met=bounds, note=note)
+    place = Place("IV.B table II", "table2", f"{application} in the mix")
+    aries.claim(name, place, _LESS_MPI, less, met=bounds, note=note)
 
 for name, application, spread, note in (
     ("AR17", "milc", 0.753, "46.5 to 35.0 s"),
@@ -323,12 +323,12 @@ for name, application, spread, note in (
     ("AR21", "qbox", 0.688, "54.5 to 37.5 s"),
     ("AR22", "rayleigh", 0.771, "16.6 to 12.8 s"),
 ):
-    at = Place("IV.B table II; fig 7", "table2", f"{application} in the mix")
+    place = Place("IV.B table II; fig 7", "table2", f"{application} in the mix")
     effect = spread - 1.0
     low, high = sorted((1.0 + 0.5 * effect, 1.0 + 2.0 * effect))
     if application == "rayleigh":  # both runs are the same and decide nothing: the bounds hold no effect
         high = 1.0
-    aries.claim(name, at, _STEADIER, spread, met=(low, high), note=note)
+    aries.claim(name, place, _STEADIER, spread, met=(low, high), note=note)
 
 
 @aries.states(
@@ -346,9 +346,8 @@ def _(seen: Evidence) -> Measured:
     return stated(holds, listed(found), all(left.low > right.high for left, right in pairs))
 
 
-at = Place("IV.B", "table2")
-note = "MPI time up to 34 % better on Cori: table II says NA for Cori and -34 for hacc on Theta"
-aries.claim("AR27", at, Measure(excluded), 0.34, unit="relative", note=note)
+NOT_IN_TABLE = "MPI time up to 34 % better on Cori: table II says NA for Cori and -34 for hacc on Theta"
+aries.claim("AR27", Place("IV.B", "table2"), Measure(excluded), 0.34, unit="relative", note=NOT_IN_TABLE)
 
 
 @aries.states(
@@ -430,9 +429,9 @@ def _(seen: Evidence) -> Measured:
 
 # fig5
 
-at = Place("IV.A; fig 5", "fig5", "milc in the mix")
-note = "Allreduce and Wait and Isend each shrink; a send takes no time of its own here"
-aries.claim("AR31", at, lower((TIME_IN_ALLREDUCE, TIME_IN_WAIT), "ad3", "ad0"), note=note)
+FIG5_MILC = Place("IV.A; fig 5", "fig5", "milc in the mix")
+EACH_SHRINKS = "Allreduce and Wait and Isend each shrink; a send takes no time of its own here"
+aries.claim("AR31", FIG5_MILC, lower((TIME_IN_ALLREDUCE, TIME_IN_WAIT), "ad3", "ad0"), note=EACH_SHRINKS)
 
 
 # fig6
@@ -442,16 +441,16 @@ for suffix, figure, mix, notes in (
     ("", "fig6", "", ("routers of the job", "congestion moves to the end points")),
     ("-larger", "larger", WITH_LARGER, (_LARGER, _LARGER)),
 ):
-    at = Place("IV.A; fig 6", figure, f"milc in the mix{mix}")
-    aries.claim(f"AR35{suffix}", at, lower(_OF_JOB, "ad3", "ad0"), note=notes[0])
-    aries.claim(f"AR36{suffix}", at, moved, note=notes[1])
+    place = Place("IV.A; fig 6", figure, f"milc in the mix{mix}")
+    aries.claim(f"AR35{suffix}", place, lower(_OF_JOB, "ad3", "ad0"), note=notes[0])
+    aries.claim(f"AR36{suffix}", place, moved, note=notes[1])
 
 
 # fig8
 
-at = Place("IV.B table II; IV.C", "fig8", "hacc on two groups in the mix")
-note = "the same with all its traffic between two groups"
-aries.claim("AR04-groups", at, _FASTER, -0.027, met=(-0.10, -0.005), note=note)
+FIG8_TWO_GROUPS = Place("IV.B table II; IV.C", "fig8", "hacc on two groups in the mix")
+ON_TWO_GROUPS = "the same with all its traffic between two groups"
+aries.claim("AR04-groups", FIG8_TWO_GROUPS, _FASTER, -0.027, met=(-0.10, -0.005), note=ON_TWO_GROUPS)
 
 
 # fig9
@@ -490,18 +489,18 @@ for suffix, figure, traffic, note in (
         "the same, every job by random routers",
     ),
 ):
-    at = Place("V.A; fig 10", figure, traffic)
+    place = Place("V.A; fig 10", figure, traffic)
     halved = note or "stalls per flit: almost halved"
     ratio = pair_ratio(tile_metric("network", "ratio"), "ad3", "ad0")
-    aries.claim(f"AR07{suffix}", at, ratio, 0.5, met=(0.35, 0.8), note=halved)
+    aries.claim(f"AR07{suffix}", place, ratio, 0.5, met=(0.35, 0.8), note=halved)
     aries.claim(
         f"AR32{suffix}",
         Place("V.A", figure, traffic),
         lower(RUN_TIME, "ad3", "ad0"),
         note=note or "faster on a full machine",
     )
-    aries.claim(f"AR33{suffix}", at, lower(_STALLS, "ad3", "ad0"), note=note)
-    aries.claim(f"AR34{suffix}", at, lower(_FLITS, "ad3", "ad0"), note=note)
+    aries.claim(f"AR33{suffix}", place, lower(_STALLS, "ad3", "ad0"), note=note)
+    aries.claim(f"AR34{suffix}", place, lower(_FLITS, "ad3", "ad0"), note=note)
 
 
 # fig11
@@ -552,20 +551,22 @@ def rises_with_bias(seen: Evidence) -> Measured:
     return replace(found_all, details=f"{measured}; {found_all.details}")
 
 
-at = Place("V.B; IV.C; fig 12", "fig12", "16 hacc, consecutive")
-note = "the time of hacc rises with the bias towards minimal paths"
-aries.claim("AR08", at, shows(rises_with_bias), note=note)
-note = "stalls peak on few links between groups: the highest over the mean"
-aries.claim("AR38", at, higher(RANK_3_PEAK, "ad3", "ad0"), note=note)
+FIG12_CONSECUTIVE = Place("V.B; IV.C; fig 12", "fig12", "16 hacc, consecutive")
+RISES_WITH_BIAS = "the time of hacc rises with the bias towards minimal paths"
+aries.claim("AR08", FIG12_CONSECUTIVE, shows(rises_with_bias), note=RISES_WITH_BIAS)
+STALLS_PEAK = "stalls peak on few links between groups: the highest over the mean"
+aries.claim("AR38", FIG12_CONSECUTIVE, higher(RANK_3_PEAK, "ad3", "ad0"), note=STALLS_PEAK)
 
-at = Place("V.B; IV.C; fig 12", "fig12", "16 hacc, groups=2")
-aries.claim("AR08-groups", at, shows(rises_with_bias), note="the same with every job on two groups")
+FIG12_TWO_GROUPS = Place("V.B; IV.C; fig 12", "fig12", "16 hacc, groups=2")
+aries.claim(
+    "AR08-groups", FIG12_TWO_GROUPS, shows(rises_with_bias), note="the same with every job on two groups"
+)
 
-at = Place("V.B; fig 12", "fig12", "16 hacc, consecutive")
-aries.claim("AR39", at, higher(tile_metric("processor", "stalls"), "ad3", "ad0"))
+FIG12_TILES = Place("V.B; fig 12", "fig12", "16 hacc, consecutive")
+aries.claim("AR39", FIG12_TILES, higher(tile_metric("processor", "stalls"), "ad3", "ad0"))
 aries.claim(
     "AR37",
-    at._replace(traffic=""),
+    FIG12_TILES._replace(traffic=""),
     Measure(excluded),
     note="flits of hacc rise on all tiles under ad3: the same work over fewer hops cannot be more flits in "
     "a lossless network",
@@ -574,39 +575,43 @@ aries.claim(
 
 # fig13, and the same with larger messages
 
-at = Place("IV.A; IV.B table II; fig 2", "larger", f"milc in the mix{WITH_LARGER}")
-aries.claim("AR01-larger", at, _FASTER, 0.111, met=(0.05, 0.20), note=_LARGER)
+LARGER_MILC = Place("IV.A; IV.B table II; fig 2", "larger", f"milc in the mix{WITH_LARGER}")
+aries.claim("AR01-larger", LARGER_MILC, _FASTER, 0.111, met=(0.05, 0.20), note=_LARGER)
 
 all_flits = pair_ratio(NETWORK_FLIT_RATE, "ad3", "ad0")
 in_line = "flits of the whole machine in a time are roughly in line"
-at = Place("V.C; fig 13", "fig13", "milc in the mix, all alike")
+FIG13_ALL_ALIKE = Place("V.C; fig 13", "fig13", "milc in the mix, all alike")
 aries.claim(
     "AR42",
-    at,
+    FIG13_ALL_ALIKE,
     lower(_OF_MACHINE, "ad3", "ad0"),
     note="stalls and stalls per flit of the whole machine; a week of the real mix cannot be had",
 )
-aries.claim("AR42-flits", at, all_flits, 1, met=(0.85, 1.15), note=in_line)
-at = at._replace(section="V.C")
-aries.claim("AR43", at, _FASTER, 0.118, met=(0.05, 0.20), note="all jobs changed")
+aries.claim("AR42-flits", FIG13_ALL_ALIKE, all_flits, 1, met=(0.85, 1.15), note=in_line)
+aries.claim(
+    "AR43", FIG13_ALL_ALIKE._replace(section="V.C"), _FASTER, 0.118, met=(0.05, 0.20), note="all jobs changed"
+)
 
-at = Place("V.C; fig 13", "larger", f"milc in the mix, all alike{WITH_LARGER}")
-aries.claim("AR42-larger", at, lower(_OF_MACHINE, "ad3", "ad0"), note=_LARGER)
-aries.claim("AR42-flits-larger", at, all_flits, 1, met=(0.85, 1.15), note=f"{in_line}; {_LARGER}")
-at = at._replace(section="V.C")
-aries.claim("AR43-larger", at, _FASTER, 0.118, met=(0.05, 0.20), note=_LARGER)
+LARGER_ALL_ALIKE = Place("V.C; fig 13", "larger", f"milc in the mix, all alike{WITH_LARGER}")
+aries.claim("AR42-larger", LARGER_ALL_ALIKE, lower(_OF_MACHINE, "ad3", "ad0"), note=_LARGER)
+aries.claim(
+    "AR42-flits-larger", LARGER_ALL_ALIKE, all_flits, 1, met=(0.85, 1.15), note=f"{in_line}; {_LARGER}"
+)
+aries.claim(
+    "AR43-larger", LARGER_ALL_ALIKE._replace(section="V.C"), _FASTER, 0.118, met=(0.05, 0.20), note=_LARGER
+)
 
 
 # fig14
 
-at = Place("V.D; fig 14", "fig14", "mix of Cori")
+FIG14_MIX = Place("V.D; fig 14", "fig14", "mix of Cori")
 tail = pair_ratio(latency_percentile(99.99), "ad3", "ad0")
-aries.claim("AR10", at, tail, 0.722, met=(0.6, 0.9), note="918 us to 663 us")
+aries.claim("AR10", FIG14_MIX, tail, 0.722, met=(0.6, 0.9), note="918 us to 663 us")
 
 
 @aries.states(
     "AR44",
-    at,
+    FIG14_MIX,
     "percentiles 5 to 99.99 of latencies are all lower and tails by 20 to 30 % (10 to 40 counts)",
     "ad3",
     "ad0",

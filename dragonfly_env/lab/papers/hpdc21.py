@@ -324,40 +324,44 @@ def _is_worse(seen: Evidence, point: Point, other: Point) -> bool:
 
 # overload: figure 5 at load 1.0
 
-at = Place("5.3", "overload", "uniform", 1.0, hosts=1056)
+OVERLOAD = Place("5.3", "overload", "uniform", 1.0, hosts=1056)
 at_the_peak: dict[str, Any] = {
     "fitted": ("usual",),
     "fitted_by": "the window was chosen after the value of a later one was known; in the authors' simulator "
     "q-adaptive declines after its maximum in the same way",
 }
-hpdc21.claim("QA01", at, value(PEAK_THROUGHPUT, "q-adaptive"), 0.8825, **at_the_peak)
-hpdc21.claim("QA02", at, gap(PEAK_THROUGHPUT, "ugal-g", "q-adaptive"), 0.0660, **at_the_peak)
-hpdc21.claim("QA03", at, gap(PEAK_THROUGHPUT, "ugal-n", "q-adaptive"), 0.1051, **at_the_peak)
-hpdc21.claim("QA04", at, gap(PEAK_THROUGHPUT, "par", "q-adaptive"), 0.0832, **at_the_peak)
-hpdc21.claim("QA05", at, gap(PEAK_THROUGHPUT, "min", "q-adaptive"), -0.0329, **at_the_peak)
+hpdc21.claim("QA01", OVERLOAD, value(PEAK_THROUGHPUT, "q-adaptive"), 0.8825, **at_the_peak)
+hpdc21.claim("QA02", OVERLOAD, gap(PEAK_THROUGHPUT, "ugal-g", "q-adaptive"), 0.0660, **at_the_peak)
+hpdc21.claim("QA03", OVERLOAD, gap(PEAK_THROUGHPUT, "ugal-n", "q-adaptive"), 0.1051, **at_the_peak)
+hpdc21.claim("QA04", OVERLOAD, gap(PEAK_THROUGHPUT, "par", "q-adaptive"), 0.0832, **at_the_peak)
+hpdc21.claim("QA05", OVERLOAD, gap(PEAK_THROUGHPUT, "min", "q-adaptive"), -0.0329, **at_the_peak)
 
 
 # fig5
 
-at = Place("5.3", "fig5", "uniform", 0.8, hosts=1056)
-hpdc21.claim("QA06", at, value(LATENCY_MEAN, "q-adaptive"), 0.76, quick=True)
-hpdc21.claim("QA07", at, value(LATENCY_MEAN, "min"), 0.74, quick=True)
-hpdc21.claim("QA08", at, ratio(LATENCY_MEAN, "ugal-g", "q-adaptive"), 3.43)
-hpdc21.claim("QA09", at, ratio(LATENCY_MEAN, "ugal-n", "q-adaptive"), 2.59)
-hpdc21.claim("QA10", at, ratio(LATENCY_MEAN, "par", "q-adaptive"), 5.22)
+FIG5_UNIFORM_80 = Place("5.3", "fig5", "uniform", 0.8, hosts=1056)
+hpdc21.claim("QA06", FIG5_UNIFORM_80, value(LATENCY_MEAN, "q-adaptive"), 0.76, quick=True)
+hpdc21.claim("QA07", FIG5_UNIFORM_80, value(LATENCY_MEAN, "min"), 0.74, quick=True)
+hpdc21.claim("QA08", FIG5_UNIFORM_80, ratio(LATENCY_MEAN, "ugal-g", "q-adaptive"), 3.43)
+hpdc21.claim("QA09", FIG5_UNIFORM_80, ratio(LATENCY_MEAN, "ugal-n", "q-adaptive"), 2.59)
+hpdc21.claim("QA10", FIG5_UNIFORM_80, ratio(LATENCY_MEAN, "par", "q-adaptive"), 5.22)
 
-at = Place("5.3", "fig5", "adv+1", hosts=1056)
-note = "maximum: the highest of all loads"
-hpdc21.claim("QA16", at, value(THROUGHPUT, "q-adaptive"), 0.4820, note=note)
-hpdc21.claim("QA17", at, gap(THROUGHPUT, "ugal-g", "q-adaptive"), 0.0515, note=note)
-hpdc21.claim("QA18", at, gap(THROUGHPUT, "ugal-n", "q-adaptive"), 0.0820, note=note)
-hpdc21.claim("QA19", at, gap(THROUGHPUT, "par", "q-adaptive"), 0.0309, note=note)
+FIG5_ADV1 = Place("5.3", "fig5", "adv+1", hosts=1056)
+HIGHEST_OF_ALL = "maximum: the highest of all loads"
+hpdc21.claim("QA16", FIG5_ADV1, value(THROUGHPUT, "q-adaptive"), 0.4820, note=HIGHEST_OF_ALL)
+hpdc21.claim("QA17", FIG5_ADV1, gap(THROUGHPUT, "ugal-g", "q-adaptive"), 0.0515, note=HIGHEST_OF_ALL)
+hpdc21.claim("QA18", FIG5_ADV1, gap(THROUGHPUT, "ugal-n", "q-adaptive"), 0.0820, note=HIGHEST_OF_ALL)
+hpdc21.claim("QA19", FIG5_ADV1, gap(THROUGHPUT, "par", "q-adaptive"), 0.0309, note=HIGHEST_OF_ALL)
 
-at = Place("5.3", "fig5", "adv+1", 0.5, hosts=1056)
-why = "val-n scatters between seeds, and between windows of one run, by as much as the bounds are apart"
-hpdc21.claim("QA20", at, relative_gap(THROUGHPUT, "val-n", "q-adaptive"), 0.030, scatters=why)
-hpdc21.claim("QA21", at, value(HOPS, "q-adaptive"), 3.06, note="maximum load")
-hpdc21.claim("QA22", at, ratio(HOPS, "val-n", "q-adaptive"), 1.80, note="maximum load")
+FIG5_ADV1_50 = Place("5.3", "fig5", "adv+1", 0.5, hosts=1056)
+VAL_N_SCATTERS = (
+    "val-n scatters between seeds, and between windows of one run, by as much as the bounds are apart"
+)
+hpdc21.claim(
+    "QA20", FIG5_ADV1_50, relative_gap(THROUGHPUT, "val-n", "q-adaptive"), 0.030, scatters=VAL_N_SCATTERS
+)
+hpdc21.claim("QA21", FIG5_ADV1_50, value(HOPS, "q-adaptive"), 3.06, note="maximum load")
+hpdc21.claim("QA22", FIG5_ADV1_50, ratio(HOPS, "val-n", "q-adaptive"), 1.80, note="maximum load")
 
 
 def lowest_mean(seen: Evidence) -> Measured:
@@ -369,16 +373,23 @@ def lowest_mean(seen: Evidence) -> Measured:
     return stated(all(own[load] < lowest[load] for load in own), f"own and lowest rival: {described}")
 
 
-at = Place("5.3", "fig5", "adv+1", 0.45, hosts=1056)
-hpdc21.claim("QA23", at, value(LATENCY_MEAN, "q-adaptive"), 1.03)
-note = "q-adaptive has the lowest mean latency of all: every other policy shows congestion"
-hpdc21.claim("QA74", at, shows(lowest_mean, "q-adaptive"), rivals=_HEURISTICS, note=note)
-
-at = Place("5.3", "fig5", "adv+4", hosts=1056)
-note, why = "up to: the highest of all loads", "the mean lies at the bound"
-hpdc21.claim("QA28", at, value(THROUGHPUT, "q-adaptive"), 0.4493, scatters=why, note=note)
+FIG5_ADV1_45 = Place("5.3", "fig5", "adv+1", 0.45, hosts=1056)
+hpdc21.claim("QA23", FIG5_ADV1_45, value(LATENCY_MEAN, "q-adaptive"), 1.03)
+ALL_OTHERS_CONGESTED = "q-adaptive has the lowest mean latency of all: every other policy shows congestion"
 hpdc21.claim(
-    "QA29", at, relative_gap(THROUGHPUT, "val-n", "q-adaptive"), -0.0169, note="the highest of all loads"
+    "QA74", FIG5_ADV1_45, shows(lowest_mean, "q-adaptive"), rivals=_HEURISTICS, note=ALL_OTHERS_CONGESTED
+)
+
+FIG5_ADV4 = Place("5.3", "fig5", "adv+4", hosts=1056)
+UP_TO = "up to: the highest of all loads"
+AT_THE_BOUND = "the mean lies at the bound"
+hpdc21.claim("QA28", FIG5_ADV4, value(THROUGHPUT, "q-adaptive"), 0.4493, scatters=AT_THE_BOUND, note=UP_TO)
+hpdc21.claim(
+    "QA29",
+    FIG5_ADV4,
+    relative_gap(THROUGHPUT, "val-n", "q-adaptive"),
+    -0.0169,
+    note="the highest of all loads",
 )
 hpdc21.claim("QA30", Place("5.3", "fig5", "adv+4", 0.5, hosts=1056), value(HOPS, "q-adaptive"), 4.27)
 
@@ -402,9 +413,12 @@ def largest_saving(seen: Evidence) -> Measured:
     return Measured(max(savings.values()), details=details, values={**by_percent, **ratios})
 
 
-at, adaptive = Place("5.3", "fig5", "uniform", hosts=1056), ("ugal-g", "ugal-n", "par")
-note = "q-adaptive has a lower mean latency than every adaptive policy at every load"
-hpdc21.claim("QA73", at, shows(lowest_mean, "q-adaptive"), quick=True, rivals=adaptive, note=note)
+FIG5_UNIFORM = Place("5.3", "fig5", "uniform", hosts=1056)
+adaptive = ("ugal-g", "ugal-n", "par")
+BELOW_ADAPTIVE = "q-adaptive has a lower mean latency than every adaptive policy at every load"
+hpdc21.claim(
+    "QA73", FIG5_UNIFORM, shows(lowest_mean, "q-adaptive"), quick=True, rivals=adaptive, note=BELOW_ADAPTIVE
+)
 
 
 @hpdc21.states(
@@ -424,30 +438,30 @@ def _(seen: Evidence) -> Measured:
 
 # fig6
 
-at = Place("5.4", "fig6", "uniform", 0.8, hosts=1056)
-hpdc21.claim("QA11", at, value(LATENCY_P99, "q-adaptive"), 1.42, quick=True)
-hpdc21.claim("QA12", at, value(LATENCY_P99, "min"), 1.25, quick=True)
-hpdc21.claim("QA13", at, ratio(LATENCY_P99, "ugal-g", "q-adaptive"), 5.92)
-hpdc21.claim("QA14", at, ratio(LATENCY_P99, "ugal-n", "q-adaptive"), 3.82)
-hpdc21.claim("QA15", at, ratio(LATENCY_P99, "par", "q-adaptive"), 18.18)
+FIG6_UNIFORM_80 = Place("5.4", "fig6", "uniform", 0.8, hosts=1056)
+hpdc21.claim("QA11", FIG6_UNIFORM_80, value(LATENCY_P99, "q-adaptive"), 1.42, quick=True)
+hpdc21.claim("QA12", FIG6_UNIFORM_80, value(LATENCY_P99, "min"), 1.25, quick=True)
+hpdc21.claim("QA13", FIG6_UNIFORM_80, ratio(LATENCY_P99, "ugal-g", "q-adaptive"), 5.92)
+hpdc21.claim("QA14", FIG6_UNIFORM_80, ratio(LATENCY_P99, "ugal-n", "q-adaptive"), 3.82)
+hpdc21.claim("QA15", FIG6_UNIFORM_80, ratio(LATENCY_P99, "par", "q-adaptive"), 18.18)
 
-at = Place("5.4", "fig6", "adv+1", 0.45, hosts=1056)
-hpdc21.claim("QA24", at, value(LATENCY_P99, "q-adaptive"), 5.10)
-hpdc21.claim("QA25", at, ratio(LATENCY_P99, "ugal-g", "q-adaptive"), 3.12)
-hpdc21.claim("QA26", at, ratio(LATENCY_P99, "ugal-n", "q-adaptive"), 12.95)
-hpdc21.claim("QA27", at, value(LATENCY_P99, "par"), 5.44)
+FIG6_ADV1_45 = Place("5.4", "fig6", "adv+1", 0.45, hosts=1056)
+hpdc21.claim("QA24", FIG6_ADV1_45, value(LATENCY_P99, "q-adaptive"), 5.10)
+hpdc21.claim("QA25", FIG6_ADV1_45, ratio(LATENCY_P99, "ugal-g", "q-adaptive"), 3.12)
+hpdc21.claim("QA26", FIG6_ADV1_45, ratio(LATENCY_P99, "ugal-n", "q-adaptive"), 12.95)
+hpdc21.claim("QA27", FIG6_ADV1_45, value(LATENCY_P99, "par"), 5.44)
 
-at = Place("5.4", "fig6", "adv+4", 0.45, hosts=1056)
-hpdc21.claim("QA31", at, value(LATENCY_P99, "q-adaptive"), 8.08)
-hpdc21.claim("QA32", at, ratio(LATENCY_P99, "ugal-g", "q-adaptive"), 8.83)
-hpdc21.claim("QA33", at, ratio(LATENCY_P99, "ugal-n", "q-adaptive"), 6.89)
-hpdc21.claim("QA34", at, value(FRACTION_BELOW, "q-adaptive"), 0.8099)
-hpdc21.claim("QA35", at, value(FRACTION_BELOW, "par"), 0.6369)
+FIG6_ADV4_45 = Place("5.4", "fig6", "adv+4", 0.45, hosts=1056)
+hpdc21.claim("QA31", FIG6_ADV4_45, value(LATENCY_P99, "q-adaptive"), 8.08)
+hpdc21.claim("QA32", FIG6_ADV4_45, ratio(LATENCY_P99, "ugal-g", "q-adaptive"), 8.83)
+hpdc21.claim("QA33", FIG6_ADV4_45, ratio(LATENCY_P99, "ugal-n", "q-adaptive"), 6.89)
+hpdc21.claim("QA34", FIG6_ADV4_45, value(FRACTION_BELOW, "q-adaptive"), 0.8099)
+hpdc21.claim("QA35", FIG6_ADV4_45, value(FRACTION_BELOW, "par"), 0.6369)
 
 
 @hpdc21.states(
     "QA76",
-    at,
+    FIG6_ADV4_45,
     "95th and 99th percentiles of par are slightly less than those of q-adaptive",
     "par",
     rivals=("q-adaptive",),
@@ -462,16 +476,18 @@ def _(seen: Evidence) -> Measured:
 
 # fig7
 
-at = Place("5.5", "fig7", "uniform", 0.8, hosts=1056)
-note = "approximately 200 us from an empty network; settles at 0.75 us mean latency"
-hpdc21.claim("QA36", at, value(SETTLING_LATENCY, "q-adaptive"), 200, quick=True, note=note)
+FIG7_UNIFORM_80 = Place("5.5", "fig7", "uniform", 0.8, hosts=1056)
+FROM_EMPTY = "approximately 200 us from an empty network; settles at 0.75 us mean latency"
+hpdc21.claim("QA36", FIG7_UNIFORM_80, value(SETTLING_LATENCY, "q-adaptive"), 200, quick=True, note=FROM_EMPTY)
 
-at = Place("5.5", "fig7", "adv+1", hosts=1056)
-hpdc21.claim("QA37", at, at_most(SETTLING_LATENCY, "q-adaptive"), 500, quick=True)
+FIG7_ADV1 = Place("5.5", "fig7", "adv+1", hosts=1056)
+hpdc21.claim("QA37", FIG7_ADV1, at_most(SETTLING_LATENCY, "q-adaptive"), 500, quick=True)
 
-at = Place("5.5", "fig7", "adv+4", hosts=1056)
-why = "the load is not stated, and the criterion of 25 % is this reproduction's own"
-hpdc21.claim("QA38", at, at_most(SETTLING_LATENCY, "q-adaptive"), 500, quick=True, struck=why)
+FIG7_ADV4 = Place("5.5", "fig7", "adv+4", hosts=1056)
+CRITERION_NOT_STATED = "the load is not stated, and the criterion of 25 % is this reproduction's own"
+hpdc21.claim(
+    "QA38", FIG7_ADV4, at_most(SETTLING_LATENCY, "q-adaptive"), 500, quick=True, struck=CRITERION_NOT_STATED
+)
 
 
 @hpdc21.states(
@@ -498,54 +514,54 @@ for name, traffic, load, time_us, quick, met, note in (
     ("QA41", "adv+4 0.4->0.2", 0.4, 440, False, (None, None), "load step at 2610 us"),
     ("QA79", "uniform 0.8->0.4", 0.8, 0, True, (0, 30), "responds instantly at 1280 us"),
 ):
-    at = Place("5.6", "fig8", traffic, load, hosts=1056)
+    place = Place("5.6", "fig8", traffic, load, hosts=1056)
     settles = value(SETTLING_THROUGHPUT, "q-adaptive")
-    hpdc21.claim(name, at, settles, time_us, quick=quick, met=met, note=note)
+    hpdc21.claim(name, place, settles, time_us, quick=quick, met=met, note=note)
 
 
 # fig9
 
-at = Place("6", "fig9", "uniform", 0.8, hosts=2550)
-hpdc21.claim("QA42", at, value(LATENCY_MEAN, "q-adaptive"), 0.84, quick=True)
-hpdc21.claim("QA43", at, ratio(LATENCY_MEAN, "ugal-g", "q-adaptive"), 3.24)
-hpdc21.claim("QA44", at, ratio(LATENCY_MEAN, "ugal-n", "q-adaptive"), 2.40)
-hpdc21.claim("QA45", at, ratio(LATENCY_MEAN, "par", "q-adaptive"), 4.67)
-hpdc21.claim("QA46", at, value(LATENCY_P99, "q-adaptive"), 1.67, quick=True)
-hpdc21.claim("QA47", at, value(LATENCY_MEAN, "min"), 0.77, quick=True)
-hpdc21.claim("QA48", at, value(LATENCY_P99, "min"), 1.28, quick=True)
+FIG9_UNIFORM_80 = Place("6", "fig9", "uniform", 0.8, hosts=2550)
+hpdc21.claim("QA42", FIG9_UNIFORM_80, value(LATENCY_MEAN, "q-adaptive"), 0.84, quick=True)
+hpdc21.claim("QA43", FIG9_UNIFORM_80, ratio(LATENCY_MEAN, "ugal-g", "q-adaptive"), 3.24)
+hpdc21.claim("QA44", FIG9_UNIFORM_80, ratio(LATENCY_MEAN, "ugal-n", "q-adaptive"), 2.40)
+hpdc21.claim("QA45", FIG9_UNIFORM_80, ratio(LATENCY_MEAN, "par", "q-adaptive"), 4.67)
+hpdc21.claim("QA46", FIG9_UNIFORM_80, value(LATENCY_P99, "q-adaptive"), 1.67, quick=True)
+hpdc21.claim("QA47", FIG9_UNIFORM_80, value(LATENCY_MEAN, "min"), 0.77, quick=True)
+hpdc21.claim("QA48", FIG9_UNIFORM_80, value(LATENCY_P99, "min"), 1.28, quick=True)
 
 
-at = Place("6", "fig9", "adv+1", 0.45, hosts=2550)
-hpdc21.claim("QA49", at, value(LATENCY_MEAN, "q-adaptive"), 0.96)
-hpdc21.claim("QA50", at, ratio(LATENCY_MEAN, "ugal-g", "q-adaptive"), 2.33)
-hpdc21.claim("QA51", at, ratio(LATENCY_MEAN, "ugal-n", "q-adaptive"), 12.35)
-hpdc21.claim("QA52", at, ratio(LATENCY_MEAN, "par", "q-adaptive"), 2.35)
-hpdc21.claim("QA53", at, value(LATENCY_P99, "q-adaptive"), 3.17)
-hpdc21.claim("QA54", at, value(LATENCY_MEAN, "val-n"), 1.75, quick=True)
-hpdc21.claim("QA55", at, value(LATENCY_P99, "val-n"), 3.29, quick=True)
+FIG9_ADV1_45 = Place("6", "fig9", "adv+1", 0.45, hosts=2550)
+hpdc21.claim("QA49", FIG9_ADV1_45, value(LATENCY_MEAN, "q-adaptive"), 0.96)
+hpdc21.claim("QA50", FIG9_ADV1_45, ratio(LATENCY_MEAN, "ugal-g", "q-adaptive"), 2.33)
+hpdc21.claim("QA51", FIG9_ADV1_45, ratio(LATENCY_MEAN, "ugal-n", "q-adaptive"), 12.35)
+hpdc21.claim("QA52", FIG9_ADV1_45, ratio(LATENCY_MEAN, "par", "q-adaptive"), 2.35)
+hpdc21.claim("QA53", FIG9_ADV1_45, value(LATENCY_P99, "q-adaptive"), 3.17)
+hpdc21.claim("QA54", FIG9_ADV1_45, value(LATENCY_MEAN, "val-n"), 1.75, quick=True)
+hpdc21.claim("QA55", FIG9_ADV1_45, value(LATENCY_P99, "val-n"), 3.29, quick=True)
 
-at = Place("6", "fig9", "stencil3d", hosts=2550)
+FIG9_STENCIL3D = Place("6", "fig9", "stencil3d", hosts=2550)
 by_load: dict[str, Any] = {
     "fitted": ("usual",),
     "fitted_by": "the load of each workload is not stated, and was chosen by what the paper says of the workload: one "
     "row of each is fitted",
     "note": "load not stated",
 }
-hpdc21.claim("QA56", at, value(LATENCY_MEAN, "q-adaptive"), 0.62, **by_load)
-hpdc21.claim("QA58", at, value(LATENCY_P99, "q-adaptive"), 3.08)
+hpdc21.claim("QA56", FIG9_STENCIL3D, value(LATENCY_MEAN, "q-adaptive"), 0.62, **by_load)
+hpdc21.claim("QA58", FIG9_STENCIL3D, value(LATENCY_P99, "q-adaptive"), 3.08)
 
-at = Place("6", "fig9", "many-to-many", hosts=2550)
-hpdc21.claim("QA60", at, value(LATENCY_MEAN, "q-adaptive"), 1.15, **by_load)
-hpdc21.claim("QA62", at, value(LATENCY_P99, "q-adaptive"), 1.50)
+FIG9_MANY = Place("6", "fig9", "many-to-many", hosts=2550)
+hpdc21.claim("QA60", FIG9_MANY, value(LATENCY_MEAN, "q-adaptive"), 1.15, **by_load)
+hpdc21.claim("QA62", FIG9_MANY, value(LATENCY_P99, "q-adaptive"), 1.50)
 
-at = Place("6", "fig9", "random-neighbors", hosts=2550)
-hpdc21.claim("QA64", at, value(LATENCY_MEAN, "min"), 1.01, quick=True, **by_load)
-hpdc21.claim("QA65", at, value(LATENCY_P99, "min"), 1.64, quick=True)
-hpdc21.claim("QA66", at, value(LATENCY_MEAN, "q-adaptive"), 1.04)
-hpdc21.claim("QA67", at, value(LATENCY_P99, "q-adaptive"), 1.81)
+FIG9_NEIGHBORS = Place("6", "fig9", "random-neighbors", hosts=2550)
+hpdc21.claim("QA64", FIG9_NEIGHBORS, value(LATENCY_MEAN, "min"), 1.01, quick=True, **by_load)
+hpdc21.claim("QA65", FIG9_NEIGHBORS, value(LATENCY_P99, "min"), 1.64, quick=True)
+hpdc21.claim("QA66", FIG9_NEIGHBORS, value(LATENCY_MEAN, "q-adaptive"), 1.04)
+hpdc21.claim("QA67", FIG9_NEIGHBORS, value(LATENCY_P99, "q-adaptive"), 1.81)
 best = ratio(LATENCY_MEAN, "ugal-n", "q-adaptive")
-hpdc21.claim("QA68", at, best, 1.99, rivals=("ugal-g", "par"), note="best adaptive")
-hpdc21.claim("QA69", at, ratio(LATENCY_P99, "ugal-n", "q-adaptive"), 2.86)
+hpdc21.claim("QA68", FIG9_NEIGHBORS, best, 1.99, rivals=("ugal-g", "par"), note="best adaptive")
+hpdc21.claim("QA69", FIG9_NEIGHBORS, ratio(LATENCY_P99, "ugal-n", "q-adaptive"), 2.86)
 
 for name, traffic, metric, policy, published in (
     ("QA57", "stencil3d", LATENCY_MEAN, "ugal-g", 1.77),
@@ -553,9 +569,11 @@ for name, traffic, metric, policy, published in (
     ("QA61", "many-to-many", LATENCY_MEAN, "ugal-g", 2.10),
     ("QA63", "many-to-many", LATENCY_P99, "min", 2.50),
 ):
-    at = Place("6", "fig9", traffic, hosts=2550)
+    place = Place("6", "fig9", traffic, hosts=2550)
     rivals = tuple(rival for rival in _HEURISTICS if rival != policy)
-    hpdc21.claim(name, at, ratio(metric, policy, "q-adaptive"), published, rivals=rivals, note="second best")
+    hpdc21.claim(
+        name, place, ratio(metric, policy, "q-adaptive"), published, rivals=rivals, note="second best"
+    )
 
 
 def lowest_tail(seen: Evidence) -> Measured:
@@ -564,20 +582,20 @@ def lowest_tail(seen: Evidence) -> Measured:
     return stated(holds, listed(tails, ".2f", "us"), values=tails)
 
 
-for name, at in (
+for name, place in (
     ("QA80", Place("6", "fig9", "adv+1", 0.45, hosts=2550)),
     ("QA81", Place("6", "fig9", "many-to-many", hosts=2550)),
 ):
-    note = "q-adaptive has the smallest 99th percentile of all policies"
-    hpdc21.claim(name, at, shows(lowest_tail, "q-adaptive"), rivals=_HEURISTICS, note=note)
+    smallest = "q-adaptive has the smallest 99th percentile of all policies"
+    hpdc21.claim(name, place, shows(lowest_tail, "q-adaptive"), rivals=_HEURISTICS, note=smallest)
 
 
 # maxq
 
-at = Place("2.3.2", "maxq", "any", hosts=1056)
+MAXQ = Place("2.3.2", "maxq", "any", hosts=1056)
 
 
-@hpdc21.states("QA70", at, "no single maxQ serves both; adv+4 worse than adv+1", "q-routing", quick=True)
+@hpdc21.states("QA70", MAXQ, "no single maxQ serves both; adv+4 worse than adv+1", "q-routing", quick=True)
 def _(seen: Evidence) -> Measured:
     """1 if uniform traffic wants a smaller limit than both adversarial ones, and ADV+4 fares worse than ADV+1.
 
@@ -597,7 +615,7 @@ def _(seen: Evidence) -> Measured:
 
 @hpdc21.states(
     "QA78",
-    at,
+    MAXQ,
     "an extremely large maxQ has both a large latency and a low throughput",
     "q-routing",
     quick=True,

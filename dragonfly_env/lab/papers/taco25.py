@@ -560,8 +560,8 @@ def all_fall_past_saturation(seen: Evidence) -> Measured:
 
 
 fall = shows(all_fall_past_saturation, "tpr:round-robin")
-note = "the throughput of tpr falls past saturation with each of the three arbiters"
-_claim("LI22", Place("3.1", "fig5", "advc"), fall, rivals=("tpr:lrs", "tpr:age"), note=note)
+WITH_EACH_ARBITER = "the throughput of tpr falls past saturation with each of the three arbiters"
+_claim("LI22", Place("3.1", "fig5", "advc"), fall, rivals=("tpr:lrs", "tpr:age"), note=WITH_EACH_ARBITER)
 
 
 # fig6
@@ -575,13 +575,13 @@ def all_accepted(seen: Evidence) -> Measured:
     return Measured(float(loads.min() / point.load), details=details)
 
 
-at = Place("3.2.1", "fig6", "advc", 0.45)
+FIG6_ADVC_45 = Place("3.2.1", "fig6", "advc", 0.45)
 for name, policy in (("LI23a", "vlb-gl"), ("LI23b", "vlb-lgl")):
     accepted = shows(all_accepted, policy, relation=value)
-    _claim(name, at, accepted, 1.0, unit="relative", note="all traffic of every router is accepted")
+    _claim(name, FIG6_ADVC_45, accepted, 1.0, unit="relative", note="all traffic of every router is accepted")
 _claim(
     "LI24",
-    at,
+    FIG6_ADVC_45,
     Measure(excluded),
     note="with -GL the router that owns the minimal links injects less than the others: tpr has no setting "
     "for paths without the first local hop",
@@ -590,23 +590,23 @@ _claim(
 
 # fig7
 
-at = Place("6.2.1", "fig7", "adv+1", 0.5)
+FIG7_ADV1_50 = Place("6.2.1", "fig7", "adv+1", 0.5)
 near_half: dict[str, Any] = {"published": 0.5, "met": _HALF, "note": "near 50 %"}
-_claim("LI03a", at, value(THROUGHPUT, "vlb-lgl"), **near_half)
-_claim("LI03b", at, value(THROUGHPUT, "vlb-lg"), **near_half)
-_claim("LI03c", at, value(THROUGHPUT, "vlb-gl"), **near_half)
-_claim("LI03d", at, value(THROUGHPUT, "vlb-g"), **near_half)
+_claim("LI03a", FIG7_ADV1_50, value(THROUGHPUT, "vlb-lgl"), **near_half)
+_claim("LI03b", FIG7_ADV1_50, value(THROUGHPUT, "vlb-lg"), **near_half)
+_claim("LI03c", FIG7_ADV1_50, value(THROUGHPUT, "vlb-gl"), **near_half)
+_claim("LI03d", FIG7_ADV1_50, value(THROUGHPUT, "vlb-g"), **near_half)
 
-at = Place("6.2.1", "fig7", _ADV_H, 0.5)
-_claim("LI04a", at, value(THROUGHPUT, "vlb-g"), sized(0.1667, 0.2500))
-_claim("LI04b", at, value(THROUGHPUT, "vlb-lg"), sized(0.1667, 0.2500))
-_claim("LI05a", at, value(THROUGHPUT, "vlb-gl"), **near_half)
-_claim("LI05b", at, value(THROUGHPUT, "vlb-lgl"), **near_half)
+FIG7_ADV_H_50 = Place("6.2.1", "fig7", _ADV_H, 0.5)
+_claim("LI04a", FIG7_ADV_H_50, value(THROUGHPUT, "vlb-g"), sized(0.1667, 0.2500))
+_claim("LI04b", FIG7_ADV_H_50, value(THROUGHPUT, "vlb-lg"), sized(0.1667, 0.2500))
+_claim("LI05a", FIG7_ADV_H_50, value(THROUGHPUT, "vlb-gl"), **near_half)
+_claim("LI05b", FIG7_ADV_H_50, value(THROUGHPUT, "vlb-lgl"), **near_half)
 
-at = Place("3.2.2", "fig7", "any", 0.5)
+FIG7_50 = Place("3.2.2", "fig7", "any", 0.5)
 
 
-@_states("LI14", at, "throughput of -G- has its minima at multiples of h", "vlb-g", of_named=True)
+@_states("LI14", FIG7_50, "throughput of -G- has its minima at multiples of h", "vlb-g", of_named=True)
 def _(seen: Evidence) -> Measured:
     """1 if the throughput of -G- has its minima at multiples of h, and only there; at large offsets one next to it, as
     the paper's footnote 1 explains.
@@ -622,7 +622,7 @@ def _(seen: Evidence) -> Measured:
     return stated(holds, f"minima at i = {', '.join(map(str, minima))}; throughput {bounds}")
 
 
-@_states("LI26", at, "throughput is highest at the offset in the middle of two multiples of h", "vlb-g")
+@_states("LI26", FIG7_50, "throughput is highest at the offset in the middle of two multiples of h", "vlb-g")
 def _(seen: Evidence) -> Measured:
     """1 if between two multiples of h the throughput of -G- is highest at the offset in the middle, or, at large
     offsets, next to it, as the paper's footnote 1 explains.
@@ -637,7 +637,7 @@ def _(seen: Evidence) -> Measured:
     return stated(holds and bool(found), f"maxima at i = {', '.join(found)}")
 
 
-@_states("LI27", at, "below h part of the traffic needs no local hop which reduces congestion", "vlb-g")
+@_states("LI27", FIG7_50, "below h part of the traffic needs no local hop which reduces congestion", "vlb-g")
 def _(seen: Evidence) -> Measured:
     points, h = _by_offset(seen, seen.claim.policy)
     places = range(1, h // 2 + 1)
@@ -645,9 +645,9 @@ def _(seen: Evidence) -> Measured:
     return stated(all(points[m] > points[h + m] for m in places), described)
 
 
-at = Place("3.2.2", "fig7", sized("adv+8", "adv+5"), 0.5)
-note = "for h = 4 the same formula: 1 / (h - m)"
-_claim("LI25", at, value(THROUGHPUT, "vlb-g"), sized(0.25, 0.3333), note=note)
+FIG7_2H_LESS_4 = Place("3.2.2", "fig7", sized("adv+8", "adv+5"), 0.5)
+SAME_FORMULA = "for h = 4 the same formula: 1 / (h - m)"
+_claim("LI25", FIG7_2H_LESS_4, value(THROUGHPUT, "vlb-g"), sized(0.25, 0.3333), note=SAME_FORMULA)
 
 
 @_states(
@@ -681,9 +681,11 @@ def falls_past_saturation(seen: Evidence) -> Measured:
     return _falls(seen, {seen.claim.policy: True, seen.claim.reference: False}, adversarial=True)
 
 
-falls = shows(falls_past_saturation, "tpr:injected", "tpr:w=0.1")
-note = "past saturation plain counters let throughput fall and extended ones with w = 0.1 do not"
-_claim("LI21", Place("6.1.1", "fig9", "any"), falls, of_named=True, note=note)
+plain_counters_fall = shows(falls_past_saturation, "tpr:injected", "tpr:w=0.1")
+PLAIN_COUNTERS_FALL = (
+    "past saturation plain counters let throughput fall and extended ones with w = 0.1 do not"
+)
+_claim("LI21", Place("6.1.1", "fig9", "any"), plain_counters_fall, of_named=True, note=PLAIN_COUNTERS_FALL)
 
 
 def congested(seen: Evidence) -> Measured:
@@ -695,13 +697,13 @@ def congested(seen: Evidence) -> Measured:
     return stated(last < _FALLS * peak or peak < _FALLS * other, details)
 
 
-at = Place("6.1.1", "fig9", "uniform")
+FIG9_UNIFORM = Place("6.1.1", "fig9", "uniform")
 for name, w in (("LI28a", 0.2), ("LI28b", 0.5), ("LI28c", 1.0)):
     note = f"with w = {w:g} congestion appears under uniform traffic"
-    _claim(name, at, shows(congested, f"tpr:w={w:g}", "tpr:w=0.1"), note=note)
+    _claim(name, FIG9_UNIFORM, shows(congested, f"tpr:w={w:g}", "tpr:w=0.1"), note=note)
 both = ratio(THROUGHPUT, "tpr:w=0.1", "tpr:injected")
-note = "with w = 0.1 uniform throughput is similar to that of plain counters"
-_claim("LI29", at._replace(load=1.0), both, 1.0, unit="relative", note=note)
+AS_PLAIN_COUNTERS = "with w = 0.1 uniform throughput is similar to that of plain counters"
+_claim("LI29", FIG9_UNIFORM._replace(load=1.0), both, 1.0, unit="relative", note=AS_PLAIN_COUNTERS)
 
 
 # fig10
@@ -739,18 +741,36 @@ def mixture_knee(seen: Evidence) -> Measured:
     return Measured(max(counters.values()), details=f"{details}; accepted load {accepted:.3f}")
 
 
-note = "two destinations: the turning point is the same"
-why = "its tolerance was widened after the first verdict"
+SAME_TURNING_POINT = "two destinations: the turning point is the same"
+WIDENED = "its tolerance was widened after the first verdict"
 for name, mixture in (
     ("LI31a", sized("weighted:adv+2=0.5,adv+4=0.5", "weighted:adv+1=0.5,adv+3=0.5")),
     ("LI31b", sized("weighted:adv+3=0.5,adv+9=0.5", "weighted:adv+2=0.5,adv+6=0.5")),
     ("LI31c", sized("weighted:adv+9=0.5,adv+11=0.5", "weighted:adv+6=0.5,adv+7=0.5")),
 ):
-    at, turns = Place("6.1.2", "fig10bc", mixture, 0.5), shows(mixture_knee, "vlb-g", relation=value)
-    _claim(name, at, turns, 17.0, tolerance=LATENCY_TOLERANCE, unit="packets", struck=why, note=note)
-at = Place("6.1.2", "fig10bc", "weighted:adv+9=0.5,adv+11=0.5", 0.5)
-note = "R+2 crosses the threshold at around 22 %"
-_claim("LI32", at, value(THROUGHPUT, "vlb-g"), 0.22, full_only=True, met=(0.21, 0.23), note=note)
+    place = Place("6.1.2", "fig10bc", mixture, 0.5)
+    turns = shows(mixture_knee, "vlb-g", relation=value)
+    _claim(
+        name,
+        place,
+        turns,
+        17.0,
+        tolerance=LATENCY_TOLERANCE,
+        unit="packets",
+        struck=WIDENED,
+        note=SAME_TURNING_POINT,
+    )
+FIG10BC_9_AND_11 = Place("6.1.2", "fig10bc", "weighted:adv+9=0.5,adv+11=0.5", 0.5)
+CROSSES_AT_22 = "R+2 crosses the threshold at around 22 %"
+_claim(
+    "LI32",
+    FIG10BC_9_AND_11,
+    value(THROUGHPUT, "vlb-g"),
+    0.22,
+    full_only=True,
+    met=(0.21, 0.23),
+    note=CROSSES_AT_22,
+)
 
 
 # fig11
@@ -766,14 +786,14 @@ def negligible(seen: Evidence) -> Measured:
     return stated(all(ratio <= _EQUAL for ratio in ratios.values()), details)
 
 
-at = Place("6.1.3", "fig11", "advc")
+FIG11_ADVC = Place("6.1.3", "fig11", "advc")
 for name, parameter, value_, rivals, what in (
     ("LI33a", "saturated_groups", 2, (3, 4), "saturated global counters"),
     ("LI33b", "saturated_packets", 5, (9,), "saturation threshold"),
 ):
     others = tuple(f"lia:{parameter}={rival}" for rival in rivals)
     note = f"the impact of the {what} is negligible"
-    _claim(name, at, shows(negligible, f"lia:{parameter}={value_}"), rivals=others, note=note)
+    _claim(name, FIG11_ADVC, shows(negligible, f"lia:{parameter}={value_}"), rivals=others, note=note)
 
 
 def lowest_latency(seen: Evidence) -> Measured:
@@ -783,9 +803,9 @@ def lowest_latency(seen: Evidence) -> Measured:
     return stated(holds, listed(latencies, ".3f", "us"))
 
 
-at = Place("6.1.3", "fig11", "advc", sized(0.4, 0.3))
-note = "latency is optimal with a remote threshold of 23"
-_claim("LI34", at, shows(lowest_latency, "lia:remote_packets=23"), note=note)
+FIG11_ADVC_LOADED = Place("6.1.3", "fig11", "advc", sized(0.4, 0.3))
+OPTIMAL_WITH_23 = "latency is optimal with a remote threshold of 23"
+_claim("LI34", FIG11_ADVC_LOADED, shows(lowest_latency, "lia:remote_packets=23"), note=OPTIMAL_WITH_23)
 
 
 # fig12
@@ -802,20 +822,34 @@ for name, traffic in (("LI07a", "adv+1"), ("LI07b", _ADV_H), ("LI07c", "advc")):
 _claim("LI01", Place("6.2.1", "fig12", "adv+1", 1.0), value(THROUGHPUT, "min"), sized(0.0139, 0.0312))
 _claim("LI01b", Place("6.2.1", "fig12", _ADV_H, 1.0), value(THROUGHPUT, "min"), sized(0.0139, 0.0312))
 
-at = Place("6.2.1", "fig12", "advc", 1.0)
-_claim("LI02", at, value(THROUGHPUT, "min"), sized(0.0833, 0.1250))
-_claim("LI06a", at, value(THROUGHPUT, "vlb-g"), 0.25, full_only=True)
-_claim("LI06b", at, value(THROUGHPUT, "vlb-lg"), 0.25, full_only=True)
-_claim("LI41a", at, value(THROUGHPUT, "vlb-gl"), note="50 % with the second local hop", **half)
-_claim("LI41b", at, value(THROUGHPUT, "vlb-lgl"), note="50 % with the second local hop", **half)
+FIG12_ADVC_100 = Place("6.2.1", "fig12", "advc", 1.0)
+_claim("LI02", FIG12_ADVC_100, value(THROUGHPUT, "min"), sized(0.0833, 0.1250))
+_claim("LI06a", FIG12_ADVC_100, value(THROUGHPUT, "vlb-g"), 0.25, full_only=True)
+_claim("LI06b", FIG12_ADVC_100, value(THROUGHPUT, "vlb-lg"), 0.25, full_only=True)
+_claim("LI41a", FIG12_ADVC_100, value(THROUGHPUT, "vlb-gl"), note="50 % with the second local hop", **half)
+_claim("LI41b", FIG12_ADVC_100, value(THROUGHPUT, "vlb-lgl"), note="50 % with the second local hop", **half)
 
-at = Place("6.2.1", "fig12", "uniform", 0.45)
-_claim("LI10a", at, ratio(LATENCY_MEAN, "lia", "min"), 1.0, unit="relative", note="the same latency")
+FIG12_UNIFORM_45 = Place("6.2.1", "fig12", "uniform", 0.45)
+_claim(
+    "LI10a",
+    FIG12_UNIFORM_45,
+    ratio(LATENCY_MEAN, "lia", "min"),
+    1.0,
+    unit="relative",
+    note="the same latency",
+)
 
-at = Place("6.2.1", "fig12", "uniform", 1.0)
-_claim("LI10b", at, ratio(THROUGHPUT, "min", "lia"), 1.0, unit="relative", note="the same throughput")
+FIG12_UNIFORM_100 = Place("6.2.1", "fig12", "uniform", 1.0)
+_claim(
+    "LI10b",
+    FIG12_UNIFORM_100,
+    ratio(THROUGHPUT, "min", "lia"),
+    1.0,
+    unit="relative",
+    note="the same throughput",
+)
 for name, policy in (("LI35a", "vlb-lgl"), ("LI35b", "vlb-lg"), ("LI35c", "vlb-gl"), ("LI35d", "vlb-g")):
-    _claim(name, at, value(THROUGHPUT, policy), note="close to 50 %", **half)
+    _claim(name, FIG12_UNIFORM_100, value(THROUGHPUT, policy), note="close to 50 %", **half)
 
 
 @_states(
@@ -831,9 +865,13 @@ def _(seen: Evidence) -> Measured:
     return stated(holds, listed(latencies, ".3f", "us"))
 
 
-at = Place("6.2.1", "fig12", "advc", sized(0.05, 0.1))
-note = "before its low saturation point the optimal latency is that of min"
-_claim("LI37", at, shows(lowest_latency, "min"), note=note)
+OPTIMAL_IS_MIN = "before its low saturation point the optimal latency is that of min"
+_claim(
+    "LI37",
+    Place("6.2.1", "fig12", "advc", sized(0.05, 0.1)),
+    shows(lowest_latency, "min"),
+    note=OPTIMAL_IS_MIN,
+)
 
 
 def lowest_over_loads(seen: Evidence) -> Measured:
@@ -848,9 +886,8 @@ def lowest_over_loads(seen: Evidence) -> Measured:
 
 
 for name, traffic in (("LI38a", "adv+1"), ("LI38b", _ADV_H), ("LI38c", "advc")):
-    at = Place("6.2.1", "fig12", traffic)
     note = "lia has the best latency for the whole range of load"
-    _claim(name, at, shows(lowest_over_loads, "lia"), note=note)
+    _claim(name, Place("6.2.1", "fig12", traffic), shows(lowest_over_loads, "lia"), note=note)
 
 
 @_states(
@@ -870,8 +907,8 @@ for name, traffic, load, policy, note in (
     ("LI40b", _ADV_H, 0.1, "vlb-g", "the latency of -G- up to 1 / h"),
     ("LI40c", _ADV_H, sized(0.4, 0.45), "vlb-gl", "the latency of -GL up to 50 %"),
 ):
-    at = Place("6.2.1", "fig12", traffic, load)
-    _claim(name, at, ratio(LATENCY_MEAN, "lia", policy), 1.0, unit="relative", note=note)
+    place = Place("6.2.1", "fig12", traffic, load)
+    _claim(name, place, ratio(LATENCY_MEAN, "lia", policy), 1.0, unit="relative", note=note)
 
 
 # fig13
@@ -897,13 +934,13 @@ def _(seen: Evidence) -> Measured:
 
 # fig14
 
-at = Place("6.2.2", "fig14", "adv+1", 0.1)
+FIG14_ADV1_10 = Place("6.2.2", "fig14", "adv+1", 0.1)
 for name, policy in (("LI08a", "pb"), ("LI08b", "ugal-ideal"), ("LI08c", "tpr")):
     note = "more than 25 %; the abstract: up to 30 %"
-    _claim(name, at, saving(LATENCY_MEAN, "lia", policy), 0.25, met=(0.25, 0.32), note=note)
+    _claim(name, FIG14_ADV1_10, saving(LATENCY_MEAN, "lia", policy), 0.25, met=(0.25, 0.32), note=note)
 
 
-@_states("LI43", at, "pb-acor improves latency at low loads", "pb-acor", "pb")
+@_states("LI43", FIG14_ADV1_10, "pb-acor improves latency at low loads", "pb-acor", "pb")
 def _(seen: Evidence) -> Measured:
     """1 if at the claim's load the policy's latency is below the reference's by more than 1 percent."""
     latencies = _latencies(seen, seen.claim.load)
@@ -913,9 +950,11 @@ def _(seen: Evidence) -> Measured:
 
 
 _claim("LI09", Place("6.2.2", "fig14", "adv+1", 0.3), saving(LATENCY_MEAN, "lia", "pb-acor"), 0.30)
-note = "past saturation the throughput of tpr falls under every adversarial pattern and that of lia does not"
-falls = shows(falls_past_saturation, "tpr", "lia")
-_claim("LI11", Place("6.2.2", "fig14", "any"), falls, of_named=True, note=note)
+TPR_FALLS = (
+    "past saturation the throughput of tpr falls under every adversarial pattern and that of lia does not"
+)
+tpr_falls = shows(falls_past_saturation, "tpr", "lia")
+_claim("LI11", Place("6.2.2", "fig14", "any"), tpr_falls, of_named=True, note=TPR_FALLS)
 
 
 def competitive(seen: Evidence) -> Measured:
@@ -943,10 +982,10 @@ for name, traffic in (("LI45a", "adv+1"), ("LI45b", _ADV_H), ("LI45c", "advc")):
     peak = shows(peak_throughput, "tpr", relation=value)
     _claim(name, Place("6.2.2", "fig14", traffic), peak, unit="fraction", note="a peak close to 50 %", **half)
 
-at = Place("6.2.2", "fig14", "any", 1.0)
+FIG14_100 = Place("6.2.2", "fig14", "any", 1.0)
 
 
-@_states("LI46", at, "past saturation tpr falls down to the result of pb", "tpr", "pb")
+@_states("LI46", FIG14_100, "past saturation tpr falls down to the result of pb", "tpr", "pb")
 def as_low(seen: Evidence) -> Measured:
     """1 if at the claim's load the policy's throughput is that of the reference under every adversarial pattern.
 
@@ -962,7 +1001,7 @@ def as_low(seen: Evidence) -> Measured:
     )
 
 
-@_states("LI47", at, "pb has the lowest throughput under adversarial patterns", "pb")
+@_states("LI47", FIG14_100, "pb has the lowest throughput under adversarial patterns", "pb")
 def lowest(seen: Evidence) -> Measured:
     """1 if no other policy accepts less under an adversarial pattern; sure if all intervals say the same."""
     found, own = _throughputs(seen), seen.claim.policy
@@ -977,18 +1016,18 @@ def lowest(seen: Evidence) -> Measured:
 
 
 for name, traffic in (("LI48a", "adv+1"), ("LI48b", _ADV_H), ("LI48c", "advc")):
-    at = Place("6.2.2", "fig14", traffic, 1.0)
-    _claim(name, at, value(THROUGHPUT, "pb-acor"), note="stable and very close to 50 %", **half)
+    place = Place("6.2.2", "fig14", traffic, 1.0)
+    _claim(name, place, value(THROUGHPUT, "pb-acor"), note="stable and very close to 50 %", **half)
 
 
 # fig15
 
-at = Place("6.2.2", "fig15", "advc", 0.5)
+FIG15_ADVC_50 = Place("6.2.2", "fig15", "advc", 0.5)
 
 
 @_states(
     "LI12",
-    at,
+    FIG15_ADVC_50,
     "pb serves routers unevenly and tpr and ugal-ideal less so and lia all alike",
     "pb",
     "lia",
@@ -1003,7 +1042,7 @@ def _(seen: Evidence) -> Measured:
     return _of_spreads(holds and spreads[claim.reference] < _FAIR, spreads)
 
 
-@_states("LI49", at, "pb-acor inherits the unfairness of pb", "pb-acor", "pb")
+@_states("LI49", FIG15_ADVC_50, "pb-acor inherits the unfairness of pb", "pb-acor", "pb")
 def _(seen: Evidence) -> Measured:
     spreads = _spreads(seen)
     return _of_spreads(min(spreads[seen.claim.policy], spreads[seen.claim.reference]) >= _FAIR, spreads)
@@ -1040,12 +1079,12 @@ def _(seen: Evidence) -> Measured:
 
 # fig17
 
-at = Place("6.3", "fig17", "uniform->advc")
+FIG17_CHANGE = Place("6.3", "fig17", "uniform->advc")
 
 
 @_states(
     "LI20",
-    at,
+    FIG17_CHANGE,
     "lia and pb-acor have the lowest latencies right after uniform turns into advc",
     "lia",
     "pb-acor",
@@ -1054,14 +1093,14 @@ def _(seen: Evidence) -> Measured:
     return _ranked_after_change(seen, (seen.claim.policy, seen.claim.reference), lowest=True)
 
 
-@_states("LI51", at, "the latency of ugal-ideal and pb grows quickly", "ugal-ideal", "pb")
+@_states("LI51", FIG17_CHANGE, "the latency of ugal-ideal and pb grows quickly", "ugal-ideal", "pb")
 def _(seen: Evidence) -> Measured:
     return _ranked_after_change(seen, (seen.claim.policy, seen.claim.reference), lowest=False)
 
 
 @_states(
     "LI52",
-    at,
+    FIG17_CHANGE,
     "before the change tpr and pb-acor and lia send less non-minimally than pb",
     "tpr",
     "pb",
@@ -1073,7 +1112,7 @@ def _(seen: Evidence) -> Measured:
     return stated(holds, listed(latencies, ",.0f", "ns"))
 
 
-@_states("LI53", at, "lia offers the best result", "lia")
+@_states("LI53", FIG17_CHANGE, "lia offers the best result", "lia")
 def _(seen: Evidence) -> Measured:
     return _ranked_after_change(seen, (seen.claim.policy,), lowest=True)
 
@@ -1127,11 +1166,13 @@ for name, traffic in (("LI55a", "lia-c1"), ("LI55b", "lia-c2")):
 
 # fig19
 
-at = Place("6.5", "fig19", "all-to-all")
-_claim("LI15", at, value(MAKESPAN, "min"), 350972, full_only=True)
+FIG19_EXCHANGE = Place("6.5", "fig19", "all-to-all")
+_claim("LI15", FIG19_EXCHANGE, value(MAKESPAN, "min"), 350972, full_only=True)
 
 
-@_states("LI56", at, "consecutive placement: all four Valiant variants are faster than min", "vlb-lgl")
+@_states(
+    "LI56", FIG19_EXCHANGE, "consecutive placement: all four Valiant variants are faster than min", "vlb-lgl"
+)
 @_of_makespans
 def _(_: Claim, times: dict[str, float], valiant: list[float], adaptive: list[float]) -> bool:
     return max(valiant) < times["min"]
@@ -1139,7 +1180,7 @@ def _(_: Claim, times: dict[str, float], valiant: list[float], adaptive: list[fl
 
 @_states(
     "LI57",
-    at,
+    FIG19_EXCHANGE,
     "consecutive placement: pb and pb-acor behave similarly and lia is competitive and faster than tpr",
     "lia",
     "tpr",
@@ -1156,11 +1197,11 @@ def _(claim: Claim, times: dict[str, float], *_: list[float]) -> bool:
     return latest <= _EQUAL * min(rivals) and times[claim.policy] < times[claim.reference]
 
 
-at = Place("6.5", "fig19", "all-to-all:placement=random")
-_claim("LI16a", at, value(MAKESPAN, "min"), 75555, full_only=True)
+FIG19_RANDOM = Place("6.5", "fig19", "all-to-all:placement=random")
+_claim("LI16a", FIG19_RANDOM, value(MAKESPAN, "min"), 75555, full_only=True)
 
 
-@_states("LI16b", at, "lia alone completes before min", "lia", "min")
+@_states("LI16b", FIG19_RANDOM, "lia alone completes before min", "lia", "min")
 def _(seen: Evidence) -> Measured:
     times = seen.by_policy("makespan_ns")
     faster = {policy for policy, time in times.items() if time < times[seen.claim.reference]}
@@ -1169,25 +1210,31 @@ def _(seen: Evidence) -> Measured:
     return stated(faster == {seen.claim.policy}, listed(times, ",.0f", "ns"), values=quoted)
 
 
-@_states("LI58", at, "random placement: the randomization of Valiant is counter-productive", "vlb-lgl")
+@_states(
+    "LI58", FIG19_RANDOM, "random placement: the randomization of Valiant is counter-productive", "vlb-lgl"
+)
 @_of_makespans
 def _(_: Claim, times: dict[str, float], valiant: list[float], adaptive: list[float]) -> bool:
     return min(valiant) > times["min"]
 
 
-at = Place("6.5", "fig19", "graph500")
-_claim("LI17a", at, relative_gap(MAKESPAN, "lia", "tpr"), 0.04, met=(0.04, None), note="at least 4 %")
-_claim("LI17b", at, relative_gap(MAKESPAN, "lia", "pb"), 0.04, met=(0.04, None), note="at least 4 %")
-_claim("LI18", at, relative_gap(MAKESPAN, "lia", "pb-acor"), 0.10)
+FIG19_GRAPH500 = Place("6.5", "fig19", "graph500")
+_claim(
+    "LI17a", FIG19_GRAPH500, relative_gap(MAKESPAN, "lia", "tpr"), 0.04, met=(0.04, None), note="at least 4 %"
+)
+_claim(
+    "LI17b", FIG19_GRAPH500, relative_gap(MAKESPAN, "lia", "pb"), 0.04, met=(0.04, None), note="at least 4 %"
+)
+_claim("LI18", FIG19_GRAPH500, relative_gap(MAKESPAN, "lia", "pb-acor"), 0.10)
 
 
-@_states("LI59", at, "Valiant is effective and adaptive routings perform even better", "lia")
+@_states("LI59", FIG19_GRAPH500, "Valiant is effective and adaptive routings perform even better", "lia")
 @_of_makespans
 def effective(_: Claim, times: dict[str, float], valiant: list[float], adaptive: list[float]) -> bool:
     return min(valiant) < times["min"] and max(adaptive) < min(valiant)
 
 
-@_states("LI60", at, "lia outperforms all other mechanisms", "lia")
+@_states("LI60", FIG19_GRAPH500, "lia outperforms all other mechanisms", "lia")
 @_of_makespans
 def outperforms(claim: Claim, times: dict[str, float], *_: list[float]) -> bool:
     return times[claim.policy] < min(_only(times, lambda policy: policy != claim.policy).values())
@@ -1223,15 +1270,15 @@ taco25.order = _place_in_table
 
 # queues, signals and windows: the same sentences in another setting; they never count.
 
-at = Place("6.2.2", "windows", "adv+1", 1.0, hosts=1056)
+AFTER_60_US = Place("6.2.2", "windows", "adv+1", 1.0, hosts=1056)
 for name, measured, note in (
     ("LI46", shows(as_low, "tpr", "pb"), "past saturation tpr falls down to the result of pb"),
     ("LI47", shows(lowest, "pb"), "pb has the lowest throughput"),
 ):
-    taco25.claim(f"{name}-1056-60us", at, measured, quick=True, aside=True, note=note)
+    taco25.claim(f"{name}-1056-60us", AFTER_60_US, measured, quick=True, aside=True, note=note)
 taco25.claim(
     "LI48a-1056-60us",
-    at,
+    AFTER_60_US,
     value(THROUGHPUT, "pb-acor"),
     0.5,
     met=_HALF,
@@ -1245,22 +1292,23 @@ for name, traffic, load, policy, published, met in (
     ("LI03a", "adv+1", 0.5, "vlb-lgl", 0.5, _HALF),
     ("LI05b", "adv+4", 0.5, "vlb-lgl", 0.5, _HALF),
 ):
-    at, accepted = Place("6.2.1", "queues", traffic, load, hosts=1056), value(THROUGHPUT, policy)
-    taco25.claim(f"{name}-1056-128", at, accepted, published, met=met, quick=True, aside=True)
+    place = Place("6.2.1", "queues", traffic, load, hosts=1056)
+    accepted = value(THROUGHPUT, policy)
+    taco25.claim(f"{name}-1056-128", place, accepted, published, met=met, quick=True, aside=True)
 
-at = Place("6.5", "signals", _SIGNALS, hosts=1056)
+SIGNALS = Place("6.5", "signals", _SIGNALS, hosts=1056)
 for name, policy, published, bounds in (
     ("LI17a", "tpr", 0.04, (0.04, None)),
     ("LI17b", "pb", 0.04, (0.04, None)),
     ("LI18", "pb-acor", 0.10, (None, None)),
 ):
     longer = relative_gap(MAKESPAN, "lia", policy)
-    taco25.claim(f"{name}-1056-signals", at, longer, published, met=bounds, quick=True, aside=True)
+    taco25.claim(f"{name}-1056-signals", SIGNALS, longer, published, met=bounds, quick=True, aside=True)
 for name, holds, note in (
     ("LI59", effective, "Valiant is effective and adaptive routings perform even better"),
     ("LI60", outperforms, "lia outperforms all other mechanisms"),
 ):
-    taco25.claim(f"{name}-1056-signals", at, shows(holds, "lia"), quick=True, aside=True, note=note)
+    taco25.claim(f"{name}-1056-signals", SIGNALS, shows(holds, "lia"), quick=True, aside=True, note=note)
 
 
 # Figures in braces are measurements of the report; figures of FOGSim are in tests/oracle/data/fogsim.csv, and those of
