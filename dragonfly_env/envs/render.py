@@ -84,14 +84,16 @@ class Renderer:
             packet: Routers of the tagged packet and of its destination.
         """
         topology = self._config.topology
-        sent = metrics.link_packets
+        sent = metrics.counters.link_packets
         now_ps = metrics.end_ps if time_ns is None else max(metrics.start_ps, round(time_ns * PS_PER_NS))
         if metrics.start_ps != self._start_ps:
             self._start_ps, self._marks = metrics.start_ps, []
         since_ps, before = self._window_start(now_ps, metrics.start_ps, np.zeros_like(sent))
         width_ps = now_ps - since_ps
         kinds, names = topology.port_classes(), topology.link_classes
-        busy_ps = (sent - before).reshape(-1, topology.radix) * metrics.link_busy_ps_per_packet[kinds]
+        busy_ps = (sent - before).reshape(-1, topology.radix) * metrics.counters.link_busy_ps_per_packet[
+            kinds
+        ]
         # A packet counts when it starts, so a short window may seem more than full.
         used = np.minimum(busy_ps / width_ps, 1.0) if width_ps > 0 else np.zeros(busy_ps.shape)
         self._marks.append((now_ps, sent))

@@ -10,8 +10,8 @@ from typing import Any
 from dragonfly_env.checks.values import PS_PER_NS
 from dragonfly_env.metrics.counters import Counters
 from dragonfly_env.metrics.operations import ANY_OPERATION, ITERATION, JobInfo, OperationTotals
+from dragonfly_env.metrics.ports import PortTable
 from dragonfly_env.metrics.tables import known
-from dragonfly_env.metrics.tiles import TileTable
 
 __all__ = ["JobInfo", "JobMetrics", "OperationMetrics"]
 
@@ -109,9 +109,9 @@ class JobMetrics:
         )
 
     @property
-    def tiles(self) -> TileTable:
-        """Flits and stalls of the routers that have hosts of this job: its local view (``Metrics.tiles`` has all)."""
-        return self.counters.tiles_of_job(self.number)
+    def ports(self) -> PortTable:
+        """Ports of the routers that have hosts of this job: its local view (``Metrics.ports`` has all)."""
+        return self.counters.ports_of_job(self.number)
 
     @property
     def complete(self) -> bool:

@@ -16,12 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env.checks.values import PS_PER_NS, check_real
-from dragonfly_env.metrics.counters import Counters
-from dragonfly_env.metrics.hosts import HostTable
+from dragonfly_env.metrics.counters import Counters, HostTable
 from dragonfly_env.metrics.jobs import JobMetrics
-from dragonfly_env.metrics.links import COUNTERS, LinkClassTotals, LinkTable
 from dragonfly_env.metrics.messages import MessageMetrics, percentile_ps
 from dragonfly_env.metrics.operations import JobInfo
+from dragonfly_env.metrics.ports import PortTable, PortTotals
 from dragonfly_env.metrics.series import series_columns
 from dragonfly_env.metrics.stationarity import (
     OFFERED_WITHIN,
@@ -34,7 +33,6 @@ from dragonfly_env.metrics.stationarity import (
     is_saturated,
 )
 from dragonfly_env.metrics.tables import read_only
-from dragonfly_env.metrics.tiles import TileTable
 
 if TYPE_CHECKING:
     from dragonfly_env.config.network import NetworkConfig
@@ -48,6 +46,7 @@ _SUMS = (
     *("start_ps", "packet_hops", "packet_time_ps", "latency_sum_ps", "network_latency_sum_ps"),
     *("latency_min_ps", "latency_max_ps", "hops_sum", "minimal_delivered"),
 )
+_QUEUES = ("link_queued_packets", "link_occupancy_packets")
 _GROUP_ARRAYS = ("group_latency_sum_ps", "group_delivered")
 _EXPECTED = ("demanded_load", "destination_load_max")
 HALF = ("second_half_offered", "second_half_delivered", "middle_in_flight")
@@ -63,6 +62,14 @@ _PERCENTILES = (50.0, 95.0, 99.0, 99.9)
 _MORE_FIGURES = (
     *("latency_max_ns", "network_latency_mean_ns", "hops_mean", "minimal_fraction", "makespan_ns"),
 )
+_LINK_FIGURES = {"links": "ports"} | {
+    name: name
+    for name in (
+        *("packets", "flits", "utilisation_mean", "utilisation_max"),
+        *("stall_fraction_mean", "stall_fraction_max", "stalls"),
+    )
+}
+"""Columns of results on each class of link, and the total that each is."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -162,18 +169,12 @@ class Metrics:
     """(num_routers,) packets that left the source queues of each router's hosts."""
     router_delivered: IntArray
     """(num_routers,) packets delivered to each router's hosts."""
-    link_packets: IntArray
-    """(num_routers * radix,) packets sent by each output port."""
-    link_stall_ps: IntArray
-    """(num_routers * radix,) time that each output port had a packet but no credit."""
     link_queued_packets: IntArray
     """(num_routers * radix,) packets in the queues of each output port at the moment of the snapshot."""
     link_occupancy_packets: IntArray
     """(num_routers * radix,) those and the credits in use, then: the occupancy that policies compare."""
-    link_busy_ps_per_packet: IntArray
-    """(classes,) time that a packet keeps a link of each class busy (``Dragonfly.link_classes``)."""
     counters: Counters
-    """Counters that an operator reads: per tile, host and job."""
+    """Counters that an operator reads: per port, host and job."""
     series: Mapping[str, IntArray] | None = None
     """Counters per bin; see ``time_series``."""
     series_bin_ps: int = 0
@@ -222,9 +223,8 @@ class Metrics:
             jobs: Jobs of the run, in their order.
             arrivals: Process by which hosts generate messages.
         """
-        arrays = ("latency_histogram", "hop_histogram", "router_injected", "router_delivered", *COUNTERS)
+        arrays = ("latency_histogram", "hop_histogram", "router_injected", "router_delivered", *_QUEUES)
         series = statistics.get("series")
-        busy = statistics["link_busy_ps_per_packet"]
         fields: dict[str, Any] = {name: int(statistics[name]) for name in _SUMS}
         fields |= {f"packets_{name}": int(statistics[name]) for name in _PACKETS}
         fields["end_ps"] = int(statistics["now_ps"])
@@ -232,7 +232,6 @@ class Metrics:
         fields |= {name: read_only(statistics[name]) for name in _GROUP_ARRAYS if name in statistics}
         fields |= {name: float(statistics.get(name, math.nan)) for name in _EXPECTED}
         fields["trace_end_ps"] = int(statistics.get("trace_end_ps", -1))
-        fields["link_busy_ps_per_packet"] = read_only([busy[kind] for kind in topology.link_classes])
         if series is not None:
             fields["series"] = {name: read_only(values) for name, values in series.items()}
             fields["series_bin_ps"] = int(statistics["series_bin_ps"])
@@ -482,38 +481,20 @@ class Metrics:
         return Fairness.of(self.group_accepted_load)
 
     @property
-    def links(self) -> LinkTable:
-        """Counters of each link: utilisation and stalls with router, port and kind; sums by class in
-        ``.totals()``.
-        """
-        return LinkTable.build(
-            self.topology,
-            packets=self.link_packets,
-            stall_ps=self.link_stall_ps,
-            busy_ps_per_packet=self.link_busy_ps_per_packet,
-            duration_ps=self.end_ps - self.start_ps,
-            flits_per_packet=self.network.flits_per_packet,
-        )
+    def ports(self) -> PortTable:
+        """Packets and stalls of every connected port, in both directions; totals ``.by("group", "kind")``."""
+        return self.counters.ports
 
     @property
-    def link_classes(self) -> dict[str, LinkClassTotals]:
-        """Sums and means by class of link (``Dragonfly.link_classes``)."""
-        return self.links.totals(self.topology.link_classes)
-
-    @property
-    def tiles(self) -> TileTable:
-        """Flits received and stalls of every tile, processor tiles included; sums ``.by("group", "kind")``."""
-        return self.counters.tiles
+    def link_classes(self) -> dict[str, PortTotals]:
+        """Totals of what ports sent, by class of link (``Dragonfly.link_classes``)."""
+        sent = self.ports.of(direction="out")
+        return {kind: sent[sent.kind == kind].totals() for kind in self.topology.link_classes}
 
     @property
     def hosts(self) -> HostTable:
         """Packets and latencies by sending host (``SimulationConfig.host_latency``)."""
         return self.counters.hosts
-
-    @property
-    def link_utilisation(self) -> dict[str, npt.NDArray[Any]]:
-        """The columns of ``links``: router, port, kind, packets, flits, utilisation, stall_fraction, stalls."""
-        return self.links.to_dict()
 
     @property
     def time_series(self) -> dict[str, npt.NDArray[Any]] | None:
@@ -554,7 +535,9 @@ class Metrics:
             row[f"{prefix}_fairness_jain"] = fairness.jain
         for kind, totals in self.link_classes.items():
             prefix = kind.replace("-", "_")
-            row.update({f"{prefix}_link_{name}": value for name, value in dataclasses.asdict(totals).items()})
+            row |= {
+                f"{prefix}_link_{name}": getattr(totals, of_ports) for name, of_ports in _LINK_FIGURES.items()
+            }
         return {
             name: None if isinstance(value, float) and math.isnan(value) else value
             for name, value in row.items()

@@ -34,6 +34,11 @@ class Table:
     def __len__(self) -> int:
         return len(next(iter(Table.to_dict(self).values())))
 
+    def __getitem__(self: _Self, rows: npt.NDArray[Any]) -> _Self:
+        """Some rows, by a mask or by their numbers."""
+        columns = {name: column[rows] for name, column in Table.to_dict(self).items()}
+        return type(self)(**columns).sealed()
+
     def to_dict(self) -> dict[str, npt.NDArray[Any]]:
         """The columns by name, as ``pandas.DataFrame`` and ``pyarrow.table`` take them."""
         fields = dataclasses.fields(self)  # type: ignore[arg-type]  # subclasses are dataclasses
@@ -45,6 +50,14 @@ class Table:
         import pandas as pd  # half a second, and most users of metrics do not need it
 
         return pd.DataFrame(self.to_dict())
+
+    def to_parquet(self, path: str | Path) -> None:
+        """Write the table.
+
+        Args:
+            path: The file to write.
+        """
+        write_table(self.to_dict(), path)
 
 
 def known(value: float) -> float | None:

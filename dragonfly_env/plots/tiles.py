@@ -11,15 +11,14 @@ from matplotlib.ticker import MaxNLocator
 
 from dragonfly_env.checks.values import check_choice, config_error
 from dragonfly_env.colors import MISSING, SERIES
-from dragonfly_env.metrics.counters import Counters
-from dragonfly_env.metrics.windows import CounterWindows, percentile_of
+from dragonfly_env.metrics.counters import Counters, CounterWindows, percentile_of
+from dragonfly_env.metrics.ports import HOST_IN, HOST_OUT
 from dragonfly_env.plots.style import HEAT_MAP, add_title, grid, legend_above, plain, wrapped
 
 _SHOWN = {
     "stalls_to_flits": "stalls per flit",
     "stalls": "stalls (times of a flit)",
     "flits": "received (flits)",
-    "output_stalls": "output stalls (times of a flit)",
 }
 _WIDTH_IN = 3.2  # width of a panel in inches
 _OPERATIONS = 2  # the panel
@@ -33,7 +32,7 @@ def tiles_figure(counters: Counters, *, value: str = "stalls_to_flits", job: int
 
     Args:
         counters: Counters of a window: ``metrics.counters``, ``sim.counters()``, or one of ``sim.run_in_windows()``.
-        value: ``"stalls_to_flits"``, ``"stalls"``, ``"flits"`` or ``"output_stalls"``.
+        value: ``"stalls_to_flits"``, ``"stalls"`` or ``"flits"``.
         job: Only the routers that have hosts of this job.
 
     Raises:
@@ -49,9 +48,8 @@ def tiles_figure(counters: Counters, *, value: str = "stalls_to_flits", job: int
     """
     window = counters
     label = _SHOWN[check_choice("value", value, tuple(_SHOWN))]
-    table = window.tiles if job is None else window.tiles_of_job(job)
-    kinds = table.kinds
-    maps = {kind: _map(window, table.of_kind(kind).by("router"), value) for kind in kinds}
+    tiles = (window.ports if job is None else window.ports_of_job(job)).tiles()
+    maps = {kind: _map(window, ports.by("router"), value) for kind, ports in tiles.items()}
     known = [values[~np.isnan(values)] for values in maps.values()]
     top = max((float(values.max()) for values in known if len(values)), default=0.0)
     columns = min(3, len(maps))
@@ -65,7 +63,7 @@ def tiles_figure(counters: Counters, *, value: str = "stalls_to_flits", job: int
         image = panel.imshow(
             values, vmin=0.0, vmax=top or 1.0, cmap=HEAT_MAP, interpolation="none", aspect="auto"
         )
-        ratio = kinds[kind].stalls_to_flits
+        ratio = tiles[kind].totals().stalls_to_flits
         mean = "no flits" if math.isnan(ratio) else f"{ratio:.3g} stalls per flit"
         panel.set_title(f"{kind}: {mean}", fontsize=9)
         for axis in (panel.xaxis, panel.yaxis):
@@ -104,19 +102,22 @@ def counters_figure(windows: CounterWindows, *, job: int | None = None) -> Figur
     """
     if not len(windows):
         raise config_error("windows", windows, "must be one or more")
-    sums = windows.tiles("kind", job=job)
-    kinds = list(windows[0].tiles.kinds)
+    sums = windows.ports("kind", "direction", job=job)
+    kinds = dict.fromkeys(windows[0].ports.kind.tolist())
+    tiles = {HOST_IN if kind == "host" else kind: (kind, "in") for kind in kinds} | {
+        HOST_OUT: ("host", "out")
+    }
     has_latency = windows[0].host_delivered is not None
     figure, (panels,) = grid(_WIDTH_IN, 2.6, 1, 2 + (job is not None) + has_latency)
     middle_us = (windows.time_ns + windows.duration_ns / 2) / 1000.0
     marker = "o" if len(windows) == 1 else None
-    for kind, color in zip(kinds, SERIES, strict=False):
-        rows = sums["kind"] == kind
+    for (label, (kind, direction)), color in zip(tiles.items(), SERIES, strict=False):
+        rows = (sums["kind"] == kind) & (sums["direction"] == direction)
         for panel, values in (
             (panels[0], sums["flits"][rows] / windows.duration_ns),
             (panels[1], sums["stalls_to_flits"][rows]),
         ):
-            panel.plot(middle_us, values, color=color, label=kind, marker=marker)
+            panel.plot(middle_us, values, color=color, label=label, marker=marker)
     panels[0].set_ylabel("flits per ns")
     panels[1].set_ylabel("stalls per flit")
     left = list(panels[2:])

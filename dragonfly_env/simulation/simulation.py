@@ -24,10 +24,9 @@ from dragonfly_env.checks.values import (
 )
 from dragonfly_env.errors import StateError
 from dragonfly_env.metrics import Metrics
-from dragonfly_env.metrics.counters import Counters
+from dragonfly_env.metrics.counters import Counters, CounterWindows, most_windows
 from dragonfly_env.metrics.series import check_series, limit_of_drain, series_end_ps
 from dragonfly_env.metrics.stationarity import Mark, Marks
-from dragonfly_env.metrics.windows import CounterWindows, most_windows
 from dragonfly_env.policy import Policy, parse_policy
 from dragonfly_env.simulation.config import RunState, SimulationConfig
 from dragonfly_env.simulation.core_owner import CoreOwner, packet_log_of

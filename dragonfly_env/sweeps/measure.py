@@ -24,9 +24,9 @@ from dragonfly_env.batch_policy import BatchPolicy
 from dragonfly_env.checks.values import PS_PER_NS, ns_to_ps
 from dragonfly_env.jobs import BackgroundMix, Job
 from dragonfly_env.metrics import Metrics
+from dragonfly_env.metrics.ports import PortTable
 from dragonfly_env.metrics.stationarity import Marks
 from dragonfly_env.metrics.tables import known
-from dragonfly_env.metrics.tiles import TileTable
 from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.simulation.path_kinds import PATH_KINDS
 from dragonfly_env.sweeps.point import Run
@@ -256,7 +256,7 @@ def arrays_of(metrics: Metrics) -> dict[str, Any]:
         configured, ``series_*``, one entry per bin, and ``group_latency_mean_ns`` (g*g,), source group by
         destination group. With jobs ``tiles``, the counters of the machine, as JSON (`tile_sums`).
     """
-    links = metrics.links
+    links = metrics.ports.of(direction="out")
     filled = np.flatnonzero(metrics.latency_histogram)
     arrays: dict[str, Any] = {
         "router_accepted_load": metrics.router_accepted_load.astype(np.float32),
@@ -271,7 +271,7 @@ def arrays_of(metrics: Metrics) -> dict[str, Any]:
     for name, values in (metrics.time_series or {}).items():
         arrays[f"series_{name}"] = values
     if metrics.jobs:
-        arrays["tiles"] = json.dumps(tile_sums(metrics.tiles))
+        arrays["tiles"] = json.dumps(tile_sums(metrics.ports))
     if metrics.group_latency_mean_ns is not None:
         arrays["group_latency_mean_ns"] = metrics.group_latency_mean_ns.ravel()
     return arrays
@@ -338,16 +338,17 @@ NIC_WINDOW_NS = 10_000.0
 """Time over which a host's latencies are averaged; operators' counters average over a second."""
 
 
-def tile_sums(tiles: TileTable) -> dict[str, dict[str, float]]:
+def tile_sums(ports: PortTable) -> dict[str, dict[str, float]]:
     """Columns of each class of tiles: their number, flits received, stalls, and the stalls of the worst tile."""
+    totals = {kind: tiles.totals() for kind, tiles in ports.tiles().items()}
     return {
         kind: {
-            "tiles": totals.tiles,
-            "flits": totals.flits,
-            "stalls": totals.stalls,
-            "most_stalls": float(tiles.of_kind(kind).stalls.max()),
+            "tiles": total.ports,
+            "flits": total.flits,
+            "stalls": total.stalls,
+            "most_stalls": total.stalls_max,
         }
-        for kind, totals in tiles.kinds.items()
+        for kind, total in totals.items()
     }
 
 
@@ -364,7 +365,7 @@ def jobs_columns(metrics: Metrics, jobs: Sequence[Job | BackgroundMix] = ()) -> 
     described = []
     for number, job in enumerate(metrics.jobs):
         groups = np.unique(group_of_hosts[np.asarray(job.hosts, np.int64)])
-        described.append({**job.to_dict(), "groups": len(groups), "tiles": tile_sums(job.tiles)})
+        described.append({**job.to_dict(), "groups": len(groups), "tiles": tile_sums(job.ports)})
         if number < len(placements):
             placement = placements[number]
             described[-1]["placement"] = placement if isinstance(placement, str) else "listed hosts"

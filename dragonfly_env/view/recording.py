@@ -153,7 +153,7 @@ def _check_size(run: Run, frames: int) -> None:
 
 def _of(run: Run, frames: list[Metrics], frame_ns: float) -> Recording:
     topology = run.config.topology
-    first = frames[0].links
+    first = frames[0].ports.of(direction="out")
     leads_to = np.full((topology.num_routers, topology.radix, 2), -1, np.int64)
     between = topology.links().astype(np.int64)
     leads_to[between[:, 0], between[:, 1]] = between[:, 2:]
@@ -168,9 +168,9 @@ def _of(run: Run, frames: list[Metrics], frame_ns: float) -> Recording:
         start_ns=frames[0].start_ps / PS_PER_NS,
         frame_ns=frame_ns,
         links=links,
-        busy_ns_per_packet=frames[0].link_busy_ps_per_packet / PS_PER_NS,
-        packets=np.stack([frame.link_packets[place] for frame in frames]),
-        stall_fraction=np.stack([frame.links.stall_fraction for frame in frames]),
+        busy_ns_per_packet=frames[0].counters.link_busy_ps_per_packet / PS_PER_NS,
+        packets=np.stack([frame.counters.link_packets[place] for frame in frames]),
+        stall_fraction=np.stack([frame.ports.of(direction="out").stall_fraction for frame in frames]),
         queued_packets=np.stack([frame.link_queued_packets[place] for frame in frames]),
         occupancy_packets=np.stack([frame.link_occupancy_packets[place] for frame in frames]),
         delivered=np.stack([counted for counted in delivered if counted is not None]),

@@ -65,23 +65,17 @@ def test_min_under_uniform_fills_every_link_as_counted_until_the_busiest_is_full
     assert 0.3 < bound < 0.4
     m = _run(0.97 * bound, "uniform", fast_hosts=True)
     assert m.accepted_load == pytest.approx(0.97 * bound, rel=0.03)
-    counted = np.array(
-        [
-            flows[end]
-            for end in zip(m.links.router.tolist(), m.links.port.tolist(), strict=True)
-            if end in flows
-        ]
-    )
-    between = np.array(
-        [end in flows for end in zip(m.links.router.tolist(), m.links.port.tolist(), strict=True)]
-    )
-    assert m.links.kind[~between].tolist() == ["host"] * SMALL.num_hosts
-    used = m.links.utilisation[between]
+    sent = m.ports.of(direction="out")
+    ends = list(zip(sent.router.tolist(), sent.port.tolist(), strict=True))
+    counted = np.array([flows[end] for end in ends if end in flows])
+    between = np.array([end in flows for end in ends])
+    assert sent.kind[~between].tolist() == ["host"] * SMALL.num_hosts
+    used = sent.utilisation[between]
     assert used == pytest.approx(0.97 * bound * 4.0 * counted, abs=0.1)
     assert used.mean() == pytest.approx(0.97 * bound * 4.0 * counted.mean(), rel=0.01)
     full = _run(1.15 * bound, "uniform", fast_hosts=True)
     assert full.accepted_load < 0.98 * 1.15 * bound
-    assert full.links.utilisation.max() > 0.97
+    assert full.ports.utilisation.max() > 0.97
 
 
 def _accepted(load: float, traffic: str) -> float:

@@ -110,13 +110,13 @@ def test_metrics_have_no_host_links_and_no_load_at_spines() -> None:
     spines = SYSTEM.place_of_routers() >= 4
     assert np.isnan(metrics.router_accepted_load).tolist() == spines.tolist()
     assert metrics.fairness.jain > 0.99
-    assert {kind: totals.links for kind, totals in metrics.link_classes.items()} == {
+    assert {kind: totals.ports for kind, totals in metrics.link_classes.items()} == {
         "host": 272,
         "local": 544,
         "global": 272,
     }
-    assert not spines[metrics.links.router[metrics.links.kind == "host"]].any()
-    assert {kind: totals.tiles for kind, totals in metrics.tiles.kinds.items()} == {
+    assert not spines[metrics.ports.of(kind="host").router].any()
+    assert {kind: len(ports) for kind, ports in metrics.ports.tiles().items()} == {
         "host-in": 272,
         "local": 544,
         "host-out": 272,

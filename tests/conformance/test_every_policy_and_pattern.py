@@ -62,8 +62,8 @@ def check_sane(m: dfe.Metrics) -> None:
     assert m.hop_histogram.sum() == m.latency_histogram.sum() == m.packets_delivered
     assert m.hop_histogram @ np.arange(m.hop_histogram.size) == m.hops_sum
     assert m.router_injected.sum() == m.router_delivered.sum() == m.packets_delivered
-    assert m.packet_hops == m.hops_sum + m.packets_delivered == m.link_packets.sum()
-    assert (m.links.utilisation <= 1 + 1e-9).all()
+    assert m.packet_hops == m.hops_sum + m.packets_delivered == m.counters.link_packets.sum()
+    assert (m.ports.utilisation <= 1 + 1e-9).all()
     assert m.score < 0
     numbers = [value for name, value in m.to_dict().items() if name != "score" and value is not None]
     assert all(math.isfinite(value) and value >= 0 for value in numbers)

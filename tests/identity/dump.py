@@ -30,7 +30,7 @@ from dragonfly_env.lab.benchmark.suite import EFFORTS
 from dragonfly_env.lab.papers import PAPERS, Paper, Reproduction, judge_all
 from dragonfly_env.lab.papers.findings import Findings
 from dragonfly_env.lab.papers.job_metrics import NETWORK_CLASSES
-from dragonfly_env.metrics.tiles import HOST_IN
+from dragonfly_env.metrics.ports import HOST_IN
 from dragonfly_env.simulation.path_kinds import PATH_KINDS
 from dragonfly_env.sweeps import Scenario
 from dragonfly_env.sweeps.point import Run

@@ -206,7 +206,7 @@ def test_what_is_measured_after_a_warm_up_is_equal_too(name: str, preset: str) -
     assert other.time_ns == alone.time_ns == 2500.5
     assert other.trace_hash() == alone.trace_hash()
     assert other.metrics().to_dict() == alone.metrics().to_dict()
-    assert np.array_equal(other.metrics().links.utilisation, alone.metrics().links.utilisation)
+    assert np.array_equal(other.metrics().ports.utilisation, alone.metrics().ports.utilisation)
 
 
 @pytest.mark.parametrize("threads", [1, 2])

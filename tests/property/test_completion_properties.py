@@ -62,7 +62,7 @@ def observed(simulation: dfe.Simulation) -> dict[str, Any]:
         "time": simulation.time_ns,
         "metrics": m.to_dict(),
         "jobs": [job.to_dict() for job in m.jobs],
-        "links": m.link_stall_ps.tolist() + m.link_packets.tolist(),
+        "links": m.counters.link_stall_ps.tolist() + m.counters.link_packets.tolist(),
         "latencies": m.latency_histogram.tolist(),
         "series": {name: str(values.tolist()) for name, values in (m.time_series or {}).items()},
         "log": {name: values.tolist() for name, values in simulation.packet_log().items()},

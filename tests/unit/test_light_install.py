@@ -42,7 +42,7 @@ NEEDS = {
     "figures": "import dragonfly_env.plots",
     "papers": "import dragonfly_env.lab.papers",
     "the benchmark": "import dragonfly_env.lab.benchmark",
-    "frames": "dfe.Simulation(config).metrics().links.to_frame()",
+    "frames": "dfe.Simulation(config).metrics().ports.to_frame()",
     "graphs": "config.topology.to_networkx()",
     "traces": "from dragonfly_env.traffic import Trace; Trace.from_file('trace.csv')",
 }

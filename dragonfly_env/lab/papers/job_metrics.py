@@ -17,7 +17,7 @@ import numpy as np
 
 from dragonfly_env.lab.papers.claims import Metric
 from dragonfly_env.lab.papers.findings import Findings, FloatArray, NotFoundYetError, Row
-from dragonfly_env.metrics.tiles import HOST_IN
+from dragonfly_env.metrics.ports import HOST_IN
 from dragonfly_env.sweeps.point import Point
 
 NETWORK_CLASSES = ("rank-1", "rank-2", "rank-3")

@@ -43,7 +43,7 @@ def _view(target: Path) -> None:
 def _counters(target: Path) -> None:
     simulation = dfe.Simulation(dfe.SimulationConfig(topology="72"))
     simulation.run(1_000)
-    simulation.metrics().tiles.to_parquet(target)
+    simulation.metrics().ports.to_parquet(target)
 
 
 WRITERS: dict[str, tuple[str, Callable[[Path], None]]] = {

@@ -130,8 +130,8 @@ def test_metrics_tables_and_features_follow_the_names() -> None:
     config = dfe.SimulationConfig(topology=SMALL, load=0.2, traffic="adv+1")
     m = dfe.simulate(config, measure_ns=3000)
     assert list(m.link_classes) == ["host", "rank-1", "rank-2", "rank-3"]
-    assert set(m.links.kind) == set(m.link_classes)
-    assert m.link_classes["rank-3"].links == 12 * 11 * 3
+    assert set(m.ports.kind) == set(m.link_classes)
+    assert m.link_classes["rank-3"].ports == 12 * 11 * 3
     assert m.to_dict()["rank_3_link_packets"] == m.link_classes["rank-3"].packets > 0
     assert sum(totals.packets for totals in m.link_classes.values()) == m.packet_hops
     env = dfe.BatchedRoutingEnv(config, duration_ns=1000)

@@ -43,13 +43,13 @@ def test_utilisation_is_that_since_the_frame_before() -> None:
     before = simulation.metrics()
     first = maker.frame(before)
     assert first.window_ns == 2_000
-    links = before.links
+    links = before.ports.of(direction="out")
     np.testing.assert_allclose(first.utilisation, links.utilisation[links.kind == "global"])
     simulation.run(1_000)
     after = simulation.metrics()
     second = maker.frame(after)
     assert (second.time_ns, second.window_ns) == (3_000, 1_000)
-    sent = (after.link_packets - before.link_packets).reshape(-1, 7)
+    sent = (after.counters.link_packets - before.counters.link_packets).reshape(-1, 7)
     expected = sent[second.links[:, 0], second.links[:, 1]] * 32.0 / 1_000  # 128 bytes at 4 GB/s
     np.testing.assert_allclose(second.utilisation, np.minimum(expected, 1.0))
 

@@ -1,4 +1,4 @@
-"""Counters as an operator sees them: per tile, host and job, between any two times."""
+"""Counters as an operator sees them: per port, host and job, between any two times."""
 
 from __future__ import annotations
 
@@ -38,60 +38,52 @@ def ran(duration_ns: float = 20_000, **changes: Any) -> dfe.Simulation:
 def test_a_tile_receives_what_the_other_end_of_its_link_sends(topology: dfe.Dragonfly) -> None:
     network = "aries" if topology is SMALL_GRID else "lia"
     metrics = ran(topology=topology, network=network, load=0.4, injection="bernoulli").metrics()
-    tiles, flits = metrics.tiles, metrics.network.flits_per_packet
-    between = ~np.isin(tiles.kind, ["host-in", "host-out"])
-    rows = zip(
-        tiles.router[between].tolist(),
-        tiles.port[between].tolist(),
-        tiles.flits[between].tolist(),
-        tiles.kind[between].tolist(),
-        tiles.links[between].tolist(),
-        strict=True,
-    )
-    for router, port, received, kind, links in rows:
+    flits = metrics.network.flits_per_packet
+    tiles = metrics.ports[(metrics.ports.direction == "in") & (metrics.ports.kind != "host")]
+    columns = (tiles.router, tiles.port, tiles.flits, tiles.kind, tiles.links)
+    for router, port, received, kind, links in zip(*(column.tolist() for column in columns), strict=True):
         peer, peer_port = topology.neighbor(router, port)
-        assert received == metrics.link_packets[peer * topology.radix + peer_port] * flits
+        assert received == metrics.counters.link_packets[peer * topology.radix + peer_port] * flits
         assert kind == topology.port_kind(port)
         assert links == topology.port_links(port)
-    assert int(between.sum()) == len(topology.links())
+    assert len(tiles) == len(topology.links())
     assert flits > 1
 
 
 def test_classes_sum_up_to_what_was_injected_sent_and_delivered() -> None:
     metrics = ran(network="lia", load=0.3, injection="bernoulli").metrics()
-    kinds, flits = metrics.tiles.kinds, metrics.network.flits_per_packet
+    tiles, flits = metrics.ports.tiles(), metrics.network.flits_per_packet
+    kinds = {kind: ports.totals() for kind, ports in tiles.items()}
     assert list(kinds) == ["host-in", "local", "global", "host-out"]
     assert kinds["host-in"].flits == metrics.packets_injected * flits
-    assert kinds["host-in"].tiles == kinds["host-out"].tiles == TOPOLOGY.num_hosts
+    assert kinds["host-in"].ports == kinds["host-out"].ports == TOPOLOGY.num_hosts
     for kind in ("local", "global"):
-        links = metrics.link_classes[kind]
-        assert kinds[kind].flits == links.flits
-        assert kinds[kind].output_stalls == pytest.approx(links.stalls)
-    assert kinds["host-out"].flits == metrics.link_classes["host"].flits
+        assert kinds[kind].flits == metrics.link_classes[kind].flits
+    assert kinds["host-out"] == metrics.link_classes["host"]
     npt.assert_array_equal(metrics.hosts.sent.reshape(-1, TOPOLOGY.p).sum(axis=1), metrics.router_injected)
 
 
 def test_who_finds_no_room_stalls_and_no_one_else() -> None:
     """All hosts of one router send to one host of another: their packets wait at their processor tiles, or behind."""
     quiet = ran(load=0.05).metrics()
-    assert quiet.tiles.kinds["host-in"].stalls < 0.01 * quiet.tiles.kinds["host-in"].flits
+    assert quiet.ports.tiles()["host-in"].totals().stalls_to_flits < 0.01
     demand = np.zeros((72, 72))
     demand[0, 4] = demand[1, 4] = 1.0
     crowded = ran(traffic=demand, load=1.0, policy="min").metrics()
-    tiles = crowded.tiles
-    stalls = tiles.by("router", "kind")
+    tiles = crowded.ports.tiles()
     where = {
         (int(router), kind): value
-        for router, kind, value in zip(stalls["router"], stalls["kind"], stalls["stalls"], strict=True)
+        for kind, ports in tiles.items()
+        for router, value in zip(*(ports.by("router")[name] for name in ("router", "stalls")), strict=True)
     }
     # A half of the two senders' packets cannot leave: each waits for at least a quarter of the time, at most all
     # of it.
     span = crowded.duration_ns / crowded.network.packet_time_ns
     assert 0.5 * span < where[0, "host-in"] <= 2 * span
     assert all(value == 0 for (router, kind), value in where.items() if router not in (0, 2))
-    assert float(tiles.of_kind("host-out").stalls.sum()) == 0.0
+    assert float(tiles["host-out"].stalls.sum()) == 0.0
     # The link that both share is the one with packets and no credit, or the host's is.
-    assert tiles.by("router")["flits"][5] == 0
+    assert crowded.ports.by("router")["flits"][5] == 0
 
 
 def test_a_head_that_may_decide_again_stalls_as_well() -> None:
@@ -101,7 +93,7 @@ def test_a_head_that_may_decide_again_stalls_as_well() -> None:
         load=1.0,
         traffic="adv+1",
     )
-    assert lia.metrics().tiles.kinds["host-in"].stalls > 0
+    assert lia.metrics().ports.tiles()["host-in"].stalls.sum() > 0
 
 
 def test_stalls_under_way_belong_to_the_window_in_which_they_are() -> None:
@@ -154,9 +146,9 @@ def test_the_local_view_of_a_job_is_that_of_its_routers() -> None:
     assert metrics.makespan_ns == simulation.time_ns
     for index, job in enumerate(metrics.jobs):
         routers = {host // TOPOLOGY.p for host in job.hosts}
-        assert set(job.tiles.router.tolist()) == routers
-        every = metrics.tiles
-        npt.assert_array_equal(job.tiles.flits, every.flits[np.isin(every.router, list(routers))])
+        assert set(job.ports.router.tolist()) == routers
+        every = metrics.ports
+        npt.assert_array_equal(job.ports.flits, every.flits[np.isin(every.router, list(routers))])
         spent = windows.operations(index)
         for name, operation in job.operations.items():
             rows = spent["operation"] == name
@@ -167,7 +159,7 @@ def test_the_local_view_of_a_job_is_that_of_its_routers() -> None:
         assert spent["count"][spent["operation"] == "message"].sum() == job.messages.count
         assert job.messages.max_ns >= job.messages.mean_ns > 0
         assert job.to_dict()["messages"] == job.messages.count
-        assert windows.tiles("kind", job=index)["flits"].sum() == job.tiles.flits.sum()
+        assert windows.ports("kind", job=index)["flits"].sum() == job.ports.flits.sum()
         assert sum(window.jobs[index].packets_delivered for window in windows) == job.packets_delivered
     assert metrics.messages is not None
     assert sum(job.messages.count for job in metrics.jobs) == metrics.messages.delivered
@@ -179,15 +171,15 @@ def test_tables_go_to_parquet_with_what_was_run(tmp_path: Path) -> None:
     simulation = dfe.Simulation(config(jobs=JOBS, traffic=None, host_latency=True))
     windows = simulation.run_in_windows(20_000)
     files = windows.to_parquet(tmp_path / "counters")
-    assert [file.name for file in files] == ["tiles.parquet", "hosts.parquet", "operations.parquet"]
-    tiles = pq.read_table(files[0])
-    assert tiles.num_rows == len(windows) * len(windows[0].tiles)
-    npt.assert_array_equal(tiles["flits"].to_numpy(), windows.tiles()["flits"])
-    about = json.loads(tiles.schema.metadata[b"dragonfly_env"])
+    assert [file.name for file in files] == ["ports.parquet", "hosts.parquet", "operations.parquet"]
+    ports = pq.read_table(files[0])
+    assert ports.num_rows == len(windows) * len(windows[0].ports)
+    npt.assert_array_equal(ports["flits"].to_numpy(), windows.ports()["flits"])
+    about = json.loads(ports.schema.metadata[b"dragonfly_env"])
     assert dfe.SimulationConfig.from_dict(about["configuration"]) == simulation.config
     assert about["package_version"] == dfe.__version__
     assert set(pq.read_table(files[2])["job"].to_pylist()) == {0, 1}
-    windows[0].tiles.to_parquet(tmp_path / "one.parquet")
+    windows[0].ports.to_parquet(tmp_path / "one.parquet")
     assert pq.read_table(tmp_path / "one.parquet").column_names[-1] == "stalls_to_flits"
 
 
@@ -203,9 +195,9 @@ def test_windows_add_up_and_change_nothing() -> None:
             sum(getattr(window, name) for window in windows), getattr(plain.metrics().counters, name)
         )
         npt.assert_array_equal(getattr(windows.whole, name), getattr(plain.counters(), name))
-    over_time = windows.tiles("kind")
-    assert len(over_time["time_ns"]) == 7 * 4
-    assert over_time["flits"].sum() == plain.metrics().tiles.flits.sum()
+    over_time = windows.ports("kind", "direction")
+    assert len(over_time["time_ns"]) == 7 * 6
+    assert over_time["flits"].sum() == plain.metrics().ports.flits.sum()
     assert windows[-1].start_ps == 18_000_000
     with pytest.raises(IndexError):
         windows[7]

@@ -115,60 +115,63 @@ def test_fairness_is_that_of_jain() -> None:
     assert math.isnan(Fairness.of(np.zeros(3)).jain)
 
 
-def test_links_have_their_router_port_kind_and_use() -> None:
-    links = metrics().links
-    assert len(links) == 18
-    assert links.router.tolist() == [r for r in range(6) for _ in range(3)]
-    assert links.port.tolist() == [0, 1, 2] * 6
-    assert links.kind.tolist() == ["host", "local", "global"] * 6
-    assert links.packets.tolist() == list(range(18))
-    assert links.flits.tolist() == list(range(0, 180, 10))
-    assert links.utilisation == pytest.approx(np.arange(18) * np.tile([10, 20, 30], 6) / 1000)
-    assert links.stall_fraction == pytest.approx(np.arange(18) * 10 / 1000)
-    assert links.stalls == pytest.approx(
+def test_ports_that_send_have_their_router_kind_and_use() -> None:
+    ports = metrics().ports.of(direction="out")
+    assert len(ports) == 18
+    assert ports.router.tolist() == [r for r in range(6) for _ in range(3)]
+    assert ports.group.tolist() == [group for group in range(3) for _ in range(6)]
+    assert ports.port.tolist() == [0, 1, 2] * 6
+    assert ports.kind.tolist() == ["host", "local", "global"] * 6
+    assert ports.packets.tolist() == list(range(18))
+    assert ports.flits.tolist() == list(range(0, 180, 10))
+    assert ports.utilisation == pytest.approx(np.arange(18) * np.tile([10, 20, 30], 6) / 1000)
+    assert ports.stall_fraction == pytest.approx(np.arange(18) * 10 / 1000)
+    assert ports.stalls == pytest.approx(
         np.arange(18) * 10 / np.tile([1, 2, 3], 6)
     )  # flits take a tenth of a packet
-    assert list(links.to_frame().columns) == list(metrics().link_utilisation)
+    assert list(ports.to_frame().columns) == list(ports.to_dict())
 
 
-def test_sums_by_link_class() -> None:
-    totals = metrics().links.totals()
+def test_totals_by_link_class() -> None:
+    totals = metrics().link_classes
     assert list(totals) == ["host", "local", "global"]
-    assert [t.links for t in totals.values()] == [6, 6, 6]
+    assert [(t.ports, t.links) for t in totals.values()] == [(6, 6)] * 3
     assert totals["local"].packets == 1 + 4 + 7 + 10 + 13 + 16
     assert totals["local"].flits == 10 * totals["local"].packets
     assert totals["global"].utilisation_max == pytest.approx(17 * 30 / 1000)
     assert totals["host"].stall_fraction_mean == pytest.approx((0 + 3 + 6 + 9 + 12 + 15) / 6 * 10 / 1000)
     assert totals["local"].stalls == pytest.approx(totals["local"].packets * 10 / 2)
+    assert totals["local"].stalls_max == pytest.approx(16 * 10 / 2)
     assert totals["local"].stalls_to_flits == pytest.approx(0.5)
-    assert totals["local"].utilisation == totals["local"].utilisation_mean
     assert math.isnan(dataclasses.replace(totals["local"], flits=0).stalls_to_flits)
 
 
-def test_tiles_receive_what_others_send() -> None:
+def test_columns_of_totals_are_the_totals_of_their_rows() -> None:
+    ports = metrics().ports
+    sums = ports.by("kind", "direction")
+    for row, (kind, direction) in enumerate(zip(sums["kind"], sums["direction"], strict=True)):
+        totals = ports.of(kind=kind, direction=direction).totals()
+        for name in [field.name for field in dataclasses.fields(totals)]:
+            assert sums[name][row] == pytest.approx(getattr(totals, name)), (kind, direction, name)
+        assert sums["stalls_to_flits"][row] == pytest.approx(totals.stalls_to_flits)
+    with pytest.raises(dfe.ConfigError, match="kind"):
+        ports.of(kind="rank-1")
+
+
+def test_ports_receive_what_others_send() -> None:
     """Router 0: its host is port 0, router 1 port 1, and the group before (router 5) port 2."""
-    tiles = metrics().tiles
-    first = {
-        kind: (port, flits, stalls, out)
-        for kind, port, flits, stalls, out in zip(
-            tiles.kind[tiles.router == 0].tolist(),
-            tiles.port[tiles.router == 0].tolist(),
-            tiles.flits[tiles.router == 0].tolist(),
-            tiles.stalls[tiles.router == 0].tolist(),
-            tiles.output_stalls[tiles.router == 0].tolist(),
-            strict=True,
-        )
-    }
+    ports = metrics().ports
+    first = ports[(ports.router == 0) & (ports.direction == "in")]
+    columns = (first.kind, first.port, first.flits, first.stalls)
     peer, port = TOPOLOGY.neighbor(0, 2)
     # Host 0: nothing sent; router 1's port 1: packet counter 4; flits are 10 a packet.
-    assert first == {
-        "host-in": (0, 0, 0.0, 0.0),
-        "local": (1, 40, pytest.approx(5 / 2), pytest.approx(10 / 2)),
-        "global": (2, (peer * 3 + port) * 10, pytest.approx(10 / 3), pytest.approx(20 / 3)),
-        "host-out": (0, 0, 0.0, 0.0),
-    }
-    by_group = tiles.by("group", "kind")
-    assert by_group["flits"][by_group["kind"] == "host-in"].tolist() == [10, 50, 90]
+    assert list(zip(*(column.tolist() for column in columns), strict=True)) == [
+        ("host", 0, 0, 0.0),
+        ("local", 1, 40, pytest.approx(5 / 2)),
+        ("global", 2, (peer * 3 + port) * 10, pytest.approx(10 / 3)),
+    ]
+    by_group = ports.tiles()["host-in"].by("group")
+    assert by_group["flits"].tolist() == [10, 50, 90]
     assert metrics().hosts.sent.tolist() == [0, 1, 2, 3, 4, 5]
     assert math.isnan(metrics().hosts.latency_mean_ns[0])
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.metrics.windows import CounterWindows
+from dragonfly_env.metrics.counters import CounterWindows
 from dragonfly_env.plots.style import save
 from dragonfly_env.plots.tiles import counters_figure, tiles_figure
 
@@ -26,7 +26,7 @@ def windows() -> CounterWindows:
     return dfe.Simulation(config).run_in_windows(5_000, 30_000)
 
 
-@pytest.mark.parametrize("value", ["stalls_to_flits", "stalls", "flits", "output_stalls"])
+@pytest.mark.parametrize("value", ["stalls_to_flits", "stalls", "flits"])
 def test_a_panel_for_every_class_of_tiles_shows_every_router(windows: CounterWindows, value: str) -> None:
     figure = tiles_figure(windows.whole, value=value)
     panels = [panel for panel in figure.axes if panel.images]
@@ -39,7 +39,7 @@ def test_a_panel_for_every_class_of_tiles_shows_every_router(windows: CounterWin
     ]
     for panel in panels:
         assert np.asarray(panel.images[0].get_array()).shape == (4, 6)
-    sent = windows.whole.tiles.of_kind("rank-3").by("router")
+    sent = windows.whole.ports.tiles()["rank-3"].by("router")
     if value == "flits":
         shown = np.asarray(panels[3].images[0].get_array()).ravel()
         np.testing.assert_array_equal(shown[sent["router"]], sent["flits"])

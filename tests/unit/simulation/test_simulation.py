@@ -65,7 +65,7 @@ def test_below_saturation_the_network_accepts_what_is_offered() -> None:
     assert m.offered_load == pytest.approx(0.4, rel=1e-3)
     assert m.accepted_load == pytest.approx(0.4, rel=1e-3)
     assert m.fairness.jain == pytest.approx(1.0)
-    links = m.links.totals()
+    links = m.link_classes
     assert links["host"].utilisation_mean == pytest.approx(0.4, rel=1e-3)
     assert sum(kind.packets for kind in links.values()) == m.packet_hops
     assert m.hop_histogram.sum() == m.packets_delivered == m.latency_histogram.sum()

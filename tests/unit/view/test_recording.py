@@ -26,9 +26,10 @@ def test_frames_add_up_to_what_one_window_counts(topology: object, warmup_ns: fl
     recording, whole = record(run, frames=8), whole_window(run)
     assert (recording.num_frames, recording.start_ns, recording.frame_ns) == (8, warmup_ns, 500.0)
     assert whole.packets_delivered > 100
-    assert recording.packets.sum(axis=0).tolist() == whole.links.packets.tolist()
-    np.testing.assert_allclose(recording.stall_fraction.mean(axis=0), whole.links.stall_fraction)
-    np.testing.assert_allclose(recording.utilisation.mean(axis=0), whole.links.utilisation)
+    ports = whole.ports.of(direction="out")
+    assert recording.packets.sum(axis=0).tolist() == ports.packets.tolist()
+    np.testing.assert_allclose(recording.stall_fraction.mean(axis=0), ports.stall_fraction)
+    np.testing.assert_allclose(recording.utilisation.mean(axis=0), ports.utilisation)
     assert recording.delivered.sum(axis=0).tolist() == whole.group_delivered.tolist()
     weighted = np.nan_to_num(recording.latency_mean_ns) * recording.delivered
     per_packet = weighted.sum(axis=0) / recording.delivered.sum(axis=0).clip(1)
