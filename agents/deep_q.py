@@ -33,7 +33,7 @@ from dragonfly_env.agents.network_agent import (
     seeded,
 )
 from dragonfly_env.agents.random_policy import any_legal
-from dragonfly_env.baselines._mlp_arithmetic import best_legal
+from dragonfly_env.baselines.mlp_arithmetic import best_legal
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.config.rows import boolean, choice, integer, normalise, real, show_changes
 from dragonfly_env.decisions.batch import IntArray

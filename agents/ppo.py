@@ -44,7 +44,7 @@ from dragonfly_env.agents.network_agent import (
     one_thread,
     seeded,
 )
-from dragonfly_env.baselines._mlp_arithmetic import best_legal
+from dragonfly_env.baselines.mlp_arithmetic import best_legal
 from dragonfly_env.baselines.mlp_network import SCOPES, MlpNetwork, check_scope
 from dragonfly_env.checks.values import MAX_SEED, config_error
 from dragonfly_env.config.rows import choice, integer, normalise, real, show_changes

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env.checks.values import PS_PER_NS
-from dragonfly_env.config.links import link_rows
+from dragonfly_env.config.network import link_rows
 from dragonfly_env.decisions.batch import IntArray
 from dragonfly_env.simulation.q_values import as_q_table
 

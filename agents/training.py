@@ -16,8 +16,8 @@ from dragonfly_env.agents.learner import Learner
 from dragonfly_env.checks.extras import how_to_install
 from dragonfly_env.checks.files import refusing
 from dragonfly_env.checks.values import MAX_SEED, check_integer, check_real, check_time_ns, config_error
-from dragonfly_env.envs._scenarios import Scenarios
 from dragonfly_env.envs.batched import BatchedRoutingEnv
+from dragonfly_env.envs.scenarios import Scenarios
 
 if TYPE_CHECKING:
     from dragonfly_env.envs.options import Several

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from dragonfly_env.baselines._mlp_arithmetic import best_legal, drawn_legal, forward, tamed
+from dragonfly_env.baselines.mlp_arithmetic import best_legal, drawn_legal, forward, tamed
 from dragonfly_env.baselines.mlp_network import MlpNetwork, load_network
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.decisions.layout import OCCUPANCY_FEATURES

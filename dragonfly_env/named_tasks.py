@@ -32,9 +32,9 @@ from dragonfly_env.batch_policy import BatchPolicy
 from dragonfly_env.checks.values import check_choice, check_integer, check_seeds, config_error, unknown_name
 from dragonfly_env.config.rows import read_only, to_fields
 from dragonfly_env.decisions.layout import knowledge_of
-from dragonfly_env.envs._scenarios import scenario_seed
 from dragonfly_env.envs.batched import BatchedRoutingEnv
 from dragonfly_env.envs.options import needed_options
+from dragonfly_env.envs.scenarios import scenario_seed
 from dragonfly_env.jobs import Job
 from dragonfly_env.metrics import Metrics
 from dragonfly_env.metrics.intervals import interquartile_mean

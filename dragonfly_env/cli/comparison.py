@@ -40,7 +40,7 @@ def compare(plan: Scenario, folder: Path, work: Work, *, dry_run: bool, plots: b
     done = set() if work.force else done_of(folder, (run.id for run in runs))
     todo = [run for run in runs if run.id not in done]
     note_long(todo, work.workers)
-    with resumable(), Bar(console(error=True), table=functools.partial(_latencies_so_far, folder)) as bar:
+    with resumable(), Bar(console(error=True), table=functools.partial(latencies_so_far, folder)) as bar:
         report = run_all(plan, folder, progress=bar, **work.arguments())
     reused = f", {report.reused} were there already" if report.reused else ""
     note(Text(f"{count_of(report.finished)} done{reused}; results in {folder}"))
@@ -81,7 +81,7 @@ def count_of(runs: int) -> str:
     return f"{runs:,} run{'' if runs == 1 else 's'}"
 
 
-def _latencies_so_far(folder: Path) -> RenderableType:
+def latencies_so_far(folder: Path) -> RenderableType:
     """The latencies of the runs in a folder; nothing while all runs that have ended failed."""
     from dragonfly_env.sweeps.results import load_results
     from dragonfly_env.sweeps.summary import render_latencies

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dragonfly_env.lab.papers import Reproduction
-    from dragonfly_env.lab.papers.findings import Findings
+    from dragonfly_env.lab.papers.claims import PaperFindings
 
 _EVERY = "all"
 
@@ -206,7 +206,7 @@ def _perform(works: Sequence[Reproduction], how: options.Work) -> None:
         raise typer.Exit(FAILED)
 
 
-def _draw(work: Reproduction, findings: Findings) -> dict[str, str]:
+def _draw(work: Reproduction, findings: PaperFindings) -> dict[str, str]:
     """Draw the wanted figures (PNG, with an SVG next to it); titles and files of all that the folder then holds."""
     from dragonfly_env.lab.papers.findings import NotFoundYetError
     from dragonfly_env.plots.style import add_title, save
@@ -230,7 +230,7 @@ def _draw(work: Reproduction, findings: Findings) -> dict[str, str]:
     return pictures
 
 
-def _conditions(findings: Findings, figure: str) -> list[str]:
+def _conditions(findings: PaperFindings, figure: str) -> list[str]:
     """The line below the title of a figure; nothing for a figure without runs."""
     from dragonfly_env.plots.style import conditions
 

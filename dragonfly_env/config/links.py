@@ -5,17 +5,13 @@ restricts of a network.
 from __future__ import annotations
 
 import dataclasses
-import functools
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dragonfly_env import _core
-from dragonfly_env.checks.values import PS_PER_NS, check_mapping, config_error, did_you_mean, ns_to_ps
-from dragonfly_env.config.groups import Grid
-from dragonfly_env.config.network_presets import PRESETS
+from dragonfly_env.checks.values import PS_PER_NS, check_mapping
 from dragonfly_env.config.rows import Record, choice, integer, limits_of, real, time_ns
 
 if TYPE_CHECKING:
-    from dragonfly_env.config.network import NetworkConfig
     from dragonfly_env.config.topology import Dragonfly
 
 ROWS = {row["name"]: row for row in _core.network_rows()}
@@ -114,97 +110,7 @@ def check_links(field: str, value: object) -> tuple[tuple[str, LinkConfig], ...]
     return tuple(sorted(links.items()))
 
 
-@functools.cache
-def _links_of_presets() -> frozenset[tuple[str, LinkConfig]]:
-    """The classes of link of grids in presets, which are not used where groups are no grids."""
-    return frozenset(
-        link for preset in PRESETS.values() for link in check_links("links", preset.get("links", {}))
-    )
-
-
-def link_rows(network: NetworkConfig, topology: Dragonfly) -> list[dict[str, Any]]:
-    """The classes of links between routers, local ones first, as the core takes them once times are rounded."""
-    given = dict(network.links)
-    classes = topology.link_classes[1:]
-    for name, link in network.links:
-        if name not in classes and (
-            isinstance(topology.group, Grid) or (name, link) not in _links_of_presets()
-        ):
-            allowed = f"this topology has {', '.join(classes)}{did_you_mean(name, classes)}"
-            raise config_error("network.links", name, allowed)
-    bundled = bundled_links(topology)
-    return [
-        _row(network, name, given.get(name, LinkConfig()), links, is_global=name == classes[-1])
-        for name, links in zip(classes, bundled, strict=True)
-    ]
-
-
 def bundled_links(topology: Dragonfly) -> list[int]:
     """Number of links per port, by class of links between routers."""
     links = {topology.port_kind(port): topology.port_links(port) for port in range(topology.radix)}
     return [links.get(name, 1) for name in topology.link_classes[1:]]
-
-
-def _row(
-    network: NetworkConfig, name: str, given: LinkConfig, bundled: int, *, is_global: bool
-) -> dict[str, Any]:
-    """Settings of a class: its own, else those of local or global links."""
-    kind = "global" if is_global else "local"
-
-    def pick(value: Any, otherwise: str) -> Any:
-        return getattr(network, f"{kind}_{otherwise}") if value is None else value
-
-    bandwidth = bundled * pick(given.bandwidth_gbytes_per_s, "bandwidth_gbytes_per_s")
-    latency_ns = pick(given.latency_ns, "latency_ns")
-    buffer_packets = bundled * pick(given.buffer_packets, "buffer_packets")
-    field = f"network.links.{name}"
-    exact_ps = network.packet_bytes * PS_PER_NS / bandwidth  # may be infinite
-    if network.flit_bytes * PS_PER_NS < bandwidth or exact_ps > MAX_LATENCY_NS * PS_PER_NS + 0.5:
-        low, high = network.packet_bytes / MAX_LATENCY_NS, network.flit_bytes * PS_PER_NS
-        raise config_error(field, bandwidth, f"a port of {bundled} links must be in [{low:g}, {high:g}] GB/s")
-    if network.switching == "cut-through" and bandwidth > network.crossbar_bandwidth_gbytes_per_s:
-        raise config_error(
-            "crossbar_bandwidth_gbytes_per_s",
-            network.crossbar_bandwidth_gbytes_per_s,
-            f"must be at least the {bandwidth:g} GB/s of a port of {name!r} with switching='cut-through'",
-        )
-    if is_global and latency_ns < 1.0:
-        raise config_error(field, latency_ns, "latency between groups must be at least 1 ns")
-    if buffer_packets > MAX_BUFFER:
-        raise config_error(
-            field, buffer_packets, f"a port of {bundled} links has room for at most {MAX_BUFFER} packets"
-        )
-    return {
-        "packet_ps": exact_ps,
-        "latency_ps": ns_to_ps(f"{field}.latency_ns", latency_ns),
-        "buffer_packets": buffer_packets,
-        "vcs": pick(given.vcs, "vcs"),
-    }
-
-
-def slowest_link_ns(network: NetworkConfig) -> tuple[float, float]:
-    """The longest latency, and the longest time of a packet, of any link that is set."""
-    links = [link for _, link in network.links]
-    wires = [link.latency_ns for link in links if link.latency_ns is not None]
-    rates = [link.bandwidth_gbytes_per_s for link in links if link.bandwidth_gbytes_per_s is not None]
-    packets = [network.packet_bytes / rate for rate in rates]
-    return (
-        max(network.local_latency_ns, network.global_latency_ns, *wires),
-        max(network.packet_time_ns, network.local_packet_time_ns, network.global_packet_time_ns, *packets),
-    )
-
-
-def fastest_link(network: NetworkConfig, *, of_classes: bool = True) -> float:
-    """The rate in GB/s of the fastest link that is set, of hosts, too; ``of_classes``: of ``links``, too."""
-    rates = [link.bandwidth_gbytes_per_s or 0.0 for _, link in network.links] if of_classes else []
-    return max(
-        network.host_bandwidth_gbytes_per_s,
-        network.local_bandwidth_gbytes_per_s,
-        network.global_bandwidth_gbytes_per_s,
-        *rates,
-    )
-
-
-def scaled_crossbar(network: NetworkConfig, gbytes_per_s: float) -> float:
-    """A rate of the crossbar that follows from another one, no faster than a flit in a ps."""
-    return min(gbytes_per_s, float(network.flit_bytes * PS_PER_NS), MAX_BANDWIDTH)

@@ -11,6 +11,7 @@ Sources: Kang, Wang, Lan, "Q-adaptive", HPDC 2021, section 5.1, and the behaviou
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 import warnings
 from collections.abc import Mapping
@@ -21,23 +22,22 @@ from dragonfly_env.checks.values import (
     PS_PER_NS,
     check_mapping,
     config_error,
+    did_you_mean,
     ns_to_ps,
     parse_assignment,
     parse_time,
     unknown_name,
 )
-from dragonfly_env.config.groups import ALL_TO_ALL
+from dragonfly_env.config.groups import ALL_TO_ALL, Grid
 from dragonfly_env.config.links import (
+    MAX_BANDWIDTH,
+    MAX_BUFFER,
     MAX_LATENCY_NS,
     LinkConfig,
     bandwidth,
     bundled_links,
     check_links,
-    fastest_link,
-    link_rows,
     of_core,
-    scaled_crossbar,
-    slowest_link_ns,
 )
 from dragonfly_env.config.network_presets import PRESETS
 from dragonfly_env.config.rows import Record, boolean, choice, core_values, integer, setting
@@ -235,7 +235,7 @@ class NetworkConfig(Record):
     def __post_init__(self) -> None:
         Record.__post_init__(self)
         if self.crossbar_bandwidth_gbytes_per_s is None:
-            object.__setattr__(self, _CROSSBAR, scaled_crossbar(self, _SPEEDUP * fastest_link(self)))
+            object.__setattr__(self, _CROSSBAR, self._scaled_crossbar(_SPEEDUP * self._fastest_link()))
         if self.message_bytes_of_packet > self.packet_bytes:
             allowed = f"must be at most packet_bytes, which is {self.packet_bytes}"
             raise config_error("payload_bytes", self.payload_bytes, allowed)
@@ -256,7 +256,7 @@ class NetworkConfig(Record):
                     f"must be in [{low:g}, {self.flit_bytes * PS_PER_NS}] GB/s, so that a flit of "
                     f"{self.flit_bytes} bytes takes at least 1 ps and a packet at most 1 ms",
                 )
-        fastest = fastest_link(self, of_classes=False)
+        fastest = self._fastest_link(of_classes=False)
         if self.switching == "cut-through" and self.link_start == "timer":
             allowed = "must be 'store-and-forward' with link_start='timer'"
             raise config_error("switching", self.switching, allowed)
@@ -360,7 +360,16 @@ class NetworkConfig(Record):
 
         Without any queueing, over the slower of local and global links: the natural unit of patience.
         """
-        latency, packet = slowest_link_ns(self)
+        links = [link for _, link in self.links]
+        wires = [link.latency_ns for link in links if link.latency_ns is not None]
+        rates = [link.bandwidth_gbytes_per_s for link in links if link.bandwidth_gbytes_per_s is not None]
+        latency = max(self.local_latency_ns, self.global_latency_ns, *wires)
+        packet = max(
+            self.packet_time_ns,
+            self.local_packet_time_ns,
+            self.global_packet_time_ns,
+            *(self.packet_bytes / rate for rate in rates),
+        )
         wire = latency + self.input_latency_ns + self.output_latency_ns
         inside = self.routing_delay_ns + self.crossbar_latency_ns + self.crossbar_packet_time_ns
         return 2 * (wire + packet + inside + self.router_clock_ns)
@@ -394,8 +403,8 @@ class NetworkConfig(Record):
         self._check_names(changes)
         if changes.get(_CROSSBAR) is None:
             made = dataclasses.replace(self, **{**changes, _CROSSBAR: None})
-            ratio = fastest_link(made) / fastest_link(self)
-            changes[_CROSSBAR] = scaled_crossbar(made, ratio * self.crossbar_bandwidth_gbytes_per_s)
+            ratio = made._fastest_link() / self._fastest_link()
+            changes[_CROSSBAR] = made._scaled_crossbar(ratio * self.crossbar_bandwidth_gbytes_per_s)
         return dataclasses.replace(self, **changes)
 
     def to_dict(self) -> dict[str, Any]:
@@ -465,6 +474,20 @@ class NetworkConfig(Record):
             "links": link_rows(self, topology) if topology is not None and apart else [],
         }
 
+    def _fastest_link(self, *, of_classes: bool = True) -> float:
+        """The rate in GB/s of the fastest link that is set, of hosts, too; ``of_classes``: of ``links``, too."""
+        rates = [link.bandwidth_gbytes_per_s or 0.0 for _, link in self.links] if of_classes else []
+        return max(
+            self.host_bandwidth_gbytes_per_s,
+            self.local_bandwidth_gbytes_per_s,
+            self.global_bandwidth_gbytes_per_s,
+            *rates,
+        )
+
+    def _scaled_crossbar(self, gbytes_per_s: float) -> float:
+        """A rate of the crossbar that follows from another one, no faster than a flit in a ps."""
+        return min(gbytes_per_s, float(self.flit_bytes * PS_PER_NS), MAX_BANDWIDTH)
+
     def _exact_packet_ps(self, gbytes_per_s: float | None) -> float:
         """Time per packet; None: as on the link from router to host."""
         rate = self.host_bandwidth_gbytes_per_s if gbytes_per_s is None else gbytes_per_s
@@ -482,6 +505,68 @@ _OF_A_ROUND_TRIP = (
     "crossbar_latency_ns",
     "router_clock_ns",
 )
+
+
+@functools.cache
+def _links_of_presets() -> frozenset[tuple[str, LinkConfig]]:
+    """The classes of link of grids in presets, which are not used where groups are no grids."""
+    return frozenset(
+        link for preset in PRESETS.values() for link in check_links("links", preset.get("links", {}))
+    )
+
+
+def link_rows(network: NetworkConfig, topology: Dragonfly) -> list[dict[str, Any]]:
+    """The classes of links between routers, local ones first, as the core takes them once times are rounded."""
+    given = dict(network.links)
+    classes = topology.link_classes[1:]
+    for name, link in network.links:
+        if name not in classes and (
+            isinstance(topology.group, Grid) or (name, link) not in _links_of_presets()
+        ):
+            allowed = f"this topology has {', '.join(classes)}{did_you_mean(name, classes)}"
+            raise config_error("network.links", name, allowed)
+    bundled = bundled_links(topology)
+    return [
+        _row(network, name, given.get(name, LinkConfig()), links, is_global=name == classes[-1])
+        for name, links in zip(classes, bundled, strict=True)
+    ]
+
+
+def _row(
+    network: NetworkConfig, name: str, given: LinkConfig, bundled: int, *, is_global: bool
+) -> dict[str, Any]:
+    """Settings of a class: its own, else those of local or global links."""
+    kind = "global" if is_global else "local"
+
+    def pick(value: Any, otherwise: str) -> Any:
+        return getattr(network, f"{kind}_{otherwise}") if value is None else value
+
+    bandwidth = bundled * pick(given.bandwidth_gbytes_per_s, "bandwidth_gbytes_per_s")
+    latency_ns = pick(given.latency_ns, "latency_ns")
+    buffer_packets = bundled * pick(given.buffer_packets, "buffer_packets")
+    field = f"network.links.{name}"
+    exact_ps = network.packet_bytes * PS_PER_NS / bandwidth  # may be infinite
+    if network.flit_bytes * PS_PER_NS < bandwidth or exact_ps > MAX_LATENCY_NS * PS_PER_NS + 0.5:
+        low, high = network.packet_bytes / MAX_LATENCY_NS, network.flit_bytes * PS_PER_NS
+        raise config_error(field, bandwidth, f"a port of {bundled} links must be in [{low:g}, {high:g}] GB/s")
+    if network.switching == "cut-through" and bandwidth > network.crossbar_bandwidth_gbytes_per_s:
+        raise config_error(
+            "crossbar_bandwidth_gbytes_per_s",
+            network.crossbar_bandwidth_gbytes_per_s,
+            f"must be at least the {bandwidth:g} GB/s of a port of {name!r} with switching='cut-through'",
+        )
+    if is_global and latency_ns < 1.0:
+        raise config_error(field, latency_ns, "latency between groups must be at least 1 ns")
+    if buffer_packets > MAX_BUFFER:
+        raise config_error(
+            field, buffer_packets, f"a port of {bundled} links has room for at most {MAX_BUFFER} packets"
+        )
+    return {
+        "packet_ps": exact_ps,
+        "latency_ps": ns_to_ps(f"{field}.latency_ns", latency_ns),
+        "buffer_packets": buffer_packets,
+        "vcs": pick(given.vcs, "vcs"),
+    }
 
 
 def read_field(row: str, text: str) -> dict[str, Any]:

@@ -21,9 +21,9 @@ from dragonfly_env.checks.values import MAX_RUN_NS, MAX_TIME_PS, check_integer, 
 from dragonfly_env.decisions.batch import DecisionBatch, IntArray, Outcomes, Rollout, Transitions
 from dragonfly_env.decisions.feedback import HopFeedback
 from dragonfly_env.decisions.layout import OCCUPANCY_FEATURES, Layout
-from dragonfly_env.envs._scenarios import Changes, Configs, Scenarios, scenario_seed
 from dragonfly_env.envs.options import EnvOptions, Several, options_for, takes
 from dragonfly_env.envs.rewards import FloatArray, RouterRewards
+from dragonfly_env.envs.scenarios import Changes, Configs, Scenarios, scenario_seed
 from dragonfly_env.errors import IllegalActionError, StateError
 from dragonfly_env.metrics import Metrics
 from dragonfly_env.metrics.series import check_series, limit_of_drain

@@ -8,8 +8,7 @@ from typing import Any, Concatenate, Literal, ParamSpec, TypeAlias
 from dragonfly_env import _core
 from dragonfly_env.batch_policy import AN_OBJECT
 from dragonfly_env.checks.values import MAX_RUN_NS, check_real, config_error, ns_to_ps, one_of
-from dragonfly_env.config.links import link_rows
-from dragonfly_env.config.network import NetworkConfig
+from dragonfly_env.config.network import NetworkConfig, link_rows
 from dragonfly_env.config.rows import (
     Record,
     boolean,

@@ -30,11 +30,11 @@ import numpy.typing as npt
 
 from dragonfly_env.checks.values import MAX_SEED, check_choice, check_integer, config_error, shown
 from dragonfly_env.decisions.batch import DecisionBatch
-from dragonfly_env.envs._scenarios import check_changes
 from dragonfly_env.envs.batched import BatchedRoutingEnv
 from dragonfly_env.envs.options import IllegalAction, needed_options
 from dragonfly_env.envs.render import RENDER_MODES, Renderer
 from dragonfly_env.envs.rounds import IllegalActions
+from dragonfly_env.envs.scenarios import check_changes
 from dragonfly_env.envs.views import ENV_OPTIONS, split_settings, view_config, with_seed
 from dragonfly_env.errors import IllegalActionError, StateError
 from dragonfly_env.policy import Policy, parse_policy

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env import _core
-from dragonfly_env.envs._scenarios import Configs
 from dragonfly_env.envs.options import EnvOptions
+from dragonfly_env.envs.scenarios import Configs
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]

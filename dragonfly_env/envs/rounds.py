@@ -19,8 +19,8 @@ import numpy.typing as npt
 
 from dragonfly_env.checks.values import check_choice
 from dragonfly_env.decisions.batch import DecisionBatch, Outcomes
-from dragonfly_env.envs._scenarios import Changes
 from dragonfly_env.envs.batched import BatchedRoutingEnv
+from dragonfly_env.envs.scenarios import Changes
 from dragonfly_env.errors import IllegalActionError, IllegalActionWarning
 
 FloatArray = npt.NDArray[np.float32]

@@ -28,10 +28,10 @@ import numpy.typing as npt
 
 from dragonfly_env.checks.extras import how_to_install
 from dragonfly_env.checks.values import MAX_SEED, check_integer
-from dragonfly_env.envs._scenarios import Changes
 from dragonfly_env.envs.options import IllegalAction
 from dragonfly_env.envs.render import Renderer
 from dragonfly_env.envs.rounds import BoolArray, IllegalActions, Info, Rounds
+from dragonfly_env.envs.scenarios import Changes
 from dragonfly_env.envs.views import GivenConfig, make_core
 from dragonfly_env.errors import IllegalActionError, StateError
 

@@ -14,11 +14,11 @@ from gymnasium import spaces
 
 from dragonfly_env.checks.values import check_integer, config_error, did_you_mean
 from dragonfly_env.config.topology import Dragonfly
-from dragonfly_env.envs._scenarios import DrawnForViews
 from dragonfly_env.envs.batched import BatchedRoutingEnv
 from dragonfly_env.envs.options import EnvOptions, IllegalAction, Several
 from dragonfly_env.envs.render import RENDER_MODES, Renderer
 from dragonfly_env.envs.rounds import IllegalActions, Rounds
+from dragonfly_env.envs.scenarios import DrawnForViews
 from dragonfly_env.errors import StateError
 from dragonfly_env.simulation.config import SimulationConfig
 

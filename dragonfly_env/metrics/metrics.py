@@ -21,7 +21,7 @@ from dragonfly_env.metrics.jobs import JobMetrics
 from dragonfly_env.metrics.messages import MessageMetrics, percentile_ps
 from dragonfly_env.metrics.operations import JobInfo
 from dragonfly_env.metrics.ports import PortTable, PortTotals
-from dragonfly_env.metrics.series import series_columns
+from dragonfly_env.metrics.series import in_bins
 from dragonfly_env.metrics.stationarity import (
     OFFERED_WITHIN,
     Arrivals,
@@ -505,7 +505,33 @@ class Metrics:
         queue), ``delivered`` and ``accepted_load``, ``latency_mean_ns`` and ``hops_mean`` (of the packets delivered in
         the bin; NaN if there are none), ``generated_latency_mean_ns`` (of those generated in it and delivered since).
         """
-        return series_columns(self)
+        if self.series is None:
+            return None
+        # An empty window has no bins, although it lies in one.
+        last_ps = self.end_ps if self.end_ps > self.start_ps else self.series_start_ps
+        bins = max(0, -(-(last_ps - self.series_start_ps) // self.series_bin_ps))
+        names = ("generated", "delivered", "latency_sum_ps", "hops_sum", "arrived", "arrived_latency_sum_ps")
+        injected, delivered, latency_sum_ps, hops_sum, arrived, arrived_sum_ps = (
+            in_bins(self.series[name], bins) for name in names
+        )
+        begin_ps = self.series_start_ps + np.arange(bins, dtype=np.int64) * self.series_bin_ps
+        inside_ps = np.maximum(begin_ps, self.start_ps)
+        width_ns = (np.minimum(begin_ps + self.series_bin_ps, self.end_ps) - inside_ps) / PS_PER_NS
+        per_packet = 1.0 / np.where(delivered > 0, delivered, math.nan)
+        to_load = self.network.packet_time_ns / (self.topology.num_hosts * width_ns)
+        return {
+            "time_ns": begin_ps / PS_PER_NS,
+            "duration_ns": width_ns,
+            "injected": injected,
+            "injected_load": injected * to_load,
+            "delivered": delivered,
+            "accepted_load": delivered * to_load,
+            "latency_mean_ns": latency_sum_ps * per_packet / PS_PER_NS,
+            "hops_mean": hops_sum * per_packet,
+            "generated_latency_mean_ns": arrived_sum_ps
+            / np.where(arrived > 0, arrived, math.nan)
+            / PS_PER_NS,
+        }
 
     @property
     def group_latency_mean_ns(self) -> FloatArray | None:

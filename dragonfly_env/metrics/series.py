@@ -1,20 +1,12 @@
-"""Time series: how far one may reach (every partition of the core keeps one, with a row for each bin since time 0), its
-bins and its columns.
-"""
+"""Time series: how far one may reach, and its bins. Each partition of the core keeps a row per bin since time 0."""
 
 from __future__ import annotations
-
-import math
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env.checks.values import PS_PER_NS, config_error
 from dragonfly_env.errors import ConfigError
-
-if TYPE_CHECKING:
-    from dragonfly_env.metrics.metrics import Metrics
 
 _MOST_BINS = 1_000_000
 _MOST_BYTES = 2**31
@@ -63,32 +55,3 @@ def in_bins(counted: npt.NDArray[np.int64], bins: int) -> npt.NDArray[np.int64]:
     if bins > 0:
         column[bins - 1] = column[bins - 1 :].sum()
     return column[:bins]
-
-
-def series_columns(metrics: Metrics) -> dict[str, npt.NDArray[Any]] | None:
-    """See ``Metrics.time_series``."""
-    if metrics.series is None:
-        return None
-    # An empty window has no bins, although it lies in one.
-    last_ps = metrics.end_ps if metrics.end_ps > metrics.start_ps else metrics.series_start_ps
-    bins = max(0, -(-(last_ps - metrics.series_start_ps) // metrics.series_bin_ps))
-    names = ("generated", "delivered", "latency_sum_ps", "hops_sum", "arrived", "arrived_latency_sum_ps")
-    injected, delivered, latency_sum_ps, hops_sum, arrived, arrived_sum_ps = (
-        in_bins(metrics.series[name], bins) for name in names
-    )
-    begin_ps = metrics.series_start_ps + np.arange(bins, dtype=np.int64) * metrics.series_bin_ps
-    inside_ps = np.maximum(begin_ps, metrics.start_ps)
-    width_ns = (np.minimum(begin_ps + metrics.series_bin_ps, metrics.end_ps) - inside_ps) / PS_PER_NS
-    per_packet = 1.0 / np.where(delivered > 0, delivered, math.nan)
-    to_load = metrics.network.packet_time_ns / (metrics.topology.num_hosts * width_ns)
-    return {
-        "time_ns": begin_ps / PS_PER_NS,
-        "duration_ns": width_ns,
-        "injected": injected,
-        "injected_load": injected * to_load,
-        "delivered": delivered,
-        "accepted_load": delivered * to_load,
-        "latency_mean_ns": latency_sum_ps * per_packet / PS_PER_NS,
-        "hops_mean": hops_sum * per_packet,
-        "generated_latency_mean_ns": arrived_sum_ps / np.where(arrived > 0, arrived, math.nan) / PS_PER_NS,
-    }

@@ -28,7 +28,7 @@ from dragonfly_env import cli, dragonfly_v0
 from dragonfly_env.lab.benchmark import Benchmark, find_suite, suites
 from dragonfly_env.lab.benchmark.suite import EFFORTS
 from dragonfly_env.lab.papers import PAPERS, Paper, Reproduction, judge_all
-from dragonfly_env.lab.papers.findings import Findings
+from dragonfly_env.lab.papers.claims import PaperFindings
 from dragonfly_env.lab.papers.job_metrics import NETWORK_CLASSES
 from dragonfly_env.metrics.ports import HOST_IN
 from dragonfly_env.simulation.path_kinds import PATH_KINDS
@@ -126,7 +126,7 @@ def _verdicts(name: str, work: Reproduction) -> Iterator[str]:
     points = {figure.name: figure.points(effort) for figure in paper.figures}
     every = dict.fromkeys(point for some in points.values() for point in some)
     rows = {point: tuple(map(MadeUpRow, paper.runs(point, effort))) for point in every}
-    findings = Findings(points=points, rows=rows, name=name, claims=paper.claims)
+    findings = PaperFindings(points=points, rows=rows, name=name, claims=paper.claims)
     for verdict in judge_all(
         paper.claims, findings, decides_all=effort.decides, variant=effort.variant, published=paper.published
     ):

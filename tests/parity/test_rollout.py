@@ -15,8 +15,8 @@ import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env.baselines import MlpNetwork
-from dragonfly_env.baselines._mlp_arithmetic import log_probabilities, tamed
 from dragonfly_env.baselines.mlp import scores as scores_of
+from dragonfly_env.baselines.mlp_arithmetic import log_probabilities, tamed
 from dragonfly_env.decisions.batch import Rollout, Transitions
 from tests.parity.cases import config_of, native
 from tests.parity.test_mlp import ACTIONS, ACTIVATIONS, CROSSINGS_AND_WAITS, OUTPUTS, SCORINGS, policy_of

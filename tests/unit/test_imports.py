@@ -14,6 +14,7 @@ import pytest
 import dragonfly_env
 
 PACKAGE = Path(dragonfly_env.__file__).parent
+TESTS = Path(__file__).parents[1]
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("_core", "_version", "registration"),
     *(("errors",), ("checks", "colors"), ("config",), ("traffic",), ("metrics",), ("decisions",)),
@@ -92,9 +93,19 @@ def test_only_commands_start_the_lab_and_when_they_are_called() -> None:
 
 
 def test_no_modules_import_each_other() -> None:
-    """Within a floor too, wherever in a file an import stands."""
-    graph = {module: {other for _, other in imports(module, types=False)} - {module} for module in MODULES}
+    """Within a floor too, wherever in a file an import stands, and for type checkers as well."""
+    graph = {module: {other for _, other in imports(module, types=True)} - {module} for module in MODULES}
     free: set[str] = {"_core"}
     while more := {module for module, others in graph.items() if module not in free and others <= free}:
         free |= more
     assert set(graph) <= free, f"in circles: {sorted(set(graph) - free)}"
+
+
+def test_no_module_imports_a_private_name_of_another() -> None:
+    allowed = {"_core", "_library", "_version"}
+    for file in (*MODULES.values(), *sorted(TESTS.rglob("*.py"))):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("dragonfly_env"):
+                names = (*(node.module or "").split("."), *(alias.name for alias in node.names))
+                private = {name for name in names if name.startswith("_") and not name.startswith("__")}
+                assert private <= allowed, f"{file}:{node.lineno}"

@@ -133,7 +133,7 @@ def sections(work: Benchmark, scores: Scores) -> tuple[Section, ...]:
     if trained is not None and len(trained):
         told = tuple(
             (row["policy"], row["track"], row["split"], str(row["trainings"]), _ratio_text(row["over_bound"]),
-             _interval_text(row["over_low"], row["over_high"], _digits(row["over_bound"])))
+             interval_text(row["over_low"], row["over_high"], digits(row["over_bound"])))
             for _, row in trained.iterrows()
         )  # fmt: skip
         found.append(Section("Interquartile mean over trainings", _TRAININGS, told))
@@ -147,8 +147,8 @@ def of_policy(row: pd.Series) -> tuple[str, ...]:
         str(row["policy"]),
         str(row["kind"]) or _OWN,
         _ratio_text(row["over_bound"]),
-        _interval_text(row["over_low"], row["over_high"], _digits(row["over_bound"])),
-        f"{row['better']:.2f} ({_interval_text(row['better_low'], row['better_high'], 2)})"
+        interval_text(row["over_low"], row["over_high"], digits(row["over_bound"])),
+        f"{row['better']:.2f} ({interval_text(row['better_low'], row['better_high'], 2)})"
         if not math.isnan(row["better"])
         else "-",
         _ratio_text(row["geometric_mean"]),
@@ -185,15 +185,15 @@ def _of_case(some: pd.DataFrame, others: Sequence[str]) -> tuple[str, ...]:
 def _ratio_text(value: float) -> str:
     if math.isnan(value):
         return "-"
-    return f"{value:.{_digits(value)}f}"
+    return f"{value:.{digits(value)}f}"
 
 
-def _digits(ratio: float) -> int:
+def digits(ratio: float) -> int:
     """Decimals of a ratio, and of its interval."""
     return 3 if ratio < 10 else 0
 
 
-def _interval_text(low: float, high: float, digits: int) -> str:
+def interval_text(low: float, high: float, digits: int) -> str:
     return "-" if math.isnan(low) else f"{low:.{digits}f} to {high:.{digits}f}"
 
 

@@ -243,6 +243,13 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
+class PaperFindings(Findings):
+    """Findings for the figures of a paper, with its claims, whose published numbers they show."""
+
+    claims: tuple[Claim, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Measured:
     """The measurement for a claim."""
 

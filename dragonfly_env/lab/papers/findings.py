@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +15,6 @@ import pandas as pd
 from dragonfly_env.config.topology import Dragonfly, topologies
 from dragonfly_env.sweeps.point import Point
 from dragonfly_env.sweeps.results import Results, read_runs
-
-if TYPE_CHECKING:
-    from dragonfly_env.lab.papers.claims import Claim
 
 FloatArray = npt.NDArray[np.float64]
 Row = Mapping[str, Any]
@@ -34,7 +31,6 @@ class Findings:
     points: Mapping[str, tuple[Point, ...]]  # every point of every figure, simulated or not
     rows: Mapping[Point, tuple[Row, ...]]  # one row per seed, in the order of seeds, of simulated points
     name: str  # title of figures
-    claims: tuple[Claim, ...] = ()  # statements of the paper, for the points of figures
 
     def of(self, figure: str) -> tuple[Point, ...]:
         """The simulated points of a figure, in its order."""

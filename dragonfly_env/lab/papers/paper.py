@@ -27,12 +27,13 @@ from dragonfly_env.lab.papers.claims import (
     Evidence,
     Measure,
     Measured,
+    PaperFindings,
     Place,
     Relation,
     ordering,
     shows,
 )
-from dragonfly_env.lab.papers.findings import Findings, read_rows_of
+from dragonfly_env.lab.papers.findings import read_rows_of
 from dragonfly_env.lab.work import Work
 from dragonfly_env.policy import Policy, make_policy
 from dragonfly_env.simulation.config import SimulationConfig
@@ -138,7 +139,7 @@ class PaperFigure:
     title: str
     points: Callable[[Effort], tuple[Point, ...]]  # simulations for an effort; may be none
     # draws it from what was found, as far as that goes; `NotFoundYetError` if nothing of it was simulated
-    draw: Callable[[Findings], Figure]
+    draw: Callable[[PaperFindings], Figure]
 
 
 PointsOf: TypeAlias = Callable[[Effort], Iterable[Point]]
@@ -399,10 +400,10 @@ class Reproduction(Work):
         runs = (run for point in points for run in self.paper.runs(point, self.effort))
         return tuple({run.id: run for run in runs}.values())
 
-    def findings(self) -> Findings:
+    def findings(self) -> PaperFindings:
         """Results in the folder, of all figures of the paper."""
         points = {figure.name: figure.points(self.effort) for figure in self.paper.figures}
         every = dict.fromkeys(point for some in points.values() for point in some)
         ids = {point: [run.id for run in self.paper.runs(point, self.effort)] for point in every}
         rows = read_rows_of(self.folder, ids)
-        return Findings(points=points, rows=rows, name=self.paper.reference, claims=self.paper.claims)
+        return PaperFindings(points=points, rows=rows, name=self.paper.reference, claims=self.paper.claims)

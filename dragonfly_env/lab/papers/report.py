@@ -64,7 +64,7 @@ def render_verdicts(verdicts: Sequence[Verdict], title: str | None = None) -> Re
             verdict.claim.id,
             Text(verdict.claim.describe()),
             _published(verdict),
-            _measured(verdict),
+            measured_text(verdict),
             _deviation(verdict),
             Text(_verdict(verdict), style=style),
         )
@@ -330,7 +330,7 @@ def claims_table(judged: Sequence[JudgedReproduction]) -> list[str]:
     ]
     for verdicts in zip(*(one.verdicts for one in judged), strict=True):
         claim = verdicts[0].claim
-        found = " | ".join(f"{_measured(verdict)} | {_verdict(verdict)}" for verdict in verdicts)
+        found = " | ".join(f"{measured_text(verdict)} | {_verdict(verdict)}" for verdict in verdicts)
         explanation = next((verdict.explanation for verdict in verdicts if verdict.explanation), "")
         lines.append(
             f"| {claim.id} | {claim.figure} | {claim.describe()} | {_published(verdicts[0])} | {found} "
@@ -409,7 +409,7 @@ def _published(verdict: Verdict) -> str:
     return prefix + _number(claim.published, claim.unit)
 
 
-def _measured(verdict: Verdict) -> str:
+def measured_text(verdict: Verdict) -> str:
     measured, claim = verdict.measured, verdict.claim
     if measured is None or math.isnan(measured.mean):
         return "-"

@@ -16,7 +16,7 @@ from dragonfly_env.agents import (
     train,
 )
 from dragonfly_env.agents.random_policy import any_legal
-from dragonfly_env.baselines._mlp_arithmetic import best_legal
+from dragonfly_env.baselines.mlp_arithmetic import best_legal
 
 TINY = dfe.SimulationConfig(topology=dfe.Dragonfly(p=1, a=3, h=1), traffic="adv+1", load=0.6)
 SHORT: dict[str, Any] = {"episode_ns": 3_000.0}

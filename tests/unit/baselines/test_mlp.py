@@ -11,8 +11,8 @@ import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env.baselines import MlpNetwork
-from dragonfly_env.baselines._mlp_arithmetic import best_legal, drawn_legal, forward, tanh
 from dragonfly_env.baselines.mlp import scores
+from dragonfly_env.baselines.mlp_arithmetic import best_legal, drawn_legal, forward, tanh
 
 CONFIG = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), traffic="adv+1", load=0.4)
 

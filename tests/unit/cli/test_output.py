@@ -13,7 +13,7 @@ import pytest
 import dragonfly_env as dfe
 from dragonfly_env.checks.values import parse_time, split_items, split_settings
 from dragonfly_env.cli import COMMANDS
-from dragonfly_env.cli.comparison import _latencies_so_far
+from dragonfly_env.cli.comparison import latencies_so_far
 from dragonfly_env.sweeps.scenario import split_policies
 from tests.unit.cli_arguments import SWEEP, run
 
@@ -191,4 +191,4 @@ def test_a_shell_completes_commands_options_and_values(words: str, completed: st
 
 
 def test_the_table_so_far_is_empty_until_a_run_is_finished(tmp_path: Path) -> None:
-    assert _latencies_so_far(tmp_path) == ""
+    assert latencies_so_far(tmp_path) == ""

@@ -15,9 +15,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from dragonfly_env.colors import PUBLISHED, SPAN, looks
-from dragonfly_env.lab.papers.claims import Metric
+from dragonfly_env.lab.papers.claims import Metric, PaperFindings
 from dragonfly_env.lab.papers.figures.panels import error_of, letter, published_of, say_missing
-from dragonfly_env.lab.papers.findings import Findings, FloatArray
+from dragonfly_env.lab.papers.findings import FloatArray
 from dragonfly_env.lab.papers.quantities import FRACTION_BELOW, LATENCY_MEAN, LATENCY_P99
 from dragonfly_env.plots.style import fitting_legend, grid
 from dragonfly_env.sweeps.point import Point
@@ -43,7 +43,7 @@ _LABELS = {"mean": "mean", "p95": "95th percentile", "p99": "99th percentile"}
 _ZOOM = 2.5  # times the lowest upper whisker: what the upper panel shows
 
 
-def latency_boxes(findings: Findings, figure: str) -> Figure:
+def latency_boxes(findings: PaperFindings, figure: str) -> Figure:
     """The figure; what is missing of a traffic is said in its panel."""
     every = findings.points[figure]
     columns = list(dict.fromkeys((point.traffic_label, point.load) for point in every))
@@ -121,7 +121,7 @@ def box_of(latency_us: FloatArray, packets: FloatArray) -> dict[str, float]:
 
 
 def _draw(
-    axes: Axes, boxes: list[tuple[Point, dict[str, float]]], colors: dict[str, str], findings: Findings
+    axes: Axes, boxes: list[tuple[Point, dict[str, float]]], colors: dict[str, str], findings: PaperFindings
 ) -> None:
     drawn = axes.bxp(
         [{**{key: box[key] for key in ("whislo", "q1", "med", "q3", "whishi")}} for _, box in boxes],
@@ -148,7 +148,7 @@ def _draw(
     axes.grid(visible=False, axis="x")
 
 
-def _say_fractions(axes: Axes, findings: Findings, figure: str, place: tuple[str, float]) -> bool:
+def _say_fractions(axes: Axes, findings: PaperFindings, figure: str, place: tuple[str, float]) -> bool:
     """Write in words what no mark shows: the share of the packets below 2 us, measured and published."""
     stated = [
         one

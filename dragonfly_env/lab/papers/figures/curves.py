@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from dragonfly_env.colors import LIGHT, SERIES, SPAN, distinct_looks
+from dragonfly_env.lab.papers.claims import PaperFindings
 from dragonfly_env.lab.papers.figures.panels import (
     Published,
     legend_handles,
@@ -20,7 +21,6 @@ from dragonfly_env.lab.papers.figures.panels import (
     published_of,
     say_missing,
 )
-from dragonfly_env.lab.papers.findings import Findings
 from dragonfly_env.lab.papers.quantities import (
     HOPS,
     LATENCY_MEAN,
@@ -40,7 +40,7 @@ _LABELS = ("mean latency (µs)", "throughput", "mean hops")
 _METRICS = (LATENCY_MEAN, THROUGHPUT, HOPS)
 
 
-def load_curves(findings: Findings, figure: str) -> Figure:
+def load_curves(findings: PaperFindings, figure: str) -> Figure:
     """The figure, with the paper's letters and what its text states as points."""
     results = findings.results(figure)
     look = distinct_looks(results.policies)
@@ -72,7 +72,7 @@ _PANELS = (
 )
 
 
-def hop_limit_panels(findings: Findings, figure: str) -> Figure:
+def hop_limit_panels(findings: PaperFindings, figure: str) -> Figure:
     """The figure; a ring marks the best limit of each traffic."""
     drawn, axes = grid(3.3, 2.7, 1, len(_PANELS))
     patterns = tuple(dict.fromkeys((point.traffic_label, point.load) for point in findings.points[figure]))
@@ -101,7 +101,7 @@ def hop_limit_panels(findings: Findings, figure: str) -> Figure:
     return drawn
 
 
-def memory_bars(findings: Findings, figure: str) -> Figure:
+def memory_bars(findings: PaperFindings, figure: str) -> Figure:
     """Kilobytes per router of Q-routing's and Q-adaptive's tables, by system."""
     drawn, axes = grid(4.6, 2.9, 1, 1)
     panel = axes[0][0]
@@ -132,7 +132,7 @@ def memory_bars(findings: Findings, figure: str) -> Figure:
     return drawn
 
 
-def window_table(findings: Findings, figure: str) -> Figure:
+def window_table(findings: PaperFindings, figure: str) -> Figure:
     """A table of numbers by window, from what was measured; dark cells are not within the tolerance of the claim."""
     findings.simulated(figure)
     found = {}

@@ -14,9 +14,17 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import EngFormatter, MaxNLocator
 
 from dragonfly_env.colors import LIGHT, PUBLISHED, REFERENCE, SERIES, looks
-from dragonfly_env.lab.papers.claims import Metric, higher, lower, of_pair, pair_ratio, reduction
+from dragonfly_env.lab.papers.claims import (
+    Metric,
+    PaperFindings,
+    higher,
+    lower,
+    of_pair,
+    pair_ratio,
+    reduction,
+)
 from dragonfly_env.lab.papers.figures.panels import error_of, legend_of_all, letter
-from dragonfly_env.lab.papers.findings import Findings, FloatArray, NotFoundYetError
+from dragonfly_env.lab.papers.findings import FloatArray, NotFoundYetError
 from dragonfly_env.lab.papers.job_metrics import (
     MODES,
     MPI_SHARE,
@@ -49,7 +57,7 @@ _DRAWN_AS = {NETWORK_FLIT_RATE: tile_metric("network", "flits")}
 _OF_SHOWN = ("compute", "wait", "allreduce", "alltoallv")
 
 
-def _by_traffic(findings: Findings, figure: str) -> dict[str, list[Point]]:
+def _by_traffic(findings: PaperFindings, figure: str) -> dict[str, list[Point]]:
     found: dict[str, list[Point]] = {}
     for point in findings.simulated(figure):
         found.setdefault(point.traffic_label, []).append(point)
@@ -74,7 +82,7 @@ def _boxes(panel: Axes, names: list[str], values: list[FloatArray]) -> None:
     panel.grid(visible=False, axis="x")
 
 
-def run_time_boxes(findings: Findings, figure: str) -> Figure:
+def run_time_boxes(findings: PaperFindings, figure: str) -> Figure:
     """Times of all watched jobs by mode, one panel per kind of runs, over the mean of AD0."""
     groups = _by_traffic(findings, figure)
     columns = min(4, len(groups))
@@ -118,7 +126,7 @@ def _next_to_published(panel: Axes, pairs: list[tuple[str, float, float, Any]], 
     panel.grid(visible=False, axis="x")
 
 
-def reductions(findings: Findings, figure: str) -> Figure:
+def reductions(findings: PaperFindings, figure: str) -> Figure:
     """Draw by how much AD3 shortens run and MPI time of each application, next to what was published."""
     drawn, axes = grid(5.2, 3.2, 1, 2)
     shown = 0
@@ -143,7 +151,7 @@ def reductions(findings: Findings, figure: str) -> Figure:
     return drawn
 
 
-def shares(findings: Findings, figure: str) -> Figure:
+def shares(findings: PaperFindings, figure: str) -> Figure:
     """The MPI shares of isolated runs, next to those of table I that computing times were calibrated to."""
     points = findings.simulated(figure)
     stated = {claim.traffic: claim.published for claim in findings.claims if claim.metrics == (MPI_SHARE,)}
@@ -162,7 +170,7 @@ def shares(findings: Findings, figure: str) -> Figure:
     return drawn
 
 
-def operation_bars(findings: Findings, figure: str) -> Figure:
+def operation_bars(findings: PaperFindings, figure: str) -> Figure:
     """Draw how ranks spend their time, run by run and mode by mode (stacked)."""
     groups = _by_traffic(findings, figure)
     drawn, axes = grid(4.4, 2.9, 1, len(groups))
@@ -194,7 +202,7 @@ def operation_bars(findings: Findings, figure: str) -> Figure:
     return drawn
 
 
-def z_scores(findings: Findings, figure: str) -> Figure:
+def z_scores(findings: PaperFindings, figure: str) -> Figure:
     """Run times of all applications in controlled runs, normalised per application."""
     scores = normalised(findings, figure)
     drawn, axes = grid(4.6, 3.2, 1, 1)
@@ -204,7 +212,7 @@ def z_scores(findings: Findings, figure: str) -> Figure:
     return drawn
 
 
-def _bars(panel: Axes, findings: Findings, points: Sequence[Point], metrics: dict[Metric, str]) -> None:
+def _bars(panel: Axes, findings: PaperFindings, points: Sequence[Point], metrics: dict[Metric, str]) -> None:
     """Means over runs with 95 % intervals: a group of bars per metric, a bar per point."""
     look = looks([point.policy_label for point in points])
     width = 0.8 / len(points)
@@ -243,7 +251,7 @@ def _bars(panel: Axes, findings: Findings, points: Sequence[Point], metrics: dic
 
 def _mark_orderings(
     panel: Axes,
-    findings: Findings,
+    findings: PaperFindings,
     by_policy: dict[str, tuple[int, Point]],
     metrics: dict[Metric, str],
     width: float,
@@ -269,7 +277,7 @@ def _mark_orderings(
             marked.add(label)
 
 
-def tile_bars(findings: Findings, figure: str, *, of_job: bool = False) -> Figure:
+def tile_bars(findings: PaperFindings, figure: str, *, of_job: bool = False) -> Figure:
     """Stalls, flits and their ratio by rank, a row per kind of runs: of the machine or of the watched jobs' routers."""
     groups = _by_traffic(findings, figure)
     columns = []
@@ -293,7 +301,7 @@ def tile_bars(findings: Findings, figure: str, *, of_job: bool = False) -> Figur
     return drawn
 
 
-def ratios_of_runs(findings: Findings, figure: str) -> Figure:
+def ratios_of_runs(findings: PaperFindings, figure: str) -> Figure:
     """Stalls per flit on the network tiles of the jobs' routers: how many runs are below, one panel per mode."""
     points = findings.simulated(figure)
     modes = tuple(dict.fromkeys(point.policy_label for point in points))
@@ -312,7 +320,7 @@ def ratios_of_runs(findings: Findings, figure: str) -> Figure:
     return drawn
 
 
-def latency_percentiles(findings: Findings, figure: str) -> Figure:
+def latency_percentiles(findings: PaperFindings, figure: str) -> Figure:
     """Percentiles of the latencies of hosts (means over 10 us), before and after, with 95 % intervals."""
     points = findings.simulated(figure)
     drawn, axes = grid(7.0, 3.0, 1, 1)

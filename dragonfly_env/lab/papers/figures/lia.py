@@ -12,9 +12,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from dragonfly_env.colors import REFERENCE, SERIES, distinct_looks, looks
-from dragonfly_env.lab.papers.claims import relative_gap, value
+from dragonfly_env.lab.papers.claims import PaperFindings, relative_gap, value
 from dragonfly_env.lab.papers.figures.panels import legend_handles, letter, mark, means_of, published_of
-from dragonfly_env.lab.papers.findings import Findings, FloatArray
+from dragonfly_env.lab.papers.findings import FloatArray
 from dragonfly_env.lab.papers.quantities import (
     MAKESPAN,
     THROUGHPUT,
@@ -36,7 +36,7 @@ _POINT: dict[str, Any] = {
 }  # fmt: skip
 
 
-def offset_curves(findings: Findings, figure: str) -> Figure:
+def offset_curves(findings: PaperFindings, figure: str) -> Figure:
     """Throughput over the offset; dotted: multiples of h."""
     points = findings.simulated(figure)
     policies = tuple(dict.fromkeys(point.policy_label for point in points))
@@ -67,7 +67,7 @@ def offset_curves(findings: Findings, figure: str) -> Figure:
     return drawn
 
 
-def saturation_counters(findings: Findings, figure: str) -> Figure:
+def saturation_counters(findings: PaperFindings, figure: str) -> Figure:
     """The remote counter at which non-minimal paths -G- saturate, by offset; dashed: what theory says."""
     points = findings.simulated(figure)
     drawn, panel = _counters(findings, figure)
@@ -76,7 +76,7 @@ def saturation_counters(findings: Findings, figure: str) -> Figure:
     return drawn
 
 
-def mixture_counters(findings: Findings, figure: str) -> Figure:
+def mixture_counters(findings: PaperFindings, figure: str) -> Figure:
     """The remote counters at which -G- saturates under mixtures of two destinations; dashed: what theory says."""
     points = [point for point in findings.simulated(figure) if point.policy_label == "vlb-g"]
     drawn, panel = _counters(findings, figure)
@@ -92,7 +92,7 @@ def mixture_counters(findings: Findings, figure: str) -> Figure:
     return drawn
 
 
-def _counters(findings: Findings, figure: str) -> tuple[Figure, Axes]:
+def _counters(findings: PaperFindings, figure: str) -> tuple[Figure, Axes]:
     """A panel for counters of packets with what theory says and what is published."""
     drawn, axes = grid(4.8, 3.0, 1, 1)
     panel = axes[0][0]
@@ -106,7 +106,7 @@ def _counters(findings: Findings, figure: str) -> tuple[Figure, Axes]:
     return drawn, panel
 
 
-def switch_loads(findings: Findings, figure: str) -> Figure:
+def switch_loads(findings: PaperFindings, figure: str) -> Figure:
     """Draw a line per policy over the routers of a group, each the mean over all groups."""
     points = findings.simulated(figure)
     look = looks([point.policy_label for point in points])
@@ -124,7 +124,7 @@ def switch_loads(findings: Findings, figure: str) -> Figure:
     return drawn
 
 
-def switch_paths(findings: Findings, figure: str) -> Figure:
+def switch_paths(findings: PaperFindings, figure: str) -> Figure:
     """A stacked bar per router of a group: its accepted load by the kind of path, the mean over all groups."""
     (point,) = findings.simulated(figure)
     loads = path_loads_of_routers(findings, point).mean(axis=0)
@@ -149,7 +149,7 @@ def _of_a_group(panel: Axes, point: Point, what: str, routers: int) -> None:
     panel.set_xticks(range(routers))
 
 
-def speedups(findings: Findings, figure: str) -> Figure:
+def speedups(findings: PaperFindings, figure: str) -> Figure:
     """Makespan of MIN over that of every other policy, one panel per workload."""
     points = findings.simulated(figure)
     workloads = tuple(dict.fromkeys(point.traffic_label for point in points))
@@ -190,7 +190,7 @@ def speedups(findings: Findings, figure: str) -> Figure:
 
 
 def _published_speedups(
-    findings: Findings, figure: str, workload: str, base: FloatArray, makespans: dict[str, FloatArray]
+    findings: PaperFindings, figure: str, workload: str, base: FloatArray, makespans: dict[str, FloatArray]
 ) -> list[tuple[str, float]]:
     """(policy, speed-up over MIN) that a claim makes of what was measured of the policy that it compares with."""
     hosts = findings.of(figure)[0].config.topology.num_hosts
@@ -203,7 +203,7 @@ def _published_speedups(
     ]
 
 
-def throughput_bars(findings: Findings, figure: str) -> Figure:
+def throughput_bars(findings: PaperFindings, figure: str) -> Figure:
     """A bar per policy and load: accepted load, one panel per traffic, with 95 % intervals over seeds."""
     points = findings.simulated(figure)
     patterns = tuple(dict.fromkeys(point.traffic_label for point in points))

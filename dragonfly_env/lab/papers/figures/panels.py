@@ -18,8 +18,18 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from dragonfly_env.colors import NOTE
-from dragonfly_env.lab.papers.claims import Claim, Metric, at_most, gap, ratio, relative_gap, saving, value
-from dragonfly_env.lab.papers.findings import Findings, FloatArray
+from dragonfly_env.lab.papers.claims import (
+    Claim,
+    Metric,
+    PaperFindings,
+    at_most,
+    gap,
+    ratio,
+    relative_gap,
+    saving,
+    value,
+)
+from dragonfly_env.lab.papers.findings import FloatArray
 from dragonfly_env.sweeps.point import Point
 from dragonfly_env.sweeps.results import mean_and_ci95
 
@@ -52,7 +62,7 @@ class Published:
         return LABEL if self.absolute else RELATIVE_LABEL
 
 
-def published_of(findings: Findings, figure: str, metric: Metric) -> list[Published]:
+def published_of(findings: PaperFindings, figure: str, metric: Metric) -> list[Published]:
     """The published values of a quantity, of those points of a figure that were simulated; each once."""
     found: dict[Point, Published] = {}
     for point in findings.of(figure):
@@ -99,14 +109,14 @@ def _is_about(claim: Claim, point: Point, policy: str) -> bool:
     )
 
 
-def _highest_load(findings: Findings, figure: str, point: Point) -> float:
+def _highest_load(findings: PaperFindings, figure: str, point: Point) -> float:
     def kind(one: Point) -> tuple[int, str, str]:
         return one.config.topology.num_hosts, one.traffic_label, one.policy_label
 
     return max(other.load for other in findings.of(figure) if kind(other) == kind(point))
 
 
-def _value(findings: Findings, figure: str, claim: Claim) -> tuple[float, bool]:
+def _value(findings: PaperFindings, figure: str, claim: Claim) -> tuple[float, bool]:
     """(published value of the claim's policy, whether the paper states it); NaN if it has none."""
     if claim.relation in (value, at_most):
         return claim.published, True
@@ -122,7 +132,7 @@ def _value(findings: Findings, figure: str, claim: Claim) -> tuple[float, bool]:
     return stated.get(claim.relation, math.nan), absolute and claim.relation in stated
 
 
-def _reference(findings: Findings, figure: str, claim: Claim) -> tuple[float, bool]:
+def _reference(findings: PaperFindings, figure: str, claim: Claim) -> tuple[float, bool]:
     for other in findings.claims:
         place = (other.metrics, other.hosts, other.traffic, other.policy, other.relation)
         if other.load in (claim.load, None) and place == (

@@ -12,9 +12,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from dragonfly_env.colors import REFERENCE, SERIES, SPAN, looks
-from dragonfly_env.lab.papers.claims import at_most
+from dragonfly_env.lab.papers.claims import PaperFindings, at_most
 from dragonfly_env.lab.papers.figures.panels import legend_handles, letter, mark, published_of, say_missing
-from dragonfly_env.lab.papers.findings import Findings, steps_of
+from dragonfly_env.lab.papers.findings import steps_of
 from dragonfly_env.lab.papers.quantities import (
     AFTER_NS,
     PEAK_THROUGHPUT,
@@ -29,7 +29,7 @@ _STYLES = ("-", "--", ":")
 _BEFORE_NS, _AFTER_NS = 300.0, 1500.0
 
 
-def convergence(findings: Findings, figure: str, panels: tuple[tuple[str, ...], ...]) -> Figure:
+def convergence(findings: PaperFindings, figure: str, panels: tuple[tuple[str, ...], ...]) -> Figure:
     """Mean latency of the packets delivered in each bin, from an empty network; one panel per group of patterns."""
     drawn, axes = grid(4.6, 2.9, 1, len(panels))
     for index, (panel, patterns) in enumerate(zip(axes[0], panels, strict=True)):
@@ -51,7 +51,7 @@ def convergence(findings: Findings, figure: str, panels: tuple[tuple[str, ...], 
     return drawn
 
 
-def varying_loads(findings: Findings, figure: str, patterns: tuple[str, ...]) -> Figure:
+def varying_loads(findings: PaperFindings, figure: str, patterns: tuple[str, ...]) -> Figure:
     """Throughput of each bin while the offered load (dotted) steps; one panel per pattern."""
     drawn, axes = grid(4.6, 2.9, 1, len(patterns))
     for index, (panel, pattern) in enumerate(zip(axes[0], patterns, strict=True)):
@@ -81,7 +81,7 @@ the bin in us, accepted load.
 """
 
 
-def accepted_over_time(findings: Findings, figure: str) -> Figure:
+def accepted_over_time(findings: PaperFindings, figure: str) -> Figure:
     """Accepted load of each bin, from an empty network; one panel per system. Circles: the authors' simulator."""
     points = findings.simulated(figure)
     with (resources.files("dragonfly_env.lab.papers") / _SST).open(encoding="utf-8") as file:
@@ -120,7 +120,7 @@ def accepted_over_time(findings: Findings, figure: str) -> Figure:
     return drawn
 
 
-def _begin_of_peak(findings: Findings, point: Point) -> float:
+def _begin_of_peak(findings: PaperFindings, point: Point) -> float:
     """Begin of the bin in which the network accepts most, in us."""
     ends_us, curves = findings.series(point, "accepted_load")
     return float((ends_us - (ends_us[1] - ends_us[0]))[curves.mean(axis=0).argmax()])
@@ -128,7 +128,7 @@ def _begin_of_peak(findings: Findings, point: Point) -> float:
 
 def _curve(
     axes: Axes,
-    findings: Findings,
+    findings: PaperFindings,
     point: Point,
     column: str,
     scale: float,
@@ -161,7 +161,7 @@ def _finish(axes: Axes, title: str, filled: bool) -> None:
     axes.legend(framealpha=0.85, edgecolor="none", frameon=True, fontsize=8)
 
 
-def after_change(findings: Findings, figure: str) -> Figure:
+def after_change(findings: PaperFindings, figure: str) -> Figure:
     """Mean latency of the packets that were generated in each bin around a change of traffic; a panel per change."""
     points = findings.simulated(figure)
     changes = tuple(dict.fromkeys(point.traffic_label for point in points))
@@ -191,7 +191,7 @@ def after_change(findings: Findings, figure: str) -> Figure:
     return drawn
 
 
-def quartiles_after_change(findings: Findings, figure: str) -> Figure:
+def quartiles_after_change(findings: PaperFindings, figure: str) -> Figure:
     """A bar per policy from the first to the third quartile of the packets generated 181 to 210 ns after the change,
     and their mean: figure 17 (c) of TACO 2025.
     """

@@ -13,7 +13,7 @@ import pytest
 import dragonfly_env.lab.benchmark as benchmark
 from dragonfly_env.lab.benchmark import Benchmark, Suite, find_suite, suites
 from dragonfly_env.lab.benchmark.measured import Measured, measured_of
-from dragonfly_env.lab.benchmark.report import _digits, _interval_text
+from dragonfly_env.lab.benchmark.report import digits, interval_text
 from dragonfly_env.lab.benchmark.scores import Outcome, outcome_of, score
 from dragonfly_env.lab.benchmark.suite import EFFORTS, KINDS
 from dragonfly_env.policy import policies
@@ -226,5 +226,5 @@ def test_bad_options_are_refused_before_anything_runs(tmp_path: Path) -> None:
 
 
 def test_an_interval_of_a_ratio_has_the_digits_of_the_ratio() -> None:
-    assert _interval_text(0.9986, 1.2341, _digits(1.1)) == "0.999 to 1.234"
-    assert _interval_text(7.556, 16.426, _digits(11.2)) == "8 to 16"
+    assert interval_text(0.9986, 1.2341, digits(1.1)) == "0.999 to 1.234"
+    assert interval_text(7.556, 16.426, digits(11.2)) == "8 to 16"

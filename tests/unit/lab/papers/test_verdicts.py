@@ -26,7 +26,14 @@ from dragonfly_env.lab.papers.claims import (
     value,
 )
 from dragonfly_env.lab.papers.findings import Findings
-from dragonfly_env.lab.papers.report import JudgedReproduction, _measured, as_csv, as_markdown, summary, tally
+from dragonfly_env.lab.papers.report import (
+    JudgedReproduction,
+    as_csv,
+    as_markdown,
+    measured_text,
+    summary,
+    tally,
+)
 from dragonfly_env.lab.papers.stored import judge_again
 from dragonfly_env.lab.papers.verdicts import (
     DEVIATES,
@@ -160,7 +167,7 @@ def test_an_interval_over_a_bound_is_uncertain() -> None:
 
 def test_an_interval_has_the_digits_of_its_mean() -> None:
     times = dataclasses.replace(claim("QA01"), unit="x")
-    assert _measured(judge(times, Measured(21.318, 0.522))) == "21.32 x ± 0.52"
+    assert measured_text(judge(times, Measured(21.318, 0.522))) == "21.32 x ± 0.52"
 
 
 # ------------------------------------------------------------------------------------------------ what is counted
