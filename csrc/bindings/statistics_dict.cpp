@@ -39,8 +39,23 @@ py::dict series_dict(const Statistics& s) {
   return series;
 }
 
-// A dictionary per job: unfinished tasks, end of the last finished task, received messages, and counts per
-// operation, in the order of the operations.
+// Columns of the classes of a job's messages by size; the last is a list of histograms.
+py::dict slowdown_columns(const SlowdownRecord& record) {
+  const auto& sizes = record.classes;
+  using Class = SlowdownRecord::SizeClass;
+  py::dict columns;
+  columns["messages"] = column<std::int64_t>(sizes, [](const Class& one) { return one.messages; });
+  columns["arrived"] = column<std::int64_t>(sizes, [](const Class& one) { return one.packets; });
+  columns["late"] = column<std::int64_t>(sizes, [](const Class& one) { return one.late; });
+  columns["farthest"] = column<std::int64_t>(sizes, [](const Class& one) { return one.farthest; });
+  py::list histograms;
+  for (const Class& one : sizes) histograms.append(to_array<std::int64_t>(one.slowdowns.counts()));
+  columns["histograms"] = histograms;
+  return columns;
+}
+
+// A dictionary per job: unfinished tasks, end of the last finished task, received messages, their slowdowns
+// if these are recorded, and counts per operation, in the order of the operations.
 py::list job_rows(const WorkloadStatistics& s, const Simulation& simulation) {
   py::list rows;
   for (std::uint32_t job = 0; job < s.jobs.size(); ++job) {
@@ -56,6 +71,7 @@ py::list job_rows(const WorkloadStatistics& s, const Simulation& simulation) {
     row["max_ps"] = column<std::int64_t>(own, [](const OperationRecord& o) { return o.max_ps; });
     const OperationRecord& messages = s.jobs[job].messages;
     row["messages"] = py::make_tuple(messages.count, messages.total_ps, messages.max_ps);
+    if (!s.jobs[job].slowdowns.classes.empty()) row["slowdowns"] = slowdown_columns(s.jobs[job].slowdowns);
     rows.append(row);
   }
   return rows;

@@ -10,12 +10,13 @@
 
 namespace dragonfly {
 
-// Log-linear buckets: values below 512 have a bucket each, above that every octave has 512 buckets.
-// A bucket is at most 1/512 of its value wide, so its middle is within 0.1 % of every value in it.
-// Counts are integers: merging partitions in any order gives the same histogram.
-class LatencyHistogram {
+// Log-linear buckets: values below 2^kBits have a bucket each, above that every octave has 2^kBits buckets.
+// A bucket is at most 2^-kBits of its value wide, so its middle is within half of that of every value in it:
+// 0.1 % with nine bits. Counts are integers: merging partitions in any order gives the same histogram.
+template <std::uint32_t kBits, std::size_t kFirstOctaves>
+class LogHistogram {
  public:
-  static constexpr std::uint32_t kSubBits = 9;
+  static constexpr std::uint32_t kSubBits = kBits;
   static constexpr std::uint64_t kSubCount = std::uint64_t{1} << kSubBits;
 
   static constexpr std::size_t bucket_of(std::uint64_t value) noexcept {
@@ -38,7 +39,7 @@ class LatencyHistogram {
     ++counts_[bucket];
   }
 
-  void merge(const LatencyHistogram& other) {
+  void merge(const LogHistogram& other) {
     if (other.counts_.size() > counts_.size()) counts_.resize(other.counts_.size(), 0);
     for (std::size_t i = 0; i < other.counts_.size(); ++i) counts_[i] += other.counts_[i];
   }
@@ -49,7 +50,9 @@ class LatencyHistogram {
   void archive(Archive& archive) { archive(counts_); }
 
  private:
-  std::vector<std::uint64_t> counts_ = std::vector<std::uint64_t>(kSubCount * 16, 0);
+  std::vector<std::uint64_t> counts_ = std::vector<std::uint64_t>(kSubCount * kFirstOctaves, 0);
 };
+
+using LatencyHistogram = LogHistogram<9, 16>;
 
 }  // namespace dragonfly

@@ -23,7 +23,8 @@ namespace dragonfly {
   X(TimePs, series_bin_ps)     /* 0: no time series */ \
   X(bool, packet_log)                                 \
   X(bool, group_latency)                              \
-  X(bool, host_latency)
+  X(bool, host_latency)                               \
+  X(bool, message_slowdown)
 // clang-format on
 
 struct RecordOptions {

@@ -9,12 +9,14 @@
 namespace dragonfly {
 
 HostPrograms::HostPrograms(const Workload& workload, std::uint32_t first_host, std::uint32_t num_hosts,
-                           TimePs quantum_ps, TimePs packet_ps, std::uint64_t seed)
+                           TimePs quantum_ps, TimePs packet_ps, std::uint64_t seed,
+                           std::optional<ZeroLoadMessage> alone)
     : workload_{workload},
       first_host_{first_host},
       quantum_ps_{quantum_ps},
       packet_ps_{packet_ps},
       seed_{seed},
+      alone_{alone},
       hosts_(num_hosts),
       jobs_(workload.jobs().size()),
       operations_(workload.num_operations()) {
@@ -89,17 +91,34 @@ Tick HostPrograms::wake(std::uint32_t host, Tick now) {
   return call(host, now, [this](Task& task) { task.wake(*this); });
 }
 
-Tick HostPrograms::deliver(std::uint32_t host, std::uint32_t source_host, const MessagePart& part, Tick now) {
+Tick HostPrograms::deliver(std::uint32_t host, std::uint32_t source_host, std::uint32_t number,
+                           const MessagePart& part, Tick now) {
   const bool endless = hosts_[host].endless;
-  ++jobs_[hosts_[host].job].packets_delivered;
-  if (!hosts_[host].arriving.add(source_host, part.number, part.packets)) return kNoAlarm;
-  const TimePs latency = (now - part.sent) * quantum_ps_;
+  JobRecord& job = jobs_[hosts_[host].job];
+  ++job.packets_delivered;
+  const std::uint32_t place = part.origin + number;
+  std::uint32_t highest = place;
+  const bool complete = hosts_[host].arriving.add(source_host, part.number, part.packets, place, highest);
+  if (alone_) {
+    SlowdownRecord::SizeClass& size = job.slowdowns.of(part.packets);
+    ++size.packets;
+    size.late += highest > place ? 1U : 0U;
+    size.farthest = std::max(size.farthest, highest - place);
+    if (complete) {
+      const auto unit = static_cast<Tick>(SlowdownRecord::kUnit);
+      const Tick ticks = alone_->ticks(source_host, first_host_ + host, part.packets, part.begun);
+      ++size.messages;
+      size.slowdowns.add(static_cast<std::uint64_t>((now - part.begun) * unit / ticks));
+    }
+  }
+  if (!complete) return kNoAlarm;
+  const TimePs latency = (now - part.begun) * quantum_ps_;
   if (!endless) {
     --open_work_.in_flight;
     --open_work_.expected;
     open_work_.last_progress = std::max(open_work_.last_progress, now);
   }
-  jobs_[hosts_[host].job].messages.add(latency);
+  job.messages.add(latency);
   ++record_.delivered;
   record_.latency_ps += latency;
   record_.latency_min_ps = std::min(record_.latency_min_ps, latency);
@@ -121,14 +140,14 @@ TaskMessage HostPrograms::seen_by(std::uint32_t other_host, const MessagePart& p
           .packets = part.packets};
 }
 
-const QueuedMessage& HostPrograms::begin_message(std::uint32_t host) {
+const QueuedMessage& HostPrograms::begin_message(std::uint32_t host, std::uint32_t number) {
   Host& sender = hosts_[host];
   const std::uint32_t index = sender.first;
   sender.sending = pool_[index];
   sender.first = pool_[index].next;
-  const MessagePart& part = sender.sending.part;
-  sender.queued_packets -= part.packets;
-  sender.queued_since -= part.packets * static_cast<std::uint64_t>(part.sent);
+  sender.sending.part.origin -= number;
+  sender.queued_packets -= sender.sending.packets;
+  sender.queued_since -= sender.sending.packets * static_cast<std::uint64_t>(sender.sending.sent);
   pool_[index].next = free_;
   free_ = index;
   return sender.sending;
@@ -152,9 +171,8 @@ Tick HostPrograms::paced(std::uint32_t host, std::uint64_t number, Tick ready) c
   return (trial_ps + quantum_ps_ - 1) / quantum_ps_;
 }
 
-std::uint32_t HostPrograms::send(std::uint32_t task, std::uint32_t packets, std::uint32_t tag, Lane lane,
-                                 Pace pace) {
-  assert(packets > 0);
+std::uint32_t HostPrograms::send(const MessagePiece& piece) {
+  assert(piece.packets > 0 && piece.before + piece.packets <= piece.of);
   Host& sender = hosts_[called_host_];
   std::uint32_t index = free_;
   if (index == kNil) {
@@ -163,15 +181,20 @@ std::uint32_t HostPrograms::send(std::uint32_t task, std::uint32_t packets, std:
   } else {
     free_ = pool_[index].next;
   }
+  const bool is_new = piece.number == MessagePiece::kNew;
+  const std::uint32_t number = is_new ? sender.messages++ : piece.number;
   pool_[index] = {
-      .destination = workload_.host_of(sender.job, task),
-      .part = {.number = sender.messages,
-               .tag = tag,
-               .packets = packets,
-               .policy = policies_[sender.job][static_cast<std::size_t>(lane)],
-               .lane = lane,
-               .sent = now_},
-      .pace = pace,
+      .destination = workload_.host_of(sender.job, piece.task),
+      .packets = piece.packets,
+      .part = {.number = number,
+               .tag = piece.tag,
+               .packets = piece.of,
+               .origin = piece.before,
+               .begun = piece.begun_ps / quantum_ps_,
+               .policy = policies_[sender.job][static_cast<std::size_t>(piece.lane)],
+               .lane = piece.lane},
+      .sent = now_,
+      .pace = piece.pace,
   };
   if (sender.first == kNil) {
     sender.first = index;
@@ -179,19 +202,20 @@ std::uint32_t HostPrograms::send(std::uint32_t task, std::uint32_t packets, std:
     pool_[sender.last].next = index;
   }
   sender.last = index;
-  sender.queued_packets += packets;
-  sender.queued_since += packets * static_cast<std::uint64_t>(now_);
+  sender.queued_packets += piece.packets;
+  sender.queued_since += piece.packets * static_cast<std::uint64_t>(now_);
+  if (!sender.endless) ++open_work_.leaving;
+  if (!is_new) return number;
+  ++record_.sent;
   if (!sender.endless) {
     ++open_work_.in_flight;
-    ++open_work_.leaving;
     if (const std::uint32_t to = pool_[index].destination; to - first_host_ < hosts_.size()) {
       ++open_work_.expected;
     } else {
       open_work_.sent_elsewhere.push_back(to);
     }
   }
-  ++record_.sent;
-  return sender.messages++;
+  return number;
 }
 
 void HostPrograms::wake_at(TimePs when_ps) {
@@ -206,7 +230,10 @@ void HostPrograms::record(std::uint32_t operation, TimePs took_ps) {
 void HostPrograms::reset_records() {
   record_.clear();
   operations_.assign(operations_.size(), {});
-  for (JobRecord& job : jobs_) job.messages = {};
+  for (JobRecord& job : jobs_) {
+    job.messages = {};
+    job.slowdowns = {};
+  }
 }
 
 void HostPrograms::archive(Archive& archive) {

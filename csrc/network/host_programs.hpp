@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,17 +12,20 @@
 #include "network/message_table.hpp"
 #include "network/open_work.hpp"
 #include "network/packet_store.hpp"
+#include "network/zero_load_message.hpp"
 #include "traffic/workload.hpp"
 
 namespace dragonfly {
 
-// A message in a source queue.
+// A message in a source queue, or a piece of it.
 struct QueuedMessage {
   std::uint32_t destination = 0;  // host
+  std::uint32_t packets = 0;      // packets of the piece
   MessagePart part{};             // copied to each of its packets
+  Tick sent = 0;                  // given to the source queue
   std::uint32_t next = kNil;      // message behind this one in the queue
   Pace pace = Pace::kHost;
-  void archive(Archive& archive) { archive(destination, part, next, pace); }
+  void archive(Archive& archive) { archive(destination, packets, part, sent, next, pace); }
 };
 
 // Hosts are numbered within the partition; only the partition calls these functions.
@@ -29,9 +33,10 @@ class HostPrograms final : private TaskPort {
  public:
   static constexpr Tick kNoAlarm = kNever;
 
-  // `packet_ps`: time of a packet on a host's link; `seed`: of the run, for pacing.
+  // `packet_ps`: time of a packet on a host's link; `seed`: of the run, for pacing; `alone`: if slowdowns are
+  // recorded.
   HostPrograms(const Workload& workload, std::uint32_t first_host, std::uint32_t num_hosts, TimePs quantum_ps,
-               TimePs packet_ps, std::uint64_t seed);
+               TimePs packet_ps, std::uint64_t seed, std::optional<ZeroLoadMessage> alone);
 
   // Memory per host, without that of the tasks.
   [[nodiscard]] static std::uint64_t host_bytes() noexcept { return sizeof(Host) + sizeof(QueuedMessage); }
@@ -42,7 +47,9 @@ class HostPrograms final : private TaskPort {
   // start(): at time 0, whenever its job starts.
   Tick start(std::uint32_t host);
   Tick wake(std::uint32_t host, Tick now);
-  Tick deliver(std::uint32_t host, std::uint32_t source_host, const MessagePart& part, Tick now);
+  // `number`: of the packet at its host.
+  Tick deliver(std::uint32_t host, std::uint32_t source_host, std::uint32_t number, const MessagePart& part,
+               Tick now);
   Tick left_source_queue(std::uint32_t host, Tick now);
   // Stops all programs: they are no longer called; messages already sent stay sent.
   void stop() noexcept { stopped_ = true; }
@@ -50,9 +57,9 @@ class HostPrograms final : private TaskPort {
   // Sets the policies that route a job's packets from now on, packets that wait in source queues included.
   void set_job_policies(std::uint32_t job, const JobPolicies& policies);
 
-  // Removes the first message from the source queue, to be sent packet by packet. Precondition: the queue is
-  // not empty.
-  const QueuedMessage& begin_message(std::uint32_t host);
+  // Removes the first message from the source queue, to be sent packet by packet; `number`: of its first
+  // packet at its host. Precondition: the queue is not empty.
+  const QueuedMessage& begin_message(std::uint32_t host, std::uint32_t number);
   [[nodiscard]] const MessagePart& being_sent(std::uint32_t host) const noexcept {
     return hosts_[host].sending.part;
   }
@@ -73,7 +80,7 @@ class HostPrograms final : private TaskPort {
   template <class Visit>
   void for_each_queued(std::uint32_t host, Visit visit) const {
     for (std::uint32_t i = hosts_[host].first; i != kNil; i = pool_[i].next) {
-      if (!visit(pool_[i].part.packets, pool_[i].part.sent)) return;
+      if (!visit(pool_[i].packets, pool_[i].sent)) return;
     }
   }
   [[nodiscard]] bool is_paced(std::uint32_t host) const noexcept {
@@ -115,8 +122,7 @@ class HostPrograms final : private TaskPort {
 
   [[nodiscard]] TimePs now_ps() const override { return now_ * quantum_ps_; }
   [[nodiscard]] TimePs packet_ps() const override { return packet_ps_; }
-  std::uint32_t send(std::uint32_t task, std::uint32_t packets, std::uint32_t tag, Lane lane,
-                     Pace pace) override;
+  std::uint32_t send(const MessagePiece& piece) override;
   void wake_at(TimePs when_ps) override;
   void record(std::uint32_t operation, TimePs took_ps) override;
 
@@ -125,6 +131,7 @@ class HostPrograms final : private TaskPort {
   const TimePs quantum_ps_;
   const TimePs packet_ps_;
   const std::uint64_t seed_;
+  const std::optional<ZeroLoadMessage> alone_;
   std::vector<SendInterval> interval_;  // [job]
   std::vector<JobPolicies> policies_;   // [job]
   std::vector<Host> hosts_;

@@ -84,10 +84,10 @@ HostId drawn_destination(State& s, std::uint32_t host, const SourceCursor& curso
 
 bool begin_message(State& s, std::uint32_t host, HostSender& sender) {
   if (s.programs->queued_packets(host) == 0) return false;
-  const QueuedMessage& message = s.programs->begin_message(host);
+  const QueuedMessage& message = s.programs->begin_message(host, static_cast<std::uint32_t>(sender.number));
   sender.destination = HostId{message.destination};
-  sender.left = message.part.packets;
-  sender.cursor.time_ps = s.plan.to_ps(message.part.sent);
+  sender.left = message.packets;
+  sender.cursor.time_ps = s.plan.to_ps(message.sent);
   return true;
 }
 
@@ -186,9 +186,10 @@ void send_from_host(State& s, std::uint32_t host, HostSender& sender, Tick now) 
 void hand_over(State& s, std::uint32_t index, Tick now) {
   const MessagePart part = s.store.messages[index];
   const std::uint32_t source = s.store.packets[index].source_host;
+  const std::uint32_t number = s.store.packets[index].number;
   const std::uint32_t host = s.store.packets[index].destination_host - s.first_host;
   deliver(s, index, now);
-  if (part.packets > 0) heed(s, host, s.programs->deliver(host, source, part, now), now);
+  if (part.packets > 0) heed(s, host, s.programs->deliver(host, source, number, part, now), now);
 }
 
 // The queue of a host without a program and without a limit: counting continues where the last call ended.
@@ -299,9 +300,10 @@ void build_hosts(State& s) {
     s.backlog.resize(s.num_hosts);
   }
   if (plan.workload != nullptr) {
-    s.programs =
-        std::make_unique<HostPrograms>(*plan.workload, s.first_host, s.num_hosts, s.timing.quantum_ps,
-                                       plan.links[0].packet_ps, plan.options.seed);
+    s.programs = std::make_unique<HostPrograms>(
+        *plan.workload, s.first_host, s.num_hosts, s.timing.quantum_ps, plan.links[0].packet_ps,
+        plan.options.seed,
+        plan.options.record.message_slowdown ? std::optional{ZeroLoadMessage{plan}} : std::nullopt);
   }
   for (std::uint32_t host = 0; host < s.num_hosts; ++host) {
     HostSender& sender = s.hosts[host];

@@ -5,11 +5,12 @@
 #include <cstdint>
 
 #include "core/histogram.hpp"
+#include "network/slowdown_record.hpp"
 
 namespace dragonfly {
 
 struct MessageRecord {
-  std::uint64_t sent = 0;       // given to a source queue
+  std::uint64_t sent = 0;       // begun: given to a source queue, at least in part
   std::uint64_t delivered = 0;  // complete at their destination
   std::int64_t latency_ps = 0;  // sum of the times between the two
   std::int64_t latency_min_ps = INT64_MAX;
@@ -59,15 +60,17 @@ struct JobRecord {
   std::uint32_t unfinished = 0;  // tasks
   std::int64_t last_end = 0;     // time at which the last task finished so far
   std::uint64_t packets_delivered = 0;
-  OperationRecord messages;  // messages since the last reset, from entering the source queue to the last bit
+  OperationRecord messages;  // messages since the last reset, from their begin to the last bit
+  SlowdownRecord slowdowns;  // since the last reset, if they are recorded
 
-  void merge(const JobRecord& other) noexcept {
+  void merge(const JobRecord& other) {
     unfinished += other.unfinished;
     last_end = std::max(last_end, other.last_end);
     packets_delivered += other.packets_delivered;
     messages.merge(other.messages);
+    slowdowns.merge(other.slowdowns);
   }
-  void archive(Archive& archive) { archive(unfinished, last_end, packets_delivered, messages); }
+  void archive(Archive& archive) { archive(unfinished, last_end, packets_delivered, messages, slowdowns); }
 };
 
 }  // namespace dragonfly

@@ -1,6 +1,7 @@
 // Messages of several packets that have reached a host in part.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <vector>
@@ -14,8 +15,10 @@ namespace dragonfly {
 class MessageTable {
  public:
   // Counts a packet of a message of `packets`; returns whether the message is complete now, and removes it
-  // then.
-  bool add(std::uint32_t sender, std::uint32_t number, std::uint32_t packets) {
+  // then. `highest`: the last place in the message of the packets that have come, which `place` may raise.
+  bool add(std::uint32_t sender, std::uint32_t number, std::uint32_t packets, std::uint32_t place,
+           std::uint32_t& highest) {
+    highest = place;
     if (packets == 1) return true;
     if (2 * (used_ + 1) > slots_.size()) grow();
     const std::uint64_t key = std::uint64_t{sender} << 32 | number;
@@ -24,6 +27,7 @@ class MessageTable {
       slots_[at].key = key;
       ++used_;
     }
+    highest = slots_[at].highest = std::max(slots_[at].highest, place);
     if (++slots_[at].arrived < packets) return false;
     remove(at);
     return true;
@@ -41,7 +45,8 @@ class MessageTable {
   struct Slot {
     std::uint64_t key = 0;
     std::uint32_t arrived = 0;  // 0: empty
-    void archive(Archive& archive) { archive(key, arrived); }
+    std::uint32_t highest = 0;
+    void archive(Archive& archive) { archive(key, arrived, highest); }
   };
 
   [[nodiscard]] std::size_t mask() const noexcept { return slots_.size() - 1; }

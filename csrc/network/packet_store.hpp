@@ -33,10 +33,11 @@ struct MessagePart {
   std::uint32_t number = 0;   // k-th message of its source host
   std::uint32_t tag = 0;      // the sender's
   std::uint32_t packets = 0;  // packets of the whole message; 0: from an open-loop source, never complete
+  std::uint32_t origin = 0;   // the packet's place in the message less its number at its host, modulo 2^32
+  Tick begun = 0;             // the sender began to send the message
   std::uint8_t policy = 0;    // index of its policy in Deciders::policies
   Lane lane{};                // index into Job::policies of its job
-  Tick sent = 0;              // given to the source queue
-  void archive(Archive& archive) { archive(number, tag, packets, policy, lane, sent); }
+  void archive(Archive& archive) { archive(number, tag, packets, origin, begun, policy, lane); }
 };
 
 // A packet's next hop, if it is decided before the packet is at the head of its buffer, and the time of the

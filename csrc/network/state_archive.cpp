@@ -47,7 +47,7 @@ static_assert(sizeof(DeliveryRecord) == 280);
 static_assert(sizeof(HostSender) == 88);
 static_assert(sizeof(PartitionMessages) == 288);
 static_assert(sizeof(PendingDecisions) == 576);
-static_assert(sizeof(HostPrograms) == 344);
+static_assert(sizeof(HostPrograms) == 360);
 static_assert(sizeof(PartitionTrackers) == 192);
 static_assert(sizeof(Network) == 240);
 #endif

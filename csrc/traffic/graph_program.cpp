@@ -1,5 +1,5 @@
-// The state of a rank is a counter per operation: of the operations that it still comes after, and of the
-// packets that a receive still lacks. Operations that can start at one time do so in the order of their
+// The state of a rank is a counter per operation, of the operations that it still comes after, and whether
+// the message of a receive has come. Operations that can start at one time do so in the order of their
 // numbers. So what a rank does depends on the graph and on the times at which its messages come and leave.
 #include "traffic/graph_program.hpp"
 
@@ -25,7 +25,7 @@ constexpr std::uint32_t kIteration = 0;  // measured
 struct Plan {
   std::shared_ptr<const Graph> graph;
   GraphRun run;
-  std::vector<std::uint32_t> pieces;  // [rank]: pieces of all messages that it sends in a repetition
+  std::vector<std::uint32_t> sends;  // [rank]: messages that it sends in a repetition
 
   [[nodiscard]] std::uint32_t packets(const Node& message) const noexcept {
     return packets_of(message.amount, run.packet_bytes);
@@ -51,7 +51,7 @@ class GraphTask final : public Task {
         rank_{rank},
         nodes_{graph_.nodes(rank)},
         left_(nodes_.size()),
-        lacking_(nodes_.size()),
+        arrived_(nodes_.size()),
         streams_(graph_.num_streams(rank)),
         began_(graph_.operations().size()),
         finished_{graph_.is_idle(rank)} {}
@@ -63,14 +63,14 @@ class GraphTask final : public Task {
   }
   void received(TaskPort& port, const TaskMessage& message) override {
     // A rank begins a repetition after all its messages of the one before have left.
-    const std::uint32_t repetition = message.number / plan_.pieces[message.task];
+    const std::uint32_t repetition = message.number / plan_.sends[message.task];
     if (repetition != repetition_) {
-      const Early early{repetition, message.tag, message.packets};
+      const Early early{repetition, message.tag};
       early_.insert(std::ranges::upper_bound(early_, repetition, {}, &Early::repetition), early);
       return;
     }
-    lacking_[message.tag] -= message.packets;
-    if (lacking_[message.tag] > 0 || left_[message.tag] > 0) return;
+    arrived_[message.tag] = 1;
+    if (left_[message.tag] > 0) return;
     end(message.tag);
     proceed(port);
   }
@@ -101,7 +101,7 @@ class GraphTask final : public Task {
 
   void archive(Archive& archive) override {
     archive.fixed(left_);
-    archive.fixed(lacking_);
+    archive.fixed(arrived_);
     archive.fixed(streams_);
     archive.fixed(began_);
     archive(early_, open_, turn_, queued_, num_queued_, num_open_, repetition_, repetition_began_, any_began_,
@@ -111,7 +111,7 @@ class GraphTask final : public Task {
   [[nodiscard]] std::string waits_for() const override {
     const std::string repetition = " (repetition " + std::to_string(repetition_) + ", operation ";
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      if (nodes_[i].kind != Node::Kind::kReceive || left_[i] > 0 || lacking_[i] == 0) continue;
+      if (nodes_[i].kind != Node::Kind::kReceive || left_[i] > 0 || arrived_[i] != 0) continue;
       return graph_.label_of(nodes_[i]) + " from rank " + std::to_string(nodes_[i].partner) + repetition +
              std::to_string(i) + ")";
     }
@@ -125,15 +125,16 @@ class GraphTask final : public Task {
  private:
   struct OpenSend {
     std::uint32_t operation = 0;
-    std::uint32_t packets = 0;  // still to be put into the source queue
+    TimePs began = 0;
     bool is_behind = false;     // another one of its channel
-    void archive(Archive& archive) { archive(operation, packets, is_behind); }
+    std::uint32_t packets = 0;  // packets that are in the source queue or have left it
+    std::uint32_t number = MessagePiece::kNew;
+    void archive(Archive& archive) { archive(operation, began, is_behind, packets, number); }
   };
-  struct Early {  // packets of a repetition that the rank has not begun
+  struct Early {  // a message of a repetition that the rank has not begun
     std::uint32_t repetition = 0;
     std::uint32_t operation = 0;
-    std::uint32_t packets = 0;
-    void archive(Archive& archive) { archive(repetition, operation, packets); }
+    void archive(Archive& archive) { archive(repetition, operation); }
   };
   struct Stream {
     std::uint32_t operation = kNone;  // the computation that it executes
@@ -148,13 +149,11 @@ class GraphTask final : public Task {
     for (std::uint32_t i = 0; i < num_open_; ++i) {
       const Node& node = nodes_[i];
       left_[i] = node.needs;
-      if (node.kind == Node::Kind::kReceive)
-        lacking_[i] = plan_.packets(graph_.nodes(node.partner)[node.match]);
+      arrived_[i] = 0;
       if (node.needs == 0) ready_.push_back(i);  // ascending, which is a heap
     }
     const auto due = std::ranges::upper_bound(early_, repetition_, {}, &Early::repetition);
-    std::for_each(early_.begin(), due,
-                  [this](const Early& early) { lacking_[early.operation] -= early.packets; });
+    std::for_each(early_.begin(), due, [this](const Early& early) { arrived_[early.operation] = 1; });
     early_.erase(early_.begin(), due);
   }
 
@@ -191,12 +190,12 @@ class GraphTask final : public Task {
     switch (node.kind) {
       case Node::Kind::kSend:
       case Node::Kind::kSendAllToAll:
-        open_.push_back(
-            {operation, plan_.packets(node),
-             std::ranges::any_of(open_, [&](const OpenSend& open) { return is_of_channel(open, node); })});
+        open_.push_back({operation, now, std::ranges::any_of(open_, [&](const OpenSend& open) {
+                           return is_of_channel(open, node);
+                         })});
         return;
       case Node::Kind::kReceive:
-        if (lacking_[operation] == 0) end(operation);
+        if (arrived_[operation] != 0) end(operation);
         return;
       case Node::Kind::kCompute: {
         Stream& stream = streams_[node.stream];
@@ -259,12 +258,20 @@ class GraphTask final : public Task {
         continue;
       }
       const Node& node = nodes_[send.operation];
-      const std::uint32_t packets = std::min(send.packets, plan_.run.piece_packets);
-      const bool all_to_all = node.kind == Node::Kind::kSendAllToAll;
-      port.send(node.partner, packets, node.match, all_to_all ? Lane::kAllToAll : Lane::kUsual);
-      send.packets -= packets;
-      queued_[num_queued_++] = send.packets > 0 ? kNone : send.operation;
-      if (send.packets > 0) {
+      const std::uint32_t all = plan_.packets(node);
+      const std::uint32_t packets = std::min(all - send.packets, plan_.run.piece_packets);
+      send.number =
+          port.send({.task = node.partner,
+                     .packets = packets,
+                     .tag = node.match,
+                     .lane = node.kind == Node::Kind::kSendAllToAll ? Lane::kAllToAll : Lane::kUsual,
+                     .number = send.number,
+                     .before = send.packets,
+                     .of = all,
+                     .begun_ps = send.began});
+      send.packets += packets;
+      queued_[num_queued_++] = send.packets < all ? kNone : send.operation;
+      if (send.packets < all) {
         ++turn_;
         continue;
       }
@@ -279,14 +286,13 @@ class GraphTask final : public Task {
   const Graph& graph_;
   const std::uint32_t rank_;
   std::span<const Node> nodes_;
-  std::vector<std::uint32_t> left_;     // [operation], operations that it still comes after
-  std::vector<std::uint32_t> lacking_;  // [operation], packets of a receive
-  std::vector<std::uint32_t> ready_;    // a heap of operations; empty between calls
-  std::vector<Early> early_;            // early messages by repetition
+  std::vector<std::uint32_t> left_;    // [operation], operations that it still comes after
+  std::vector<std::uint8_t> arrived_;  // [operation], whether the message of a receive has come
+  std::vector<std::uint32_t> ready_;   // a heap of operations; empty between calls
+  std::vector<Early> early_;           // early messages by repetition
   std::vector<Stream> streams_;
   std::vector<OpenSend> open_;
-  std::vector<std::uint32_t> behind_;  // sends whose channel has an open send
-  std::uint64_t turn_ = 0;             // turn of the open sends
+  std::uint64_t turn_ = 0;  // turn of the open sends
   std::array<std::uint32_t, kAhead>
       queued_{};  // [piece in the source queue]: its send, if it is the last piece
   std::uint32_t num_queued_ = 0;
@@ -312,7 +318,7 @@ class GraphProgram final : public Program {
   }
   [[nodiscard]] std::uint64_t task_bytes() const override {
     const Graph& graph = *plan_.graph;
-    constexpr std::uint64_t kPerOperation = 2 * sizeof(std::uint32_t);
+    constexpr std::uint64_t kPerOperation = sizeof(std::uint32_t) + sizeof(std::uint8_t);
     return sizeof(GraphTask) + (graph.num_nodes() * kPerOperation + graph.bytes()) / graph.num_ranks();
   }
   [[nodiscard]] std::uint32_t num_operations() const override {
@@ -327,13 +333,10 @@ class GraphProgram final : public Program {
 }  // namespace
 
 ProgramPtr make_graph_program(std::shared_ptr<const Graph> graph, const GraphRun& run) {
-  Plan plan{.graph = std::move(graph), .run = run, .pieces = {}};
+  Plan plan{.graph = std::move(graph), .run = run, .sends = {}};
   for (std::uint32_t rank = 0; rank < plan.graph->num_ranks(); ++rank) {
-    std::uint32_t pieces = 0;
-    for (const Node& node : plan.graph->nodes(rank)) {
-      if (node.is_send()) pieces += (plan.packets(node) + run.piece_packets - 1) / run.piece_packets;
-    }
-    plan.pieces.push_back(pieces);
+    plan.sends.push_back(
+        static_cast<std::uint32_t>(std::ranges::count_if(plan.graph->nodes(rank), &Node::is_send)));
   }
   return std::make_shared<GraphProgram>(std::move(plan));
 }

@@ -43,6 +43,21 @@ inline constexpr std::size_t kLanes = 2;
 // packet before it by a flit time, as signals do.
 enum class Pace : std::uint8_t { kHost, kAtOnce };
 
+// A piece of a message: packets that go to the source queue together.
+struct MessagePiece {
+  static constexpr std::uint32_t kNew = 0xffff'ffffU;
+
+  std::uint32_t task = 0;  // the receiver
+  std::uint32_t packets = 1;
+  std::uint32_t tag = 0;
+  Lane lane = Lane::kUsual;
+  Pace pace = Pace::kHost;
+  std::uint32_t number = kNew;  // number of the message; kNew: its first piece
+  std::uint32_t before = 0;     // packets of earlier pieces
+  std::uint32_t of = 0;         // packets of the whole message
+  TimePs begun_ps = 0;          // the task began to send the message
+};
+
 // The actions of a task while it is called.
 class TaskPort {
  public:
@@ -56,8 +71,18 @@ class TaskPort {
   [[nodiscard]] virtual TimePs packet_ps() const = 0;
   // Puts a message at the end of the host's source queue; returns its number. Messages of a host leave one
   // after the other. Precondition: packets > 0.
-  virtual std::uint32_t send(std::uint32_t task, std::uint32_t packets, std::uint32_t tag,
-                             Lane lane = Lane::kUsual, Pace pace = Pace::kHost) = 0;
+  std::uint32_t send(std::uint32_t task, std::uint32_t packets, std::uint32_t tag, Lane lane = Lane::kUsual,
+                     Pace pace = Pace::kHost) {
+    return send(MessagePiece{.task = task,
+                             .packets = packets,
+                             .tag = tag,
+                             .lane = lane,
+                             .pace = pace,
+                             .of = packets,
+                             .begun_ps = now_ps()});
+  }
+  // Puts a piece there, in the same way; sent() is called for each piece, received() for whole messages.
+  virtual std::uint32_t send(const MessagePiece& piece) = 0;
   // Sets the one alarm of the task, in place of any that is set: wake() at the first tick of the clock loop
   // at or after `when_ps` and after now.
   virtual void wake_at(TimePs when_ps) = 0;
@@ -76,7 +101,7 @@ class Task {
   virtual void start(TaskPort& port) = 0;
   virtual void received(TaskPort& /*port*/, const TaskMessage& /*message*/) {}
   virtual void wake(TaskPort& /*port*/) {}
-  virtual void sent(TaskPort& /*port*/, const TaskMessage& /*message*/) {}
+  virtual void sent(TaskPort& /*port*/, const TaskMessage& /*message*/) {}  // a message, or a piece
 
   // Whether the task has done all its work. Read after every call of the task.
   [[nodiscard]] virtual bool finished() const = 0;

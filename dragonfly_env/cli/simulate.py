@@ -23,6 +23,7 @@ from dragonfly_env.cli.comparison import note_long, note_short_warmup
 from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.config.rows import MACHINE, TIME
 from dragonfly_env.metrics.jobs import JobMetrics
+from dragonfly_env.metrics.slowdowns import SlowdownTable
 from dragonfly_env.metrics.stationarity import (
     OFFERED_WITHIN,
     SATURATED_BELOW,
@@ -32,6 +33,7 @@ from dragonfly_env.metrics.stationarity import (
 from dragonfly_env.sweeps.scenario import DEFAULT_LOAD, LONGEST_NS, Scenario
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
 
     from dragonfly_env.sweeps.measure import Runnable
@@ -150,7 +152,11 @@ def simulate(
         simulation, metrics, provenance = simulate_run(
             run, to_completion=to_completion, progress=lambda done: bar.update(task, completed=done)
         )
-    of_jobs = {"jobs": [one.to_dict() for one in metrics.jobs]} if metrics.jobs else {}
+    of_jobs: dict[str, Any] = {"jobs": [one.to_dict() for one in metrics.jobs]} if metrics.jobs else {}
+    if metrics.slowdowns is not None:
+        of_jobs["slowdowns"] = {
+            name: list(map(_plain, one)) for name, one in metrics.slowdowns.to_dict().items()
+        }
     text = json.dumps({"results": metrics.to_dict(), **of_jobs, **provenance}, indent=2, allow_nan=False)
     if as_json:
         show(text)
@@ -158,6 +164,8 @@ def simulate(
         show(_table(run, metrics.to_dict()))
         if metrics.jobs:
             show(_job_table(metrics.jobs))
+        if metrics.slowdowns is not None:
+            show(_slowdown_table(metrics.slowdowns))
         if (speed := provenance["packet_hops_per_cpu_s"]) is not None:
             seconds = provenance["measured_cpu_seconds"]
             speed_text = f"{speed / 1e6:.2f} million packet-hops per CPU-second ({seconds:.2f} s measured)"
@@ -316,6 +324,38 @@ def _job_table(jobs: Sequence[JobMetrics]) -> RenderableType:
             times = (_number(one.mean_ns / 1000), _number(one.max_ns / 1000))
             table.add_row(f"   {name}", *[""] * 4, f"{one.count:,}", *times)
     return table
+
+
+def _slowdown_table(slowdowns: SlowdownTable) -> RenderableType:
+    """Table of messages by size, and a line on the order of their packets."""
+    table = Table(box=box.SIMPLE_HEAD)
+    for heading in (
+        "packets of messages, from",
+        "messages",
+        "slowdown, p50",
+        "slowdown, p99",
+        "late packets",
+    ):
+        table.add_column(heading, justify="right")
+    columns = (
+        *(slowdowns.packets, slowdowns.messages, slowdowns.slowdown_p50, slowdowns.slowdown_p99),
+        slowdowns.late_packets,
+    )
+    for packets, messages, median, high, late in zip(*columns, strict=True):
+        table.add_row(f"{packets:,}", f"{messages:,}", f"{median:.2f}", f"{high:.2f}", f"{late:,}")
+    return Group(
+        table,
+        Text(
+            f"{slowdowns.reordered_fraction:.2%} of the packets came after a later packet of their message, "
+            f"at most {slowdowns.reordering_distance:,} packets",
+            style="dim",
+        ),
+    )
+
+
+def _plain(value: np.generic) -> int | float | None:
+    number = value.item()
+    return None if math.isnan(number) else number
 
 
 def _number(value: float) -> str:

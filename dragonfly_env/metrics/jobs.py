@@ -11,6 +11,7 @@ from dragonfly_env.checks.values import PS_PER_NS
 from dragonfly_env.metrics.counters import Counters
 from dragonfly_env.metrics.operations import ANY_OPERATION, ITERATION, JobInfo, OperationTotals
 from dragonfly_env.metrics.ports import PortTable
+from dragonfly_env.metrics.slowdowns import SlowdownTable
 from dragonfly_env.metrics.tables import known
 
 __all__ = ["JobInfo", "JobMetrics", "OperationMetrics"]
@@ -66,7 +67,9 @@ class JobMetrics:
     iterations: OperationMetrics
     """Whole iterations: of each rank from the begin to the end of its list."""
     messages: OperationMetrics
-    """Its messages, from the entry into the source queue to the arrival of the last bit: those of the window."""
+    """Its messages, from the begin of the send to the arrival of the last bit: those of the window."""
+    slowdowns: SlowdownTable | None = dataclasses.field(repr=False, compare=False)
+    """Its messages by size, with ``SimulationConfig.message_slowdown``."""
     number: int = dataclasses.field(repr=False)
     """Its place among the jobs of the run."""
     counters: Counters = dataclasses.field(repr=False, compare=False)
@@ -100,6 +103,7 @@ class JobMetrics:
             packets_delivered=int(row["packets_delivered"]),
             iterations=by_name.pop(ITERATION, OperationMetrics(0, 0, 0)),
             messages=OperationMetrics(*map(int, row["messages"])),
+            slowdowns=SlowdownTable.of([row]),
             number=number,
             counters=counters,
             operations_total_ps=sum(one.total_ps for one in by_name.values())

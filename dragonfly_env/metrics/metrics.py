@@ -22,6 +22,7 @@ from dragonfly_env.metrics.messages import MessageMetrics, percentile_ps
 from dragonfly_env.metrics.operations import JobInfo
 from dragonfly_env.metrics.ports import PortTable, PortTotals
 from dragonfly_env.metrics.series import in_bins
+from dragonfly_env.metrics.slowdowns import SlowdownTable
 from dragonfly_env.metrics.stationarity import (
     OFFERED_WITHIN,
     Arrivals,
@@ -201,6 +202,8 @@ class Metrics:
     """Metrics of each of ``SimulationConfig.jobs``, in their order."""
     messages: MessageMetrics | None = None
     """Messages of closed-loop traffic; None for open-loop traffic, whose messages are not put together again."""
+    slowdowns: SlowdownTable | None = None
+    """Messages of all jobs by size, with ``SimulationConfig.message_slowdown``."""
 
     @classmethod
     def from_statistics(
@@ -239,6 +242,7 @@ class Metrics:
         fields["counters"] = Counters.from_statistics(statistics, topology, network, jobs)
         fields["jobs"] = JobMetrics.of(jobs, statistics, fields["counters"])
         fields["messages"] = MessageMetrics.from_statistics(statistics)
+        fields["slowdowns"] = SlowdownTable.of(statistics.get("jobs", ()))
         buckets = read_only(statistics["latency_bucket_ps"], np.float64)
         fields |= {"middle": middle, "arrivals": arrivals}
         return cls(topology=topology, network=network, latency_bucket_ps=buckets, **fields)

@@ -87,7 +87,7 @@ class JobTotals:
     iterations: OperationTotals
     """Whole iterations, of each rank."""
     messages: OperationTotals
-    """Messages, from the entry into the source queue to the arrival of the last bit."""
+    """Messages, from the begin of the send to the arrival of the last bit."""
 
     @classmethod
     def of(cls, info: JobInfo, row: Mapping[str, Any]) -> JobTotals:

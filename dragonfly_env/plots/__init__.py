@@ -23,6 +23,7 @@ from dragonfly_env.plots.links import global_links_figure, ports_figure
 from dragonfly_env.plots.loads import load_figure
 from dragonfly_env.plots.page import write_page
 from dragonfly_env.plots.series import series_figure
+from dragonfly_env.plots.slowdowns import has_slowdowns, slowdown_figure
 from dragonfly_env.plots.style import FORMATS, add_title, conditions, plain, save
 from dragonfly_env.sweeps.results import Results
 from dragonfly_env.sweeps.summary import has_jobs
@@ -49,6 +50,7 @@ FIGURES: dict[str, tuple[str, Callable[[Results, float | None], Figure]]] = {
     ),
     "global-links": ("Utilisation of the links between groups", global_links_figure),
     "jobs": ("Jobs: run time, MPI share and operations, quartiles over placements and seeds", job_figure),
+    "slowdowns": ("Messages of jobs: latency over that of the message alone, by size", slowdown_figure),
     "ports": ("Utilisation of the ports of a router, mean over groups", ports_figure),
 }
 """Every kind of figure: its name on the command line, what it shows, and what draws it (from results and a
@@ -82,7 +84,8 @@ def draw(
     Args:
         results: Runs.
         folder: Where the files go.
-        kinds: Names of `FIGURES`; empty for all that the results can show (``jobs`` only where there are jobs).
+        kinds: Names of `FIGURES`; empty for all that the results can show (``jobs`` only where there are jobs,
+            ``slowdowns`` only where these were recorded).
         load: For figures with room for one load only: that load, or None for the one where policies differ
             most.
         formats: Formats of the pictures.
@@ -117,8 +120,11 @@ def draw(
     written: list[Path] = []
     pictures: dict[str, Path] = {}
     skipped: dict[str, str] = {}
-    with_jobs = any(has_jobs(results, traffic) for traffic in results.traffic)
-    for kind in kinds or (kind for kind in FIGURES if kind != "jobs" or with_jobs):
+    shows = {
+        "jobs": any(has_jobs(results, traffic) for traffic in results.traffic),
+        "slowdowns": has_slowdowns(results),
+    }
+    for kind in kinds or (kind for kind in FIGURES if shows.get(kind, True)):
         caption, make = FIGURES[kind]
         try:
             figure = make(shown, load)

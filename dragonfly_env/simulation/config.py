@@ -230,6 +230,12 @@ class RunSettings(Record):
         doc="Whether to record latency by source host (24 bytes a host and partition).",
         core="host_latency",
     )
+    message_slowdown: bool = boolean(
+        False,
+        doc="Whether to record slowdowns and reordering of the messages of programs, by size.",
+        core="message_slowdown",
+        flags=(Flag("--message-slowdown", "Record slowdowns of messages of jobs by size.", MACHINE, ""),),
+    )
     watchdog_ns: float = time_ns(
         1_000_000.0, 1_000.0, doc="Time without any progress after which DeadlockError is raised."
     )

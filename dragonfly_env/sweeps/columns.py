@@ -182,6 +182,13 @@ _MORE = _columns(
     jobs | text | | Jobs with hosts, times and operations, as JSON.
     job_run_time_ns | numbers | ns | Run time of each job.
     job_mpi_share | numbers | of the run time | Share of its run time that each job spent in MPI operations.
+    slowdown_packets | integers | packets | Least packets of the messages in each class of sizes, a power of two.
+    slowdown_messages | integers | messages | Complete messages of programs in each class.
+    slowdown_p50 | numbers | | Median over the class of a message's latency over its time alone in the network.
+    slowdown_p99 | numbers | | 99th percentile of this slowdown in each class.
+    slowdown_late_packets | integers | packets | Packets that came after a later packet of their message.
+    reordered_fraction | number | of packets | Share of the packets of programs that came so.
+    reordering_distance | integer | packets | Largest distance of such a packet to the last one before it.
     host_stall_ns | numbers, 32 bits | ns | Time in which each host lacked credits, with jobs and a log.
     nic_latency_ns | numbers, 32 bits | ns | Mean latencies of hosts in each window, with jobs and a log.
     """,

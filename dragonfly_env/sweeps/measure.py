@@ -241,6 +241,7 @@ def row_of(run: Run, metrics: Metrics, provenance: Mapping[str, Any]) -> dict[st
         **{f"latency_p{q}_ns": known(metrics.latency_percentile_ns(q)) for q in PERCENTILES},
         **(arrays_of(metrics) if run.arrays else {}),
         **jobs_columns(metrics, run.config.jobs),
+        **slowdown_columns(metrics),
         **{key: value for key, value in provenance.items() if key not in ("run_id", "seed", "configuration")},
         "configuration": json.dumps(run.configuration, sort_keys=True, ensure_ascii=False),
     }
@@ -373,6 +374,22 @@ def jobs_columns(metrics: Metrics, jobs: Sequence[Job | BackgroundMix] = ()) -> 
         "job_run_time_ns": np.array([job.run_time_ns for job in metrics.jobs]),
         "job_mpi_share": np.array([job.mpi_share for job in metrics.jobs]),
         "jobs": json.dumps(described),
+    }
+
+
+def slowdown_columns(metrics: Metrics) -> dict[str, Any]:
+    """Columns of `SlowdownTable`, and what it says of reordering; nothing without it."""
+    table = metrics.slowdowns
+    if table is None:
+        return {}
+    return {
+        "slowdown_packets": table.packets,
+        "slowdown_messages": table.messages,
+        "slowdown_p50": table.slowdown_p50,
+        "slowdown_p99": table.slowdown_p99,
+        "slowdown_late_packets": table.late_packets,
+        "reordered_fraction": known(table.reordered_fraction),
+        "reordering_distance": table.reordering_distance,
     }
 
 

@@ -79,6 +79,7 @@ PAGES = {
         "What [](../counters.md) explains: tiles, hosts and jobs, in windows, and their figures.",
         (
             ("dragonfly_env.metrics.counters", ("Counters", "CounterWindows", "HostTable")),
+            ("dragonfly_env.metrics.slowdowns", ("SlowdownTable",)),
             ("dragonfly_env.metrics.operations", ("JobTotals", "OperationTotals")),
             ("dragonfly_env.plots.tiles", ("tiles_figure", "counters_figure")),
         ),
