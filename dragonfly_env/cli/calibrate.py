@@ -16,7 +16,7 @@ from dragonfly_env.cli import options
 from dragonfly_env.cli.commands import Typed, option, rows
 from dragonfly_env.cli.console import note, show
 from dragonfly_env.config.rows import MACHINE, SYSTEM, TIME, TRAFFIC
-from dragonfly_env.jobs import Motif
+from dragonfly_env.jobs.program import PAPER_SHARES
 from dragonfly_env.simulation.config import SimulationConfig
 
 
@@ -90,7 +90,7 @@ def calibrate(
     table.add_column("gap (ns)", justify="right")
     table.add_column("MPI share", justify="right")
     rows = []
-    for program in programs or list(Motif.classes):
+    for program in programs or list(PAPER_SHARES):
         row = calibrate_gap(
             config, program, hosts, scale=scale, share=share, iterations=iterations, stands_for=stands_for
         )

@@ -7,14 +7,25 @@ applications (``dragonfly_env.jobs.programs``), closed-loop patterns, or functio
 
 from __future__ import annotations
 
-from dragonfly_env.jobs.collectives import allreduce, alltoallv, barrier, broadcast, reduce
+from dragonfly_env.jobs.collectives import (
+    allgather,
+    allreduce,
+    alltoallv,
+    barrier,
+    broadcast,
+    hierarchical_allreduce,
+    reduce,
+    reduce_scatter,
+    ring_allreduce,
+    tree_allreduce,
+)
 from dragonfly_env.jobs.goal import Goal
 from dragonfly_env.jobs.job import ENDLESS, Job
 from dragonfly_env.jobs.mix import BackgroundMix
 from dragonfly_env.jobs.operations import Operation, begin, compute, end, receive, send, silent_wait, wait
 from dragonfly_env.jobs.parse import parse_program
 from dragonfly_env.jobs.program import Motif, Program
-from dragonfly_env.jobs.programs import Hacc, Milc, MilcReorder, Nek5000, Qbox, Rayleigh
+from dragonfly_env.jobs.programs import Hacc, Llm, Milc, MilcReorder, Moe, Nek5000, Qbox, Rayleigh
 from dragonfly_env.jobs.recorded import RecordedProgram
 from dragonfly_env.jobs.replay import Replay
 
@@ -24,8 +35,10 @@ __all__ = [
     "Goal",
     "Hacc",
     "Job",
+    "Llm",
     "Milc",
     "MilcReorder",
+    "Moe",
     "Motif",
     "Nek5000",
     "Operation",
@@ -34,6 +47,7 @@ __all__ = [
     "Rayleigh",
     "RecordedProgram",
     "Replay",
+    "allgather",
     "allreduce",
     "alltoallv",
     "barrier",
@@ -41,10 +55,14 @@ __all__ = [
     "broadcast",
     "compute",
     "end",
+    "hierarchical_allreduce",
     "parse_program",
     "receive",
     "reduce",
+    "reduce_scatter",
+    "ring_allreduce",
     "send",
     "silent_wait",
+    "tree_allreduce",
     "wait",
 ]

@@ -71,6 +71,137 @@ def allreduce(
     yield end(name)
 
 
+def reduce_scatter(
+    rank: int, members: Sequence[int], num_bytes: int, *, name: str = "reducescatter"
+) -> Iterator[Operation]:
+    """A reduction of which every member gets an equal part, around a ring in n - 1 steps.
+
+    Args:
+        rank: One of the members.
+        members: The ranks that take part: each sends to the next one.
+        num_bytes: Bytes that are reduced; a member sends (n - 1) / n of them.
+        name: Name of the operation in results.
+
+    Source: Patarasuk, Yuan, Bandwidth optimal all-reduce algorithms, JPDC 2009, section 4.
+
+    Example:
+        >>> operations = list(dfe.jobs.reduce_scatter(0, range(4), 4096))
+        >>> sum(one.amount for one in operations if one.kind == 0)
+        3072
+    """
+    yield begin(name)
+    yield from _around(rank, members, num_bytes, name, first=0)
+    yield end(name)
+
+
+def allgather(
+    rank: int, members: Sequence[int], num_bytes: int, *, name: str = "allgather"
+) -> Iterator[Operation]:
+    """Everyone has a part and gets all parts, around a ring in n - 1 steps.
+
+    Args:
+        rank: One of the members.
+        members: The ranks that take part: each sends to the next one.
+        num_bytes: Bytes of all parts together; a member sends (n - 1) / n of them.
+        name: Name of the operation in results.
+
+    Example:
+        >>> operations = list(dfe.jobs.allgather(0, range(4), 4096))
+        >>> sum(one.amount for one in operations if one.kind == 0)
+        3072
+    """
+    yield begin(name)
+    yield from _around(rank, members, num_bytes, name, first=1)
+    yield end(name)
+
+
+def ring_allreduce(
+    rank: int, members: Sequence[int], num_bytes: int, *, name: str = "allreduce"
+) -> Iterator[Operation]:
+    """``reduce_scatter``, then ``allgather``: the all-reduce of the fewest bytes, for large messages.
+
+    Args:
+        rank: One of the members.
+        members: The ranks that take part: each sends to the next one.
+        num_bytes: Bytes that are reduced; a member sends 2 (n - 1) / n of them.
+        name: Name of the operation in results.
+
+    Source: Patarasuk, Yuan, JPDC 2009, section 4.
+
+    Example:
+        >>> operations = list(dfe.jobs.ring_allreduce(0, range(4), 4096))
+        >>> sum(one.amount for one in operations if one.kind == 0)
+        6144
+    """
+    yield begin(name)
+    yield from _around(rank, members, num_bytes, name, first=0)
+    yield from _around(rank, members, num_bytes, name, first=1)
+    yield end(name)
+
+
+def tree_allreduce(
+    rank: int,
+    members: Sequence[int],
+    num_bytes: int,
+    *,
+    segment_bytes: int | None = None,
+    name: str = "allreduce",
+) -> Iterator[Operation]:
+    """``reduce`` to the first member, then ``broadcast`` from it, down the same binomial tree.
+
+    Args:
+        rank: One of the members.
+        members: The ranks that take part.
+        num_bytes: Bytes that are reduced.
+        segment_bytes: Size of a part that is sent alone; None: all at once.
+        name: Name of the operation in results.
+
+    Example:
+        >>> operations = list(dfe.jobs.tree_allreduce(3, range(4), 4096))
+        >>> sum(one.amount for one in operations if one.kind == 0)
+        4096
+    """
+    yield begin(name)
+    for tree in (reduce, broadcast):
+        yield from list(tree(rank, members, num_bytes, segment_bytes=segment_bytes, name=name))[1:-1]
+    yield end(name)
+
+
+def hierarchical_allreduce(
+    rank: int, members: Sequence[int], num_bytes: int, *, local: int, name: str = "allreduce"
+) -> Iterator[Operation]:
+    """Reduce-scatter among neighbours, all-reduce of the parts among those of the same place, all-gather.
+
+    Args:
+        rank: One of the members.
+        members: The ranks that take part; each ``local`` of them that follow each other are neighbours.
+        num_bytes: Bytes that are reduced.
+        local: Number of neighbours; it divides the number of members.
+        name: Name of the operation in results.
+
+    Source: Jia et al., Highly scalable deep learning training system, arXiv:1807.11205, section 3.3.
+
+    Example:
+        >>> operations = list(
+        ...     dfe.jobs.hierarchical_allreduce(0, range(4), 4096, local=2)
+        ... )
+        >>> sum(one.amount for one in operations if one.kind == 0)
+        6144
+    """
+    members, me = _members(rank, members)
+    if local < 1 or len(members) % local:
+        raise config_error("local", local, f"must divide the number of members, {len(members)}")
+    first = me - me % local
+    neighbors, alike = members[first : first + local], members[me % local :: local]
+    part = _parts(num_bytes, local)[(me + 1) % local]
+    yield begin(name)
+    yield from _around(rank, neighbors, num_bytes, name, first=0)
+    yield from _around(rank, alike, part, name, first=0)
+    yield from _around(rank, alike, part, name, first=1)
+    yield from _around(rank, neighbors, num_bytes, name, first=1)
+    yield end(name)
+
+
 def barrier(rank: int, members: Sequence[int]) -> Iterator[Operation]:
     """No rank goes on before all have come: an all-reduce of nothing.
 
@@ -186,6 +317,27 @@ def reduce(
             yield send(parent, size, name)
     yield silent_wait(name)
     yield end(name)
+
+
+def _around(
+    rank: int, members: Sequence[int], num_bytes: int, label: str, *, first: int
+) -> Iterator[Operation]:
+    """Steps around the ring: the i-th member first sends part i + ``first``, then what it has received. So a
+    reduce-scatter from part i on leaves it with part i + 1, from which an all-gather goes on.
+    """
+    members, me = _members(rank, members)
+    count = len(members)
+    parts = _parts(num_bytes, count)
+    for step in range(count - 1):
+        yield receive(members[me - 1], label=label)
+        yield send(members[(me + 1) % count], parts[(me + first - step) % count], label)
+        yield silent_wait(label)
+
+
+def _parts(num_bytes: int, count: int) -> list[int]:
+    """Parts of a message, as equal as whole bytes can be."""
+    whole, rest = divmod(num_bytes, count)
+    return [whole + (place < rest) for place in range(count)]
 
 
 def _members(rank: int, members: Sequence[int]) -> tuple[Sequence[int], int]:

@@ -56,7 +56,7 @@ def programs() -> tuple[str, ...]:
 
     Example:
         >>> dfe.programs()[:2]
-        ('hacc', 'milc')
+        ('hacc', 'llm')
     """
     return (*Motif.classes, *closed_loop_names())
 

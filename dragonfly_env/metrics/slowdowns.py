@@ -34,8 +34,8 @@ class SlowdownTable(Table):
         ...     topology="72", jobs=jobs, message_slowdown=True
         ... )
         >>> slowdowns = dfe.Simulation(config).run_to_completion().slowdowns
-        >>> bool(slowdowns.messages.sum() == 16 * 3 * 4), bool((slowdowns.slowdown_p50 >= 1).all())
-        (True, True)
+        >>> int(slowdowns.messages.sum()), float(min(slowdowns.slowdown_p50)) >= 1
+        (192, True)
     """
 
     packets: IntArray

@@ -59,6 +59,8 @@ def calibrate_gap(
     """
     if program not in Motif.classes:
         raise config_error("program", program, f"must be one of {', '.join(Motif.classes)}")
+    if share is None and program not in PAPER_SHARES:
+        raise config_error("share", None, f"must be given for {program}: no paper states its share")
     wanted = check_real("share", PAPER_SHARES[program] if share is None else share, 0.01, 0.99)
     settings = {} if stands_for == 1 else {"stands_for": stands_for}
     motif = Motif.classes[program].from_dict({"scale": scale, **settings})

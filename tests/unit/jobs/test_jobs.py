@@ -52,8 +52,10 @@ def test_a_job_has_a_run_time_and_its_operations_are_measured() -> None:
 
 @pytest.mark.parametrize("program", [name for name in dfe.programs() if name not in ("graph500", "halo3d")])
 def test_a_program_has_the_same_bits_for_any_threads_and_any_pieces(program: str) -> None:
-    is_motif = program in ("milc", "milc-reorder", "nek5000", "hacc", "qbox", "rayleigh")
+    is_motif = program in ("milc", "milc-reorder", "nek5000", "hacc", "qbox", "rayleigh", "llm", "moe")
     spec = f"{program}:scale=0.0005" if is_motif else program
+    if program in ("llm", "moe"):
+        spec = f"{program}:scale=0.00003,layers=2,pp=2,micro_batches=3,tp=3,tp_network=true"
     job = dfe.Job(spec, hosts=18, placement="random-routers")
     other = dfe.Job("nek5000:scale=0.05,gap_ns=1000", hosts=30, placement="random")
     hashes = set()
