@@ -19,10 +19,20 @@ from dragonfly_env.jobs.collectives import (
     ring_allreduce,
     tree_allreduce,
 )
-from dragonfly_env.jobs.goal import Goal
+from dragonfly_env.jobs.goal import Goal, write_goal
 from dragonfly_env.jobs.job import ENDLESS, Job
 from dragonfly_env.jobs.mix import BackgroundMix
-from dragonfly_env.jobs.operations import Operation, begin, compute, end, receive, send, silent_wait, wait
+from dragonfly_env.jobs.operations import (
+    Operation,
+    as_graph,
+    begin,
+    compute,
+    end,
+    receive,
+    send,
+    silent_wait,
+    wait,
+)
 from dragonfly_env.jobs.parse import parse_program
 from dragonfly_env.jobs.program import Motif, Program
 from dragonfly_env.jobs.programs import Hacc, Llm, Milc, MilcReorder, Moe, Nek5000, Qbox, Rayleigh
@@ -50,6 +60,7 @@ __all__ = [
     "allgather",
     "allreduce",
     "alltoallv",
+    "as_graph",
     "barrier",
     "begin",
     "broadcast",
@@ -65,4 +76,5 @@ __all__ = [
     "silent_wait",
     "tree_allreduce",
     "wait",
+    "write_goal",
 ]

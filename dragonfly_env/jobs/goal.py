@@ -5,15 +5,23 @@ from __future__ import annotations
 import dataclasses
 import functools
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
 from dragonfly_env import _core
-from dragonfly_env.checks.files import refusing
+from dragonfly_env.checks.files import refusing, write_text
 from dragonfly_env.checks.values import PS_PER_NS, config_error, parse_assignments
 from dragonfly_env.config.rows import Record, changed, integer, real, values_of
-from dragonfly_env.jobs.operations import MOST_BYTES, Operation
+from dragonfly_env.jobs.operations import (
+    COMPUTE,
+    MOST_BYTES,
+    RECEIVE,
+    SEND,
+    SEND_ALL_TO_ALL,
+    Operation,
+    as_graph,
+)
 from dragonfly_env.jobs.program import MAX_JITTER, PIECE_BYTES, Program
 
 
@@ -118,6 +126,58 @@ class Goal(Record, Program):
 
     def resolved(self, ranks: int) -> dict[str, Any]:
         return {**values_of(self), "path": Path(self.path).name, "sha256": self.digest}
+
+
+def write_goal(path: str | Path, ranks: Sequence[Iterable[Operation]]) -> None:
+    """Write the operations of ranks as a schedule in GOAL. Times are whole ns; measured operations are left out.
+
+    Args:
+        path: The file.
+        ranks: Operations of each rank, as a list or as a graph.
+
+    Raises:
+        ConfigError: If the file cannot be written, or a receive has no send.
+
+    Example:
+        >>> milc = dfe.jobs.Milc(scale=0.001, gap_ns=1_000)
+        >>> dfe.jobs.write_goal("milc.goal", [milc.operations(r, 8) for r in range(8)])
+        >>> dfe.Job("goal:milc.goal").num_hosts
+        8
+    """
+    graphs = [as_graph(operations) for operations in ranks]
+    tags: dict[str, int] = {}
+    sizes: dict[tuple[int, int, str], list[int]] = {}
+    for rank, operations in enumerate(graphs):
+        for one in operations:
+            if one.kind in (SEND, SEND_ALL_TO_ALL):
+                tags.setdefault(one.label, len(tags))
+                sizes.setdefault((rank, one.partner, one.label), []).append(one.amount)
+    for channel in sizes.values():
+        channel.reverse()
+    lines = [f"num_ranks {len(graphs)}"]
+    for rank, operations in enumerate(graphs):
+        waits = 1 + max((one.stream for one in operations), default=0)
+        lines.append(f"rank {rank} {{")
+        for number, one in enumerate(operations):
+            if one.kind in (SEND, SEND_ALL_TO_ALL):
+                what = f"send {one.amount}b to {one.partner} tag {tags[one.label]}"
+            elif one.kind == RECEIVE:
+                left = sizes.get((one.partner, rank, one.label))
+                if not left:
+                    raise config_error(
+                        "receive", number, f"must be sent: rank {rank} waits for rank {one.partner} in vain"
+                    )
+                what = f"recv {left.pop()}b from {one.partner} tag {tags[one.label]}"
+            elif one.kind == COMPUTE:
+                what = f"calc {round(one.amount / PS_PER_NS)} cpu {one.stream}"
+            else:
+                what = f"calc 0 cpu {waits}"
+            lines.append(f"l{number}: {what}")
+        for number, one in enumerate(operations):
+            lines += [f"l{number} requires l{other}" for other in one.after or ()]
+            lines += [f"l{number} irequires l{other}" for other in one.after_start]
+        lines.append("}")
+    write_text("\n".join([*lines, ""]), Path(path))
 
 
 @functools.lru_cache(maxsize=64)

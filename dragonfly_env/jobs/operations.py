@@ -159,6 +159,41 @@ def end(name: str) -> Operation:
     return Operation(END, label=name)
 
 
+def as_graph(operations: Iterable[Operation], first: int = 0, after: Iterable[int] = ()) -> list[Operation]:
+    """Name, with ``after``, the operations that each operation of a list comes after.
+
+    Args:
+        operations: Operations of a rank, as a list.
+        first: Number of the first of them within the rank.
+        after: Operations of the rank that end before the list begins.
+
+    Example:
+        >>> from dragonfly_env.jobs import as_graph, receive, silent_wait
+        >>> operations = as_graph([receive(1), silent_wait()])
+        >>> operations[1].after
+        (0,)
+    """
+    made: list[Operation] = []
+    last = tuple(after)
+    open_by_label: dict[str, list[int]] = {}
+    for number, one in enumerate(operations, first):
+        if one.after is not None or one.after_start:
+            made.append(one)
+            continue
+        before = list(last)
+        if one.kind == WAIT:
+            before += open_by_label.pop(one.label, [])
+        elif one.kind == WAIT_ALL:
+            before += [other for numbers in open_by_label.values() for other in numbers]
+            open_by_label.clear()
+        elif one.kind in (SEND, SEND_ALL_TO_ALL, RECEIVE):
+            open_by_label.setdefault(one.label, []).append(number)
+        if one.kind in (WAIT, WAIT_ALL, COMPUTE):
+            last = (number,)
+        made.append(one._replace(after=tuple(before)))
+    return made
+
+
 def silent_wait(label: str | None = None) -> Operation:
     """A wait that is not measured by itself: a part of something larger.
 

@@ -23,6 +23,9 @@ EXAMPLES = sorted(
 
 # Texts that the output must contain; a file of examples/ that is not named here fails.
 PROMISES = {
+    # A law for each: messages of 63 packets, computing and a barrier; a step with a ring of 4 x 64 KB.
+    "dumpi_to_goal.py": r"4 ranks, 44 operations\nrun time 12,\d\d\d ns",
+    "chakra_to_goal.py": r"4 ranks, 104 operations\nrun time 12\d,\d\d\d ns",
     "custom_policy.py": r"shortest-delay: +[\d.]+ ns",
     # The learned modes carry more than the default of the machine.
     "job_bias.py": r"hacc  ad3 +\d+  0\.\d+  learned\n\n.*\nad0   ad0 .* mean 0\.5[0-5]\d\nad1   ad3 .* mean 0\.5[6-9]",
