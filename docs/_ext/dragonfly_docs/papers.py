@@ -11,6 +11,7 @@ from __future__ import annotations
 import csv
 import functools
 import re
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -27,8 +28,8 @@ from dragonfly_env.lab.papers.report import (
     notes,
     summary,
 )
-from dragonfly_env.lab.papers.stored import judge_again
-from dragonfly_env.lab.papers.verdicts import DEVIATES, MET
+from dragonfly_env.lab.papers.stored import entered, judge_again
+from dragonfly_env.lab.papers.verdicts import DEVIATES, MET, Verdict
 
 FOLDER = Path(__file__).parents[2] / "reproduction"
 PAGES = {"hpdc21": "hpdc21", "taco25": "taco25", "taco25-5256": "taco25", "aries": "aries"}
@@ -36,6 +37,15 @@ PAGES = {"hpdc21": "hpdc21", "taco25": "taco25", "taco25-5256": "taco25", "aries
 _PREFIXES = {"hpdc21": "", "taco25": "taco25-", "aries": "aries-"}  # prefixes of the pictures
 _SETTINGS = re.compile(r"\A<!--.*?-->\n+", re.DOTALL)
 _WINDOW = re.compile(r"-(\d+-\d+)us$")
+
+
+def enter(name: str, folder: Path) -> str:
+    """The table of a page with the measurements of a results folder."""
+    known, measured = (
+        list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
+        for path in (FOLDER / f"{name}-claims.csv", folder / "claims.csv")
+    )
+    return as_csv(judge_again(find_paper(PAGES[name]), entered(known, measured)))
 
 
 def paper_pages() -> dict[str, str]:
@@ -109,17 +119,15 @@ def _without_windows(judged: Sequence[JudgedReproduction]) -> list[JudgedReprodu
 
 
 def windows_table(judged: Sequence[JudgedReproduction]) -> str:
-    """Numbers by claim and window, and the label of the claim in the reproduction's own window."""
+    """Numbers by claim and window, and the label of the claim in the reproduction's own window.
+
+    In parentheses: values without a run of this window, which were taken over from an older table.
+    """
     verdicts = {verdict.claim.id: verdict for verdict in judged[0].verdicts}
-    found: dict[str, dict[str, str]] = {}
-    published: dict[str, float] = {}
+    found: dict[str, dict[str, Verdict]] = {}
     for name, verdict in verdicts.items():
-        window = _WINDOW.search(name)
-        if window and verdict.measured is not None:
-            star = "*" if verdict.verdict == MET else ""
-            claim = name.removesuffix(window[0])
-            found.setdefault(claim, {})[window[1]] = f"{verdict.measured.mean:#.3g}{star}"
-            published[claim] = verdict.claim.published
+        if (window := _WINDOW.search(name)) and verdict.measured is not None:
+            found.setdefault(name.removesuffix(window[0]), {})[window[1]] = verdict
     if not found:
         return "No other window was run."
     windows = list(dict.fromkeys(window for row in found.values() for window in row))
@@ -129,11 +137,29 @@ def windows_table(judged: Sequence[JudgedReproduction]) -> str:
     ]
     for claim, row in found.items():
         label = verdicts[claim].verdict if claim in verdicts else ""
-        cells = " | ".join(row.get(window, "") for window in windows)
-        lines.append(f"| {claim} | {published[claim]:#.3g} | {cells} | {label} |")
-    met = [sum(row.get(window, "").endswith("*") for row in found.values()) for window in windows]
-    runs = [sum(window in row for row in found.values()) for window in windows]
-    own = [verdicts[claim].verdict for claim in found if claim in verdicts]
-    counts = " | ".join(f"{one} of {of}" for one, of in zip(met, runs, strict=True))
-    lines.append(f"| met | | {counts} | {own.count(MET)} of {own.count(MET) + own.count(DEVIATES)} |")
+        published = next(iter(row.values())).claim.published
+        cells = " | ".join(_in_window(row.get(window)) for window in windows)
+        lines.append(f"| {claim} | {published:#.3g} | {cells} | {label} |")
+    columns = [[row[window] for row in found.values() if window in row] for window in windows]
+    counts = " | ".join(f"{_met(column)} of {len(column)}" for column in columns)
+    own = [verdicts[claim] for claim in found if claim in verdicts]
+    judged_alone = [verdict for verdict in own if verdict.verdict in (MET, DEVIATES)]
+    lines.append(f"| met | | {counts} | {_met(judged_alone)} of {len(judged_alone)} |")
     return "\n".join(lines)
+
+
+def _met(verdicts: Sequence[Verdict]) -> int:
+    return sum(verdict.verdict == MET for verdict in verdicts)
+
+
+def _in_window(verdict: Verdict | None) -> str:
+    """The cell of a number in a window; empty if the window was not measured."""
+    if verdict is None or verdict.measured is None:
+        return ""
+    text = f"{verdict.measured.mean:#.3g}{'*' if verdict.verdict == MET else ''}"
+    return text if "runs" in verdict.measured.values else f"({text})"
+
+
+if __name__ == "__main__":
+    page, results = sys.argv[1:]
+    (FOLDER / f"{page}-claims.csv").write_text(enter(page, Path(results)), encoding="utf-8")

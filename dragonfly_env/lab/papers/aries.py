@@ -647,7 +647,7 @@ aries.explanations = {
     "AR15": "open: as AR05: {percent} of the time in MPI",
     "AR17": "open: x {ratio}, as the gain of milc is small (AR01)",
     "AR18": "open: x {ratio}, as the gain of milc-reorder is small (AR02)",
-    "AR19": "open: x {ratio} ({runs} placements)",
+    "AR19": "open: x {ratio}",
     "AR20": "open: x {ratio} ({runs} placements)",
     "AR21": "open: x {ratio} ({runs} placements): the spread of qbox follows its placement",
     "AR23": "open: follows from AR01, AR02 and AR05: {details}",

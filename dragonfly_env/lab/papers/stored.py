@@ -50,6 +50,27 @@ def judge_again(
     )
 
 
+def entered(
+    known: Sequence[Mapping[str, str]], measured: Sequence[Mapping[str, str]]
+) -> list[Mapping[str, str]]:
+    """The rows of a table with the measurements of a results folder (``claims.csv``).
+
+    A claim that the table lacked has a row of every variant of the table; without a measurement the row is "not run".
+    """
+    rows = {(row["variant"], row["id"]): row for row in known}
+    variants = dict.fromkeys(row["variant"] for row in known)
+    for row in measured:
+        if row["verdict"] != NOT_RUN:
+            rows[row["variant"], row["id"]] = row
+            empty = dict.fromkeys(
+                ("measured", "ci95", "ordering", "uncertain", "deviation", "values", "setting"), ""
+            )
+            missing = {**row, **empty, "verdict": NOT_RUN, "remark": f"{row['figure']} was not run"}
+            for variant in variants:
+                rows.setdefault((variant, row["id"]), {**missing, "variant": variant})
+    return list(rows.values())
+
+
 def _verdict(claim: Claim, row: Mapping[str, str]) -> Verdict:
     """The verdict on a row's measurement."""
     if claim.relation is excluded:
