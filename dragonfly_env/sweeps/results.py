@@ -108,14 +108,17 @@ def _time_ns(file: Path) -> float:
 
 
 def write_run(folder: Path, row: Mapping[str, Any]) -> None:
-    """Write the row of a run."""
-    write_table(table_of(row), run_file(folder, row["run_id"]))
+    """Write the row of a run; a single row gains nothing from compression, dictionaries and statistics, whose making
+    costs more than short runs do.
+    """
+    plain = {"compression": "none", "use_dictionary": False, "write_statistics": False}
+    write_table(table_of(row), run_file(folder, row["run_id"]), **plain)
 
 
-def write_table(table: pa.Table, target: Path) -> None:
+def write_table(table: pa.Table, target: Path, **options: Any) -> None:
     """Write a Parquet file; it appears complete or not at all."""
     with open_output(target) as file:
-        pq.write_table(table, file, compression="zstd", write_page_checksum=True)
+        pq.write_table(table, file, **{"compression": "zstd", "write_page_checksum": True, **options})
 
 
 def read_table(file: Path, *, without: str | None = None) -> pa.Table:
@@ -188,20 +191,28 @@ def merge(folder: Path) -> None:
     that has them all stays as it is.
     """
     labels = _read_manifest(folder)["runs"]
-    columns, time_ns = _merged(folder)
-    there = {run_id: time for run_id in labels if (time := _time_ns(run_file(folder, run_id))) < math.inf}
-    rows = [(run_id, labels[run_id]["policy"], labels[run_id]["traffic"]) for run_id in there]
-    is_complete = bool(columns) and rows == [
-        *zip(columns["run_id"], columns["policy"], columns["traffic"], strict=True)
-    ]
-    if is_complete and all(time < time_ns for time in there.values()):
-        return
-    if (table := _read_labelled(folder, labels)).num_rows:
+    if not _is_merged(folder, labels) and (table := _read_labelled(folder, labels)).num_rows:
         write_table(table, folder / _MERGED)
 
 
+def _is_merged(folder: Path, labels: Mapping[str, Mapping[str, str]]) -> bool:
+    """Whether the merged table has all runs that are finished, under these labels, as their files are now."""
+    columns, time_ns = _merged(folder)
+    there = {run_id: time for run_id in labels if (time := _time_ns(run_file(folder, run_id))) < math.inf}
+    rows = [(run_id, labels[run_id]["policy"], labels[run_id]["traffic"]) for run_id in there]
+    return (
+        bool(columns)
+        and rows == [*zip(columns["run_id"], columns["policy"], columns["traffic"], strict=True)]
+        and all(time < time_ns for time in there.values())
+    )
+
+
 def _read_labelled(folder: Path, labels: Mapping[str, Mapping[str, str]]) -> pa.Table:
-    """See `read_runs`. A file may have other labels: an earlier sweep may have given the same run other names."""
+    """See `read_runs`; the merged table is read instead where it has the same rows. The file of a run may have other
+    labels: an earlier sweep may have given the same run other names.
+    """
+    if _is_merged(folder, labels):
+        return read_table(folder / _MERGED)
     table = read_runs(folder, labels)
     for column in ("policy", "traffic") if table.num_rows else ():
         named = pa.array([labels[run_id][column] for run_id in table["run_id"].to_pylist()])

@@ -569,6 +569,10 @@ class Scenario(RunSettings):
         Raises:
             ConfigError: If two names stand for the same.
         """
+        return list(self._runs)
+
+    @cached_property
+    def _runs(self) -> tuple[Run, ...]:
         runs: dict[str, Run] = {}
         for run in (point.run(seed) for point in self.points() for seed in self.seeds):
             same = runs.setdefault(run.id, run)
@@ -578,7 +582,7 @@ class Scenario(RunSettings):
             ):
                 if label != other:
                     raise config_error(field, label, f"must be listed only once; it is the same as {other!r}")
-        return list(runs.values())
+        return tuple(runs.values())
 
     def points(self) -> Iterator[Point]:
         """Every point, ordered by traffic, program, placement, policy and load."""

@@ -6,6 +6,7 @@ import resource
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -62,6 +63,25 @@ def test_a_folder_that_has_every_run_is_found_complete_without_reading_their_fil
     monkeypatch.setattr(results, "is_done", refuse)
     assert run_all(plan, Path("out"), workers=1).reused == 3
     assert Path("out/results.parquet").stat().st_mtime_ns == before
+
+
+def test_results_come_from_the_merged_table_where_it_has_every_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    run_all(scenario(), Path("out"), workers=1)
+    (first, *_) = Path("out/runs").iterdir()
+    from_files = results.read_runs(Path("out"), [run.id for run in scenario().runs()]).to_pandas()
+    read, read_table = [], results.read_table
+
+    def note(file: Path, **options: Any) -> Any:
+        read.append(file.name)
+        return read_table(file, **options)
+
+    monkeypatch.setattr(results, "read_table", note)
+    from_merged = load_results(Path("out")).table
+    assert read == ["results.parquet"]
+    assert from_merged.equals(from_files[from_merged.columns])
+    first.touch()
+    load_results(Path("out"))
+    assert len(read) == 1 + 3
 
 
 def test_the_merged_table_follows_when_a_run_or_a_label_changes() -> None:
