@@ -115,28 +115,43 @@ class Infos(dict[str, Info]):
 
     def __init__(self, names: Iterable[str], make: Callable[[], Iterable[Info]]) -> None:
         super().__init__()
-        self._to_make: tuple[Iterable[str], Callable[[], Iterable[Info]]] | None = (names, make)
+        self._make: Callable[[], Any] | None = lambda: zip(names, make(), strict=True)
 
     def __reduce__(self) -> tuple[type[dict[str, Info]], tuple[dict[str, Info]]]:
         return dict, (dict(self.items()),)
 
 
-def _after_making(method: Callable[..., Any]) -> Callable[..., Any]:
-    """The method of a dict, called once the infos are there."""
+class InfoList(list[Info]):
+    """The infos of a step by slot, made when any of them is looked at."""
+
+    def __init__(self, make: Callable[[], Iterable[Info]]) -> None:
+        super().__init__()
+        self._make: Callable[[], Any] | None = make
+
+    def __radd__(self, before: list[Any]) -> list[Any]:
+        return [*before, *self]
+
+    def __reduce__(self) -> tuple[type[list[Info]], tuple[list[Info]]]:
+        return list, ([*self],)
+
+
+def _after_making(fill: Callable[..., None], method: Callable[..., Any]) -> Callable[..., Any]:
+    """The method of a dict or list, called once the infos are there."""
 
     @functools.wraps(method)
-    def made_first(infos: Infos, *given: Any, **named: Any) -> Any:
-        if infos._to_make is not None:
-            (names, make), infos._to_make = infos._to_make, None
-            dict.update(infos, zip(names, make(), strict=True))
+    def made_first(infos: Infos | InfoList, *given: Any, **named: Any) -> Any:
+        if infos._make is not None:
+            make, infos._make = infos._make, None
+            fill(infos, make())
         return method(infos, *given, **named)
 
     return made_first
 
 
-_READ_OR_CHANGED_BY = set(dir(dict)) - set(dir(object)) - {"__class_getitem__", "fromkeys"}
-for _name in _READ_OR_CHANGED_BY | {"__eq__", "__ne__", "__repr__"}:
-    setattr(Infos, _name, _after_making(getattr(dict, _name)))
+_NOT_OF_THE_CONTENTS = set(dir(object)) | {"__class_getitem__", "fromkeys"}
+for _lazy, _made, _fill in ((Infos, dict, dict.update), (InfoList, list, list.extend)):
+    for _name in set(dir(_made)) - _NOT_OF_THE_CONTENTS | {"__eq__", "__ne__", "__repr__"}:
+        setattr(_lazy, _name, _after_making(_fill, getattr(_made, _name)))
 
 
 class Rounds:
@@ -304,9 +319,9 @@ class Rounds:
         masks[self.acting] = self._legal[self._begin : self._end]
         return masks
 
-    def infos(self) -> list[Info]:
+    def infos(self) -> InfoList:
         """(num_agents,) the infos of the last step."""
-        return self.later_infos()()
+        return InfoList(self.later_infos())
 
     def later_infos(self) -> Callable[[], list[Info]]:
         """A function that makes the infos of the last step; it may be called after further steps."""

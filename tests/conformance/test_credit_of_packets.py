@@ -193,6 +193,46 @@ def test_infos_are_the_same_however_late_and_by_any_method_they_are_read(way: st
     assert [numbers_of(READ_BY[way](infos)) for infos in episode(at_once=False)] == at_once
 
 
+LISTED_BY: dict[str, Any] = {
+    "index": lambda infos: [infos[slot] for slot in range(len(infos))],
+    "iteration": lambda infos: [*iter(infos)],
+    "list": list,
+    "tuple": tuple,
+    "star": lambda infos: [*infos],
+    "slice": lambda infos: infos[:],
+    "enumerate": lambda infos: [info for _, info in enumerate(infos)],
+    "sum": lambda infos: [] + infos,  # noqa: RUF005  # this is the sum
+    "extend": lambda infos: (found := [], found.extend(infos))[0],
+    "reversed": lambda infos: [*reversed(infos)][::-1],
+    "copy": lambda infos: infos.copy(),
+    "deepcopy": copy.deepcopy,
+    "array": lambda infos: np.array(infos, dtype=object).tolist(),
+    "equal": lambda infos: infos if infos == list(infos) and infos != [] else [],
+}
+
+
+@pytest.mark.parametrize("way", LISTED_BY)
+def test_infos_of_slots_are_the_same_however_late_and_by_any_method_they_are_read(way: str) -> None:
+    def numbers(infos: Any) -> list[Any]:
+        return [(dict(info), rows_of(0, info["completed"])) for info in infos]
+
+    def episode(at_once: bool) -> list[Any]:
+        env = dfe.RouterVecEnv(CONFIG, duration_ns=800.0)
+        env.seed(1)
+        env.reset()
+        seen, over = [], False
+        while not over:
+            _, _, dones, infos = env.step(env.action_masks().argmax(axis=1))
+            over = bool(dones[0])
+            if not over:
+                seen.append(numbers(infos) if at_once else infos)
+        return seen
+
+    at_once = episode(at_once=True)
+    assert sum(len(row[1]) for step in at_once for row in step) > 100
+    assert [numbers(LISTED_BY[way](infos)) for infos in episode(at_once=False)] == at_once
+
+
 @pytest.mark.parametrize("make", [dragonfly_v0.parallel_env, dragonfly_v0.raw_env])
 def test_an_info_lists_numbers_only_the_same_in_every_step(make: Any) -> None:
     env = make(CONFIG, duration_ns=600.0)
