@@ -151,8 +151,8 @@ def evaluate_over_seeds(
     seeds = check_seeds("seeds", seeds)
     configs = [config] if isinstance(config, SimulationConfig) else list(config)
     runs = tuple(
-        evaluate_policy(policy, one, warmup_ns=warmup_ns, measure_ns=measure_ns, seed=seed, native=native)
-        for one in configs
+        evaluate_policy(policy, config, warmup_ns=warmup_ns, measure_ns=measure_ns, seed=seed, native=native)
+        for config in configs
         for seed in seeds
     )
     if not runs:

@@ -307,17 +307,18 @@ class ActionRows:
     """
 
     def __init__(self, layout: Layout, action: str, units: Mapping[str, float]) -> None:
-        own, columns = PER_ACTION[action], []
+        per_action, columns = PER_ACTION[action], []
         for block in layout.blocks:
-            if block.per not in ("decision", own):
-                allowed = f"is per {block.per}; a network that scores each {action} sees what is per decision or {own}"
+            if block.per not in ("decision", per_action):
+                needed = f"decision or {per_action}"
+                allowed = f"is per {block.per}; a network that scores each {action} sees what is per {needed}"
                 raise config_error("features", block.name, allowed)
             columns.append(
                 np.arange(block.columns.start, block.columns.stop)
-                if block.per == own
+                if block.per == per_action
                 else np.full(layout.num_actions, block.columns.start)
             )
-        if all(block.per != own for block in layout.blocks):
+        if all(block.per != per_action for block in layout.blocks):
             names = [block.name for block in layout.blocks]
             raise config_error("features", names, f"must show something of each {action}")
         self._columns = np.stack(columns, axis=1)
@@ -409,19 +410,19 @@ def common_returns(transitions: Transitions, pools: IntArray, horizon_ns: float)
         pools: (M,) a number for each pool.
         horizon_ns: A packet that leaves so much later counts 1 / e.
     """
-    own, times_ns = transitions.rewards, transitions.decision_time_ns
+    rewards, times_ns = transitions.rewards, transitions.decision_time_ns
     first = transitions.hops == 0
     counts = np.maximum(1, np.bincount(pools, first))
-    means = np.bincount(pools, own * first) / counts
-    later = np.zeros(len(own))
+    means = np.bincount(pools, rewards * first) / counts
+    later = np.zeros(len(rewards))
     order = np.lexsort((times_ns, pools))
-    gains = ((own - means[pools]) * first)[order].tolist()
+    gains = ((rewards - means[pools]) * first)[order].tolist()
     kept = np.exp(-np.diff(times_ns[order]).clip(min=0) / horizon_ns) * (np.diff(pools[order]) == 0)
     sums, total = [0.0] * len(gains), 0.0
     for at in range(len(gains) - 2, -1, -1):
         sums[at] = total = kept[at] * (gains[at + 1] + total)
     later[order] = sums
-    returns: FloatArray = (own + later).astype(np.float32)
+    returns: FloatArray = (rewards + later).astype(np.float32)
     return returns
 
 

@@ -42,7 +42,7 @@ class QAdaptiveReference(ReferenceLearner):
             return by_group[:, self._wiring.groups]
         if g == 1:
             return np.full((m, 1, ports), np.inf)
-        others = np.array([np.delete(np.arange(g), own) for own in range(g)])
+        others = np.array([np.delete(np.arange(g), source) for source in range(g)])
         rows = by_group[np.arange(m)[:, None], others[self._wiring.groups]]
         return np.repeat(rows, self._slots, axis=1)
 
@@ -77,16 +77,19 @@ class QAdaptiveReference(ReferenceLearner):
 
     def _estimates(self, batch: DecisionBatch) -> BoolArray:
         """Outside the destination group; there, a value is the time to get to it."""
-        own = self._wiring.groups[batch.agents]
-        leaves: BoolArray = batch.packets["destination_group"] != own
+        group_of_router = self._wiring.groups[batch.agents]
+        leaves: BoolArray = batch.packets["destination_group"] != group_of_router
         return leaves
 
     def _rows(self, batch: DecisionBatch) -> IntArray:
         packets, slots = batch.packets, self._slots
         if self._given["rows"] == "router":
             return packets["destination_router"].astype(np.int64)
-        group, own = packets["destination_group"].astype(np.int64), self._wiring.groups[batch.agents]
-        rows: IntArray = (group - (group > own)) * slots
+        group, group_of_router = (
+            packets["destination_group"].astype(np.int64),
+            self._wiring.groups[batch.agents],
+        )
+        rows: IntArray = (group - (group > group_of_router)) * slots
         if slots > 1:
             rows += self._wiring.slots[packets["source_host"]]
         return rows

@@ -178,8 +178,8 @@ class MlpNetwork:
                 "nonminimal_candidates 2 or more"
             )
             raise config_error("second_stage", True, allowed)
-        own = PER_ACTION[self.action]
-        readable = ("decision", own) if self.scoring == "candidate" else (*_SHARED, own)
+        per_action = PER_ACTION[self.action]
+        readable = ("decision", per_action) if self.scoring == "candidate" else (*_SHARED, per_action)
         for name in self.features:
             if _PER[name] not in readable:
                 allowed = f"with these actions and scoring features are per {' or '.join(readable)}"

@@ -105,7 +105,10 @@ def write_random(workers: int) -> None:
     with RANDOM_FILE.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(("task", "score", "low", "high"))
-        writer.writerows((one.task, *(f"{x:.4g}" for x in (one.score, one.low, one.high))) for one in results)
+        writer.writerows(
+            (result.task, *(f"{x:.4g}" for x in (result.score, result.low, result.high)))
+            for result in results
+        )
 
 
 # Learning curves.
@@ -196,7 +199,7 @@ def run_all(given: argparse.Namespace) -> None:
     ]
     parallel = joblib.Parallel(n_jobs=given.workers, return_as="generator_unordered")
     jobs = (
-        joblib.delayed(run)(*one, given.decisions or dfe.task(one[0]).decisions, given.out) for one in todo
+        joblib.delayed(run)(*work, given.decisions or dfe.task(work[0]).decisions, given.out) for work in todo
     )
     for line in parallel(jobs):
         print(line, flush=True)
@@ -208,8 +211,8 @@ def merge(folder: Path) -> None:
     """
     tables = [pd.read_csv(CURVES_FILE)] if CURVES_FILE.exists() else []
     for file in sorted(folder.glob("*/*.csv")):
-        one = pd.read_csv(file)
-        tables.append(one.iloc[sorted({*range(0, len(one), len(one) // 40 + 1), len(one) - 1})])
+        part = pd.read_csv(file)
+        tables.append(part.iloc[sorted({*range(0, len(part), len(part) // 40 + 1), len(part) - 1})])
     table = pd.concat(tables).drop_duplicates(list(POINTS[:4]), keep="last")
     table = table.sort_values(list(POINTS[:4]), kind="stable")
     table.to_csv(CURVES_FILE, index=False, lineterminator="\n")

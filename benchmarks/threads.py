@@ -42,13 +42,13 @@ def _measure_one(topology: str, effort: Effort, report: Report) -> list[Result]:
         Result(
             name=f"min {topology} hosts, speed-up",
             unit="wall-clock time of 1 thread / 2 threads",
-            samples=[one.wall_s / two.wall_s for one, two in pairs],
+            samples=[alone.wall_s / together.wall_s for alone, together in pairs],
             parameters=parameters,
         ),
         Result(
             name=f"min {topology} hosts, CPU",
             unit="CPU time of 2 threads / 1 thread",
-            samples=[two.cpu_s / one.cpu_s for one, two in pairs],
+            samples=[together.cpu_s / alone.cpu_s for alone, together in pairs],
             parameters=parameters,
         ),
     ]

@@ -127,11 +127,11 @@ def looks(policies: Sequence[str]) -> dict[str, SeriesStyle]:
     chosen: dict[str, SeriesStyle] = {}
     spare = 0
     for label in sorted(policies, key=lambda name: name not in _LOOKS):
-        own = _LOOKS.get(label.partition(":")[0])
-        if own is None or own in chosen.values():
-            own = _SPARE[spare % len(_SPARE)]
+        look = _LOOKS.get(label.partition(":")[0])
+        if look is None or look in chosen.values():
+            look = _SPARE[spare % len(_SPARE)]
             spare += 1
-        chosen[label] = own
+        chosen[label] = look
     return {label: chosen[label] for label in policies}
 
 

@@ -296,7 +296,9 @@ class Task:
         Raises:
             ConfigError: Without results.
         """
-        scores = np.array([one.score if isinstance(one, TaskScore) else one for one in results], float)
+        scores = np.array(
+            [result.score if isinstance(result, TaskScore) else result for result in results], float
+        )
         if len(scores) == 0:
             raise config_error("results", list(results), "must have the result of one training at least")
         return TaskSummary(
@@ -343,10 +345,10 @@ class _Trained:
     """A policy that decides the batches of a task's environment without saying which environment it needs."""
 
     def __init__(self, policy: Any, options: Mapping[str, Any]) -> None:
-        own = {
+        stated = {
             name: getattr(policy, name) for name in ("scope", "action", "features") if hasattr(policy, name)
         }
-        self._policy, self._options = policy, {**options, **own}
+        self._policy, self._options = policy, {**options, **stated}
         self.name = getattr(policy, "name", type(policy).__name__)
         self.scope: str = self._options["scope"]
         self.action: str = self._options["action"]
@@ -474,54 +476,66 @@ def _options(**changes: Any) -> dict[str, Any]:
     """The options of an environment. Credits are about the mean latency of a random choice in the task's episodes: with
     such a credit PPO learns best (see the default of ``latency_credit_ns``).
     """
-    own = {"scope": "source", "action": "path", "reward": "hop", "share": "group", "duration_ns": 50_000.0}
-    return {**own, **changes}
+    usual = {"scope": "source", "action": "path", "reward": "hop", "share": "group", "duration_ns": 50_000.0}
+    return {**usual, **changes}
 
 
 def _adversarial(name: str) -> Task:
-    own = _scenarios(72, ("adv+1", 0.35))
+    scenarios = _scenarios(72, ("adv+1", 0.35))
     teaches = "to spread packets over non-minimal paths where every group sends to the next"
-    return Task(name=name, teaches=teaches, train=own, test=own, options=_options())
+    return Task(name=name, teaches=teaches, train=scenarios, test=scenarios, options=_options())
 
 
 def _ports(name: str) -> Task:
-    own = _scenarios(72, ("adv+1", 0.35))
+    scenarios = _scenarios(72, ("adv+1", 0.35))
     teaches = "to spread packets hop by hop: every router chooses the next port, as in Q-routing"
     options = _options(scope="every", action="port", share="router", latency_credit_ns=1700.0)
-    return Task(name=name, teaches=teaches, train=own, test=own, options=options, chooses="port")
+    return Task(name=name, teaches=teaches, train=scenarios, test=scenarios, options=options, chooses="port")
 
 
 def _mixed(name: str) -> Task:
-    own = _scenarios(72, *_MIXED)
+    scenarios = _scenarios(72, *_MIXED)
     teaches = "one policy for several kinds of traffic, which it has to recognize"
     options = _options(latency_credit_ns=1500.0, duration_ns=20_000.0)
-    return Task(name=name, teaches=teaches, train=own, test=own, options=options)
+    return Task(name=name, teaches=teaches, train=scenarios, test=scenarios, options=options)
 
 
 def _shifting(name: str) -> Task:
     """The mixture one kind after the other, from the beginning of the run to the end of the measured window."""
     steps = [(number * _CHANGE_NS, *_MIXED[number % len(_MIXED)]) for number in range(15)]
-    own = {"a change every 10 us": _scenario(72, steps, 0.5)}
+    scenarios = {"a change every 10 us": _scenario(72, steps, 0.5)}
     teaches = "to notice within microseconds that the traffic has changed"
-    return Task(name=name, teaches=teaches, train=own, test=own, options=_options(latency_credit_ns=1500.0))
+    return Task(
+        name=name,
+        teaches=teaches,
+        train=scenarios,
+        test=scenarios,
+        options=_options(latency_credit_ns=1500.0),
+    )
 
 
 def _overload(name: str) -> Task:
-    own = _scenarios(72, ("adv+1", 0.6))  # any routing carries at most 0.5625
+    scenarios = _scenarios(72, ("adv+1", 0.6))  # any routing carries at most 0.5625
     teaches = "to carry as much as possible where more is offered than any routing can carry"
-    return Task(name=name, teaches=teaches, train=own, test=own, options=_options(latency_credit_ns=4000.0))
+    return Task(
+        name=name,
+        teaches=teaches,
+        train=scenarios,
+        test=scenarios,
+        options=_options(latency_credit_ns=4000.0),
+    )
 
 
 def _jobs(name: str) -> Task:
     """The placement is the same for all seeds: another one moves the time of an iteration by 3 %."""
     # More iterations than any run has time for.
     job = Job("milc:scale=0.001,gap_ns=2000", hosts=36, placement="random-routers", iterations=10_000, seed=1)
-    own = {"milc next to adv+1 0.35": _scenario(72, "adv+1", 0.35, jobs=[job])}
+    scenarios = {"milc next to adv+1 0.35": _scenario(72, "adv+1", 0.35, jobs=[job])}
     return Task(
         name=name,
         teaches="to make an application fast whose ranks wait for one another, next to traffic that does not wait",
-        train=own,
-        test=own,
+        train=scenarios,
+        test=scenarios,
         options=_options(latency_credit_ns=2500.0),
         quantity=ITERATION,
         seeds=tuple(range(101, 111)),
@@ -530,12 +544,12 @@ def _jobs(name: str) -> Task:
 
 
 def _mixed_342(name: str) -> Task:
-    own = _scenarios(342, *_MIXED[:3], ("adv+4", 0.3))
+    scenarios = _scenarios(342, *_MIXED[:3], ("adv+4", 0.3))
     return Task(
         name=name,
         teaches="the mixture in a larger network, where every router sends fewer of the packets",
-        train=own,
-        test=own,
+        train=scenarios,
+        test=scenarios,
         options=_options(latency_credit_ns=2000.0, duration_ns=20_000.0),
         warmup_ns=30_000.0,
         measure_ns=50_000.0,
@@ -589,12 +603,12 @@ def _zero_shot(name: str) -> Task:
 
 
 def _ports_1056(name: str) -> Task:
-    own = _scenarios(1056, ("adv+4", 0.3))
+    scenarios = _scenarios(1056, ("adv+4", 0.3))
     return Task(
         name=name,
         teaches="to spread packets hop by hop over global links and over those inside groups, among 264 routers",
-        train=own,
-        test=own,
+        train=scenarios,
+        test=scenarios,
         options=_options(
             scope="every", action="port", share="router", latency_credit_ns=2500.0, duration_ns=10_000.0
         ),

@@ -29,7 +29,7 @@ from dragonfly_env.checks.values import (
     parse_assignments,
     unknown_name,
 )
-from dragonfly_env.config.rows import Record, SettingInfo, info_of, of_row, read_only, setting
+from dragonfly_env.config.rows import Record, SettingInfo, info_of, parameter_field, read_only, setting
 from dragonfly_env.decisions.layout import FEATURES, VC_QUEUES, knowledge_of
 from dragonfly_env.errors import StateError
 
@@ -385,8 +385,10 @@ def _fields(name: str) -> dict[str, dataclasses.Field[Any]]:
         raise unknown_name("policy", name, policies(), meant=_WORDS)
     rows = registry()[name]["parameters"]
     if name == "mlp":
-        return {row["name"]: _OF_MLP.get(row["name"]) or of_row(row) for row in rows}
-    return {row["name"]: of_row(row) for row in rows if row["type"] != "object"}  # a network of the package
+        return {row["name"]: _OF_MLP.get(row["name"]) or parameter_field(row) for row in rows}
+    return {
+        row["name"]: parameter_field(row) for row in rows if row["type"] != "object"
+    }  # a network of the package
 
 
 def check_gateways(gateways: str, minimal_candidates: int) -> None:

@@ -96,7 +96,7 @@ def operations_of(path: Path, rank: int, ranks: int) -> list[jobs.Operation]:
                 last = (message,)
         elif name in ("Wait", "Waitall"):
             waited = numbers(fields.get("requests") or fields["request"])
-            last = (*last, *(requests.pop(one) for one in waited if one in requests))
+            last = (*last, *(requests.pop(request) for request in waited if request in requests))
         elif collective := collective_of(name, fields, rank, ranks):
             made += jobs.as_graph(collective, len(made), last)
             last = (len(made) - 2,)  # the wait before the end

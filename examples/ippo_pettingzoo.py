@@ -129,7 +129,10 @@ def train(
 
     owners = torch.cat([torch.arange(config.topology.num_routers) for config in env.core.configs])
     groups = torch.cat(
-        [torch.arange(one.topology.num_groups).repeat_interleave(one.topology.a) for one in env.core.configs]
+        [
+            torch.arange(config.topology.num_groups).repeat_interleave(config.topology.a)
+            for config in env.core.configs
+        ]
     )
     groups += (owners == 0).cumsum(0) * (int(groups.max()) + 1)  # each network has groups of its own
 
@@ -166,13 +169,15 @@ def train(
             next_seen, next_masks = stack(observations)
             gained = torch.tensor([rewards[name] for name in names])
             here = value_inputs(seen, waiting)
-            waiting = waiting + torch.tensor([one["generated"] - one["delivered"] for one in infos.values()])
+            waiting = waiting + torch.tensor(
+                [info["generated"] - info["delivered"] for info in infos.values()]
+            )
             after = value_inputs(next_seen, waiting)
             steps.append((seen, masks, actions, logs.gather(1, actions), gained, here, after))
             ends.append(not env.agents)
             if ends[-1]:
                 metrics = {id(info["metrics"]): info["metrics"] for info in infos.values()}  # one per network
-                latencies.append(float(np.mean([one.latency_mean_ns for one in metrics.values()])))
+                latencies.append(float(np.mean([result.latency_mean_ns for result in metrics.values()])))
                 next_seen, next_masks = stack(env.reset()[0])
                 waiting = torch.zeros(len(names))
             seen, masks = next_seen, next_masks

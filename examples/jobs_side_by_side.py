@@ -25,5 +25,5 @@ if __name__ == "__main__":
     for policy in ("min", "ugal-n", "par"):
         job = run(policy).jobs[0]
         print(f"{policy:>7} milc: {job.run_time_ns / 1000:8.1f} µs, {job.mpi_share:.0%} of it in operations")
-        for name, one in job.operations.items():
-            print(f"{name:>20}: {one.count:4} of {one.mean_ns / 1000:6.1f} µs on average")
+        for name, operation in job.operations.items():
+            print(f"{name:>20}: {operation.count:4} of {operation.mean_ns / 1000:6.1f} µs on average")

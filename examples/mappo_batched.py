@@ -143,7 +143,7 @@ def train(
             ends.append(env.done)
             if env.done:
                 metrics = [env.metrics(number) for number in range(env.num_scenarios)]
-                latencies.append(float(np.mean([one.latency_mean_ns for one in metrics])))
+                latencies.append(float(np.mean([result.latency_mean_ns for result in metrics])))
                 batch, state = env.reset(), central_state(env)
         seen, legal, chosen, at_step, routers = (
             torch.from_numpy(np.concatenate(column)) for column in zip(*columns, strict=True)

@@ -173,8 +173,8 @@ def train(
         # Each episode has one kind of traffic: on its own scale, light traffic counts as much as heavy one.
         for episode in episodes.unique():
             rows = episodes == episode
-            own = advantages[rows]
-            advantages[rows] = (own - own.mean()) / (own.std(correction=0) + 1e-6)
+            of_rows = advantages[rows]
+            advantages[rows] = (of_rows - of_rows.mean()) / (of_rows.std(correction=0) + 1e-6)
         for _ in range(epochs):
             for rows in torch.randperm(len(returns)).split(minibatch):
                 logs = log_probabilities(actor(seen[rows]), masks[rows])

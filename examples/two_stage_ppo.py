@@ -71,7 +71,7 @@ class TwoStagePpo(nn.Module):
     def in_the_core(self) -> MlpNetwork:
         """The policy as a network that the core runs."""
         linear = (layer for layer in self.policy if isinstance(layer, nn.Linear))
-        layers = tuple((one.weight.detach().numpy().T, one.bias.detach().numpy()) for one in linear)
+        layers = tuple((layer.weight.detach().numpy().T, layer.bias.detach().numpy()) for layer in linear)
         chosen: dict[str, Any] = {"action": self.action, "scope": self.scope}
         return MlpNetwork(layers=layers, features=self.features, scoring="all", output="softmax", **chosen)
 

@@ -96,8 +96,8 @@ class SmallPpo:
         with torch.no_grad():
             before = self.logs(obs, mask).gather(1, chosen[:, None])[:, 0]
             advantages = returns - self.value(rows)[:, 0]
-            for one in np.unique(scenario):  # keeps the most congested scenario from deciding alone
-                here = torch.tensor(scenario == one)
+            for number in np.unique(scenario):  # keeps the most congested scenario from deciding alone
+                here = torch.tensor(scenario == number)
                 part = advantages[here]
                 advantages[here] = (part - part.mean()) / (part.std() + 1e-8)
         for _ in range(3):
@@ -166,7 +166,9 @@ def main() -> None:
         metrics = evaluate_policy(policy, large, warmup_ns=5_000, measure_ns=5_000, seed=101)
         print(f"{name:>9}, 1,056 hosts: {metrics.latency_mean_ns:.0f} ns")
     size = sizes[1].replace(traffic="adv+1", load=0.35)  # greedy in Python and in the core: the same choices
-    runs = [evaluate_policy(one, size, warmup_ns=2_000, measure_ns=2_000) for one in (agent, in_the_core)]
+    runs = [
+        evaluate_policy(policy, size, warmup_ns=2_000, measure_ns=2_000) for policy in (agent, in_the_core)
+    ]
     print("342 hosts, in Python and in the core:", *(f"{run.latency_mean_ns:.1f} ns" for run in runs))
 
 

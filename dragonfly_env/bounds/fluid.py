@@ -290,9 +290,9 @@ class FluidModel:
         keys = np.column_stack([router - turns, np.round(turned / turned.max(), _DIGITS)])
         sends = np.flatnonzero(turned.any(axis=1))
         _, first, count = np.unique(keys[sends], axis=0, return_index=True, return_counts=True)
-        one = turned[sends[first]]
-        total = one * count[:, None] / self.rotation.copies
-        return total, one.sum(axis=1), (router - turns)[sends[first]]
+        representative = turned[sends[first]]
+        total = representative * count[:, None] / self.rotation.copies
+        return total, representative.sum(axis=1), (router - turns)[sends[first]]
 
     def _utilisation(self, flows: Floats) -> Floats:
         by_orbit = self._shared @ flows

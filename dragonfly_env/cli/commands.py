@@ -66,11 +66,11 @@ class Rows:
     record: Any
     flags: Mapping[str, tuple[Flag, ...]]
     """The flags by row."""
-    own: tuple[str, ...]
+    changed: tuple[str, ...]
     """The rows of which the command has defaults of its own, those that their flags show."""
 
 
-def rows(record: Any, names: str = "", *, without: str = "", **own: str | Flag) -> Rows:
+def rows(record: Any, names: str = "", *, without: str = "", **defaults: str | Flag) -> Rows:
     """The flags of some rows of a record.
 
     Args:
@@ -78,7 +78,7 @@ def rows(record: Any, names: str = "", *, without: str = "", **own: str | Flag) 
         names: The rows, separated by spaces, in the order of the help page; empty: all rows that have flags, the
             record's own before those that it inherits.
         without: Rows that are left out.
-        **own: Defaults of the command by row, as they would be typed; or a flag that shows the default.
+        **defaults: Defaults of the command by row, as they would be typed; or a flag that shows the default.
     """
     known = {field.name: field.metadata.get("flags", ()) for field in dataclasses.fields(record)}
     base = {
@@ -86,10 +86,10 @@ def rows(record: Any, names: str = "", *, without: str = "", **own: str | Flag) 
     }
     chosen = names.split() or [row for row in sorted(known, key=base.__contains__) if known[row]]
     flags = {row: known[row] for row in chosen if row not in without.split()}
-    for row, usual in own.items():
+    for row, usual in defaults.items():
         first, *others = flags[row]
         flags[row] = (dataclasses.replace(first, usual=usual) if isinstance(usual, str) else usual, *others)
-    return Rows(record, flags, tuple(own))
+    return Rows(record, flags, tuple(defaults))
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -123,8 +123,8 @@ class Typed:
 
         A note says which network an Aries machine has, if another one is taken for lack of an option.
         """
-        own = {row: _value(row, (flag := self.rows.flags[row][0]), flag.usual) for row in self.rows.own}
-        settings: dict[str, Any] = self.rows.record.changed({**own, **base}, self.whole)
+        given = {row: _value(row, (flag := self.rows.flags[row][0]), flag.usual) for row in self.rows.changed}
+        settings: dict[str, Any] = self.rows.record.changed({**given, **base}, self.whole)
         unnamed = "network" in self.rows.flags and settings.get("network") is None
         for row, keys in self.parts:
             settings = change(settings, row, keys, self.rows.flags[row][0].usual)
@@ -185,7 +185,7 @@ def make_command(name: str, function: Callable[..., None]) -> Any:
                 parameters.append(_parameter(flag))
                 for setting in (*([] if flag.is_part else [row]), *flag.decides):
                     settings.setdefault(setting, []).append(_name_of(flag))
-    panels = [one.annotation.__metadata__[0].rich_help_panel for one in parameters]
+    panels = [parameter.annotation.__metadata__[0].rich_help_panel for parameter in parameters]
     quiet = option(
         "--quiet -q", "Print results and errors alone.", MACHINE if MACHINE in panels else panels[-1]
     )
@@ -194,7 +194,7 @@ def make_command(name: str, function: Callable[..., None]) -> Any:
             "quiet", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Annotated[bool, quiet]
         )
     )
-    parameters.sort(key=lambda one: one.annotation.__metadata__[0].rich_help_panel == MACHINE)
+    parameters.sort(key=lambda parameter: parameter.annotation.__metadata__[0].rich_help_panel == MACHINE)
 
     @functools.wraps(function)
     def call(*, quiet: bool, **given: Any) -> None:
@@ -219,7 +219,10 @@ def make_command(name: str, function: Callable[..., None]) -> Any:
 def _joined(docstring: str) -> str:
     """The paragraphs of a docstring, each on one line, so that the console breaks it; lines below a heading stay."""
     paragraphs = inspect.cleandoc(docstring).split("\n\n")
-    return "\n\n".join(one if one.startswith("[bold]") else " ".join(one.split("\n")) for one in paragraphs)
+    return "\n\n".join(
+        paragraph if paragraph.startswith("[bold]") else " ".join(paragraph.split("\n"))
+        for paragraph in paragraphs
+    )
 
 
 # Commands.
@@ -257,7 +260,9 @@ class Command(TyperCommand):
     def get_help_option(self, ctx: Any) -> Any:
         """The option --help, in the last panel of the command."""
         found: Any = super().get_help_option(ctx)
-        panels = [panel for one in self.params if (panel := getattr(one, "rich_help_panel", None))]
+        panels = [
+            panel for parameter in self.params if (panel := getattr(parameter, "rich_help_panel", None))
+        ]
         if found is not None and panels:
             found.rich_help_panel = panels[-1]
         return found
@@ -346,7 +351,7 @@ def _refusal(error: ConfigError, texts: Texts, settings: Mapping[str, list[str]]
     words = re.split(r"[. \[]", field)
     known = [field.replace(" ", "_"), words[-1], words[0], *vars(error).get("rows", ())]
     called = [texts[name] for setting in known for name in settings.get(setting, ())]
-    typed = next((one for one in called if one[1]), called[0] if called else None)
+    typed = next((flag for flag in called if flag[1]), called[0] if called else None)
     file = texts.get("scenario", ("", ""))[1]
     if file and not (typed and typed[1]):  # nothing was typed for the setting, so it is in the file
         return f"{file}: {error}"
@@ -364,5 +369,5 @@ def _wrong_usage(error: Any, texts: Texts, command: str) -> str:
         message = error.format_message().rstrip(".")
         return f"{message}{'' if message.endswith('?') else ';'} '{command} --help' says more"
     called, text = texts.get(str(parameter.name), (parameter.opts[0], ""))
-    own, _, rest = error.message.partition("Input ")  # Input should be a valid integer, unable to parse it
-    return f"{_spell(called, text)}: {own or rest.partition(',')[0]}"
+    before, _, rest = error.message.partition("Input ")  # Input should be a valid integer, unable to parse it
+    return f"{_spell(called, text)}: {before or rest.partition(',')[0]}"

@@ -180,8 +180,17 @@ def _topologies() -> Rows:
     columns = ("name", "hosts", "p", "a", "h", "groups", "routers", "ports per router")
     presets = [(name, Dragonfly.preset(name)) for name in topologies()]
     return columns, [
-        (name, one.num_hosts, one.p, one.a, one.h, one.num_groups, one.num_routers, one.radix)
-        for name, one in presets
+        (
+            name,
+            preset.num_hosts,
+            preset.p,
+            preset.a,
+            preset.h,
+            preset.num_groups,
+            preset.num_routers,
+            preset.radix,
+        )
+        for name, preset in presets
     ]
 
 
@@ -189,8 +198,14 @@ def _networks() -> Rows:
     columns = ("name", "packet (bytes)", "links (GB/s)", "local latency (ns)", "global latency (ns)")
     presets = [(name, NetworkConfig.preset(name)) for name in networks()]
     return columns, [
-        (name, one.packet_bytes, one.host_bandwidth_gbytes_per_s, one.local_latency_ns, one.global_latency_ns)
-        for name, one in presets
+        (
+            name,
+            preset.packet_bytes,
+            preset.host_bandwidth_gbytes_per_s,
+            preset.local_latency_ns,
+            preset.global_latency_ns,
+        )
+        for name, preset in presets
     ]
 
 

@@ -115,7 +115,11 @@ def reproduce(
     chosen = find_paper(paper)
     effort = chosen.effort("full" if full else "quick").shortened(windows, "--windows")
     read = chosen.variants if variant == _EVERY else (chosen.variant(variant, "--variant", also=_EVERY),)
-    suffix = [_EVERY] if variant == _EVERY else [one.name for one in read if one is not chosen.usual]
+    suffix = (
+        [_EVERY]
+        if variant == _EVERY
+        else [known_variant.name for known_variant in read if known_variant is not chosen.usual]
+    )
     folder = suite_folder(out, "-".join([chosen.name, effort.name, *suffix]), seeds)
     wanted = chosen.choose(tuple(figures or ()))
     usual_injection = injection or chosen.setup.injection
@@ -129,11 +133,11 @@ def reproduce(
         Reproduction(
             paper=chosen,
             figures=wanted,
-            effort=replace(effort, variant=one.name),
+            effort=replace(effort, variant=known_variant.name),
             folder=folder,
             only_claims=only_claims,
         )
-        for one in read
+        for known_variant in read
     ]
     doing: options.Work = how.make()
     for work in works:
@@ -195,7 +199,9 @@ def _perform(works: Sequence[Reproduction], how: options.Work) -> None:
         show(render_verdicts([verdict for verdict in verdicts if verdict.claim.figure in wanted], title))
     if missing:
         raise typer.Exit(FAILED if failed else 0)
-    dropped = [name for name in variants_in(folder) if name not in {one.variant for one in judged}]
+    dropped = [
+        name for name in variants_in(folder) if name not in {reproduction.variant for reproduction in judged}
+    ]
     table, page = write_reports(judged, pictures, this_command())
     note(Text(f"figures: {', '.join(str(folder / name) for name in pictures.values())}"))
     note(Text(f"table:   {page}, {table}", style="bold"))

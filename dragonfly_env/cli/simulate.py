@@ -152,10 +152,10 @@ def simulate(
         simulation, metrics, provenance = simulate_run(
             run, to_completion=to_completion, progress=lambda done: bar.update(task, completed=done)
         )
-    of_jobs: dict[str, Any] = {"jobs": [one.to_dict() for one in metrics.jobs]} if metrics.jobs else {}
+    of_jobs: dict[str, Any] = {"jobs": [job.to_dict() for job in metrics.jobs]} if metrics.jobs else {}
     if metrics.slowdowns is not None:
         of_jobs["slowdowns"] = {
-            name: list(map(_plain, one)) for name, one in metrics.slowdowns.to_dict().items()
+            name: list(map(_plain, column)) for name, column in metrics.slowdowns.to_dict().items()
         }
     text = json.dumps({"results": metrics.to_dict(), **of_jobs, **provenance}, indent=2, allow_nan=False)
     if as_json:
@@ -320,9 +320,9 @@ def _job_table(jobs: Sequence[JobMetrics]) -> RenderableType:
             _number(100 * job.mpi_share),
             *[""] * 3,
         )
-        for name, one in job.operations.items():
-            times = (_number(one.mean_ns / 1000), _number(one.max_ns / 1000))
-            table.add_row(f"   {name}", *[""] * 4, f"{one.count:,}", *times)
+        for name, operation in job.operations.items():
+            times = (_number(operation.mean_ns / 1000), _number(operation.max_ns / 1000))
+            table.add_row(f"   {name}", *[""] * 4, f"{operation.count:,}", *times)
     return table
 
 

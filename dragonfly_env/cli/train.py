@@ -229,7 +229,7 @@ def _scenarios_of(suite: str, config: SimulationConfig) -> tuple[SimulationConfi
     from dragonfly_env.lab.benchmark.training import training_scenarios
 
     scenarios = training_scenarios(find_suite(suite), config)
-    listed = ", ".join(f"{one.traffic_object.spec} {one.load:g}" for one in scenarios)
+    listed = ", ".join(f"{config.traffic_object.spec} {config.load:g}" for config in scenarios)
     note(Text(f"{len(scenarios)} scenarios next to each other: {listed}", style="dim"))
     return scenarios
 

@@ -8,8 +8,8 @@ A settings class declares each field once::
 
 ``Record`` derives everything else: it checks every field and stores it in its plain type, shows what differs from the
 defaults, goes to dictionaries and back, and to the core. ``describe(cls)`` lists the rows for help texts. A range that
-the core itself restricts is in the core's own row: see ``links.of_core`` (a field of a network) and ``of_row`` (a
-parameter of a policy).
+the core itself restricts is in the core's own row: see ``links.of_core`` (a field of a network) and
+``parameter_field`` (a parameter of a policy).
 """
 
 from __future__ import annotations
@@ -262,7 +262,7 @@ def usually(owner: type[Record], name: str, default: object) -> Any:
     return dataclasses.field(default=default, metadata=field.metadata)
 
 
-def of_row(row: _core.ParameterInfo) -> Any:
+def parameter_field(row: _core.ParameterInfo) -> Any:
     """A field that is a parameter in the core: all of it is in its row there."""
     default: Any = row["default"]
     doc = row["doc"][:1].upper() + row["doc"][1:] + "."

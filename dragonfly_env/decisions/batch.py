@@ -162,7 +162,7 @@ class DecisionBatch:
         """Copy with other columns."""
         columns = {name: getattr(self, name) for name in _COLUMNS}
         picked: dict[str, Any] = {
-            name: None if one is None else of_column(one) for name, one in columns.items()
+            name: None if column is None else of_column(column) for name, column in columns.items()
         }
         scenario = None if self._scenario is None else of_column(self._scenario)
         given = draws if self._has_draws() else None

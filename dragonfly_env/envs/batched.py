@@ -112,11 +112,13 @@ class BatchedRoutingEnv(CoreOwner):
         return f"<BatchedRoutingEnv {mode} at {self.time_ns:g} ns of {several}{self.config!r}>"
 
     def _build(self, made: tuple[RunState, ...]) -> _core.RoutingEnvironment:
-        runs = [self._record(one) for one in made]
+        runs = [self._record(simulation) for simulation in made]
         times_ps = self._options.warmup_ps, self._options.duration_ps
         if len(runs) == 1:
             return _core.RoutingEnvironment(runs[0], *times_ps)
-        return _core.RoutingEnvironment.several(runs, *times_ps, max(one.config.threads for one in made))
+        return _core.RoutingEnvironment.several(
+            runs, *times_ps, max(simulation.config.threads for simulation in made)
+        )
 
     def _record(self, made: RunState) -> dict[str, Any]:
         network, topology = made.config.network, made.config.topology
@@ -253,7 +255,7 @@ class BatchedRoutingEnv(CoreOwner):
             >>> env.seed, env.episode, env.config.load
             (1, 1, 0.2)
         """
-        configs, own = self._scenarios.of_episode(seed, options)
+        configs, episode_seed = self._scenarios.of_episode(seed, options)
         made = tuple(map(RunState, configs))
         core = self._build(made)
         if self._scenarios.are_drawn and self._layout_of(core, configs[0]) != self._layout:
@@ -263,7 +265,7 @@ class BatchedRoutingEnv(CoreOwner):
         self._check_series(core, configs, core.end_ps)
         self._batch = None
         self._core, self._made = core, made
-        self._scenarios.begin(configs, own)
+        self._scenarios.begin(configs, episode_seed)
         self._broken, self._drained, self._started = None, False, True
         self._episode_number += 1
         self._rewards.begin(core, configs)
@@ -536,7 +538,7 @@ class BatchedRoutingEnv(CoreOwner):
         number = self._number(scenario)
         config = self.configs[number]
         statistics = self._core.simulation_of(number).statistics()
-        jobs = tuple(one.info for one in config.placed_jobs())
+        jobs = tuple(job.info for job in config.placed_jobs())
         middle = self._marks[number].middle(self._windows_ps[number], int(statistics["now_ps"]))
         return Metrics.from_statistics(
             statistics, config.topology, config.network, middle, jobs, config.arrivals
@@ -688,7 +690,9 @@ class BatchedRoutingEnv(CoreOwner):
         environment = cls.__new__(cls)
         environment.__setstate__(
             {
-                "_scenarios": Scenarios.restored(about["scenarios"], tuple(one.now for one in made)),
+                "_scenarios": Scenarios.restored(
+                    about["scenarios"], tuple(simulation.now for simulation in made)
+                ),
                 "_options": EnvOptions(**about["options"]),
                 "_made": made,
                 "_episode_number": about["episode"],
@@ -740,17 +744,19 @@ class BatchedRoutingEnv(CoreOwner):
         if changes:
             # The core generates later packets anew, from the clock of each network on.
             made = tuple(
-                one.changed(self._core.simulation_of(number).clock_ps, _changes_of(changes, number))
-                for number, one in enumerate(self._made)
+                simulation.changed(self._core.simulation_of(number).clock_ps, _changes_of(changes, number))
+                for number, simulation in enumerate(self._made)
             )
             state["_made"] = made
-            state["_scenarios"].present = tuple(one.now for one in made)
+            state["_scenarios"].present = tuple(simulation.now for simulation in made)
         other = type(self).__new__(type(self))
         other.__setstate__(state)
         if changes:
             for number in range(self.num_scenarios):
                 other._core.simulation_of(number).resync_source()
-            self._check_series(other._core, tuple(one.config for one in made), other._core.end_ps)
+            self._check_series(
+                other._core, tuple(simulation.config for simulation in made), other._core.end_ps
+            )
         return other
 
     @staticmethod
@@ -811,7 +817,7 @@ def _as_integers(actions: npt.ArrayLike) -> IntArray:
 
 def _changes_of(changes: Mapping[str, Any], number: int) -> dict[str, Any]:
     """Derive the seed of a fork in one of its scenarios: the seeds of the others follow from the first."""
-    own = dict(changes)
-    if "seed" in own:
-        own["seed"] = scenario_seed(own["seed"], number)
-    return own
+    given = dict(changes)
+    if "seed" in given:
+        given["seed"] = scenario_seed(given["seed"], number)
+    return given

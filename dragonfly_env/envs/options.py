@@ -315,7 +315,7 @@ def options_for(
     configs: Sequence[SimulationConfig], policy: Any, options: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The keyword arguments that a policy needs where several networks share a batch."""
-    needed, *others = ({**needed_options(policy, one.topology), **options} for one in configs)
+    needed, *others = ({**needed_options(policy, config.topology), **options} for config in configs)
     for number, other in enumerate(others, start=1):
         if other != needed:
             raise config_error(
@@ -343,9 +343,11 @@ def takes(
         constructor: Callable[..., None],
     ) -> Callable[Concatenate[Any, SimulationConfig | Several, Made_with], None]:
         bare = inspect.signature(constructor)
-        own = [given for given in bare.parameters.values() if given.kind is not inspect.Parameter.VAR_KEYWORD]
+        parameters = [
+            given for given in bare.parameters.values() if given.kind is not inspect.Parameter.VAR_KEYWORD
+        ]
         every = inspect.signature(EnvOptions).parameters.values()
-        constructor.__signature__ = bare.replace(parameters=[*own, *every])  # type: ignore[attr-defined]
+        constructor.__signature__ = bare.replace(parameters=[*parameters, *every])  # type: ignore[attr-defined]
         return constructor
 
     return dress

@@ -59,14 +59,14 @@ class Scenarios:
 
     def of_episode(self, seed: Any, options: Changes) -> tuple[Configs, int]:
         """The configurations and the seed of an episode that begins now. Nothing changes before ``begin``."""
-        own = self._seed if seed is None else 0
+        episode_seed = self._seed if seed is None else 0
         if self._draw is None:
             configs = self._made
             seeds = self._following() if seed is None else _seeds_of(seed, len(configs))
         else:
             following = next_seed(self._seed) if self._begun else self._seed
-            own = following if seed is None else operator.index(seed)
-            configs = self._drawn(own)
+            episode_seed = following if seed is None else operator.index(seed)
+            configs = self._drawn(episode_seed)
             seeds = tuple(config.seed for config in configs)
         changes = check_changes(options, len(configs))
         if seed is not None and any("seed" in change for change in changes):
@@ -74,7 +74,7 @@ class Scenarios:
         rows = zip(configs, seeds, changes, strict=True)
         return tuple(
             config.replace(**{"seed": of_its_own, **change}) for config, of_its_own, change in rows
-        ), own
+        ), episode_seed
 
     def check(self, options: Changes) -> None:
         """Check options of a reset on the present configurations; nothing changes."""
@@ -95,7 +95,9 @@ class Scenarios:
         """The scenarios of a snapshot, in the episode of these configurations."""
         given = state["given"]
         if isinstance(given, list):  # plain values, read from a file
-            given = [SimulationConfig.from_dict(one) if isinstance(one, dict) else one for one in given]
+            given = [
+                SimulationConfig.from_dict(config) if isinstance(config, dict) else config for config in given
+            ]
         self = cls(given)
         self._seed, self._begun, self.present = state["seed"], state["begun"], present
         return self
@@ -118,7 +120,7 @@ def as_configs(field: str, given: object) -> Configs:
         return (given,)
     configs = tuple(given) if isinstance(given, (list, tuple)) else ()
     if not 1 <= len(configs) <= MOST_SCENARIOS or not all(
-        isinstance(one, SimulationConfig) for one in configs
+        isinstance(config, SimulationConfig) for config in configs
     ):
         allowed = f"must be a SimulationConfig, or a list of 1 to {MOST_SCENARIOS} of them"
         raise config_error(field, given, allowed)

@@ -138,7 +138,7 @@ class RouterVecEnv(VecEnv):
         """
         changes, self._changes = self._changes, None
         each = changes if isinstance(changes, (list, tuple)) else [changes]
-        has_seed = any("seed" in one for one in each if one)
+        has_seed = any("seed" in options_of_scenario for options_of_scenario in each if options_of_scenario)
         seed = None if has_seed else self._seeds[0]
         self._rounds = rounds = Rounds(self.core, self._illegal_actions, seed, changes, table=True)
         self._reset_seeds()

@@ -64,7 +64,7 @@ def view_configs(config: Any, fields: Mapping[str, Any]) -> SimulationConfig | S
             seed is drawn from the operating system. With a function it is the seed of the first episode.
     """
     if isinstance(config, (list, tuple)):
-        return [view_config(one).replace(**with_seed(one, fields)) for one in config]
+        return [view_config(scenario).replace(**with_seed(scenario, fields)) for scenario in config]
     if callable(config):
         return DrawnForViews(config, with_seed(config, fields))
     return view_config(config).replace(**with_seed(config, fields))

@@ -148,34 +148,36 @@ def write_goal(path: str | Path, ranks: Sequence[Iterable[Operation]]) -> None:
     tags: dict[str, int] = {}
     sizes: dict[tuple[int, int, str], list[int]] = {}
     for rank, operations in enumerate(graphs):
-        for one in operations:
-            if one.kind in (SEND, SEND_ALL_TO_ALL):
-                tags.setdefault(one.label, len(tags))
-                sizes.setdefault((rank, one.partner, one.label), []).append(one.amount)
+        for operation in operations:
+            if operation.kind in (SEND, SEND_ALL_TO_ALL):
+                tags.setdefault(operation.label, len(tags))
+                sizes.setdefault((rank, operation.partner, operation.label), []).append(operation.amount)
     for channel in sizes.values():
         channel.reverse()
     lines = [f"num_ranks {len(graphs)}"]
     for rank, operations in enumerate(graphs):
-        waits = 1 + max((one.stream for one in operations), default=0)
+        waits = 1 + max((operation.stream for operation in operations), default=0)
         lines.append(f"rank {rank} {{")
-        for number, one in enumerate(operations):
-            if one.kind in (SEND, SEND_ALL_TO_ALL):
-                what = f"send {one.amount}b to {one.partner} tag {tags[one.label]}"
-            elif one.kind == RECEIVE:
-                left = sizes.get((one.partner, rank, one.label))
+        for number, operation in enumerate(operations):
+            if operation.kind in (SEND, SEND_ALL_TO_ALL):
+                what = f"send {operation.amount}b to {operation.partner} tag {tags[operation.label]}"
+            elif operation.kind == RECEIVE:
+                left = sizes.get((operation.partner, rank, operation.label))
                 if not left:
                     raise config_error(
-                        "receive", number, f"must be sent: rank {rank} waits for rank {one.partner} in vain"
+                        "receive",
+                        number,
+                        f"must be sent: rank {rank} waits for rank {operation.partner} in vain",
                     )
-                what = f"recv {left.pop()}b from {one.partner} tag {tags[one.label]}"
-            elif one.kind == COMPUTE:
-                what = f"calc {round(one.amount / PS_PER_NS)} cpu {one.stream}"
+                what = f"recv {left.pop()}b from {operation.partner} tag {tags[operation.label]}"
+            elif operation.kind == COMPUTE:
+                what = f"calc {round(operation.amount / PS_PER_NS)} cpu {operation.stream}"
             else:
                 what = f"calc 0 cpu {waits}"
             lines.append(f"l{number}: {what}")
-        for number, one in enumerate(operations):
-            lines += [f"l{number} requires l{other}" for other in one.after or ()]
-            lines += [f"l{number} irequires l{other}" for other in one.after_start]
+        for number, operation in enumerate(operations):
+            lines += [f"l{number} requires l{other}" for other in operation.after or ()]
+            lines += [f"l{number} irequires l{other}" for other in operation.after_start]
         lines.append("}")
     write_text("\n".join([*lines, ""]), Path(path))
 

@@ -182,18 +182,18 @@ class Job(Record):
         if head in (Goal.name, Replay.name):
             head = f"{head}:{parts.pop(0)}"
         fields = {field.name for field in dataclasses.fields(cls)} - {"program"}
-        own: dict[str, Any] = {}
+        typed: dict[str, Any] = {}
         settings = []
         for part in filter(str.strip, parts):
             name, sign, value = (word.strip() for word in part.partition("="))
             if not sign or not value:
                 raise config_error("job", part, "must have the form name=value")
             if name in fields:
-                own[name] = _spelled(name, value)
+                typed[name] = _spelled(name, value)
             else:
                 settings.append(f"{name}={value}")
         separator = "," if ":" in head else ":"
-        return cls(separator.join([head, *filter(None, [",".join(settings)])]), **own)
+        return cls(separator.join([head, *filter(None, [",".join(settings)])]), **typed)
 
     def replace(self, **changes: Any) -> Job:
         """A copy with some fields changed.

@@ -114,7 +114,7 @@ class BackgroundMix(Record):
         left = int(self.fill * topology.num_hosts) - taken
         sizes = sorted({max(2, 1 << int(topology.num_hosts / part).bit_length() >> 1) for part in _PARTS})
         while fitting := [size for size in sizes if size <= left]:
-            (size,) = draws.choices(fitting, [1 / one for one in fitting])
+            (size,) = draws.choices(fitting, [1 / hosts for hosts in fitting])
             (program,) = draws.choices(list(SHARES), list(SHARES.values()))
             placement = draws.choice(("consecutive", "random-routers"))
             start_ns = float(draws.randint(0, int(self.phase_ns)))

@@ -176,21 +176,21 @@ def as_graph(operations: Iterable[Operation], first: int = 0, after: Iterable[in
     made: list[Operation] = []
     last = tuple(after)
     open_by_label: dict[str, list[int]] = {}
-    for number, one in enumerate(operations, first):
-        if one.after is not None or one.after_start:
-            made.append(one)
+    for number, operation in enumerate(operations, first):
+        if operation.after is not None or operation.after_start:
+            made.append(operation)
             continue
         before = list(last)
-        if one.kind == WAIT:
-            before += open_by_label.pop(one.label, [])
-        elif one.kind == WAIT_ALL:
+        if operation.kind == WAIT:
+            before += open_by_label.pop(operation.label, [])
+        elif operation.kind == WAIT_ALL:
             before += [other for numbers in open_by_label.values() for other in numbers]
             open_by_label.clear()
-        elif one.kind in (SEND, SEND_ALL_TO_ALL, RECEIVE):
-            open_by_label.setdefault(one.label, []).append(number)
-        if one.kind in (WAIT, WAIT_ALL, COMPUTE):
+        elif operation.kind in (SEND, SEND_ALL_TO_ALL, RECEIVE):
+            open_by_label.setdefault(operation.label, []).append(number)
+        if operation.kind in (WAIT, WAIT_ALL, COMPUTE):
             last = (number,)
-        made.append(one._replace(after=tuple(before)))
+        made.append(operation._replace(after=tuple(before)))
     return made
 
 

@@ -50,7 +50,7 @@ def calibrated_gap_ns(program: str, hosts: int, bytes_per_host: float) -> float:
     rows = [row for row in calibrated_gaps() if row["program"] == program]
     if not rows:
         return 0.0
-    row = min(rows, key=lambda one: (far(one["hosts"], hosts), far(one["bytes_per_host"], bytes_per_host)))
+    row = min(rows, key=lambda row: (far(row["hosts"], hosts), far(row["bytes_per_host"], bytes_per_host)))
     return float(round(row["gap_ns"] * bytes_per_host / row["bytes_per_host"]))
 
 
@@ -216,7 +216,12 @@ class Motif(Record, Program):
         program = self if self.gap_ns == 0.0 else dataclasses.replace(self, gap_ns=0.0)
         few = range(0, ranks, max(1, ranks // _FEW))
         kinds = (SEND, SEND_ALL_TO_ALL)
-        each = (one.amount for rank in few for one in program.operations(rank, ranks) if one.kind in kinds)
+        each = (
+            operation.amount
+            for rank in few
+            for operation in program.operations(rank, ranks)
+            if operation.kind in kinds
+        )
         return max(1.0, sum(each) / len(few))
 
     def piece(self) -> int:

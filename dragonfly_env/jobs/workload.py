@@ -128,7 +128,8 @@ def place_jobs(
     """Every job with its hosts, its program compiled."""
     seeds = (seed if job.seed is None else job.seed for job in jobs)
     wanted = tuple(
-        (job.program, job.num_hosts, job.placement, own) for job, own in zip(jobs, seeds, strict=True)
+        (job.program, job.num_hosts, job.placement, job_seed)
+        for job, job_seed in zip(jobs, seeds, strict=True)
     )
     placed = []
     for index, (job, hosts) in enumerate(zip(jobs, _hosts(wanted, topology), strict=True)):
@@ -228,10 +229,10 @@ def job_source(
 ) -> _core.Source:
     """Make the source of jobs; hosts without a job send the background traffic."""
     rows: list[dict[str, Any]] = []
-    for index, (one, numbers) in enumerate(zip(placed, policies, strict=True)):
-        job = one.job
+    for index, (placed_job, numbers) in enumerate(zip(placed, policies, strict=True)):
+        job = placed_job.job
         row: dict[str, Any] = {
-            "hosts": list(one.hosts),
+            "hosts": list(placed_job.hosts),
             "start_ps": ns_to_ps("start_ns", job.start_ns),
             "policies": list(numbers),
             "packet_bytes": packet_bytes,

@@ -226,7 +226,7 @@ def train_network(recipe: Recipe, folder: Path, workers: int = 1) -> Path:
     def validate(stage: str, network: MlpNetwork) -> None:
         with tempfile.TemporaryDirectory() as place:
             policy = dfe.make_policy("mlp", weights=str(network.save(Path(place) / "network")))
-            costs = parallel(joblib.delayed(one.cost)(policy, _VALIDATION) for one in recipe.validation)
+            costs = parallel(joblib.delayed(config.cost)(policy, _VALIDATION) for config in recipe.validation)
         ratios = np.array(costs) / best
         mean, worst = float(np.exp(np.log(ratios).mean())), int(ratios.argmax())
         reached.append((mean, stage, network))
@@ -239,7 +239,9 @@ def train_network(recipe: Recipe, folder: Path, workers: int = 1) -> Path:
     network = untrained(recipe)
     kept: list[Samples] = []
     for round_ in range(recipe.rounds):
-        collected = parallel(joblib.delayed(collect)(one, network, recipe, round_) for one in recipe.training)
+        collected = parallel(
+            joblib.delayed(collect)(config, network, recipe, round_) for config in recipe.training
+        )
         x, y, weights = _joined(collected)
         kept = [*kept, (x, y, (weights / weights.mean()).astype(np.float32))][-recipe.kept_rounds :]
         network = fit(network, _joined(kept), recipe, round_)

@@ -22,7 +22,7 @@ class Work(ABC):
     def runs(self) -> tuple[Run, ...]:
         """Every run that is wanted, once."""
 
-    def own(self) -> tuple[Run, ...]:
+    def runs_here(self) -> tuple[Run, ...]:
         """Runs of the folder, done or to be done."""
         return self.runs()
 
@@ -32,9 +32,9 @@ class Work(ABC):
 
     def todo(self, *, force: bool = False) -> tuple[Run, ...]:
         """Runs that the folder does not hold; with ``force`` the others, too."""
-        return tuple(run for run in self.own() if force or not self.held(run.id))
+        return tuple(run for run in self.runs_here() if force or not self.held(run.id))
 
     def execute(self, **how: Any) -> SweepReport | None:
         """Do what the folder lacks; None if nothing needs to be simulated. ``how``: see `run_all`."""
-        runs = self.own()
+        runs = self.runs_here()
         return run_all(runs, self.folder, shared=True, **how) if runs else None

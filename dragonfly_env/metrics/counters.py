@@ -319,8 +319,8 @@ class CounterWindows:
         index = check_integer("job", job, 0, len(jobs) - 1)
 
         def of(window: Counters) -> Columns:
-            one = window.jobs[index]
-            rows = {**one.operations, "message": one.messages, "iteration": one.iterations}
+            totals = window.jobs[index]
+            rows = {**totals.operations, "message": totals.messages, "iteration": totals.iterations}
             return {
                 "operation": np.array(list(rows), np.str_),
                 "count": np.array([row.count for row in rows.values()], np.int64),
@@ -343,10 +343,15 @@ class CounterWindows:
         tables = {"ports": self.ports(), "hosts": self.hosts()}
         if jobs := self._readings[0].jobs:
             each = [self.operations(job) for job in range(len(jobs))]
-            number = np.repeat(np.arange(len(jobs)), [len(one["time_ns"]) for one in each])
+            number = np.repeat(
+                np.arange(len(jobs)), [len(columns_of_job["time_ns"]) for columns_of_job in each]
+            )
             tables["operations"] = {
                 "job": number,
-                **{name: np.concatenate([one[name] for one in each]) for name in each[0]},
+                **{
+                    name: np.concatenate([columns_of_job[name] for columns_of_job in each])
+                    for name in each[0]
+                },
             }
         place = Path(folder)
         place.mkdir(parents=True, exist_ok=True)

@@ -106,7 +106,7 @@ class JobMetrics:
             slowdowns=SlowdownTable.of([row]),
             number=number,
             counters=counters,
-            operations_total_ps=sum(one.total_ps for one in by_name.values())
+            operations_total_ps=sum(operation.total_ps for operation in by_name.values())
             if in_any is None
             else in_any.total_ps,
             operations=by_name,
@@ -151,7 +151,11 @@ class JobMetrics:
             "message_mean_ns": known(self.messages.mean_ns),
             "message_max_ns": known(self.messages.max_ns),
             "operations": {
-                name: {"count": one.count, "mean_ns": known(one.mean_ns), "max_ns": known(one.max_ns)}
-                for name, one in self.operations.items()
+                name: {
+                    "count": operation.count,
+                    "mean_ns": known(operation.mean_ns),
+                    "max_ns": known(operation.max_ns),
+                }
+                for name, operation in self.operations.items()
             },
         }

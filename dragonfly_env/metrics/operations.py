@@ -114,5 +114,7 @@ class JobTotals:
             packets_delivered=self.packets_delivered - earlier.packets_delivered,
             iterations=self.iterations.since(earlier.iterations),
             messages=self.messages.since(earlier.messages),
-            operations={name: one.since(earlier.operations[name]) for name, one in self.operations.items()},
+            operations={
+                name: totals.since(earlier.operations[name]) for name, totals in self.operations.items()
+            },
         )

@@ -63,23 +63,23 @@ class SlowdownTable(Table):
         found = [row["slowdowns"] for row in rows if "slowdowns" in row]
         if not found:
             return None
-        sizes = max(len(one["messages"]) for one in found)
+        sizes = max(len(job["messages"]) for job in found)
 
         def total(name: str, combine: Any = np.add) -> IntArray:
             values = np.zeros(sizes, np.int64)
-            for one in found:
-                part = values[: len(one[name])]
-                combine(part, one[name], out=part)
+            for row in found:
+                part = values[: len(row[name])]
+                combine(part, row[name], out=part)
             return values
 
         arrived = total("arrived")
         used = np.flatnonzero(arrived)
-        merged = [_sum([one["histograms"][k] for one in found if k < len(one["histograms"])]) for k in used]
+        merged = [_sum([job["histograms"][k] for job in found if k < len(job["histograms"])]) for k in used]
         return cls(
             packets=1 << used,
             messages=total("messages")[used],
-            slowdown_p50=np.array([_percentile(50, one) for one in merged]),
-            slowdown_p99=np.array([_percentile(99, one) for one in merged]),
+            slowdown_p50=np.array([_percentile(50, histogram) for histogram in merged]),
+            slowdown_p99=np.array([_percentile(99, histogram) for histogram in merged]),
             arrived_packets=arrived[used],
             late_packets=total("late")[used],
             late_distance_packets=total("farthest", np.maximum)[used],
@@ -99,8 +99,8 @@ class SlowdownTable(Table):
 
 def _sum(histograms: Sequence[IntArray]) -> IntArray:
     merged = np.zeros(max(map(len, histograms)), np.int64)
-    for one in histograms:
-        merged[: len(one)] += one
+    for histogram in histograms:
+        merged[: len(histogram)] += histogram
     return merged
 
 

@@ -67,7 +67,11 @@ def job_figure(results: Results, load: float | None = None) -> Figure:
     for row, label in zip(axes, ("run time (µs)", "MPI share (%)", "operation, mean (µs)"), strict=True):
         row[0].set_ylabel(label)
     fitting_legend(
-        figure, [Patch(facecolor=one.color, alpha=0.65, label=policy) for policy, one in look.items()]
+        figure,
+        [
+            Patch(facecolor=policy_look.color, alpha=0.65, label=policy)
+            for policy, policy_look in look.items()
+        ],
     )
     return figure
 
@@ -91,7 +95,7 @@ def _draw(axes: Axes, boxes: Boxes, look: Mapping[str, SeriesStyle]) -> None:
         return
     width = 1.0 / (len(look) + 1)
     for place, values in enumerate(boxes.values()):
-        for index, (policy, one) in enumerate(look.items()):
+        for index, (policy, policy_look) in enumerate(look.items()):
             if policy not in values:
                 continue
             at = place + (index - (len(look) - 1) / 2) * width
@@ -104,7 +108,7 @@ def _draw(axes: Axes, boxes: Boxes, look: Mapping[str, SeriesStyle]) -> None:
                 manage_ticks=False,
                 medianprops={"color": "black", "linewidth": 1.4},
             )
-            drawn["boxes"][0].set(facecolor=one.color, alpha=0.65)
+            drawn["boxes"][0].set(facecolor=policy_look.color, alpha=0.65)
             points = values[policy]
             axes.plot(np.full(len(points), at), points, ".", color="black", markersize=3.0, zorder=4)
     axes.set_xlim(-0.6, len(boxes) - 0.4)

@@ -74,4 +74,4 @@ def _by_size(runs: pd.DataFrame, column: str) -> tuple[FloatArray, FloatArray]:
         for packets, figures in zip(runs["slowdown_packets"], runs[column], strict=True)
     ]
     sizes = sorted(set(values[0]).intersection(*values[1:]))
-    return np.array(sizes, np.float64), np.array([[one[size] for size in sizes] for one in values])
+    return np.array(sizes, np.float64), np.array([[slowdown[size] for size in sizes] for slowdown in values])

@@ -409,7 +409,7 @@ class SimulationConfig(RunSettings):
 
     @functools.cached_property
     def _job_policies(self) -> JobPolicies:
-        return JobPolicies([one.job for one in self._placed_jobs], self.policy_object)
+        return JobPolicies([job.job for job in self._placed_jobs], self.policy_object)
 
     @property
     def policies(self) -> tuple[Policy, ...]:
@@ -664,8 +664,8 @@ class RunState:
             changes["injection"] = "auto"
         config = before.replace(**changes)
         if "traffic" in changes or "load" in changes:
-            for one, which in ((self.config, "of the run"), (config, "that follows")):
-                if one.traffic_object.is_closed_loop:
+            for compared, which in ((self.config, "of the run"), (config, "that follows")):
+                if compared.traffic_object.is_closed_loop:
                     allowed = f"must be left out: the traffic {which} is closed loop, and its programs go on"
                     raise config_error("traffic", changes.get("traffic"), allowed)
             if config._source_after(after_ps) is None:

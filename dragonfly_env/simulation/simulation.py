@@ -75,7 +75,7 @@ class Simulation(CoreOwner):
         self._config = made.now
         self._closed_loop = made.config.ends
         self._ends = self._closed_loop or (self._config.traffic_object.is_trace and not made.config.jobs)
-        self._jobs = tuple(one.info for one in made.config.placed_jobs())
+        self._jobs = tuple(job.info for job in made.config.placed_jobs())
         self._job_policies = [*made.config.policies, *made.job_policies]
         self._core = _core.Simulation(made.to_core())
         made.prepare(self._core)
@@ -366,7 +366,7 @@ class Simulation(CoreOwner):
         if not self._jobs:
             raise config_error("job", job, "there are no jobs in this run")
         index = check_integer("job", job, 0, len(self._jobs) - 1)
-        chosen = [None if one is None else parse_policy(one) for one in (policy, all_to_all_policy)]
+        chosen = [None if given is None else parse_policy(given) for given in (policy, all_to_all_policy)]
         usual = self._number_of("policy", chosen[0])
         all_to_all = usual if chosen[1] is None else self._number_of("all_to_all_policy", chosen[1])
         self._core.set_job_policies(index, (usual, all_to_all))

@@ -172,9 +172,9 @@ def run_all(
         workers = fitting_workers(needed, workers, threads)
     check_backend(backend, address)
     cluster = {RAY: _ray, DASK: _dask}.get(backend, _this_machine)
-    own = sorted(runs, key=lambda run: -run.work)[share[0] - 1 :: share[1]]
-    done = set() if force else done_of(folder, (run.id for run in own))
-    todo = [run for run in own if run.id not in done]
+    of_share = sorted(runs, key=lambda run: -run.work)[share[0] - 1 :: share[1]]
+    done = set() if force else done_of(folder, (run.id for run in of_share))
+    todo = [run for run in of_share if run.id not in done]
     finished: list[Run] = []
     failures: list[Failure] = []
     try:
@@ -197,17 +197,17 @@ def run_all(
                     finished.append(run)
                 if progress is not None:
                     progress.advance(run.work, run.describe())
-        others = {run.id for run in runs} - {run.id for run in own}
+        others = {run.id for run in runs} - {run.id for run in of_share}
         missing = len(others - done_of(folder, others))
         if not missing and not shared:
             merge(folder)
     except KeyboardInterrupt:
-        kept = len(done_of(folder, (run.id for run in own)))
-        raise SweepInterrupted(f"interrupted: {kept} of {len(own)} runs are kept in {folder}") from None
+        kept = len(done_of(folder, (run.id for run in of_share)))
+        raise SweepInterrupted(f"interrupted: {kept} of {len(of_share)} runs are kept in {folder}") from None
     except OSError as error:
-        kept = len(own) - len(todo) + len(finished)
-        raise SweepStoppedError(f"{error}; {kept} of {len(own)} runs are kept in {folder}") from error
-    return SweepReport(len(runs), len(finished), len(own) - len(todo), missing, tuple(failures))
+        kept = len(of_share) - len(todo) + len(finished)
+        raise SweepStoppedError(f"{error}; {kept} of {len(of_share)} runs are kept in {folder}") from error
+    return SweepReport(len(runs), len(finished), len(of_share) - len(todo), missing, tuple(failures))
 
 
 def _runs_of(points: Iterable[Point], seeds: Sequence[int] | None) -> list[Run]:

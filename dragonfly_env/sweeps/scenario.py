@@ -237,7 +237,7 @@ class TrafficChoice:
     def to_dict(self) -> dict[str, Any]:
         """The table that `parse` reads."""
         loads = () if isinstance(self.traffic, Schedule) else self.loads
-        own = {
+        table = {
             "label": self.label,
             "loads": list(loads),
             "warmup_ns": self.warmup_ns,
@@ -245,7 +245,7 @@ class TrafficChoice:
         }
         return {
             **self.traffic.to_dict(),
-            **{name: value for name, value in own.items() if value not in (None, [])},
+            **{name: value for name, value in table.items() if value not in (None, [])},
         }
 
     @classmethod

@@ -87,7 +87,11 @@ _CARRIES_MORE = ">=: no higher load was simulated."
 def render_latencies(results: Results) -> RenderableType:
     """Render for a terminal, while runs end: latency by load and policy for each traffic that offers loads."""
     table = summary_table(results)
-    loaded = [one for one in results.traffic if not has_jobs(results, one) and not is_workload(results, one)]
+    loaded = [
+        pattern
+        for pattern in results.traffic
+        if not has_jobs(results, pattern) and not is_workload(results, pattern)
+    ]
     return Group(*(_latencies(results, table, traffic) for traffic in loaded))
 
 
@@ -255,7 +259,9 @@ def job_runs(results: Results, traffic: str) -> pd.DataFrame:
             described = {name: job[name] for name in ("name", "endless", *_MEASURED)}
             of_run = {"load": run["load"], "policy": run["policy"], "seed": run["seed"]}
             placed = {"hosts": len(job["hosts"]), "placement": job.get("placement", "")}
-            times = {f"{OPERATION}{name}_ns": one["mean_ns"] for name, one in job["operations"].items()}
+            times = {
+                f"{OPERATION}{name}_ns": operation["mean_ns"] for name, operation in job["operations"].items()
+            }
             read.append({"number": number, **placed, **described, **of_run, **times})
     frame = pd.DataFrame(read)
     measured = [*_MEASURED, *(str(name) for name in frame if str(name).startswith(OPERATION))]
@@ -336,8 +342,8 @@ def comparable(frame: pd.DataFrame) -> list[tuple[int, str, pd.DataFrame]]:
         (int(part["number"].iloc[0]), str(part["name"].iloc[0]), part)
         for _, part in frame.groupby(["number", "name"], sort=False)
     ]
-    own = [job for job in jobs if not job[1].startswith(f"{NAME}: ")]
-    return own or jobs
+    watched = [job for job in jobs if not job[1].startswith(f"{NAME}: ")]
+    return watched or jobs
 
 
 def render_makespans(results: Results, traffic: str) -> RenderableType:

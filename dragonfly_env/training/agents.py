@@ -101,11 +101,11 @@ class AgentSource:
         named, file = self._parts
         if not named:
             return load_agent(self.path)
-        own = load_class(named, folder)
+        agent_class = load_class(named, folder)
         try:
             if file:
-                return load_agent(self.path, own)
-            made: BatchPolicy = own() if isinstance(own, type) else own
+                return load_agent(self.path, agent_class)
+            made: BatchPolicy = agent_class() if isinstance(agent_class, type) else agent_class
         except Exception as error:  # a user's class may raise anything
             how = "what load() of its class reads" if file else "loadable without arguments"
             allowed = f"must be {how} ({type(error).__name__}: {error})"
@@ -178,17 +178,17 @@ def load_class(spec: str, folder: Path) -> Any:
     if not module or not name:
         raise config_error("policy", spec, f"must be {FORMS}")
     try:
-        own = getattr(_load_module(module, folder), name)
+        agent_class = getattr(_load_module(module, folder), name)
     except Exception as error:  # a user's module may raise anything while it is imported
         raise config_error("policy", spec, f"cannot be imported ({type(error).__name__}: {error})") from error
-    if not callable(getattr(own, "act", None)):
+    if not callable(getattr(agent_class, "act", None)):
         raise config_error(
             "policy",
             spec,
             "must have a method act(batch) that returns an action per decision; scope = 'source' and action = 'path', "
             "for example, say what it decides",
         )
-    return own
+    return agent_class
 
 
 def _load_module(name: str, folder: Path) -> ModuleType:
@@ -225,8 +225,8 @@ def _digest(spec: str, folder: Path) -> str:
     named, file = _split(spec, folder)
     digest = hashlib.sha256()
     if named:
-        own = load_class(named, folder)
-        source = inspect.getfile(own if isinstance(own, type) else type(own))
+        agent_class = load_class(named, folder)
+        source = inspect.getfile(agent_class if isinstance(agent_class, type) else type(agent_class))
         digest.update(named.rpartition(":")[2].encode() + b" " + Path(source).read_bytes())
     if file:
         with refusing("policy", Path(spec), "cannot be read"):

@@ -44,9 +44,9 @@ def added_ns(packets: Sequence[int], longer: Sequence[int]) -> int:
         longer: Number of each that go through the other of the two groups.
     """
     total = 0
-    for own, (going, coming) in zip(packets, (longer, longer[::-1]), strict=True):
-        last_ns = (own - going) * PACKET_NS
-        total += waiting_ns(own - going) + waiting_ns(coming) + coming * max(LONGER_NS, last_ns)
+    for packet, (going, coming) in zip(packets, (longer, longer[::-1]), strict=True):
+        last_ns = (packet - going) * PACKET_NS
+        total += waiting_ns(packet - going) + waiting_ns(coming) + coming * max(LONGER_NS, last_ns)
     return total
 
 
@@ -92,15 +92,15 @@ def check(packets: tuple[int, int], best: tuple[int, int]) -> None:
     assert min(expected, key=expected.__getitem__) == best
     assert sorted(expected.values())[1] > expected[best]
     played = {longer: Played(packets, longer) for longer in chosen}
-    steps = {longer: one.of_steps for longer, one in played.items()}
-    transitions = {longer: one.of_transitions for longer, one in played.items()}
+    steps = {longer: play.of_steps for longer, play in played.items()}
+    transitions = {longer: play.of_transitions for longer, play in played.items()}
     assert max(steps, key=steps.__getitem__) == max(transitions, key=transitions.__getitem__) == best
     lone_ns = played[best].latency_ns - expected[best]
-    for longer, one in played.items():
-        assert one.latency_ns - lone_ns == expected[longer]
-        assert one.of_steps == pytest.approx(CREDIT_NS * sum(packets) - one.latency_ns, abs=1e-6)
+    for longer, play in played.items():
+        assert play.latency_ns - lone_ns == expected[longer]
+        assert play.of_steps == pytest.approx(CREDIT_NS * sum(packets) - play.latency_ns, abs=1e-6)
         before_decision_ns = BEFORE_DECISION_NS * sum(packets)
-        assert one.of_transitions == pytest.approx(before_decision_ns - one.latency_ns, abs=1e-3)
+        assert play.of_transitions == pytest.approx(before_decision_ns - play.latency_ns, abs=1e-3)
 
 
 def test_one_agent_shares_its_packets_between_two_paths() -> None:

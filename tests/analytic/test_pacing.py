@@ -34,7 +34,7 @@ def injections(traffic: str, network: dfe.NetworkConfig = LIA, seed: int = 1) ->
 
 
 def gaps_of(times: list[np.ndarray]) -> np.ndarray:
-    return np.concatenate([np.diff(own) for own in times])
+    return np.concatenate([np.diff(of_host) for of_host in times])
 
 
 @pytest.mark.parametrize("load", [1.0, 0.5, 0.1])
@@ -68,7 +68,7 @@ def test_the_gaps_of_bernoulli_pacing_are_whole_flit_times_and_geometric() -> No
 
 def test_without_pacing_all_packets_enter_the_buffer_at_once() -> None:
     times = injections("all-to-all:pacing=none")
-    assert all((own == own[0]).all() and len(own) == TOPOLOGY.num_hosts - 1 for own in times)
+    assert all((of_host == of_host[0]).all() and len(of_host) == TOPOLOGY.num_hosts - 1 for of_host in times)
 
 
 def test_where_a_packet_is_one_flit_full_load_is_one_packet_a_packet_time() -> None:
@@ -80,12 +80,12 @@ def test_graph500_sends_no_two_queries_within_a_packet_time_and_signals_at_once(
     """Level 0: only the root task sends: its three queries in two messages, as three random tasks are 2.96 different
     ones on average, rounded down; 10 ns apart; then 71 signals 1 ns apart.
     """
-    (own,) = [
+    (sent,) = [
         times
         for times in injections("graph500:scale=4,levels=1,signals=true,reduce=star,query_ns=0")
         if len(times) > 3
     ]
-    gaps = np.diff(own)
+    gaps = np.diff(sent)
     assert gaps[0] == 10.0
     assert (gaps[1:72] == 1.0).all()
 

@@ -188,8 +188,8 @@ def test_vectors_differ_without_a_seed_and_agree_with_one(vector: Any) -> None:
     seeds, histories = vector_history(vector(MAKERS), 3)
     assert seeds == [3, 4]
     assert vector_history(in_turn(MAKERS), [3, 4])[1] == histories
-    _, (one, other) = vector_history(in_turn(MAKERS), [3, 3])
-    assert one == other == histories[0]
+    _, (seeded, other) = vector_history(in_turn(MAKERS), [3, 3])
+    assert seeded == other == histories[0]
 
 
 @pytest.mark.parametrize("mode", AutoresetMode)

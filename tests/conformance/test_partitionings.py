@@ -68,7 +68,7 @@ class Recorded:
         self.feedback = env.feedback()
         names = ("decision_ids", "obs", "mask", "agents", "packets", "time_ns", "candidates", "draws")
         columns = {
-            name: np.concatenate([getattr(one, name) for one in rows])
+            name: np.concatenate([getattr(row, name) for row in rows])
             for name in names
             if getattr(rows[0], name) is not None
         }

@@ -262,13 +262,20 @@ def test_an_observation_that_is_kept_keeps_no_other_router_s_alive(view: str) ->
     for _ in range(30):
         env.step(first_actions(view, env))
     if view == "parallel":
-        seen = {name: one["observation"] for name, one in env.step(first_actions(view, env))[0].items()}
+        seen = {
+            name: observation["observation"]
+            for name, observation in env.step(first_actions(view, env))[0].items()
+        }
     else:
         seen = {name: env.observe(name)["observation"] for name in env.agents}
-    owners = {id(one if one.base is None else one.base) for one in seen.values()}
+    owners = {
+        id(observation if observation.base is None else observation.base) for observation in seen.values()
+    }
     assert len(owners) == len(seen) == 36
     most = int(np.bincount(env.unwrapped.core.pending.agents).max())
-    assert all(one.base is None or len(one.base) <= max(most, 20) for one in seen.values())
+    assert all(
+        observation.base is None or len(observation.base) <= max(most, 20) for observation in seen.values()
+    )
 
 
 def first_actions(view: str, env: Any) -> Any:
@@ -296,11 +303,11 @@ def test_infos_count_what_was_generated_and_delivered(view: str) -> None:
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_without_any_seed_environments_differ_and_say_their_seed(view: str) -> None:
-    one, other = VIEWS[view](**SHORT), VIEWS[view](**SHORT)
-    hashes = [run(view, env)[0] for env in (one, other)]
+    first, other = VIEWS[view](**SHORT), VIEWS[view](**SHORT)
+    hashes = [run(view, env)[0] for env in (first, other)]
     assert hashes[0] != hashes[1]
-    seeds = [env.unwrapped.core.seed for env in (one, other)]
-    assert f"seed {seeds[0]}" in repr(one.unwrapped)
+    seeds = [env.unwrapped.core.seed for env in (first, other)]
+    assert f"seed {seeds[0]}" in repr(first.unwrapped)
     assert run(view, VIEWS[view](**SHORT, seed=seeds[1]))[0] == hashes[1]
     assert run(view, VIEWS[view]({"topology": "72", "seed": 3}, **SHORT)) == run(
         view, VIEWS[view](topology="72", traffic="uniform", load=0.5, seed=3, **SHORT)

@@ -14,7 +14,7 @@ BESIDE = ("min", "ugal-n", "par", "pb")
 def test_a_policy_runs_next_to_others_or_is_refused(policy: str) -> None:
     jobs = [
         dfe.Job("all-to-all:message_bytes=700,in_flight=3", hosts=16, placement="random", policy=ready(name))
-        for name in (policy, *(one for one in BESIDE if one != policy))
+        for name in (policy, *(name for name in BESIDE if name != policy))
     ]
     config = dfe.SimulationConfig(topology=TOPOLOGY, network="q-adaptive", policy="min", jobs=jobs[:4])
     if dfe.make_policy(policy).learns:

@@ -130,7 +130,7 @@ def test_programs_go_on_in_the_middle_of_their_work(name: str, tmp_path: Path) -
         whole.run(400)
         other.run(400)
         assert state_of(other.snapshot()) == state_of(whole.snapshot())
-    ends = [one.run_to_completion().to_dict() for one in (whole, other)]
+    ends = [simulation.run_to_completion().to_dict() for simulation in (whole, other)]
     assert json.dumps(ends[0], default=str) == json.dumps(ends[1], default=str)
     assert whole.trace_hash() == other.trace_hash()
     assert np.isfinite(whole.metrics().makespan_ns)

@@ -31,9 +31,9 @@ class Extended(dfe.BatchedRoutingEnv):
 def seen_of(value: Any) -> Any:
     """Comparable parts of an environment."""
     if isinstance(value, dict):
-        return {name: seen_of(one) for name, one in value.items()}
+        return {name: seen_of(part) for name, part in value.items()}
     if isinstance(value, (tuple, list)):
-        return [seen_of(one) for one in value]
+        return [seen_of(part) for part in value]
     if isinstance(value, np.ndarray):
         return value.tolist()
     if hasattr(value, "to_dict"):
@@ -256,11 +256,11 @@ def test_an_environment_of_a_function_is_copied_but_not_saved_to_a_file(tmp_path
     env.reset(seed=3)
     copied = env.fork()
     hashes = []
-    for one in (env, copied):
-        one.reset()
-        while not one.done:
-            one.step(one.pending.minimal_actions())
-        hashes.append((one.config.load, one.trace_hash()))
+    for environment in (env, copied):
+        environment.reset()
+        while not environment.done:
+            environment.step(environment.pending.minimal_actions())
+        hashes.append((environment.config.load, environment.trace_hash()))
     assert hashes[0] == hashes[1]
     with pytest.raises(dfe.ConfigError, match="cannot be written to a file"):
         env.snapshot().save(tmp_path / "env")

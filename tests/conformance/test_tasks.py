@@ -119,10 +119,10 @@ def test_the_ids_are_known_without_an_import() -> None:
 
 
 def test_adversarial_72_is_what_the_views_simulate_by_default() -> None:
-    own = make("Adversarial-72", "parallel", seed=1)
+    of_task = make("Adversarial-72", "parallel", seed=1)
     default = dragonfly_v0.parallel_env(scope="source", action="path", share="group", seed=1)
-    assert own.core.config == default.core.config
-    assert own.core.options == default.core.options
+    assert of_task.core.config == default.core.config
+    assert of_task.core.options == default.core.options
 
 
 def test_every_scenario_comes_in_some_episode() -> None:
@@ -246,8 +246,8 @@ def test_an_evaluation_is_the_same_in_python_and_in_the_core() -> None:
 
     task = dfe.task("Jobs-72")
     assert task.quantity == ITERATION
-    native, own = (task.evaluate(policy, seeds=[101]) for policy in ("min", Minimal()))  # type: ignore[arg-type]
-    assert native.values == own.values
+    native, in_python = (task.evaluate(policy, seeds=[101]) for policy in ("min", Minimal()))  # type: ignore[arg-type]
+    assert native.values == in_python.values
 
 
 # Order: returns under the rewards of a task, over episodes that begin with an empty network.
@@ -277,11 +277,11 @@ def play(name: str, scenario: str, policy: str, duration_ns: float) -> Episode:
         env = dfe.BatchedRoutingEnv(config, **options)
         act = dfe.agents.RandomPolicy(action=env.action, scope=env.scope).act
     else:
-        own = dfe.make_policy(policy)
+        made = dfe.make_policy(policy)
         for fixed in ("scope", "action", "features", "occupancy_unit"):
             options.pop(fixed, None)
-        env = dfe.BatchedRoutingEnv.for_policy(config, own, **options)
-        act = own.reference(env).act
+        env = dfe.BatchedRoutingEnv.for_policy(config, made, **options)
+        act = made.reference(env).act
     batch = env.reset()
     while not env.done:
         batch = env.step(act(batch))
@@ -292,19 +292,19 @@ def play_all(name: str, scenario: str, duration_ns: float) -> dict[str, Episode]
     return {policy: play(name, scenario, policy, duration_ns) for policy in POLICIES}
 
 
-def is_worse(one: Episode, other: Episode) -> bool:
+def is_worse(episode: Episode, other: Episode) -> bool:
     """Whether an episode has delivered fewer packets, with a higher latency."""
-    mine, others = one.metrics, other.metrics
+    mine, others = episode.metrics, other.metrics
     return mine.packets_delivered < others.packets_delivered and mine.latency_mean_ns > others.latency_mean_ns
 
 
 def check_order(name: str, episodes: dict[str, Episode]) -> None:
-    for (policy, one), (better, other) in itertools.permutations(episodes.items(), 2):
+    for (policy, episode), (better, other) in itertools.permutations(episodes.items(), 2):
         if name.endswith("-72"):
-            assert not (is_worse(one, other) and one.returned > other.returned), (policy, better)
+            assert not (is_worse(episode, other) and episode.returned > other.returned), (policy, better)
         # With an application the number of packets depends on the policy, and so do the credits.
-        if dfe.task(name).quantity == PACKETS and one.packets > 1.01 * other.packets:
-            assert one.returned < other.returned, (policy, better)
+        if dfe.task(name).quantity == PACKETS and episode.packets > 1.01 * other.packets:
+            assert episode.returned < other.returned, (policy, better)
 
 
 @pytest.mark.parametrize(("name", "scenario"), SMALL)
@@ -324,13 +324,13 @@ def test_returns_are_ordered_by_packets_in_the_system_in_large_networks_and_long
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "scenario"), [one for one in SMALL if one[0] not in ("Overload-72", "Ports-72")]
+    ("name", "scenario"), [policy for policy in SMALL if policy[0] not in ("Overload-72", "Ports-72")]
 )
 def test_returns_are_ordered_like_long_runs(name: str, scenario: str) -> None:
     """Policies that do not learn meanwhile and choose paths. Above saturation queues grow: another order."""
     known = dfe.task(name).references()[scenario]
     fixed = ("min", "ugal-n", "lia", "neural-v1")
     returned = {policy: play(name, scenario, policy, 50_000.0).returned for policy in fixed}
-    for one, other in itertools.permutations(fixed, 2):
-        if known[one] > 1.03 * known[other]:
-            assert returned[one] < returned[other], (one, other)
+    for policy, other in itertools.permutations(fixed, 2):
+        if known[policy] > 1.03 * known[other]:
+            assert returned[policy] < returned[other], (policy, other)

@@ -116,7 +116,8 @@ def test_a_click_on_a_router_shows_its_queues_in_both_runs(
     )
     queued = [recording.queued_packets[-1, mine] for recording in recordings]
     beyond = [
-        recording.occupancy_packets[-1, mine] - own for recording, own in zip(recordings, queued, strict=True)
+        recording.occupancy_packets[-1, mine] - of_run
+        for recording, of_run in zip(recordings, queued, strict=True)
     ]
     assert shown == [
         [f"{queued[run][port]}+{beyond[run][port]}" for run in range(2)] for port in range(int(mine.sum()))

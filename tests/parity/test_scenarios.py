@@ -81,14 +81,14 @@ def test_rows_and_transitions_are_those_of_each_network_alone(action: str) -> No
             break
         assert np.all(np.diff(batch.scenario) >= 0)
         for number, env in enumerate(alone):
-            rows, own = batch.rows(batch.scenario == number), batches[number]
-            assert rows.obs.tobytes() == own.obs.tobytes()
-            assert rows.mask.tobytes() == own.mask.tobytes()
-            assert np.array_equal(rows.packets, own.packets)
-            assert rows.draws.tobytes() == own.draws.tobytes()
-            assert np.array_equal(rows.agents, own.agents)
-            assert np.array_equal(rows.decision_ids, own.decision_ids)
-            assert np.array_equal(rows.time_ns, own.time_ns)
+            rows, expected = batch.rows(batch.scenario == number), batches[number]
+            assert rows.obs.tobytes() == expected.obs.tobytes()
+            assert rows.mask.tobytes() == expected.mask.tobytes()
+            assert np.array_equal(rows.packets, expected.packets)
+            assert rows.draws.tobytes() == expected.draws.tobytes()
+            assert np.array_equal(rows.agents, expected.agents)
+            assert np.array_equal(rows.decision_ids, expected.decision_ids)
+            assert np.array_equal(rows.time_ns, expected.time_ns)
             if not env.done:
                 batches[number] = env.step(env.pending.minimal_actions())
         batch = together.step(batch.minimal_actions())
@@ -99,11 +99,13 @@ def test_rows_and_transitions_are_those_of_each_network_alone(action: str) -> No
     assert np.array_equal(rewards, np.concatenate([env.rewards_by_router() for env in alone]))
     assert np.array_equal(packets, np.concatenate([env.packets_by_router() for env in alone], axis=1))
     for number, env in enumerate(alone):
-        own = env.transitions()
+        expected = env.transitions()
         for field in ("decision_ids", "agents", "obs", "actions", "rewards", "next_obs", "mask", "next_mask"):
             parts = [getattr(part, field)[part.scenario == number] for part in found[0]]
-            one = np.concatenate(parts)
-            assert sorted(one.tobytes()) == sorted(np.ascontiguousarray(getattr(own, field)).tobytes()), field
-        assert set(own.scenario.tolist()) == {0}
+            joined = np.concatenate(parts)
+            assert sorted(joined.tobytes()) == sorted(
+                np.ascontiguousarray(getattr(expected, field)).tobytes()
+            ), field
+        assert set(expected.scenario.tolist()) == {0}
         reports = sum(int((part.scenario == number).sum()) for part in found[1])
         assert reports == len(env.feedback())

@@ -29,7 +29,7 @@ def jobs_next_to_traffic(draw: st.DrawFn, topology: dfe.Dragonfly) -> dfe.Simula
     messages = draw(st.lists(MESSAGE, min_size=1, max_size=12))
     ranks = operations_of(messages)
     placement = draw(st.sampled_from(["consecutive", "random", "random-groups"]))
-    own = dfe.Job(
+    drawn_job = dfe.Job(
         lambda rank, _: iter(ranks[rank]),
         RANKS,
         placement,
@@ -44,7 +44,7 @@ def jobs_next_to_traffic(draw: st.DrawFn, topology: dfe.Dragonfly) -> dfe.Simula
         topology=topology,
         network=draw(st.sampled_from(["q-adaptive", "aries", "lia"])),
         policy=draw(st.sampled_from(POLICIES)),
-        jobs=[own, *([endless] if beside in ("endless", "both") else [])],
+        jobs=[drawn_job, *([endless] if beside in ("endless", "both") else [])],
         traffic=draw(st.sampled_from(["uniform", "adv+1"])) if beside in ("sources", "both") else None,
         load=draw(st.sampled_from(loads)),
         injection="poisson" if beside in ("sources", "both") else "auto",

@@ -281,11 +281,11 @@ def test_a_router_gains_nothing_from_keeping_packets() -> None:
     env.drain()
     log = env.packet_log()
     created, age = log["created_ns"], np.minimum(log["delivered_ns"], 3_000.0) - log["created_ns"]
-    own = created <= 3_000.0
+    early = created <= 3_000.0
     most = env.options.latency_credit_ns
     credit = np.where(log["delivered_ns"] <= 3_000.0, most, np.minimum(age, most))
     routers = log["src"] // env.config.topology.p
-    expected = np.bincount(routers[own], (credit - age)[own], env.num_agents) / 1_000.0
+    expected = np.bincount(routers[early], (credit - age)[early], env.num_agents) / 1_000.0
     np.testing.assert_allclose(rewards, expected, atol=1e-9)
 
 

@@ -60,8 +60,8 @@ class Model:
             while self.events and self.events[0][:3] == (now, rank, kind):
                 due.append(heapq.heappop(self.events)[3])
             ready: list[int] = []
-            for one in due:
-                self.happens(now, rank, kind, one, ready)
+            for message in due:
+                self.happens(now, rank, kind, message, ready)
             self.start_all(now, rank, ready)
 
     def happens(self, now: float, rank: int, kind: int, number: int, ready: list[int]) -> None:

@@ -18,8 +18,8 @@ def texts() -> dict[Path, str]:
     found = [*ROOT.glob("*.md"), *ROOT.glob("*.toml"), ROOT / "Makefile"]
     for folder in FOLDERS:
         found += [path for path in (ROOT / folder).rglob("*") if path.suffix in KINDS]
-    own = (path for path in found if not path.is_symlink() and path != Path(__file__))
-    return {path: path.read_text(encoding="utf-8") for path in own}
+    files = (path for path in found if not path.is_symlink() and path != Path(__file__))
+    return {path: path.read_text(encoding="utf-8") for path in files}
 
 
 def missing(text: str, pages: set[str]) -> list[str]:

@@ -40,8 +40,8 @@ _SEE = "See ``"
 
 def objects() -> list[tuple[str, str]]:
     """(module, name) of all that is in the reference and no plain value."""
-    named = [one for page in api.PAGES.values() for one in api.names_of(page)]
-    return [one for one in named if not api.is_value(*one)]
+    named = [entry for page in api.PAGES.values() for entry in api.names_of(page)]
+    return [entry for entry in named if not api.is_value(*entry)]
 
 
 def find(module: str, name: str) -> Any:
@@ -56,7 +56,7 @@ def text_of(thing: Any) -> str:
     """The docstring; of a class with those of its bases in the package."""
     bases = thing.__mro__[1:] if inspect.isclass(thing) else ()
     ours = [base for base in bases if base.__module__.startswith("dragonfly_env")]
-    return "\n\n".join(inspect.cleandoc(one.__doc__ or "") for one in (thing, *ours))
+    return "\n\n".join(inspect.cleandoc(entry.__doc__ or "") for entry in (thing, *ours))
 
 
 def inherited(thing: type[Any], method: str) -> str:
@@ -76,7 +76,9 @@ def parameters_of(thing: Any) -> list[str]:
         known = inspect.signature(thing).parameters.values()
     except (TypeError, ValueError):
         return []
-    return [one.name for one in known if one.name not in ("self", "cls") and one.kind.value not in (2, 4)]
+    return [
+        entry.name for entry in known if entry.name not in ("self", "cls") and entry.kind.value not in (2, 4)
+    ]
 
 
 def fields_with_docstrings(thing: type[Any]) -> set[str]:
@@ -149,17 +151,17 @@ def test_a_docstring_begins_with_a_sentence_and_names_the_parameters_that_users_
     for method, function in methods_of(name, thing).items():
         if _SEE not in function.__doc__:
             texts[f"{name}.{method}"] = function, inherited(thing, method)
-    for full, (one, text) in texts.items():
+    for full, (entry, text) in texts.items():
         first = " ".join(text.strip().split("\n\n")[0].split())
         assert re.search(r"[.:)]$", first), f"{full}: {first!r} is no sentence"
-        if not is_typed(module, name) or (inspect.isclass(one) and issubclass(one, BaseException)):
+        if not is_typed(module, name) or (inspect.isclass(entry) and issubclass(entry, BaseException)):
             continue
-        explained = fields_with_docstrings(one) if inspect.isclass(one) else set()
-        if dataclasses.is_dataclass(one):  # the reference and `dragonfly-env info` show its rows
-            explained |= {row.name for row in describe(one)}
-        if one is dfe.BatchedRoutingEnv:
+        explained = fields_with_docstrings(entry) if inspect.isclass(entry) else set()
+        if dataclasses.is_dataclass(entry):  # the reference and `dragonfly-env info` show its rows
+            explained |= {row.name for row in describe(entry)}
+        if entry is dfe.BatchedRoutingEnv:
             explained |= {row.name for row in describe(EnvOptions)}
-        missing = [p for p in parameters_of(one) if p not in explained and not re.search(rf"\b{p}\b", text)]
+        missing = [p for p in parameters_of(entry) if p not in explained and not re.search(rf"\b{p}\b", text)]
         assert missing == [], f"{full} says nothing of {', '.join(missing)}"
 
 

@@ -53,7 +53,7 @@ def imports(module: str, *, types: bool) -> Iterator[tuple[int, str]]:
             base = node.module or ""
             assert node.level == 0, f"{module}:{node.lineno}: imports have whole names here"
             inner = [f"{base}.{alias.name}" for alias in node.names]
-            names = [one if one.partition(".")[2] in (*MODULES, "_core") else base for one in inner]
+            names = [name if name.partition(".")[2] in (*MODULES, "_core") else base for name in inner]
         elif isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         for name in names:

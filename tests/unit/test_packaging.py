@@ -131,7 +131,11 @@ def test_the_run_that_tries_a_wheel_prints_what_the_core_gives(
 
 def test_a_simulation_and_the_environments_need_three_packages() -> None:
     always = [Requirement(text) for text in PROJECT["dependencies"]]
-    assert [one.name for one in always if one.marker is None] == ["numpy", "gymnasium", "pettingzoo"]
+    assert [package.name for package in always if package.marker is None] == [
+        "numpy",
+        "gymnasium",
+        "pettingzoo",
+    ]
 
 
 def test_the_wheels_to_be_built_are_for_the_pythons_that_are_tested() -> None:

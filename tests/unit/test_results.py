@@ -27,8 +27,10 @@ def test_no_text_states_another_value() -> None:
 @pytest.mark.parametrize("result", KNOWN, ids=lambda result: result.name)
 def test_every_statement_occurs(result: results.Result) -> None:
     for stated in result.stated:
-        one = dataclasses.replace(result, stated=(stated,))
-        assert any(pattern.search(text) for text in TEXTS.values() for pattern in one.patterns(text)), stated
+        changed = dataclasses.replace(result, stated=(stated,))
+        assert any(pattern.search(text) for text in TEXTS.values() for pattern in changed.patterns(text)), (
+            stated
+        )
 
 
 def test_every_comparison_of_the_readme_is_in_the_file() -> None:
@@ -77,7 +79,7 @@ def test_counts_of_claims_are_those_of_the_tables(name: str, page: str, variant:
         line for line in text.splitlines() if line.startswith(f"| `{variant}` |") and line.count("|") > 5
     ]
     rows, met = (int(cell.split()[0]) for cell in row.split("|")[2:4])
-    (result,) = [one for one in KNOWN if one.name == name]
+    (result,) = [result for result in KNOWN if result.name == name]
     assert (result.value, result.unit) == (f"{met}", f"of {rows} rows met")
 
 
@@ -92,5 +94,5 @@ def test_every_generated_part_is_in_a_page() -> None:
 
 
 def test_every_result_is_in_a_table_or_a_text() -> None:
-    assert [one.name for one in KNOWN if not one.table and not one.stated] == []
-    assert {one.table for one in KNOWN if one.table} <= set(committed.PARTS)
+    assert [result.name for result in KNOWN if not result.table and not result.stated] == []
+    assert {result.table for result in KNOWN if result.table} <= set(committed.PARTS)

@@ -40,7 +40,7 @@ def test_snippets_print_what_their_page_says(path: Path) -> None:
         pytest.importorskip("stable_baselines3", reason="needs the extra [sb3]")
     commands = tutorials.runs_commands(path.parent.name, path.stem)
     snippets = tutorials.snippets_of(path.read_text("utf-8"), commands=commands)
-    check_outputs(snippets, [one.output for one in snippets])
+    check_outputs(snippets, [snippet.output for snippet in snippets])
 
 
 @pytest.mark.slow
@@ -49,7 +49,7 @@ def test_a_notebook_runs_and_prints_what_the_page_says(name: str) -> None:
     pytest.importorskip("stable_baselines3", reason="needs the extra [sb3]")
     page = (DOCS / tutorials.FOLDER / f"{name}.md").read_text("utf-8")
     book = (DOCS / tutorials.FOLDER / f"{name}.ipynb").read_text("utf-8")
-    outputs = [one.output for one in tutorials.snippets_of(page)]
+    outputs = [snippet.output for snippet in tutorials.snippets_of(page)]
     check_outputs(tutorials.snippets_of_notebook(book), outputs)
 
 
@@ -58,8 +58,8 @@ def test_a_notebook_is_its_page(name: str) -> None:
     page = (DOCS / tutorials.FOLDER / f"{name}.md").read_text("utf-8")
     book = (DOCS / tutorials.FOLDER / f"{name}.ipynb").read_text("utf-8")
     assert book == tutorials.notebook_of(page)
-    assert [(one.language, one.text.strip()) for one in tutorials.snippets_of_notebook(book)] == [
-        (one.language, one.text.strip()) for one in tutorials.snippets_of(page)
+    assert [(snippet.language, snippet.text.strip()) for snippet in tutorials.snippets_of_notebook(book)] == [
+        (snippet.language, snippet.text.strip()) for snippet in tutorials.snippets_of(page)
     ]
     cells = json.loads(book)["cells"]
     assert "pip install" in "".join(cells[0]["source"])

@@ -26,14 +26,14 @@ def result_table(name: str) -> str:
     """The figures of a table of ``results.toml``."""
     rows = (
         (
-            one.what,
-            f"{one.value} {one.unit}",
-            one.note,
-            code(one.command),
-            one.measured.replace("-", "\u2011"),
+            result.what,
+            f"{result.value} {result.unit}",
+            result.note,
+            code(result.command),
+            result.measured.replace("-", "\u2011"),
         )
-        for one in results()
-        if one.table == name
+        for result in results()
+        if result.table == name
     )
     return table(("what", "measured", "details", "command", "date"), rows)
 

@@ -82,7 +82,15 @@ def _page(name: str, judged: tuple[JudgedReproduction, ...]) -> str:
     if name in _PREFIXES:
         parts |= _figures(_PREFIXES[name], judged)
     text = template(name).format_map(
-        Quotes({**quotes({one.variant: one.verdicts for one in judged}, judged[0].variant), **parts})
+        Quotes(
+            {
+                **quotes(
+                    {reproduction.variant: reproduction.verdicts for reproduction in judged},
+                    judged[0].variant,
+                ),
+                **parts,
+            }
+        )
     )
     return micro(text)
 
@@ -93,18 +101,18 @@ def _figures(prefix: str, judged: Sequence[JudgedReproduction]) -> dict[str, str
     found = {}
     for variant in paper.variants:
         for figure in paper.figures:
-            own = figure.name if variant is paper.usual else f"{figure.name}-{variant.name}"
+            file_name = figure.name if variant is paper.usual else f"{figure.name}-{variant.name}"
             title = figure.title if variant is paper.usual else f"{figure.title} ({variant.name})"
-            if not (FOLDER / f"{prefix}{own}.png").exists():
+            if not (FOLDER / f"{prefix}{file_name}.png").exists():
                 continue
-            count = claims_of(judged, f"{own}.png")
+            count = claims_of(judged, f"{file_name}.png")
             lines = [
-                f"## {heading(title, own)}",
+                f"## {heading(title, file_name)}",
                 "",
-                f"![{title}]({prefix}{own}.png)",
+                f"![{title}]({prefix}{file_name}.png)",
                 *(["", count] if count else []),
             ]
-            found[own.replace("-", "_")] = micro("\n".join(lines))
+            found[file_name.replace("-", "_")] = micro("\n".join(lines))
     return {**found, "figures": "\n\n".join(found.values())}
 
 
@@ -112,9 +120,10 @@ def _without_windows(judged: Sequence[JudgedReproduction]) -> list[JudgedReprodu
     """Leave out the rows of claims in other windows, which have a table of their own."""
     return [
         JudgedReproduction(
-            one.work, tuple(verdict for verdict in one.verdicts if not _WINDOW.search(verdict.claim.id))
+            reproduction.work,
+            tuple(verdict for verdict in reproduction.verdicts if not _WINDOW.search(verdict.claim.id)),
         )
-        for one in judged
+        for reproduction in judged
     ]
 
 
@@ -142,8 +151,8 @@ def windows_table(judged: Sequence[JudgedReproduction]) -> str:
         lines.append(f"| {claim} | {published:#.3g} | {cells} | {label} |")
     columns = [[row[window] for row in found.values() if window in row] for window in windows]
     counts = " | ".join(f"{_met(column)} of {len(column)}" for column in columns)
-    own = [verdicts[claim] for claim in found if claim in verdicts]
-    judged_alone = [verdict for verdict in own if verdict.verdict in (MET, DEVIATES)]
+    listed = [verdicts[claim] for claim in found if claim in verdicts]
+    judged_alone = [verdict for verdict in listed if verdict.verdict in (MET, DEVIATES)]
     lines.append(f"| met | | {counts} | {_met(judged_alone)} of {len(judged_alone)} |")
     return "\n".join(lines)
 

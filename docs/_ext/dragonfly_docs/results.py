@@ -71,14 +71,14 @@ def results(path: Path = FILE) -> list[Result]:
         given: dict[str, Any] = {**fields, "measured": str(fields.get("measured", ""))}
         given["stated"] = tuple(given.get("stated", ()))
         try:
-            one = Result(name=name, **given)
+            result = Result(name=name, **given)
         except TypeError as error:
             raise ValueError(f"{name}: {error}") from error
-        if not all((one.what, one.value, one.unit, one.command, one.measured)):
+        if not all((result.what, result.value, result.unit, result.command, result.measured)):
             raise ValueError(f"{name}: what, value, unit, command and measured must be given")
-        if any(text.count("{}") != 1 for text in one.stated):
+        if any(text.count("{}") != 1 for text in result.stated):
             raise ValueError(f"{name}: {{}} must occur once in each text of stated")
-        found.append(one)
+        found.append(result)
     return found
 
 

@@ -20,13 +20,13 @@ def with_rows(thing: Any, lines: list[str]) -> list[str]:
     if not (isinstance(settings, type) and dataclasses.is_dataclass(settings)):
         return lines
     begin, end = _args_of(lines)
-    own = [line for line in lines[begin:end] if not line.startswith("    **options:")]
-    explained = {line.split(":")[0].split()[0] for line in own if line[:5].strip()}
+    kept = [line for line in lines[begin:end] if not line.startswith("    **options:")]
+    explained = {line.split(":")[0].split()[0] for line in kept if line[:5].strip()}
     more = [_entry(row) for row in describe(settings) if row.name not in explained]
     if not more:
         return lines
     after = lines[end:] if lines[end : end + 1] == [""] else ["", *lines[end:]]
-    return [*lines[:begin], *(own or ["Args:"]), *more, *after]
+    return [*lines[:begin], *(kept or ["Args:"]), *more, *after]
 
 
 def _args_of(lines: list[str]) -> tuple[int, int]:

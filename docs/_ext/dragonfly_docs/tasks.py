@@ -118,7 +118,10 @@ def reference_scores() -> str:
     def cell(score: float | None) -> str:
         return "" if score is None or math.isnan(score) else f"{score + 0.0:.0f}"
 
-    rows = ((code(name), *(cell(own.get(policy)) for policy in policies)) for name, own in scores.items())
+    rows = (
+        (code(name), *(cell(by_policy.get(policy)) for policy in policies))
+        for name, by_policy in scores.items()
+    )
     heads = (policy if policy == BOUND else code(policy) for policy in policies)
     tracks = (
         "knowledge",

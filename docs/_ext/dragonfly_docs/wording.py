@@ -95,6 +95,8 @@ NEEDS_THE_ROW_BEFORE = re.compile(
 """A text of a registry is read alone."""
 PUBLIC = {"dragonfly_env/policy.py": {"detour"}, "tests/unit/baselines/test_policies_of_rules.py": {"detour"}}
 """Public names with a retired word, by file: ``Ugal(detour="lg")`` stays, as scripts of users have it."""
+EMPTY_NAMES = ("one", "own", "of_row")
+"""Identifiers that stand for anything."""
 _SHAPE = re.compile(r"(\((\w+,|[A-Z][^()]*)\)|\[[^\[\]]*\]):? ")
 """The shape or the index of an array, before the words of its comment."""
 _CPP = re.compile(r'//[^\n]*|"(?:\\.|[^"\\\n])*"|#include[^\n]*|[A-Za-z_]\w*')
@@ -226,6 +228,8 @@ def check_code(path: Path) -> list[str]:
             words = [(word, new) for old, new in _IN_COMMENTS for word in old.finditer(prose)]
             found += [f"{line}: a comment with {word.group()!r}: {new}" for word, new in words]
         elif text not in public:
+            if text in EMPTY_NAMES and path.suffix == ".py":
+                found.append(f"{line}: the name {text!r}: name the thing")
             parts = _PARTS.findall(text)
             better = [new for old, new in _IN_NAMES if any(map(old.fullmatch, parts))]
             found += [f"{line}: the name {text!r}: {new}" for new in better]

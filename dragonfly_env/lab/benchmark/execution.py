@@ -121,7 +121,7 @@ class Benchmark(Work):
         """The published results that are used, one per run that is not done for it."""
         return tuple(self._taken().values())
 
-    def own(self) -> tuple[Run, ...]:
+    def runs_here(self) -> tuple[Run, ...]:
         """Runs that are the folder's, done or to be done: those whose results are not published."""
         taken = self._taken()
         return tuple(run for name, run in self._by_id().items() if name not in taken)

@@ -160,12 +160,12 @@ class Ratios:
     values: npt.NDArray[np.float64]  # (policies, cases); NaN where something was not measured
     policies: list[str]  # rows: policies of the user first
     cases: list[tuple[str, str, str]]  # (track, split, case) of the columns, in the order of the suite
-    own: int  # number of the user's policies
+    yours: int  # number of the user's policies
 
     @property
     def labels(self) -> list[str]:
         """The rows' names, with a mark at the user's own."""
-        return [f"▶ {name}" if row < self.own else name for row, name in enumerate(self.policies)]
+        return [f"▶ {name}" if row < self.yours else name for row, name in enumerate(self.policies)]
 
 
 def ratios_of(scores: Scores) -> Ratios:

@@ -46,7 +46,7 @@ class Measured:
 def measured_of(track: Track, case: BenchmarkCase, row: Mapping[str, object]) -> Measured:
     """Read the outcome of a run from its row."""
     used = [(_number(row, name), name.removesuffix(_HIGHEST)) for name in row if name.endswith(_HIGHEST)]
-    highest, link_class = max((one for one in used if one[0] > 0), default=(math.nan, ""))
+    highest, link_class = max((kind for kind in used if kind[0] > 0), default=(math.nan, ""))
     return Measured(
         value=_value(track, case, row),
         p99_ns=_number(row, "latency_p99_ns"),

@@ -53,9 +53,10 @@ def write_references(results: Iterable[ReferenceResult], file: Path) -> None:
     kinds = {"str": pa.string(), "int": pa.uint64(), "float": pa.float64()}
     schema = pa.schema([(field.name, kinds[str(field.type)]) for field in fields(ReferenceResult)])
     ordered = sorted(
-        results, key=lambda one: (one.track, one.effort, one.case, one.policy, one.seed, one.key)
+        results,
+        key=lambda result: (result.track, result.effort, result.case, result.policy, result.seed, result.key),
     )
-    write_table(pa.Table.from_pylist([asdict(one) for one in ordered], schema), file)
+    write_table(pa.Table.from_pylist([asdict(result) for result in ordered], schema), file)
 
 
 def read_references(file: Path) -> dict[Key, ReferenceResult]:

@@ -58,7 +58,7 @@ class Section:
     title: str  # title above the table
     headings: tuple[str, ...]  # one per column
     rows: tuple[tuple[str, ...], ...]  # texts, one per heading
-    own: tuple[bool, ...] = ()  # whether a row is about a policy of the user
+    is_yours: tuple[bool, ...] = ()  # whether a row is about a policy of the user
 
     def only(self, headings: tuple[str, ...]) -> Section:
         """Return the section with these columns only."""
@@ -82,7 +82,7 @@ def _table(shown: Section) -> Table:
             heading, justify=justify, overflow="fold", no_wrap=heading in ("policy", "saturated")
         )
     for place, row in enumerate(shown.rows):
-        style = "bold" if shown.own and shown.own[place] else ""
+        style = "bold" if shown.is_yours and shown.is_yours[place] else ""
         table.add_row(*(Text(text, style=style) for text in row))
     return table
 
@@ -121,8 +121,8 @@ def sections(work: Benchmark, scores: Scores) -> tuple[Section, ...]:
     found = []
     for track, split, rows in scores.ranked():
         title = f"{titles[track]}: {split}"
-        own = tuple(not row["kind"] for _, row in rows.iterrows())
-        found.append(Section(title, BOARD, tuple(of_policy(row) for _, row in rows.iterrows()), own))
+        is_yours = tuple(not row["kind"] for _, row in rows.iterrows())
+        found.append(Section(title, BOARD, tuple(of_policy(row) for _, row in rows.iterrows()), is_yours))
         here = scores.table[(scores.table["track"] == track) & (scores.table["split"] == split)]
         others = [
             label for label in scores.policies if label in set(here[~here["kind"].isin(KINDS)]["policy"])
@@ -266,7 +266,7 @@ def write_page(work: Benchmark, scores: Scores, path: Path) -> None:
         head = "".join(f"<th>{html.escape(name)}</th>" for name in section.headings)
         kinds = ["" if name in _TEXTS else " class=number" for name in section.headings]
         body = "".join(
-            f"<tr{' class=own' if section.own and section.own[place] else ''}>"
+            f"<tr{' class=own' if section.is_yours and section.is_yours[place] else ''}>"
             + "".join(f"<td{kind}>{html.escape(text)}</td>" for kind, text in zip(kinds, row, strict=True))
             + "</tr>"
             for place, row in enumerate(section.rows)

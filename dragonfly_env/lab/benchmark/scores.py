@@ -131,27 +131,27 @@ class Scores:
             cases = here["case"].nunique()
             carried = set(here[here["kind"].isin(KINDS) & ~here["saturated"]]["case"])
             for policy in self.policies:
-                own = here[here["policy"] == policy]
-                if own.empty:
+                of_policy = here[here["policy"] == policy]
+                if of_policy.empty:
                     continue
-                ratios = own["ratio"].to_numpy(np.float64)
-                worst = own.iloc[int(np.nanargmax(np.where(np.isnan(ratios), -1.0, ratios)))]
+                ratios = of_policy["ratio"].to_numpy(np.float64)
+                worst = of_policy.iloc[int(np.nanargmax(np.where(np.isnan(ratios), -1.0, ratios)))]
                 rows.append(
                     {
                         "track": track,
                         "split": split,
                         "policy": policy,
-                        "kind": own["kind"].iloc[0],
-                        **dict(zip(_OVER, self._over_bound(own, track), strict=True)),
-                        "geometric_mean": float(np.exp(np.log(own["ratio"]).mean())),
+                        "kind": of_policy["kind"].iloc[0],
+                        **dict(zip(_OVER, self._over_bound(of_policy, track), strict=True)),
+                        "geometric_mean": float(np.exp(np.log(of_policy["ratio"]).mean())),
                         "worst": float(worst["ratio"]),
                         "worst_case": str(worst["case"]),
                         "reason": str(worst["reason"]),
                         "close_share": float(np.mean(ratios <= CLOSE)),
-                        "saturated": int(sum(own["saturated"] & own["case"].isin(carried))),
-                        "cases": len(own),
+                        "saturated": int(sum(of_policy["saturated"] & of_policy["case"].isin(carried))),
+                        "cases": len(of_policy),
                         "of": cases,
-                        **{name: float(own[name].iloc[0]) for name in TRAINING},
+                        **{name: float(of_policy[name].iloc[0]) for name in TRAINING},
                     }
                 )
         ranked = pd.DataFrame(rows)
@@ -166,9 +166,9 @@ class Scores:
         found = [self._improvement(mine, other) for mine, other in pairs]
         return ranked.assign(**dict(zip(_BETTER, zip(*found, NOTHING, strict=True), strict=True)))
 
-    def _over_bound(self, own: pd.DataFrame, track: str) -> tuple[float, float, float]:
+    def _over_bound(self, outcomes: pd.DataFrame, track: str) -> tuple[float, float, float]:
         """The geometric mean over the bound, of the cases that have one."""
-        some = own[np.isfinite(own["over_bound"].to_numpy(np.float64))]
+        some = outcomes[np.isfinite(outcomes["over_bound"].to_numpy(np.float64))]
         values = [np.array(row, np.float64) for row in some["values"]]
         return geometric_mean(values, some["bound"].tolist(), inverse=track in self.more_is_better)
 
@@ -181,8 +181,8 @@ class Scores:
             here[here["policy"] == row.policy].set_index("case")["values"] for row in (mine, other)
         )
         both = [case for case in first.index if len(first[case]) and len(second.get(case, ()))]
-        own, others = ([np.array(some[case], np.float64) for case in both] for some in (first, second))
-        return improvement(own, others, more_is_better=mine.track in self.more_is_better)
+        values, others = ([np.array(some[case], np.float64) for case in both] for some in (first, second))
+        return improvement(values, others, more_is_better=mine.track in self.more_is_better)
 
     def trained(self) -> pd.DataFrame:
         """Scores by track, split and policy: interquartile mean over trainings of the geometric mean over the bound."""
@@ -190,8 +190,8 @@ class Scores:
         for name in dict.fromkeys(self.trainings.values()):
             labels = [label for label, policy in self.trainings.items() if policy == name]
             for track, split in self.tracks:
-                own = board[(board["track"] == track) & (board["split"] == split)]
-                found = own[own["policy"].isin(labels)][_OVER[0]].to_numpy(np.float64)
+                of_split = board[(board["track"] == track) & (board["split"] == split)]
+                found = of_split[of_split["policy"].isin(labels)][_OVER[0]].to_numpy(np.float64)
                 if found.size and not np.isnan(found).any():
                     mean = interquartile_mean(found)
                     known = {"track": track, "split": split, "policy": name, "trainings": len(found)}
@@ -258,7 +258,7 @@ def score(
             case = outcome.case
             rows.append(
                 {
-                    **{one.name: getattr(outcome, one.name) for one in fields(Outcome)},
+                    **{field.name: getattr(outcome, field.name) for field in fields(Outcome)},
                     "track": outcome.track.name,
                     "split": case.split,
                     "case": case.name,

@@ -130,7 +130,7 @@ def _same_groups(case: BenchmarkCase, label: str, offset: int | None, groups: in
     offsets = [groups // 2] if case.traffic.label == "tornado" else []
     if isinstance(case.traffic.traffic, Adversarial):
         offsets.append(case.traffic.traffic.offset)
-    return any((offset - one) % groups == 0 for one in offsets)
+    return any((offset - known) % groups == 0 for known in offsets)
 
 
 @dataclass(frozen=True, slots=True)

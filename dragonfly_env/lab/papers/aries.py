@@ -227,20 +227,20 @@ def _all(
 ) -> Measured:
     """1 if all means are between two numbers, and ``holds``; sure if all intervals are on one side of them."""
     return stated(
-        holds and all(low < one.mean < high for one in found.values()),
+        holds and all(low < comparison.mean < high for comparison in found.values()),
         listed(found),
-        all(one.sure(low, high) for one in found.values()),
+        all(comparison.sure(low, high) for comparison in found.values()),
     )
 
 
 def _by_spread(seen: Evidence, label: str) -> dict[str, Comparison]:
-    own, other = seen.pair(RUN_TIME, label)
+    times, other = seen.pair(RUN_TIME, label)
     (point,) = seen.points(seen.claim.policy, traffic=label, hosts=0)
-    groups = np.array([spanned_groups(row) for row in seen.findings.rows[point]])[: len(own)]
+    groups = np.array([spanned_groups(row) for row in seen.findings.rows[point]])[: len(times)]
     parts = {"compact": groups <= _COMPACT_GROUPS, "dispersed": groups > _COMPACT_GROUPS}
     if not all(part.any() for part in parts.values()):
         raise NotFoundYetError("its runs are not both compact and dispersed")
-    return {name: reduction_of(own[part], other[part]) for name, part in parts.items()}
+    return {name: reduction_of(times[part], other[part]) for name, part in parts.items()}
 
 
 def _metric(seen: Evidence, metric: Metric, traffic: str, policy: str) -> FloatArray:
@@ -366,7 +366,7 @@ def _(seen: Evidence) -> Measured:
         compact, dispersed = _by_spread(seen, label).values()
         name = label.split()[0]
         found |= {f"{name} compact": compact, f"{name} dispersed": dispersed}
-        both = all(one.sure(0.0, math.inf) for one in (compact, dispersed))
+        both = all(comparison.sure(0.0, math.inf) for comparison in (compact, dispersed))
         holds &= compact.mean * dispersed.mean >= 0 or not both  # zero is neither
         sure &= both
     return stated(holds, listed(found), sure)
@@ -380,10 +380,10 @@ def _(seen: Evidence) -> Measured:
 def _(seen: Evidence) -> Measured:
     found = {}
     for mode in ("ad0", "ad3"):
-        own, other = (
+        times, other = (
             seen.pair(RUN_TIME, f"{name} in the mix", (mode, mode))[0] for name in ("milc-reorder", "milc")
         )
-        found[mode] = reduction_of(own, other)
+        found[mode] = reduction_of(times, other)
     return _all(found)
 
 
@@ -422,8 +422,8 @@ for name, section, figure, gain, what in (
 def _(seen: Evidence) -> Measured:
     found: dict[str, Comparison] = {}
     for label in ("milc in the mix", "milc of 16 in the mix"):
-        found |= {f"{label.removesuffix(' in the mix')} {where}": one
-                  for where, one in _by_spread(seen, label).items()}  # fmt: skip
+        found |= {f"{label.removesuffix(' in the mix')} {where}": comparison
+                  for where, comparison in _by_spread(seen, label).items()}  # fmt: skip
     return _all(found)
 
 
@@ -618,7 +618,7 @@ aries.claim("AR10", FIG14_MIX, tail, 0.722, met=(0.6, 0.9), note="918 us to 663 
 )
 def _(seen: Evidence) -> Measured:
     found = {f"p{q:g}": reduction_of(*seen.pair(latency_percentile(q))) for q in PERCENTILES}
-    tail = [one.mean for name, one in found.items() if float(name[1:]) >= 99]
+    tail = [comparison.mean for name, comparison in found.items() if float(name[1:]) >= 99]
     return _all(found, holds=bool(_TAIL[0] <= np.mean(tail) <= _TAIL[1]))
 
 

@@ -91,7 +91,7 @@ def open_points(effort: Effort) -> tuple[Point, ...]:
     """Points of up to three experiments for all that is tried, in the sizes of a quick run; in a full run only."""
     if effort.name == "quick":
         return ()
-    return tuple(point for name, one in _TRIED.items() for point in _points(effort, name, **one))
+    return tuple(point for name, tried in _TRIED.items() for point in _points(effort, name, **tried))
 
 
 def _points(
@@ -153,8 +153,10 @@ def open_panels(findings: Findings, figure: str) -> Figure:
     names = [name for name in _variants(findings, figure) if any(name in some for some in found.values())]
     drawn, axes = grid(3.6, 4.2, 1, len(_SHOWN), sharey=True)
     for panel, (experiment, _, _, title, bounds) in zip(axes[0], _SHOWN, strict=True):
-        for name, one in found[experiment].items():
-            panel.errorbar(one.mean, names.index(name), xerr=one.bars, fmt="o", color=SERIES[0], capsize=3)
+        for name, comparison in found[experiment].items():
+            panel.errorbar(
+                comparison.mean, names.index(name), xerr=comparison.bars, fmt="o", color=SERIES[0], capsize=3
+            )
         panel.axvspan(*bounds, color=SPAN, zorder=0, label="met")
         panel.axvline(1.0 if experiment == "stalls" else 0.0, color=REFERENCE, linestyle="--", linewidth=1.0)
         panel.set_title(title, fontsize=9)

@@ -103,10 +103,15 @@ def _point(
     """
     size = sizing or SIZES[effort.name]
     settings = {**dict(MODE_SETTINGS), **dict(routing.settings)}
-    own = make_policy(routing.label, **settings)
+    job_policy = make_policy(routing.label, **settings)
     exchanges = make_policy(_ALL_TO_ALL, **settings)
     start_ns = 1.2 * size.phase_ns if mix else 0.0
-    placed = {"placement": placements[0], "policy": own, "all_to_all_policy": exchanges, "start_ns": start_ns}
+    placed = {
+        "placement": placements[0],
+        "policy": job_policy,
+        "all_to_all_policy": exchanges,
+        "start_ns": start_ns,
+    }
     filling = []
     if mix is not None:
         values = {name: value for name, value in mix.to_dict().items() if name != "program"}
@@ -116,7 +121,7 @@ def _point(
             topology=Dragonfly.preset(system),
             network=NetworkConfig.preset("aries-256", **(network or {})),
             traffic="none",
-            policy=make_policy(others, **settings) if others else own,
+            policy=make_policy(others, **settings) if others else job_policy,
             jobs=[*(job.replace(**placed) for job in jobs), *filling],
             seed=1,
             packet_log=packet_log,

@@ -85,12 +85,16 @@ _points = functools.partial(Relation, neutral=0.0, in_points=True, unit="relativ
 
 value = Relation("value", "{metric}: {policy}")
 at_most = Relation("at-most", "{metric}: {policy}", at_most=True)
-ratio = _times("ratio", "{metric}: {policy} / {reference}", lambda own, other: own / other)
-gap = _points("gap", "{metric}: {reference} - {policy}", lambda own, other: other - own, unit="load")
-relative_gap = _points(
-    "relative-gap", "{metric}: {reference} / {policy} - 1", lambda own, other: other / own - 1.0
+ratio = _times("ratio", "{metric}: {policy} / {reference}", lambda measured, other: measured / other)
+gap = _points(
+    "gap", "{metric}: {reference} - {policy}", lambda measured, other: other - measured, unit="load"
 )
-saving = _points("saving", "{metric}: 1 - {policy} / {reference}", lambda own, other: 1.0 - own / other)
+relative_gap = _points(
+    "relative-gap", "{metric}: {reference} / {policy} - 1", lambda measured, other: other / measured - 1.0
+)
+saving = _points(
+    "saving", "{metric}: 1 - {policy} / {reference}", lambda measured, other: 1.0 - measured / other
+)
 reduction = _points("reduction", "{metric}: 1 - {policy} / {reference}", pairs=reduction_of)
 pair_ratio = _times("paired-ratio", "{metric}: {policy} / {reference}", pairs=paired_ratio)
 spread_ratio = _times(
@@ -313,12 +317,12 @@ def of_pair(
     findings: Findings, figure: str, traffic: str, metric: Metric, policies: tuple[str, str]
 ) -> tuple[FloatArray, FloatArray]:
     """A metric of two policies, seed by seed."""
-    own, other = (
+    first, other = (
         metric.values(findings, findings.select(figure, traffic=traffic, policy=policy)[0])
         for policy in policies
     )
-    runs = min(len(own), len(other))
-    return own[:runs], other[:runs]
+    runs = min(len(first), len(other))
+    return first[:runs], other[:runs]
 
 
 def stated(holds: bool, details: str, sure: bool = True, values: Mapping[str, Any] | None = None) -> Measured:
@@ -328,7 +332,7 @@ def stated(holds: bool, details: str, sure: bool = True, values: Mapping[str, An
 
 def listed(values: Mapping[str, Any], form: str = "", unit: str = "") -> str:
     """Values by name, for the report."""
-    text = ", ".join(f"{name} {one:{form}}" for name, one in values.items())
+    text = ", ".join(f"{name} {measured:{form}}" for name, measured in values.items())
     return f"{text} {unit}" if unit else text
 
 
@@ -338,13 +342,13 @@ def measure_claim(claim: Claim, findings: Findings) -> Measured:
         return claim.statement(Evidence(findings, claim))
     if claim.relation.pairs is not None:
         return _measure_pairs(claim, findings)
-    own = _values(claim, findings, claim.policy)
-    quoted: dict[str, Any] = {"runs": len(own), claim.policy: float(np.nanmean(own))}
+    values = _values(claim, findings, claim.policy)
+    quoted: dict[str, Any] = {"runs": len(values), claim.policy: float(np.nanmean(values))}
     if claim.relation.compare is None:
-        return Measured(*mean_and_ci95(own.tolist()), values=quoted)
+        return Measured(*mean_and_ci95(values.tolist()), values=quoted)
     other = _values(claim, findings, claim.reference)
     with np.errstate(divide="ignore", invalid="ignore"):
-        mean, half = mean_and_ci95(claim.relation.compare(own, other).tolist())
+        mean, half = mean_and_ci95(claim.relation.compare(values, other).tolist())
     quoted[claim.reference] = float(np.nanmean(other))
     for rival in claim.rivals:
         try:
@@ -367,15 +371,18 @@ def _measure_pairs(claim: Claim, findings: Findings) -> Measured:
     order, ratios = "", ""
     if claim.relation.is_ordering:
         low, high = (-math.inf, 1.0) if claim.relation is lower else (1.0, math.inf)
-        holds = all(low <= one.mean <= high and one.mean != 1.0 for one in found.values())
+        holds = all(
+            low <= comparison.mean <= high and comparison.mean != 1.0 for comparison in found.values()
+        )
         order = "holds" if holds else "reversed"
         ratios = ", ".join(
-            f"{metric.name.replace('_', ' ')} x {str(one).replace('+', '')}" for metric, one in found.items()
+            f"{metric.name.replace('_', ' ')} x {str(comparison).replace('+', '')}"
+            for metric, comparison in found.items()
         )
-    sure = all(one.sure(low, high) for one in found.values())
+    sure = all(comparison.sure(low, high) for comparison in found.values())
     doubt = "" if sure else UNCERTAIN if first.pairs > 1 else TOO_FEW
     details = "; ".join(filter(None, [ratios, doubt]))
-    quoted = {metric.name: str(one).replace("+", "") for metric, one in found.items()}
+    quoted = {metric.name: str(comparison).replace("+", "") for metric, comparison in found.items()}
     return Measured(first.mean, first.half, order, details, not sure, {**quoted, "runs": first.pairs})
 
 

@@ -35,7 +35,9 @@ class Quotes:
 def quotes(verdicts: Mapping[str, Sequence[Verdict]], variant: str) -> dict[str, Quotes]:
     """Values that texts may quote, by claim: of a model variant by id, of each by ``id@variant``."""
     found = {name: _quotes(some) for name, some in verdicts.items()}
-    of_variants = {f"{claim}@{name}": one for name, some in found.items() for claim, one in some.items()}
+    of_variants = {
+        f"{claim}@{name}": measured for name, some in found.items() for claim, measured in some.items()
+    }
     return {**of_variants, **found[variant]}
 
 

@@ -366,11 +366,11 @@ hpdc21.claim("QA22", FIG5_ADV1_50, ratio(HOPS, "val-n", "q-adaptive"), 1.80, not
 
 def lowest_mean(seen: Evidence) -> Measured:
     """1 if the policy has the lowest mean latency of all rivals at every load, or at the claim's."""
-    own = _by_load(seen, seen.claim.policy)
+    means = _by_load(seen, seen.claim.policy)
     rivals = [_by_load(seen, rival) for rival in seen.claim.rivals]
-    lowest = {load: min(curve[load] for curve in rivals) for load in own}
-    described = ", ".join(f"load {load:g}: {own[load]:.3f} and {lowest[load]:.3f} us" for load in own)
-    return stated(all(own[load] < lowest[load] for load in own), f"own and lowest rival: {described}")
+    lowest = {load: min(curve[load] for curve in rivals) for load in means}
+    described = ", ".join(f"load {load:g}: {means[load]:.3f} and {lowest[load]:.3f} us" for load in means)
+    return stated(all(means[load] < lowest[load] for load in means), f"own and lowest rival: {described}")
 
 
 FIG5_ADV1_45 = Place("5.3", "fig5", "adv+1", 0.45, hosts=1056)
@@ -405,8 +405,8 @@ hpdc21.claim("QA30", Place("5.3", "fig5", "adv+4", 0.5, hosts=1056), value(HOPS,
 )
 def largest_saving(seen: Evidence) -> Measured:
     """The largest saving of mean latency over the reference, of all loads ("up to 75 %"), and those at the others."""
-    own, other = (_by_load(seen, policy) for policy in (seen.claim.policy, seen.claim.reference))
-    savings = {load: 1.0 - own[load] / other[load] for load in own if load in other}
+    curve, other = (_by_load(seen, policy) for policy in (seen.claim.policy, seen.claim.reference))
+    savings = {load: 1.0 - curve[load] / other[load] for load in curve if load in other}
     details = ", ".join(f"load {load:g}: {saving:.1%}" for load, saving in savings.items())
     by_percent = {f"at_{100 * load:.0f}": saving for load, saving in savings.items()}
     ratios = {f"ratio_{100 * load:.0f}": 1.0 / (1.0 - saving) for load, saving in savings.items()}
@@ -430,9 +430,9 @@ hpdc21.claim(
 )
 def _(seen: Evidence) -> Measured:
     means = _of_rivals(seen, "latency_mean_ns")
-    own, similar, *others = means.values()
-    holds = abs(similar / own - 1.0) <= _SIMILAR and max(own, similar) < min(others)
-    apart = 100.0 * abs(similar / own - 1.0)
+    first, similar, *others = means.values()
+    holds = abs(similar / first - 1.0) <= _SIMILAR and max(first, similar) < min(others)
+    apart = 100.0 * abs(similar / first - 1.0)
     return stated(holds, listed(means, ".2f", "us"), values={**means, "apart": apart})
 
 
@@ -467,9 +467,9 @@ hpdc21.claim("QA35", FIG6_ADV4_45, value(FRACTION_BELOW, "par"), 0.6369)
     rivals=("q-adaptive",),
 )
 def _(seen: Evidence) -> Measured:
-    own, other = (seen.point(policy) for policy in (seen.claim.policy, seen.claim.rivals[0]))
+    first, other = (seen.point(policy) for policy in (seen.claim.policy, seen.claim.rivals[0]))
     columns = {"95th": "latency_p95_ns", "99th": "latency_p99_ns"}
-    ratios = {name: seen.mean(own, column) / seen.mean(other, column) for name, column in columns.items()}
+    ratios = {name: seen.mean(first, column) / seen.mean(other, column) for name, column in columns.items()}
     holds = all(1.0 - _SIMILAR <= ratio < 1.0 for ratio in ratios.values())
     return stated(holds, ", ".join(f"{name} x {ratio:.3f}" for name, ratio in ratios.items()))
 

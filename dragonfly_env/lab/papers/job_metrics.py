@@ -51,9 +51,11 @@ def operation_times_us(row: Row) -> dict[str, float]:
     ranks = sum(len(job["hosts"]) for job in jobs)
     times: dict[str, float] = {}
     for job in jobs:
-        for name, one in job["operations"].items():
-            if one["count"]:
-                times[name] = times.get(name, 0.0) + one["count"] * one["mean_ns"] / 1000.0 / ranks
+        for name, operation in job["operations"].items():
+            if operation["count"]:
+                times[name] = (
+                    times.get(name, 0.0) + operation["count"] * operation["mean_ns"] / 1000.0 / ranks
+                )
     total = sum(job["iterations"] * (job["iteration_mean_ns"] or 0.0) for job in jobs) / 1000.0 / ranks
     return {**times, "compute": total - sum(times.values())}
 

@@ -57,38 +57,38 @@ def _by_student(values: FloatArray) -> Comparison:
 
 
 def _by_resampling(
-    own: FloatArray, other: FloatArray, statistic: Callable[[FloatArray], FloatArray]
+    values: FloatArray, other: FloatArray, statistic: Callable[[FloatArray], FloatArray]
 ) -> Comparison:
-    if len(own) < 2:
-        return Comparison(math.nan, math.nan, math.nan, len(own))
-    drawn = np.random.default_rng(1).integers(0, len(own), (_RESAMPLES, len(own)))
+    if len(values) < 2:
+        return Comparison(math.nan, math.nan, math.nan, len(values))
+    drawn = np.random.default_rng(1).integers(0, len(values), (_RESAMPLES, len(values)))
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratios = statistic(np.vstack([own, own[drawn]])) / statistic(np.vstack([other, other[drawn]]))
+        ratios = statistic(np.vstack([values, values[drawn]])) / statistic(np.vstack([other, other[drawn]]))
     mean = float(ratios[0])
     known = ratios[np.isfinite(ratios)]
-    if len(own) < _LEAST_RUNS or math.isnan(mean) or not known.size:
-        return Comparison(mean, math.nan, math.nan, len(own))
+    if len(values) < _LEAST_RUNS or math.isnan(mean) or not known.size:
+        return Comparison(mean, math.nan, math.nan, len(values))
     low, high = np.percentile(known, [2.5, 97.5])
-    return Comparison(mean, float(low), float(high), len(own))
+    return Comparison(mean, float(low), float(high), len(values))
 
 
-def reduction_of(own: FloatArray, other: FloatArray) -> Comparison:
+def reduction_of(values: FloatArray, other: FloatArray) -> Comparison:
     """Return by how much own is below the other, relative to it: the mean over pairs."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        return _by_student(1.0 - own / other)
+        return _by_student(1.0 - values / other)
 
 
-def spread_ratio_of(own: FloatArray, other: FloatArray) -> Comparison:
+def spread_ratio_of(values: FloatArray, other: FloatArray) -> Comparison:
     """The standard deviation of own runs over that of the others."""
-    return _by_resampling(own, other, lambda runs: runs.std(axis=1, ddof=1))
+    return _by_resampling(values, other, lambda runs: runs.std(axis=1, ddof=1))
 
 
-def tail_ratio_of(own: FloatArray, other: FloatArray) -> Comparison:
+def tail_ratio_of(values: FloatArray, other: FloatArray) -> Comparison:
     """The 95th percentile of own runs over that of the others."""
-    return _by_resampling(own, other, lambda runs: np.percentile(runs, 95, axis=1))
+    return _by_resampling(values, other, lambda runs: np.percentile(runs, 95, axis=1))
 
 
-def paired_ratio(own: FloatArray, other: FloatArray) -> Comparison:
+def paired_ratio(values: FloatArray, other: FloatArray) -> Comparison:
     """Own over the other: the mean over pairs."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        return _by_student(own / other)
+        return _by_student(values / other)

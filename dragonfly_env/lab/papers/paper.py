@@ -259,7 +259,9 @@ class Paper:
             "seed": 1,
             **fields,
         }
-        routings = [one if isinstance(one, Routing) else Routing.parse(one) for one in policies]
+        routings = [
+            variant if isinstance(variant, Routing) else Routing.parse(variant) for variant in policies
+        ]
         for (pattern, loads), routing in itertools.product(cases.items(), routings):
             closed = not traffic and parse_traffic(pattern).is_closed_loop
             usual_ns = effort.learner_warmup_ns if routing.learns else effort.warmup_ns
@@ -279,8 +281,8 @@ class Paper:
     def claims(self) -> tuple[Claim, ...]:
         """Claims of its text, in the order of the report."""
         return tuple(
-            replace(one, explanation=self.explanations.get(one.id, ""))
-            for one in sorted(self.stated, key=self.order)
+            replace(claim, explanation=self.explanations.get(claim.id, ""))
+            for claim in sorted(self.stated, key=self.order)
         )
 
     @property
@@ -382,8 +384,8 @@ class Reproduction(Work):
         points = figure.points(self.effort)
         if not self.only_claims:
             return points
-        claims = [one for one in self.paper.claims if one.quick or self.effort.decides]
-        return tuple(point for point in points if any(one.needs(figure.name, point) for one in claims))
+        claims = [claim for claim in self.paper.claims if claim.quick or self.effort.decides]
+        return tuple(point for point in points if any(claim.needs(figure.name, point) for claim in claims))
 
     def claims(self) -> tuple[Claim, ...]:
         """Claims on the wanted figures, and on those that the folder holds already."""
@@ -392,7 +394,7 @@ class Reproduction(Work):
             names = (figure.name, *(f"{figure.name}-{variant.name}" for variant in self.paper.variants))
             if any((self.folder / f"{name}.png").exists() for name in names):
                 shown.add(figure.name)
-        return tuple(one for one in self.paper.claims if one.figure in shown)
+        return tuple(claim for claim in self.paper.claims if claim.figure in shown)
 
     def runs(self) -> tuple[Run, ...]:
         """Every run of the wanted figures, once."""

@@ -105,8 +105,8 @@ def write_reports(
     judged: Sequence[JudgedReproduction], pictures: Mapping[str, str], command: str
 ) -> tuple[Path, Path]:
     """Write ``claims.csv`` and ``claims.md`` (with the figures) into the results folder."""
-    texts = explained({one.variant: one.verdicts for one in judged})
-    judged = [replace(one, verdicts=texts[one.variant]) for one in judged]
+    texts = explained({reproduction.variant: reproduction.verdicts for reproduction in judged})
+    judged = [replace(reproduction, verdicts=texts[reproduction.variant]) for reproduction in judged]
     folder = judged[0].work.folder
     table, page = folder / "claims.csv", folder / "claims.md"
     with refusing("folder", folder, "must be a writable folder"):
@@ -135,8 +135,8 @@ def as_csv(judged: Sequence[JudgedReproduction]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
-    for one in judged:
-        for verdict in one.verdicts:
+    for reproduction in judged:
+        for verdict in reproduction.verdicts:
             claim, measured = verdict.claim, verdict.measured
             has_bounds = not (claim.is_ordering or claim.relation in (excluded, given))
             met_from, met_to = (_full(bound) for bound in claim.accepted) if has_bounds else ("", "")
@@ -159,7 +159,7 @@ def as_csv(judged: Sequence[JudgedReproduction]) -> str:
                     verdict.counts_as,
                     verdict.repeats,
                     verdict.setting,
-                    one.variant,
+                    reproduction.variant,
                     micro(verdict.explanation),
                     micro(verdict.reason),
                     ""
@@ -190,9 +190,9 @@ def as_markdown(judged: Sequence[JudgedReproduction], pictures: Mapping[str, str
         ),
         "",
     ]
-    for one in judged:
-        if one.work.variant.summary:
-            lines += [f"Variant `{one.variant}`: {one.work.variant.summary}", ""]
+    for reproduction in judged:
+        if reproduction.work.variant.summary:
+            lines += [f"Variant `{reproduction.variant}`: {reproduction.work.variant.summary}", ""]
     if effort.learner_settings:
         settings = ", ".join(f"{name} = {value}" for name, value in effort.learner_settings)
         lines += [f"Learners differ from the paper: {settings}.", ""]
@@ -208,7 +208,7 @@ def as_markdown(judged: Sequence[JudgedReproduction], pictures: Mapping[str, str
 def notes(judged: Sequence[JudgedReproduction]) -> list[str]:
     """Say how the table is to be read: the rule, the labels, settings, interpretations, and details of claims."""
     paper = judged[0].work.paper
-    every = [verdict for one in judged for verdict in one.verdicts]
+    every = [verdict for reproduction in judged for verdict in reproduction.verdicts]
     lines = [
         f"* {paper.rule}",
         "* Measured: mean over seeds ± 95 % confidence interval (Student's t); in brackets: decides nothing. "
@@ -225,9 +225,9 @@ def notes(judged: Sequence[JudgedReproduction]) -> list[str]:
         *_settings(every),
         *(f"* {sentence}" for sentence in paper.interpretations),
     ]
-    for one in judged:
-        variant = f" (`{one.variant}`)" if len(judged) > 1 else ""
-        reasons = _grouped(one.verdicts, "reason")
+    for reproduction in judged:
+        variant = f" (`{reproduction.variant}`)" if len(judged) > 1 else ""
+        reasons = _grouped(reproduction.verdicts, "reason")
         lines += [f"* {', '.join(ids)}{variant}: {reason}." for reason, ids in reasons.items()]
     return [micro(line) for line in lines]
 
@@ -248,12 +248,16 @@ def heading(title: str, file: str) -> str:
 
 def claims_of(judged: Sequence[JudgedReproduction], file: str) -> str:
     """Count the claims about a figure that are met, and name those that deviate; empty if no claim counts."""
-    for one in judged:
-        suffix = "" if one.work.variant is one.work.paper.usual else f"-{one.variant}"
-        own = [verdict for verdict in one.verdicts if f"{verdict.claim.figure}{suffix}.png" == file]
-        met = sum(verdict.counts_as == MET for verdict in own)
+    for reproduction in judged:
+        suffix = (
+            "" if reproduction.work.variant is reproduction.work.paper.usual else f"-{reproduction.variant}"
+        )
+        of_figure = [
+            verdict for verdict in reproduction.verdicts if f"{verdict.claim.figure}{suffix}.png" == file
+        ]
+        met = sum(verdict.counts_as == MET for verdict in of_figure)
         deviating: dict[str, list[str]] = {}
-        for verdict in own:
+        for verdict in of_figure:
             if verdict.counts_as == DEVIATES:
                 deviating.setdefault(verdict.explanation.partition(":")[0], []).append(verdict.claim.id)
         counted = met + sum(len(ids) for ids in deviating.values())
@@ -277,15 +281,15 @@ def summary(rows: Sequence[Mapping[str, str]]) -> list[str]:
     ]
     listed = []
     for variant in variants:
-        own = [row for row in rows if row["variant"] == variant]
-        counts = Counter(row["counts_as"] for row in own)
-        unsure = sum(row["counts_as"] == MET and bool(row["uncertain"]) for row in own)
-        deviates = [row for row in own if row["counts_as"] == DEVIATES]
+        of_variant = [row for row in rows if row["variant"] == variant]
+        counts = Counter(row["counts_as"] for row in of_variant)
+        unsure = sum(row["counts_as"] == MET and bool(row["uncertain"]) for row in of_variant)
+        deviates = [row for row in of_variant if row["counts_as"] == DEVIATES]
         deviating = {
             kind: [row["id"] for row in deviates if row["explanation"].startswith(kind)] for kind in kinds
         }
         orderings = [
-            row["ordering"] for row in own if row["ordering"] and row["counts_as"] in (MET, DEVIATES)
+            row["ordering"] for row in of_variant if row["ordering"] and row["counts_as"] in (MET, DEVIATES)
         ]
         cells = [
             f"`{variant}`",
@@ -294,7 +298,7 @@ def summary(rows: Sequence[Mapping[str, str]]) -> list[str]:
             *(f"{len(ids)}" for ids in deviating.values()),
             *(f"{counts[name]}" for name in (NOT_DECIDED, FITTED, STRUCK)),
             f"{orderings.count('holds')} of {len(orderings)}" if orderings else "-",
-            _numbers_met(own),
+            _numbers_met(of_variant),
         ]
         lines.append(f"| {' | '.join(cells)} |")
         listed += [f"| `{variant}` | {kind} | {', '.join(ids)} |" for kind, ids in deviating.items() if ids]
@@ -322,13 +326,14 @@ def _numbers_met(rows: Sequence[Mapping[str, str]]) -> str:
 def claims_table(judged: Sequence[JudgedReproduction]) -> list[str]:
     """A row per claim; of several model variants two columns each, and after the table which claims need which."""
     columns = " | ".join(
-        "measured | verdict" if len(judged) == 1 else f"`{one.variant}` | verdict" for one in judged
+        "measured | verdict" if len(judged) == 1 else f"`{reproduction.variant}` | verdict"
+        for reproduction in judged
     )
     lines = [
         f"| id | figure | claim | published | {columns} | variant | explanation |",
         f"|---|---|---|---:|{'---:|---|' * len(judged)}---|---|",
     ]
-    for verdicts in zip(*(one.verdicts for one in judged), strict=True):
+    for verdicts in zip(*(reproduction.verdicts for reproduction in judged), strict=True):
         claim = verdicts[0].claim
         found = " | ".join(f"{measured_text(verdict)} | {_verdict(verdict)}" for verdict in verdicts)
         explanation = next((verdict.explanation for verdict in verdicts if verdict.explanation), "")
@@ -348,8 +353,8 @@ def _variant(judged: Sequence[JudgedReproduction], verdicts: Sequence[Verdict]) 
     if not any(verdict.verdict in (MET, DEVIATES) for verdict in verdicts):
         return "-"
     meets = [
-        one.variant + (" (fitted)" if verdict.fitted else "")
-        for one, verdict in zip(judged, verdicts, strict=True)
+        reproduction.variant + (" (fitted)" if verdict.fitted else "")
+        for reproduction, verdict in zip(judged, verdicts, strict=True)
         if verdict.verdict == MET
     ]
     return "every" if len(meets) == len(judged) else ", ".join(meets) or "none"
@@ -357,7 +362,7 @@ def _variant(judged: Sequence[JudgedReproduction], verdicts: Sequence[Verdict]) 
 
 def _which_needs_which(judged: Sequence[JudgedReproduction]) -> list[str]:
     needs: dict[str, list[str]] = {}
-    for verdicts in zip(*(one.verdicts for one in judged), strict=True):
+    for verdicts in zip(*(reproduction.verdicts for reproduction in judged), strict=True):
         needs.setdefault(_variant(judged, verdicts), []).append(verdicts[0].claim.id)
     names = sorted(set(needs) - {"-", "every", "none"})
     return [

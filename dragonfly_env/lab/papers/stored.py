@@ -31,11 +31,11 @@ def judge_again(
     """
     found = {}
     for variant in dict.fromkeys(row["variant"] for row in rows):
-        own = {row["id"]: row for row in rows if row["variant"] == variant}
+        by_id = {row["id"]: row for row in rows if row["variant"] == variant}
         claims = [
-            claim for claim in paper.claims if claim.id in own and (not hosts or claim.hosts in (0, hosts))
+            claim for claim in paper.claims if claim.id in by_id and (not hosts or claim.hosts in (0, hosts))
         ]
-        found[variant] = counted((_verdict(claim, own[claim.id]) for claim in claims), variant)
+        found[variant] = counted((_verdict(claim, by_id[claim.id]) for claim in claims), variant)
     return tuple(
         JudgedReproduction(
             Reproduction(

@@ -204,7 +204,7 @@ def _two_destinations(effort: Effort) -> Iterator[Point]:
     with the same probabilities of local links: -G- saturates, and -GL does not.
     """
     pairs = effort.either(((1, 3), (2, 6), (6, 7)), ((2, 4), (3, 9), (9, 11)))
-    cases = {f"weighted:adv+{one}=0.5,adv+{other}=0.5": [0.5] for one, other in pairs}
+    cases = {f"weighted:adv+{first}=0.5,adv+{other}=0.5": [0.5] for first, other in pairs}
     return taco25.points(effort, cases, ["vlb-g", "vlb-gl"])
 
 
@@ -381,11 +381,11 @@ def _claim(
     for hosts in _HOSTS[: 1 if full_only else 2]:
         taco25.claim(
             name if hosts == 5256 else f"{name}-{hosts}",
-            Place(*(of(one, hosts) for one in place))._replace(hosts=hosts),
+            Place(*(of(part, hosts) for part in place))._replace(hosts=hosts),
             measure,
             of(published, hosts),
             quick=hosts == 1056,
-            **{field: of(one, hosts) for field, one in more.items()},
+            **{field: of(given, hosts) for field, given in more.items()},
         )
 
 
@@ -415,7 +415,7 @@ def _spreads(seen: Evidence, *policies: str) -> dict[str, float]:
     return {policy: float(np.mean(of.max(axis=1) / of.min(axis=1))) for policy, of in loads.items()}
 
 
-def _of_spreads(holds: bool, spreads: dict[str, float]) -> Measured:
+def _spreads_stated(holds: bool, spreads: dict[str, float]) -> Measured:
     return stated(holds, "max / min of a router: " + listed(spreads, ".3f"), values=spreads)
 
 
@@ -665,11 +665,13 @@ def _(seen: Evidence) -> Measured:
     the limit of one half as well.
     """
     claim = seen.claim
-    (own, h), (other, _) = _by_offset(seen, claim.policy), _by_offset(seen, claim.reference)
-    steps = [(offset, own[offset] / own[offset - 1]) for offset in range(2, h + 1)]
+    (throughput, h), (other, _) = _by_offset(seen, claim.policy), _by_offset(seen, claim.reference)
+    steps = [(offset, throughput[offset] / throughput[offset - 1]) for offset in range(2, h + 1)]
     holds = all(ratio < (1.0 if offset > h // 2 else 1.01) for offset, ratio in steps)
     holds &= all(_HALF[0] <= other[offset] <= _HALF[1] for offset in range(1, h + 1))
-    fell, steady = (", ".join(f"{of[offset]:.3f}" for offset in range(1, h + 1)) for of in (own, other))
+    fell, steady = (
+        ", ".join(f"{of[offset]:.3f}" for offset in range(1, h + 1)) for of in (throughput, other)
+    )
     return stated(holds, f"i = 1 to {h}: {claim.policy} {fell}; {claim.reference} {steady}")
 
 
@@ -879,9 +881,9 @@ def lowest_over_loads(seen: Evidence) -> Measured:
     described, holds = [], True
     for load in sorted(point.load for point in _carried(seen)):
         latencies = _latencies(seen, load)
-        own, best = latencies[seen.claim.policy], min(latencies, key=latencies.__getitem__)
-        holds &= own <= _EQUAL * latencies[best]
-        described.append(f"{load:g}: {own:.3f}, {best} {latencies[best]:.3f} us")
+        latency, best = latencies[seen.claim.policy], min(latencies, key=latencies.__getitem__)
+        holds &= latency <= _EQUAL * latencies[best]
+        described.append(f"{load:g}: {latency:.3f}, {best} {latencies[best]:.3f} us")
     return stated(holds and bool(described), "; ".join(described))
 
 
@@ -927,7 +929,7 @@ def _(seen: Evidence) -> Measured:
     Evenly: the highest load of a router is less than 5 percent above the lowest.
     """
     spreads, uneven = _spreads(seen), (seen.claim.policy, *seen.claim.rivals)
-    return _of_spreads(
+    return _spreads_stated(
         all((spread >= _FAIR) == (policy in uneven) for policy, spread in spreads.items()), spreads
     )
 
@@ -945,8 +947,8 @@ def _(seen: Evidence) -> Measured:
     """1 if at the claim's load the policy's latency is below the reference's by more than 1 percent."""
     latencies = _latencies(seen, seen.claim.load)
     pair = {name: latencies[name] for name in (seen.claim.policy, seen.claim.reference)}
-    own, other = pair.values()
-    return stated(_NOISE * own < other, listed(pair, ".3f", "us"))
+    latency, other = pair.values()
+    return stated(_NOISE * latency < other, listed(pair, ".3f", "us"))
 
 
 _claim("LI09", Place("6.2.2", "fig14", "adv+1", 0.3), saving(LATENCY_MEAN, "lia", "pb-acor"), 0.30)
@@ -1004,12 +1006,12 @@ def as_low(seen: Evidence) -> Measured:
 @_states("LI47", FIG14_100, "pb has the lowest throughput under adversarial patterns", "pb")
 def lowest(seen: Evidence) -> Measured:
     """1 if no other policy accepts less under an adversarial pattern; sure if all intervals say the same."""
-    found, own = _throughputs(seen), seen.claim.policy
+    found, stated_lowest = _throughputs(seen), seen.claim.policy
     gaps = [
-        mean_and_ci95((values - loads[own]).tolist())
+        mean_and_ci95((values - loads[stated_lowest]).tolist())
         for loads in found.values()
         for policy, values in loads.items()
-        if policy != own
+        if policy != stated_lowest
     ]
     sure = not any(abs(gap) < half for gap, half in gaps)
     return stated(all(gap > 0.0 for gap, _ in gaps), _by_traffic(found), sure)
@@ -1039,13 +1041,13 @@ def _(seen: Evidence) -> Measured:
     spreads = _spreads(seen, claim.policy, *claim.rivals, claim.reference)
     between = [spreads[rival] for rival in claim.rivals]
     holds = spreads[claim.policy] > max(between) and min(between) > spreads[claim.reference]
-    return _of_spreads(holds and spreads[claim.reference] < _FAIR, spreads)
+    return _spreads_stated(holds and spreads[claim.reference] < _FAIR, spreads)
 
 
 @_states("LI49", FIG15_ADVC_50, "pb-acor inherits the unfairness of pb", "pb-acor", "pb")
 def _(seen: Evidence) -> Measured:
     spreads = _spreads(seen)
-    return _of_spreads(min(spreads[seen.claim.policy], spreads[seen.claim.reference]) >= _FAIR, spreads)
+    return _spreads_stated(min(spreads[seen.claim.policy], spreads[seen.claim.reference]) >= _FAIR, spreads)
 
 
 # fig16
@@ -1253,9 +1255,9 @@ def _(seen: Evidence) -> Measured:
     ones, and every Valiant one is slower than MIN.
     """
     claim, times = seen.claim, seen.by_policy("makespan_ns")
-    own, valiant = times[claim.policy], min(_only(times, _is_valiant).values())
-    holds = own <= _EQUAL * times[claim.reference] and all(own < times[name] for name in claim.rivals)
-    holds &= own < min(valiant, times["min"]) and valiant > times["min"]
+    time, valiant = times[claim.policy], min(_only(times, _is_valiant).values())
+    holds = time <= _EQUAL * times[claim.reference] and all(time < times[name] for name in claim.rivals)
+    holds &= time < min(valiant, times["min"]) and valiant > times["min"]
     return stated(holds, listed(times, ",.0f", "ns"))
 
 

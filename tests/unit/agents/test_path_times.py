@@ -50,8 +50,8 @@ def test_the_core_decides_as_the_agent_that_was_exported(tmp_path: Path) -> None
     decisions = equal = 0
     while not env.done:
         actions = policy.act(batch)
-        own = agent.act(batch)
-        decisions, equal = decisions + len(batch), equal + int((actions == own).sum())
+        chosen = agent.act(batch)
+        decisions, equal = decisions + len(batch), equal + int((actions == chosen).sum())
         batch = env.step(actions)
     assert decisions > 300
     assert equal > 0.99 * decisions  # single against double precision

@@ -46,8 +46,8 @@ def test_the_two_level_table_has_a_row_per_other_group_and_slot() -> None:
 def test_values_start_with_the_latencies_of_the_links() -> None:
     table = simulate("q-adaptive").q_table()
     for router in (0, 17, 35):
-        own = TOPOLOGY.group_of(router)
-        others = [group for group in range(TOPOLOGY.num_groups) if group != own]
+        home = TOPOLOGY.group_of(router)
+        others = [group for group in range(TOPOLOGY.num_groups) if group != home]
         for row, group in enumerate(others):
             for port in range(TOPOLOGY.radix - TOPOLOGY.p):
                 far = TOPOLOGY.neighbor(router, TOPOLOGY.p + port)
@@ -62,8 +62,8 @@ def test_values_may_start_with_the_time_of_the_whole_way() -> None:
     table = simulate(dfe.make_policy("q-adaptive", initial_values="path-time")).q_table()
     local_ns, global_ns = 32.0 + 10.0 + 30.0 + 10.0, 32.0 + 10.0 + 300.0 + 10.0
     for router in (0, 17, 35):
-        own = TOPOLOGY.group_of(router)
-        others = [group for group in range(TOPOLOGY.num_groups) if group != own]
+        home = TOPOLOGY.group_of(router)
+        others = [group for group in range(TOPOLOGY.num_groups) if group != home]
         for row, group in enumerate(others):
             for port in range(TOPOLOGY.radix - TOPOLOGY.p):
                 far = TOPOLOGY.neighbor(router, TOPOLOGY.p + port)

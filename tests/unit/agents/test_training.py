@@ -137,8 +137,8 @@ def test_an_evaluation_does_not_change_what_an_episode_logs() -> None:
 
     options = {"evaluation_warmup_ns": 0.0, "evaluation_ns": 1_000.0, "evaluation_seeds": (1,)}
     progress = fit(Exploring(), TINY, episodes=2, evaluate_every=1, **options, **SHORT)
-    assert [one.evaluation is None for one in progress] == [False, False]
-    assert [one.statistics["epsilon"] for one in progress] == [0.25, 0.25]
+    assert [entry.evaluation is None for entry in progress] == [False, False]
+    assert [entry.statistics["epsilon"] for entry in progress] == [0.25, 0.25]
 
 
 def test_the_counts_of_a_resumed_training_go_on() -> None:
@@ -147,9 +147,9 @@ def test_the_counts_of_a_resumed_training_go_on() -> None:
     (first,) = fit(agent, TINY, episodes=1, **SHORT)
     earlier = {"decisions": first.decisions, "simulated_ns": first.simulated_ns, "wall_s": 1e6}
     rest = fit(agent, TINY, episodes=3, first_episode=1, earlier=earlier, **SHORT)
-    assert [one.simulated_ns for one in rest] == [one.simulated_ns for one in whole[1:]]
+    assert [entry.simulated_ns for entry in rest] == [entry.simulated_ns for entry in whole[1:]]
     assert rest[0].decisions > first.decisions
-    assert all(one.wall_s > 1e6 for one in rest)
+    assert all(entry.wall_s > 1e6 for entry in rest)
     going_on: dict[str, Any] = {"episodes": 4, "first_episode": 1, "earlier": earlier, **SHORT}
     assert len(fit(agent, TINY, stop_after_decisions=first.decisions + 1, **going_on)) == 1
     assert len(fit(agent, TINY, stop_after_s=1e5, **going_on)) == 3
@@ -173,7 +173,7 @@ def test_scenarios_next_to_each_other_are_one_training() -> None:
     options = {"episodes": 2, "episode_ns": 2_000.0, "evaluate_every": 2, "evaluation_warmup_ns": 0.0}
     together = fit(MeanOfActions(), configs, evaluation_ns=2_000.0, **options)
     alone = [fit(MeanOfActions(), config, evaluation_ns=2_000.0, **options) for config in configs]
-    assert together[-1].decisions > max(one[-1].decisions for one in alone)
+    assert together[-1].decisions > max(entry[-1].decisions for entry in alone)
     found = together[-1].evaluation
     assert found is not None
     low, high = (metrics.offered_load for metrics in found.metrics)
@@ -182,7 +182,7 @@ def test_scenarios_next_to_each_other_are_one_training() -> None:
     accepted = [metrics.accepted_load for metrics in found.metrics]
     assert found.accepted_load == pytest.approx(sum(accepted) / 2)
     again = fit(MeanOfActions(), configs, evaluation_ns=2_000.0, **options)
-    assert [one.reward_mean for one in again] == [one.reward_mean for one in together]
+    assert [entry.reward_mean for entry in again] == [entry.reward_mean for entry in together]
     with pytest.raises(dfe.ConfigError, match="config"):
         fit(MeanOfActions(), [], **options)
 

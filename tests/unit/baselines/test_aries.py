@@ -19,7 +19,7 @@ MODES = ("ad0", "ad1", "ad2", "ad3")
 def test_a_mode_is_ad_with_these_numbers(mode: str) -> None:
     shifts = {"ad1": (0, 1, 2), "ad3": (2, 2, 2)}.get(mode, (0, 0, 0))
     adds = (4, 4, 4) if mode == "ad2" else (0, 0, 0)
-    own = dfe.make_policy(
+    by_numbers = dfe.make_policy(
         "ad",
         **{
             f"nonminimal_shift_{hops}": n
@@ -28,7 +28,7 @@ def test_a_mode_is_ad_with_these_numbers(mode: str) -> None:
         **{f"nonminimal_add_{hops}": n for hops, n in zip(("first", "second", "later"), adds, strict=True)},
     )
     hashes = set()
-    for policy in (own, dfe.make_policy(mode)):
+    for policy in (by_numbers, dfe.make_policy(mode)):
         simulation = dfe.Simulation(
             dfe.SimulationConfig(
                 topology=GRID, network="aries", policy=policy, traffic="adv+1", load=0.3, seed=5
@@ -118,7 +118,7 @@ def test_with_any_gateway_all_links_to_a_group_are_used_alike() -> None:
         taken = routes(dfe.make_policy("ad3", gateways=gateways), "uniform", 0.05, run_ns=8_000.0)
         straight = [stays(route) for route in taken if len(groups_of(route)) == 2]
         assert len(straight) > 2000
-        assert max(len(one) - 1 for route in straight for one in route) == 2
+        assert max(len(hop) - 1 for route in straight for hop in route) == 2
         rows = [[router % GRID.a // 8 for router in (route[0][0], route[0][-1])] for route in straight]
         shares[gateways] = sum(first == last for first, last in rows) / len(rows)
     assert shares["nearest"] > 0.9  # every row has a gateway to every group

@@ -173,6 +173,6 @@ def test_every_output_of_the_package_is_opened_by_one_function() -> None:
                 }
                 if writes or is_method:
                     found.append(f"{file.relative_to(PACKAGE.parent)}:{node.lineno}")
-    own = [place for place in found if place.startswith("dragonfly_env/checks/files.py:")]
-    assert [place for place in found if place not in own] == []
-    assert len(own) == 2  # the temporary file, and the stream
+    in_checks = [place for place in found if place.startswith("dragonfly_env/checks/files.py:")]
+    assert [place for place in found if place not in in_checks] == []
+    assert len(in_checks) == 2  # the temporary file, and the stream

@@ -141,8 +141,8 @@ def test_a_packet_log_is_csv_if_its_name_says_so(tmp_path: Path) -> None:
         assert run("simulate", "-t", "72", *SHORT, "--packet-log", str(file)).exit_code == 0
     table, text = pd.read_parquet(parquet), pd.read_csv(csv)
     assert text.columns.tolist() == table.columns.tolist()
-    routers = [list(map(int, one.split())) for one in text.pop("routers")]
-    assert routers == [one.tolist() for one in table.pop("routers")]
+    routers = [list(map(int, router.split())) for router in text.pop("routers")]
+    assert routers == [router.tolist() for router in table.pop("routers")]
     pd.testing.assert_frame_equal(text, table, check_dtype=False, rtol=0)
 
 

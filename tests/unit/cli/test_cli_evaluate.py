@@ -49,7 +49,9 @@ def saved_agent(path: str, **changes: object) -> str:
 
 def rows(folder: str = "") -> pd.DataFrame:
     """The results in a folder, or in the last default one."""
-    found = Path(folder) if folder else max(Path("results").iterdir(), key=lambda one: one.stat().st_mtime_ns)
+    found = (
+        Path(folder) if folder else max(Path("results").iterdir(), key=lambda file: file.stat().st_mtime_ns)
+    )
     return pd.read_parquet(found / "results.parquet")
 
 

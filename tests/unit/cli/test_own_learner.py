@@ -86,14 +86,14 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("beside.py").write_text("FIRST = 1\n")
 
 
-def own() -> Any:
+def class_of_the_file() -> Any:
     namespace: dict[str, Any] = {}
     exec(OWN.replace("from beside import FIRST", "FIRST = 1"), namespace)
     return namespace["Mine"]
 
 
 def test_a_file_of_an_own_learner_is_loaded_by_its_class() -> None:
-    mine = own()
+    mine = class_of_the_file()
     agent = mine(seed=5)
     agent.sums[2] = 3.0
     agent.save("agent.zip")

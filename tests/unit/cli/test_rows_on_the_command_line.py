@@ -32,9 +32,9 @@ def holds(value: object, wanted: float) -> bool:
     if isinstance(value, Typed):
         return holds(value.whole, wanted)
     if isinstance(value, Mapping):
-        return any(holds(one, wanted) for one in value.values())
+        return any(holds(part, wanted) for part in value.values())
     if isinstance(value, (list, tuple)):
-        return any(holds(one, wanted) for one in value)
+        return any(holds(part, wanted) for part in value)
     return isinstance(value, float) and value == wanted
 
 

@@ -24,7 +24,7 @@ def test_scenarios_are_the_open_loop_cases_of_the_training_part() -> None:
     suite = find_suite("dragonfly-v1")
     config = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), threads=2)
     found = training_scenarios(suite, config)
-    offered = {(one.traffic_object.spec, one.load) for one in found}
+    offered = {(scenario.traffic_object.spec, scenario.load) for scenario in found}
     assert len(offered) == len(found)
     assert {("uniform", 0.3), ("uniform", 0.8), ("adv+1", 0.45), ("adv+4", 0.2), ("adv+1", 1.0)} <= offered
     trained = {
@@ -35,11 +35,11 @@ def test_scenarios_are_the_open_loop_cases_of_the_training_part() -> None:
         if case.split == "train"
     }
     assert offered <= trained, "nothing of the test split"
-    for one in found:
-        assert (one.topology, one.network, one.threads) == (config.topology, config.network, 2)
-        assert one.injection == "bernoulli", "as the benchmark measures"
+    for scenario in found:
+        assert (scenario.topology, scenario.network, scenario.threads) == (config.topology, config.network, 2)
+        assert scenario.injection == "bernoulli", "as the benchmark measures"
     lia = training_scenarios(suite, config.replace(network="lia"))
-    assert {one.network for one in lia} == {dfe.NetworkConfig.preset("lia")}
+    assert {scenario.network for scenario in lia} == {dfe.NetworkConfig.preset("lia")}
 
 
 @pytest.mark.parametrize("topology", [dfe.Dragonfly(p=1, a=3, h=1), dfe.Dragonfly.preset("2550")])
@@ -56,7 +56,7 @@ def test_a_learner_is_trained_on_all_of_it() -> None:
     made = read_metadata("out/agent.zip")
     config = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"))
     expected = training_scenarios(find_suite("dragonfly-v1"), config)
-    assert [one["load"] for one in made["scenarios"]] == [one.load for one in expected]
+    assert [scenario["load"] for scenario in made["scenarios"]] == [scenario.load for scenario in expected]
     alone = run("tiny", *SHORT[:-2], "--episodes", "2", "--out", "alone")
     assert alone.exit_code == 0, alone.output
     rows, of_one = (pd.read_csv(Path(folder) / "episodes.csv") for folder in ("out", "alone"))

@@ -75,8 +75,8 @@ def test_a_preset_of_grids_has_local_and_global_links_where_groups_are_all_to_al
     mesh = dfe.Dragonfly.preset("72")
     aries = dfe.NetworkConfig.preset("aries")
     runs = [
-        dfe.Simulation(dfe.SimulationConfig(topology=mesh, network=one, load=0.5))
-        for one in (
+        dfe.Simulation(dfe.SimulationConfig(topology=mesh, network=network, load=0.5))
+        for network in (
             aries,
             aries.replace(links={}, crossbar_bandwidth_gbytes_per_s=aries.crossbar_bandwidth_gbytes_per_s),
         )

@@ -33,7 +33,7 @@ def test_leaves_have_the_hosts_and_spines_the_global_links() -> None:
 
 def test_minimal_paths_between_leaves_have_two_hops_in_a_group_and_three_between_groups() -> None:
     leaves = np.flatnonzero(SYSTEM.hosts_of_routers()).tolist()
-    hops = Counter(SYSTEM.minimal_hops(one, other) for one in leaves for other in leaves if one != other)
+    hops = Counter(SYSTEM.minimal_hops(leaf, other) for leaf in leaves for other in leaves if leaf != other)
     assert hops == {2: 204, 3: 4352}
 
 
@@ -43,7 +43,7 @@ def test_distances_between_leaves_are_those_of_the_graph(shape: str) -> None:
     distances = dict(nx.all_pairs_shortest_path_length(topology.to_networkx()))
     leaves = np.flatnonzero(topology.hosts_of_routers()).tolist()
     assert all(
-        topology.minimal_hops(one, other) == distances[one][other] for one in leaves for other in leaves
+        topology.minimal_hops(leaf, other) == distances[leaf][other] for leaf in leaves for other in leaves
     )
 
 

@@ -41,6 +41,6 @@ def test_an_option_that_is_declared_once_is_one_of_every_view(option: str, view:
 def test_views_have_no_defaults_of_their_own(view: str) -> None:
     env = VIEWS[view]()
     assert env.core.config == view_config().replace(seed=env.core.seed)
-    own = {"transitions": view == "packet", "outcomes": view != "packet"}  # outcomes that a view collects
-    assert env.core.options == EnvOptions(**own)
+    usual = {"transitions": view == "packet", "outcomes": view != "packet"}  # outcomes that a view collects
+    assert env.core.options == EnvOptions(**usual)
     assert (env.core.options.duration_ns, env.core.options.warmup_ns) == (5e4, 0)

@@ -27,7 +27,7 @@ def drawn(seed: int) -> list[dfe.SimulationConfig]:
 def test_an_environment_knows_its_scenarios() -> None:
     env = make()
     assert (env.num_scenarios, env.num_agents) == (3, 3 * 36)
-    assert [one.seed for one in env.configs] == [20, 21, 22]
+    assert [config.seed for config in env.configs] == [20, 21, 22]
     assert env.config is env.configs[0]
     assert env.first_agents.tolist() == [0, 36, 72]
     batch = env.reset()
@@ -43,9 +43,9 @@ def test_a_later_change_of_the_list_changes_no_environment_and_no_copy() -> None
     env = dfe.BatchedRoutingEnv(given, duration_ns=500.0)
     given[1] = given[0]
     given.append(config(load=0.6))
-    for one in (env, copy.copy(env), copy.deepcopy(env), env.fork()):
-        one.reset(seed=1)
-        assert [scenario.load for scenario in one.configs] == [0.2, 0.4]
+    for environment in (env, copy.copy(env), copy.deepcopy(env), env.fork()):
+        environment.reset(seed=1)
+        assert [scenario.load for scenario in environment.configs] == [0.2, 0.4]
 
 
 def test_a_scenario_must_be_named_where_there_are_several() -> None:
@@ -109,16 +109,16 @@ def test_seeds_of_episodes() -> None:
     env = make()
     env.reset()
     env.reset()
-    following = [one.seed for one in env.configs]
+    following = [config.seed for config in env.configs]
     assert len({*following, 20, 21, 22}) == 6
     env.reset(seed=5)
-    spread = [one.seed for one in env.configs]
+    spread = [config.seed for config in env.configs]
     assert (spread[0], len(set(spread))) == (5, 3)
     env.reset(seed=[7, 7, 8])
-    assert [one.seed for one in env.configs] == [7, 7, 8]
+    assert [config.seed for config in env.configs] == [7, 7, 8]
     assert env.trace_hash(0) == env.trace_hash(0)
     env.reset(seed=5)
-    assert [one.seed for one in env.configs] == spread
+    assert [config.seed for config in env.configs] == spread
     for bad, message in (
         ([1, 2], "must be one, or 3"),
         ([1, 2, -1], "seed = -1"),
@@ -126,7 +126,7 @@ def test_seeds_of_episodes() -> None:
     ):
         with pytest.raises(dfe.ConfigError, match=message):
             env.reset(seed=bad)
-    assert [one.seed for one in env.configs] == spread
+    assert [config.seed for config in env.configs] == spread
 
 
 def test_options_change_one_episode() -> None:
@@ -172,14 +172,14 @@ def test_scenarios_are_drawn_anew_for_every_episode() -> None:
     seen = []
     for _ in range(3):
         env.reset()
-        seen.append([(one.load, one.seed) for one in env.configs])
+        seen.append([(config.load, config.seed) for config in env.configs])
     assert len({load for episode in seen for load, _ in episode}) == 6
     assert len({seed for episode in seen for _, seed in episode}) == 6
     again = dfe.BatchedRoutingEnv(drawn, duration_ns=500.0)
     again.reset()
     other = pickle.loads(pickle.dumps(again))
     other.reset()
-    assert [(one.load, one.seed) for one in other.configs] == seen[1]
+    assert [(config.load, config.seed) for config in other.configs] == seen[1]
     again.reset(seed=8)
-    assert [one.load for one in again.configs] == [one.load for one in drawn(8)]
+    assert [config.load for config in again.configs] == [config.load for config in drawn(8)]
     assert again.configs[0].seed == 8

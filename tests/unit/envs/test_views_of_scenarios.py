@@ -33,8 +33,8 @@ def growing(seed: int) -> dfe.SimulationConfig:
 def alone(**options: Any) -> list[int]:
     """The history of each scenario when all packets go minimally."""
     found = []
-    for one in several():
-        env = dfe.BatchedRoutingEnv(one, **{**SMALL, **options})
+    for scenario in several():
+        env = dfe.BatchedRoutingEnv(scenario, **{**SMALL, **options})
         batch = env.reset()
         while not env.done:
             batch = env.step(batch.minimal_actions())
@@ -118,7 +118,7 @@ def test_the_vector_view_takes_options_by_scenario() -> None:
     assert env.core.config.traffic == "adv+1"
     env.set_options({"load": 0.3})
     env.reset()
-    assert [one.load for one in env.core.configs] == [0.3, 0.3]
+    assert [config.load for config in env.core.configs] == [0.3, 0.3]
     with pytest.raises(dfe.ConfigError, match="must be 2: one for each scenario"):
         env.set_options([{"load": 0.1}] * 72)
 
@@ -126,7 +126,7 @@ def test_the_vector_view_takes_options_by_scenario() -> None:
 def test_drawn_scenarios_in_a_view_keep_their_places() -> None:
     env = dragonfly_v0.parallel_env(config=drawn, load=0.3, **SMALL)
     env.reset(seed=3)
-    assert {one.load for one in env.core.configs} == {0.3}
+    assert {config.load for config in env.core.configs} == {0.3}
     assert len(env.possible_agents) == 72
     changing = dragonfly_v0.parallel_env(
         config=growing, action="path", scope="source", features=["hops"], seed=1, **SMALL

@@ -51,7 +51,7 @@ def overlapped(rank: int, ranks: int) -> Iterator[jobs.Operation]:
 def test_a_program_written_as_goal_runs_as_the_program_itself(program: object, tmp_path: Path) -> None:
     job = dfe.Job(program, hosts=18, placement="random")
     operations = [list(job.program.operations(rank, 18)) for rank in range(18)]
-    whole = all(one.amount % 1000 == 0 for row in operations for one in row if one.kind == 5)
+    whole = all(cell.amount % 1000 == 0 for row in operations for cell in row if cell.kind == 5)
     jobs.write_goal(tmp_path / "program.goal", operations)
     spec = f"goal:{tmp_path}/program.goal,piece_bytes={job.program.piece()}"
     goal = dfe.Job(spec, placement=list(order(job)))

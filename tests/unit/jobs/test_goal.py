@@ -85,9 +85,9 @@ def test_text_and_binary_form_are_the_same_program(tmp_path: Path) -> None:
     assert dfe.Job(f"goal:{binary}").num_hosts == 3
     for path in (text, binary):
         operations = list(jobs.parse_program(f"goal:{path}").operations(0, 3))
-        assert [one.label for one in operations] == ["0", "7", "8", "0"]
-        assert [list(one.after or ()) for one in operations] == [[], [0], [], []]
-        assert [list(one.after_start) for one in operations] == [[], [], [], [1]]
+        assert [operation.label for operation in operations] == ["0", "7", "8", "0"]
+        assert [list(operation.after or ()) for operation in operations] == [[], [0], [], []]
+        assert [list(operation.after_start) for operation in operations] == [[], [], [], [1]]
 
 
 def test_a_goal_file_takes_as_long_as_its_list_of_operations(tmp_path: Path) -> None:

@@ -41,10 +41,10 @@ def test_a_job_has_a_run_time_and_its_operations_are_measured() -> None:
     assert milc.operations["wait"].count == 16 * 3 * 4
     assert milc.operations["allreduce"].count == 16 * 3 * 2
     assert milc.iterations.count == 16 * 3
-    for one in milc.operations.values():
-        assert 0 < one.mean_ns <= one.max_ns < milc.run_time_ns
+    for operation in milc.operations.values():
+        assert 0 < operation.mean_ns <= operation.max_ns < milc.run_time_ns
     # The time between operations is computation: 2000 ns an iteration, with jitter.
-    computing = milc.iterations.total_ns - sum(one.total_ns for one in milc.operations.values())
+    computing = milc.iterations.total_ns - sum(operation.total_ns for operation in milc.operations.values())
     assert computing / milc.iterations.count == pytest.approx(2000, rel=0.01)
     assert milc.mpi_share == pytest.approx(1 - computing / milc.iterations.total_ns)
     assert metrics.jobs[0].to_dict()["operations"]["wait"]["count"] == 192
@@ -70,9 +70,9 @@ def test_a_program_has_the_same_bits_for_any_threads_and_any_pieces(program: str
 
 
 def test_seeds_change_jitter_and_placement_of_the_jobs_that_follow_the_run() -> None:
-    own = dfe.Job(SMALL, hosts=8, placement="random", seed=7)
+    seeded = dfe.Job(SMALL, hosts=8, placement="random", seed=7)
     follows = dfe.Job(SMALL, hosts=8, placement="random")
-    placed = [config(own, follows, seed=seed).placed_jobs() for seed in (1, 2)]
+    placed = [config(seeded, follows, seed=seed).placed_jobs() for seed in (1, 2)]
     assert placed[0][0].hosts == placed[1][0].hosts
     assert placed[0][1].hosts != placed[1][1].hosts
     assert len({complete(follows.replace(placement="consecutive"), seed=seed)[1] for seed in (1, 2)}) == 2
@@ -144,7 +144,7 @@ def test_jobs_as_strings() -> None:
 @pytest.mark.parametrize("placement", [*PLACEMENTS, "groups=3"])
 def test_placements_give_each_job_hosts_of_its_own(placement: str) -> None:
     placed = config(*(dfe.Job(SMALL, hosts=9, placement=placement) for _ in range(5))).placed_jobs()
-    taken = [host for one in placed for host in one.hosts]
+    taken = [host for job in placed for host in job.hosts]
     assert len(set(taken)) == 45
     assert set(taken) <= set(range(72))
 

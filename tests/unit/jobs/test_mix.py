@@ -51,7 +51,7 @@ def test_a_job_runs_among_the_mix_until_it_is_done() -> None:
         assert len(metrics.jobs) == len(placed) > 2
         assert [job.endless for job in metrics.jobs] == [False] + [True] * (len(placed) - 1)
         assert [job.complete for job in metrics.jobs] == [True] + [False] * (len(placed) - 1)
-        taken = [host for one in placed for host in one.hosts]
+        taken = [host for job in placed for host in job.hosts]
         assert len(set(taken)) == len(taken) <= 0.9 * 72
         times[seed] = metrics.jobs[0].run_time_ns
         assert {policy["name"] for policy in chosen.to_core()["job_policies"]} == {"par"}

@@ -20,9 +20,9 @@ def sent(program: jobs.Program, ranks: int) -> Counter[tuple[int, int]]:
     """Bytes per pair of ranks in one iteration."""
     total: Counter[tuple[int, int]] = Counter()
     for rank in range(ranks):
-        for one in program.operations(rank, ranks):
-            if one.kind in (SEND, SEND_ALL_TO_ALL):
-                total[rank, one.partner] += one.amount
+        for operation in program.operations(rank, ranks):
+            if operation.kind in (SEND, SEND_ALL_TO_ALL):
+                total[rank, operation.partner] += operation.amount
     return total
 
 
@@ -36,13 +36,13 @@ def knowledge(make: Callable[[int], Iterable[Operation]], ranks: int) -> list[se
         moved = False
         for rank, todo in enumerate(left):
             while todo:
-                one = todo[0]
-                if one.kind in (SEND, SEND_ALL_TO_ALL):
-                    channels[one.partner, rank, one.label].append(set(known[rank]))
-                elif one.kind == RECEIVE:
-                    waiting[rank].append((one.partner, one.label))
-                elif one.kind in (WAIT, WAIT_ALL):
-                    due = [w for w in waiting[rank] if one.kind == WAIT_ALL or w[1] == one.label]
+                operation = todo[0]
+                if operation.kind in (SEND, SEND_ALL_TO_ALL):
+                    channels[operation.partner, rank, operation.label].append(set(known[rank]))
+                elif operation.kind == RECEIVE:
+                    waiting[rank].append((operation.partner, operation.label))
+                elif operation.kind in (WAIT, WAIT_ALL):
+                    due = [w for w in waiting[rank] if operation.kind == WAIT_ALL or w[1] == operation.label]
                     if any(not channels[rank, source, label] for source, label in due):
                         break
                     for source, label in due:
@@ -81,21 +81,21 @@ def test_a_root_beyond_the_members_is_refused() -> None:
 def test_an_allreduce_takes_a_logarithm_of_steps() -> None:
     for ranks, steps in ((2, 1), (8, 3), (16, 4), (64, 6)):
         for rank in range(ranks):
-            one = list(jobs.allreduce(rank, range(ranks), 8))
-            assert sum(step.kind == SEND for step in one) == steps
+            operations = list(jobs.allreduce(rank, range(ranks), 8))
+            assert sum(step.kind == SEND for step in operations) == steps
     folded = [list(jobs.allreduce(rank, range(6), 8)) for rank in range(6)]
-    assert [sum(step.kind == SEND for step in one) for one in folded] == [3, 1, 3, 1, 2, 2]
+    assert [sum(step.kind == SEND for step in operations) for operations in folded] == [3, 1, 3, 1, 2, 2]
 
 
 def test_an_alltoallv_has_at_most_eight_steps_open() -> None:
     open_steps: Counter[str] = Counter()
     most = 0
-    for one in jobs.alltoallv(3, range(20), lambda to: to + 1):
-        if one.kind == SEND_ALL_TO_ALL:
-            assert one.amount == one.partner + 1
-            open_steps[one.label] += 1
-        if one.kind == WAIT:
-            open_steps[one.label] = 0
+    for operation in jobs.alltoallv(3, range(20), lambda to: to + 1):
+        if operation.kind == SEND_ALL_TO_ALL:
+            assert operation.amount == operation.partner + 1
+            open_steps[operation.label] += 1
+        if operation.kind == WAIT:
+            open_steps[operation.label] = 0
         most = max(most, open_steps.total())
     assert most == 8
     assert open_steps.total() == 0
@@ -107,12 +107,12 @@ def test_what_is_sent_is_received_and_no_one_sends_to_itself(name: str, ranks: i
     program = jobs.parse_program(f"{name}:gap_ns=100")
     balance: Counter[tuple[int, int, str]] = Counter()
     for rank in range(ranks):
-        for one in program.operations(rank, ranks):
-            assert one.kind not in (SEND, SEND_ALL_TO_ALL) or one.partner != rank
-            if one.kind in (SEND, SEND_ALL_TO_ALL):
-                balance[rank, one.partner, one.label] += 1
-            if one.kind == RECEIVE:
-                balance[one.partner, rank, one.label] -= 1
+        for operation in program.operations(rank, ranks):
+            assert operation.kind not in (SEND, SEND_ALL_TO_ALL) or operation.partner != rank
+            if operation.kind in (SEND, SEND_ALL_TO_ALL):
+                balance[rank, operation.partner, operation.label] += 1
+            if operation.kind == RECEIVE:
+                balance[operation.partner, rank, operation.label] -= 1
     assert balance
     assert not any(balance.values())
     assert sorted(program.rank_order(ranks, 5)) == list(range(ranks))
@@ -180,7 +180,9 @@ def test_qbox_and_rayleigh_stay_in_rows_and_columns() -> None:
     }
     assert set(row) == {1, 2, 4, 8}  # children in the binomial tree
     assert all(3_276_800 <= size < 3_277_000 for size in row.values())
-    in_one_row = {one.label for one in jobs.Qbox(gap_ns=0).operations(0, 3) if one.kind == BEGIN}
+    in_one_row = {
+        operation.label for operation in jobs.Qbox(gap_ns=0).operations(0, 3) if operation.kind == BEGIN
+    }
     assert in_one_row == {"broadcast", "allreduce"}  # no other operation is in the column
 
 

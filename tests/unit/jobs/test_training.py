@@ -35,9 +35,9 @@ def test_a_model_has_the_parameters_that_its_paper_states(model: str, billions: 
 def sent_by(program: jobs.Program, rank: int, ranks: int) -> Counter[str]:
     """Bytes that a rank sends, by the first word of labels."""
     total: Counter[str] = Counter()
-    for one in program.operations(rank, ranks):
-        if one.kind in SENDS:
-            total[one.label.split()[0]] += one.amount
+    for operation in program.operations(rank, ranks):
+        if operation.kind in SENDS:
+            total[operation.label.split()[0]] += operation.amount
     return total
 
 
@@ -76,7 +76,11 @@ def test_popular_experts_get_the_shares_of_zipf() -> None:
     assert math.fsum(grouped) == pytest.approx(1.0)
     moe = jobs.Moe(dp=8, ep=8, layers=1, micro_batches=1, skew=1.0)
     rows = [
-        [one.amount for one in moe.operations(rank, 8) if one.kind in SENDS and "dispatch" in one.label][:7]
+        [
+            operation.amount
+            for operation in moe.operations(rank, 8)
+            if operation.kind in SENDS and "dispatch" in operation.label
+        ][:7]
         for rank in (0, 3)
     ]
     token_bytes = 4096 * 6 * 2048 * 2
@@ -138,7 +142,7 @@ def test_all_collectives_reduce_every_part_to_every_member() -> None:
                 here[part] = set(ranks) if first else here[part] | ranks
     assert all(part == set(members) for row in parts.values() for part in row)
     sizes = [
-        one.amount for one in jobs.ring_allreduce(4, members, 600 + 3) if one.kind == SEND
+        operation.amount for operation in jobs.ring_allreduce(4, members, 600 + 3) if operation.kind == SEND
     ]  # parts 0, 1 and 2 have a byte more
     places = [(2 + offset - step) % count for offset in (0, 1) for step in range(count - 1)]
     assert sizes == [100 + (place < 3) for place in places]
@@ -159,7 +163,7 @@ def test_computing_takes_the_operations_over_the_rate_of_the_accelerator() -> No
     in_layers = model.parameters - 2 * model.embedding
     flops = 4 * 2048 * (6 * in_layers + 12 * 32 * 4096 * 2048)
     assert llm.gap(2) == pytest.approx(flops / (0.5 * 312e12) * 1e9)
-    computed = sum(one.amount for one in llm.operations(0, 2) if one.kind == 5) / 1000
+    computed = sum(operation.amount for operation in llm.operations(0, 2) if operation.kind == 5) / 1000
     assert computed == pytest.approx(llm.gap(2), rel=1e-6)
 
 
@@ -178,10 +182,10 @@ def test_no_program_waits_in_a_circle_and_all_that_is_sent_is_received(program: 
     ranks = job.num_hosts
     assert job.program.graph(ranks).num_ranks == ranks
     kinds = Counter(
-        one.kind in SENDS
+        operation.kind in SENDS
         for rank in range(ranks)
-        for one in job.program.operations(rank, ranks)
-        if one.kind in (*SENDS, RECEIVE)
+        for operation in job.program.operations(rank, ranks)
+        if operation.kind in (*SENDS, RECEIVE)
     )
     assert kinds[True] == kinds[False] > 0
 

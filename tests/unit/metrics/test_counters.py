@@ -114,16 +114,16 @@ def test_stalls_under_way_belong_to_the_window_in_which_they_are() -> None:
 @pytest.mark.parametrize("threads", [2, 3])
 def test_counters_do_not_depend_on_threads(threads: int) -> None:
     topology = dfe.Dragonfly(p=4, a=8, h=4, g=33)
-    one, more = (
+    single, more = (
         dfe.Simulation(
             config(topology=topology, load=0.9, policy="ugal-n", host_latency=True, threads=count)
         ).run_in_windows(2_000, 6_000)
         for count in (1, threads)
     )
-    for mine, other in zip(one, more, strict=True):
+    for mine, other in zip(single, more, strict=True):
         for name in ("input_stall_ps", "link_stall_ps", "host_latency_sum_ps", "host_delivered", "host_sent"):
             npt.assert_array_equal(getattr(mine, name), getattr(other, name))
-    assert one.host_latency_percentile_ns(99.99) == more.host_latency_percentile_ns(99.99) > 0
+    assert single.host_latency_percentile_ns(99.99) == more.host_latency_percentile_ns(99.99) > 0
 
 
 def test_percentiles_are_those_of_the_means_per_host_and_window() -> None:

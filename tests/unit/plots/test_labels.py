@@ -58,8 +58,8 @@ def labels_of(figure: Figure) -> list[tuple[Text, Bbox]]:
     return [(text, text.get_window_extent()) for text in texts]
 
 
-def overlap(one: Bbox, other: Bbox) -> bool:
-    common = Bbox.intersection(one, other)
+def overlap(box: Bbox, other: Bbox) -> bool:
+    common = Bbox.intersection(box, other)
     return common is not None and common.width > SLACK and common.height > SLACK
 
 
@@ -78,8 +78,8 @@ def check(figure: Figure) -> None:
         assert box.y0 >= -SLACK, text
         assert box.x1 <= figure.bbox.x1 + SLACK, text
         assert box.y1 <= figure.bbox.y1 + SLACK, text
-    for (one, first), (other, second) in itertools.combinations(labels, 2):
-        assert not overlap(first, second), (one, other)
+    for (name, first), (other, second) in itertools.combinations(labels, 2):
+        assert not overlap(first, second), (name, other)
     panels = [axes.get_window_extent() for axes in figure.axes if axes.get_visible()]
     legends = [*figure.legends, *(axes.get_legend() for axes in figure.axes)]
     for legend in legends:

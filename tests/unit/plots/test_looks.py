@@ -40,8 +40,8 @@ def lab(color: str, vision: str) -> Vector:
     return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
 
 
-def difference(one: str, other: str, vision: str) -> float:
-    return float(np.linalg.norm(lab(one, vision) - lab(other, vision)))
+def difference(color: str, other: str, vision: str) -> float:
+    return float(np.linalg.norm(lab(color, vision) - lab(other, vision)))
 
 
 @pytest.mark.parametrize("vision", SEEN_WITH)
@@ -54,8 +54,8 @@ def test_the_colors_of_a_map_get_darker_and_never_black(vision: str) -> None:
 @pytest.mark.parametrize("vision", SEEN_WITH)
 def test_every_two_policies_differ_in_color_or_else_in_marker_and_dashes(vision: str) -> None:
     alike = [
-        (one, other)
-        for (one, look), (other, its) in itertools.combinations(looks(dfe.policies()).items(), 2)
+        (policy, other)
+        for (policy, look), (other, its) in itertools.combinations(looks(dfe.policies()).items(), 2)
         if difference(look.color, its.color, vision) < FAR
         and (look.marker == its.marker or look.dash == its.dash)
     ]
@@ -69,6 +69,6 @@ def test_policies_that_papers_compare_differ_in_color_for_everyone() -> None:
         ("lia", "neural-v1"),
         ("min", "neural-v1"),
     ]
-    for one, other in compared:
-        first, second = (looks([one, other])[name].color for name in (one, other))
+    for policy, other in compared:
+        first, second = (looks([policy, other])[name].color for name in (policy, other))
         assert min(difference(first, second, vision) for vision in SEEN_WITH) >= FAR

@@ -125,9 +125,9 @@ def test_min_under_adversarial_traffic_uses_one_link_per_group(results: Results)
 def test_results_without_arrays_are_drawn_as_far_as_they_go(
     missing: tuple[str, ...], skipped: set[str], results: Results, tmp_path: Path
 ) -> None:
-    one = results.select(policies=["min"], traffic=["adv+1"])
-    columns = [name for name in one.table.columns if not name.startswith(missing)]
-    without = dataclasses.replace(one, table=one.table[columns])
+    curve = results.select(policies=["min"], traffic=["adv+1"])
+    columns = [name for name in curve.table.columns if not name.startswith(missing)]
+    without = dataclasses.replace(curve, table=curve.table[columns])
     drawn = draw(without, tmp_path, formats=["png"], page=False)
     assert set(drawn.skipped) == skipped
     assert (tmp_path / "loads.png").exists()

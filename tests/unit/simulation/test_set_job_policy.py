@@ -76,14 +76,14 @@ def test_all_to_all_operations_may_have_their_own() -> None:
 
 def test_the_time_of_the_change_counts_and_threads_and_pieces_do_not() -> None:
     def run(change_ns: float, threads: int, pieces: int) -> int:
-        one = simulation(threads=threads)
+        changed = simulation(threads=threads)
         for _ in range(pieces):
-            one.run(change_ns / pieces)
-        one.set_job_policy(0, "ad3")
-        one.set_job_policy(1, "ad2")
-        one.run(4_000)
-        one.set_job_policy(0, "ad1")
-        return end(one)
+            changed.run(change_ns / pieces)
+        changed.set_job_policy(0, "ad3")
+        changed.set_job_policy(1, "ad2")
+        changed.run(4_000)
+        changed.set_job_policy(0, "ad1")
+        return end(changed)
 
     hashes = {run(6_000, threads, pieces) for threads, pieces in ((1, 1), (2, 3), (3, 2))}
     assert len(hashes) == 1
@@ -138,11 +138,11 @@ def test_what_waits_in_source_queues_is_routed_anew_and_what_is_on_its_way_is_no
 )
 def test_what_cannot_be_is_refused_and_nothing_changes(policy: Any, message: str) -> None:
     def run() -> dfe.Simulation:
-        one = dfe.Simulation(
+        changed = dfe.Simulation(
             dfe.SimulationConfig(topology=TOPOLOGY, network="q-adaptive", policy="ugal-n", jobs=jobs())
         )
-        one.run(3_000)
-        return one
+        changed.run(3_000)
+        return changed
 
     changed = run()
     with pytest.raises(dfe.ConfigError, match=rf"^policy = .*{message}"):

@@ -38,11 +38,11 @@ def test_the_time_of_the_change_counts_and_threads_do_not() -> None:
     biased = dfe.make_policy("par", bias_packets=30)
 
     def run(change_ns: float, threads: int) -> int:
-        one = simulation("par", threads=threads, seed=5)
-        one.run(change_ns)
-        one.set_policy(biased)
-        one.run(8000 - change_ns)
-        return one.trace_hash()
+        changed = simulation("par", threads=threads, seed=5)
+        changed.run(change_ns)
+        changed.set_policy(biased)
+        changed.run(8000 - change_ns)
+        return changed.trace_hash()
 
     assert run(3000, 1) == run(3000, 2) != run(3100, 1)
 

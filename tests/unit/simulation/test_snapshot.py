@@ -36,12 +36,12 @@ def test_a_snapshot_does_not_change_and_can_be_used_again() -> None:
     assert snapshot.num_bytes > 100_000
 
 
-@pytest.mark.parametrize("made", [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
+@pytest.mark.parametrize("made", [copy.copy, copy.deepcopy, lambda run: pickle.loads(pickle.dumps(run))])
 def test_a_simulation_is_copied_and_pickled_with_its_state(made: Any) -> None:
     simulation = begun()
     copied = made(simulation)
-    for one in (simulation, copied):
-        one.run(2_000)
+    for run in (simulation, copied):
+        run.run(2_000)
     assert copied.trace_hash() == simulation.trace_hash()
     assert copied.metrics().to_dict() == simulation.metrics().to_dict()
     assert copied.config == simulation.config
@@ -54,8 +54,8 @@ def test_the_window_of_statistics_goes_on() -> None:
     simulation.reset_statistics()
     simulation.run(7_000)
     other = dfe.Simulation.restore(simulation.snapshot())
-    for one in (simulation, other):
-        one.run(7_000)
+    for run in (simulation, other):
+        run.run(7_000)
     assert other.metrics().to_dict() == simulation.metrics().to_dict()
     assert other.metrics().saturated is not None
 
@@ -71,10 +71,10 @@ def test_what_was_changed_in_a_run_stays_changed(tmp_path: Path) -> None:
     simulation.snapshot().save(tmp_path / "run")
     other = dfe.Simulation.restore(dfe.Snapshot.load(tmp_path / "run"))
     assert other.config.policy == "ad2"
-    for one in (simulation, other):
-        one.run(1_000)
-        one.set_job_policy(1, "ad3")
-        one.run(2_000)
+    for run in (simulation, other):
+        run.run(1_000)
+        run.set_job_policy(1, "ad3")
+        run.run(2_000)
     assert other.trace_hash() == simulation.trace_hash()
 
 
@@ -82,8 +82,8 @@ def test_a_drained_run_stays_drained() -> None:
     simulation = begun()
     assert simulation.drain()
     other = dfe.Simulation.restore(simulation.snapshot())
-    for one in (simulation, other):
-        one.run(5_000)
+    for run in (simulation, other):
+        run.run(5_000)
     assert other.metrics().to_dict() == simulation.metrics().to_dict()
     assert other.metrics().packets_in_flight == 0
 
@@ -95,8 +95,8 @@ def test_futures_of_one_moment_are_independent() -> None:
     warm = begun(CONFIG.replace(policy="ugal-n"))
     before = warm.trace_hash()
     forks = [warm.fork() for _ in range(100)]
-    for number, one in enumerate(forks):
-        one.run(10 * number)
+    for number, run in enumerate(forks):
+        run.run(10 * number)
     assert warm.time_ns == 2_000.0
     assert warm.trace_hash() == before
     again = warm.fork()
@@ -109,9 +109,9 @@ def test_a_fork_with_another_seed_has_the_same_past_and_another_future() -> None
     warm = begun(config)
     same, other, again = warm.fork(seed=5), warm.fork(seed=6), warm.fork(seed=6)
     assert same.trace_hash() == other.trace_hash() == warm.trace_hash()
-    for one in (warm, same, other, again):
-        one.run(3_000)
-        one.check_invariants()
+    for run in (warm, same, other, again):
+        run.run(3_000)
+        run.check_invariants()
     assert other.trace_hash() == again.trace_hash() != warm.trace_hash()
     assert other.config.seed == 6
     assert abs(other.metrics().packets_generated - warm.metrics().packets_generated) < 500
@@ -141,9 +141,9 @@ def test_a_fork_sends_other_traffic_from_then_on(injection: str, queue: int | No
     assert 0.9 < generated / expected < 1.1
     fork.snapshot()
     again = fork.fork(traffic="adv+1", seed=77)  # a fork of a fork
-    for one in (again, dfe.Simulation.restore(again.snapshot())):
-        one.run(1_000)
-        one.check_invariants()
+    for run in (again, dfe.Simulation.restore(again.snapshot())):
+        run.run(1_000)
+        run.check_invariants()
     assert again.config.traffic == "adv+1"
 
 
@@ -165,7 +165,7 @@ def test_a_fork_sends_whole_bursts(changes: dict[str, Any]) -> None:
     fork.run(10_000)
     fork.drain()
     sizes = burst_sizes(fork, 500.0)
-    assert {len(one) for one in sizes} == {1}
+    assert {len(run) for run in sizes} == {1}
     assert set().union(*sizes) == ({7} if "traffic" in changes else set(range(6, 21)))
 
 
@@ -180,10 +180,10 @@ def test_a_fork_of_a_schedule_counts_from_time_0() -> None:
     warm = begun(CONFIG.replace(traffic="uniform"))
     later = warm.fork(traffic=[(0.0, "adv+1", 0.2), (3_000.0, "uniform", 0.6)])
     never = warm.fork(traffic=[(9_000.0, "uniform", 0.6)])
-    for one in (later, never):
-        one.run(500)
-        one.reset_statistics()
-        one.run(400)
+    for run in (later, never):
+        run.run(500)
+        run.reset_statistics()
+        run.run(400)
     assert never.metrics().packets_generated == 0
     assert 0.15 < later.metrics().offered_load < 0.25
     later.run(600)
@@ -198,8 +198,8 @@ def test_a_fork_of_a_learner_keeps_its_tables() -> None:
     frozen = warm.fork(policy=dfe.make_policy("q-adaptive", alpha=0.0, beta=0.0))
     assert (frozen.q_table() == warm.q_table()).all()
     before = warm.q_table().copy()
-    for one in (frozen, warm):
-        one.run(3_000)
+    for run in (frozen, warm):
+        run.run(3_000)
     assert (frozen.q_table() == before).all()
     assert (warm.q_table() != before).any()
 
@@ -235,8 +235,8 @@ def test_a_fork_names_the_policy_that_decides() -> None:
     assert (other.config.policy, other.config.seed) == (second, 5)
     back = other.fork(policy=first)
     assert back.config.policy == first
-    for one in (same := warm.fork(seed=5), other, back):
-        one.run(3_000)
+    for run in (same := warm.fork(seed=5), other, back):
+        run.run(3_000)
     assert back.trace_hash() == same.trace_hash() != other.trace_hash()
 
 
@@ -244,11 +244,11 @@ def test_policies_that_were_named_may_take_over_in_forks() -> None:
     warm = begun(CONFIG.replace(network="lia"), allowed_policies=["par", "lia", "pb"])
     hashes = {}
     for policy in ("min", "par", "lia", "pb"):
-        one = warm.fork(policy=policy)
-        one.run(4_000)
-        one.check_invariants()
-        hashes[policy] = one.trace_hash()
-        assert one.drain()
+        run = warm.fork(policy=policy)
+        run.run(4_000)
+        run.check_invariants()
+        hashes[policy] = run.trace_hash()
+        assert run.drain()
     assert len(set(hashes.values())) == 4
 
 

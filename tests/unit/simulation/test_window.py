@@ -124,4 +124,4 @@ def test_one_call_measures_a_job_as_long_as_it_takes_with_any_warm_up() -> None:
         (job,) = metrics.jobs
         assert job.complete
         assert job.start_ps == (warmup_ns + 500.0) * 1000
-        assert sum(one.count for one in job.operations.values()) > 0
+        assert sum(operation.count for operation in job.operations.values()) > 0

@@ -71,7 +71,7 @@ def weights(value: int, file: str) -> str:
     return str(baselines.MlpNetwork.random(seed=value).save(file))
 
 
-def own(value: int, file: str) -> str:
+def class_in_a_file(value: int, file: str) -> str:
     Path(file).parent.mkdir(exist_ok=True)
     Path(file).write_text(f"{CLASS}VALUE = {value}\n")
     return file
@@ -88,7 +88,7 @@ KINDS = {
             "jobs": [{"program": "milc:gap_ns=1", "hosts": 4, "policy": {"name": "mlp", "weights": file}}]
         },
     ),
-    "class": (own, ".py", lambda file: {"policies": [f"{file}:Policy"], "traffic": ["uniform"]}),
+    "class": (class_in_a_file, ".py", lambda file: {"policies": [f"{file}:Policy"], "traffic": ["uniform"]}),
 }
 
 

@@ -55,8 +55,8 @@ def test_latencies_of_hosts_are_means_over_their_packets() -> None:
     senders = np.unique(log["src"])
     assert len(latency) == len(senders)
     for host, mean in zip(senders, latency, strict=True):
-        own = log["src"] == host
-        assert mean == pytest.approx((log["delivered_ns"] - log["injected_ns"])[own].mean(), rel=1e-6)
+        of_host = log["src"] == host
+        assert mean == pytest.approx((log["delivered_ns"] - log["injected_ns"])[of_host].mean(), rel=1e-6)
 
 
 def test_hosts_stall_where_their_router_has_no_room() -> None:

@@ -86,9 +86,9 @@ def test_processes_give_the_same_results_as_none(tmp_path: Path) -> None:
     plan = scenario()
     run_all(plan, tmp_path / "one", workers=1)
     run_all(plan, tmp_path / "two", workers=2)
-    one, two = rows(tmp_path / "one"), rows(tmp_path / "two")
-    assert one["trace_hash"].tolist() == two["trace_hash"].tolist()
-    assert one["latency_mean_ns"].tolist() == two["latency_mean_ns"].tolist()
+    first, two = rows(tmp_path / "one"), rows(tmp_path / "two")
+    assert first["trace_hash"].tolist() == two["trace_hash"].tolist()
+    assert first["latency_mean_ns"].tolist() == two["latency_mean_ns"].tolist()
 
 
 def test_finished_runs_are_not_done_again(tmp_path: Path) -> None:
@@ -146,7 +146,9 @@ def test_a_process_that_dies_costs_only_the_runs_under_way(
     report = run_all(plan, tmp_path / "out", workers=2)
     lost = [failure.run.policy_label for failure in report.failures]
     assert lost.count("Dies") == 4
-    assert all("its process was lost: killed, or out of memory" in one.error for one in report.failures)
+    assert all(
+        "its process was lost: killed, or out of memory" in failure.error for failure in report.failures
+    )
     assert report.finished + len(lost) == 8
     again = run_all(scenario(policies=["min"], loads=[0.1, 0.2, 0.3, 0.4]), tmp_path / "out", shared=True)
     assert (again.finished, again.failures) == (lost.count("min"), ())

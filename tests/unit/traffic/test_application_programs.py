@@ -81,11 +81,11 @@ def test_only_the_root_queries_at_first_and_a_level_begins_when_the_one_before_i
     assert most == 2 + 7
     assert sum(alone.values()) == 2 + 2 * 71
     log = ran("graph500:scale=12").packet_log()
-    own = log["src"] == root
-    over = log["created_ns"][own & (log["number"] >= 2)].min()
+    of_root = log["src"] == root
+    over = log["created_ns"][of_root & (log["number"] >= 2)].min()
     # All that the others send after their first report.
-    assert log["created_ns"][~own & (log["number"] >= 1)].min() > over
-    assert log["delivered_ns"][own & (log["number"] < 2)].max() < over
+    assert log["created_ns"][~of_root & (log["number"] >= 1)].min() > over
+    assert log["delivered_ns"][of_root & (log["number"] < 2)].max() < over
 
 
 def test_another_graph_queries_others_and_the_seed_of_the_run_does_not_matter() -> None:

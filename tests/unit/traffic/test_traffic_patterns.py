@@ -94,9 +94,9 @@ def test_demand_matrix_rows_are_the_distribution_of_destinations(
 
 def test_demand_scale_does_not_matter(topology: _core.Topology) -> None:
     demands = np.random.default_rng(4).integers(1, 9, size=(G, G)).astype(float)
-    one = _core.make_pattern(topology, SEED, "demand", {"matrix": demands})
+    pattern = _core.make_pattern(topology, SEED, "demand", {"matrix": demands})
     other = _core.make_pattern(topology, SEED, "demand", {"matrix": demands * 1024.0})
-    assert np.array_equal(draws(one, 5, 500), draws(other, 5, 500))
+    assert np.array_equal(draws(pattern, 5, 500), draws(other, 5, 500))
 
 
 def test_permutation_is_a_derangement_that_only_the_seed_changes(topology: _core.Topology) -> None:

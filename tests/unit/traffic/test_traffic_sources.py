@@ -141,7 +141,7 @@ def test_kth_destination_does_not_depend_on_load_process_or_message_size(topolog
         source(topology, "poisson", (0, "uniform", 0.1)),
         source(topology, "bernoulli", (0, "uniform", 0.5), message_packets=3),
     ]
-    destinations = [_core.source_schedule(one, 13, 300)[1].tolist() for one in made]
+    destinations = [_core.source_schedule(sample, 13, 300)[1].tolist() for sample in made]
     assert destinations[0] == destinations[1] == destinations[2]
 
 

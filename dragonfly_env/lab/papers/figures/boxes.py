@@ -68,11 +68,16 @@ def latency_boxes(findings: PaperFindings, figure: str) -> Figure:
             _draw(panel, boxes, colors, findings)
             places = {point: place for place, (point, _) in enumerate(boxes, 1)}
             for metric, stated in published.items():
-                for one in (one for one in stated if one.point in places):
+                for number in (number for number in stated if number.point in places):
                     panel.plot(
-                        [places[one.point] + _BESIDE], [one.value], **_PUBLISHED[metric], linestyle="none"
+                        [places[number.point] + _BESIDE],
+                        [number.value],
+                        **_PUBLISHED[metric],
+                        linestyle="none",
                     )
-        values = [one.value for stated in published.values() for one in stated if one.point in present]
+        values = [
+            number.value for stated in published.values() for number in stated if number.point in present
+        ]
         top = max([*(max(box["p99"], box["whishi"]) for _, box in boxes), *values])
         below.set_ylim(0.0, top * 1.06)
         zoom = _ZOOM * min(box["whishi"] for _, box in boxes)
@@ -151,14 +156,14 @@ def _draw(
 def _say_fractions(axes: Axes, findings: PaperFindings, figure: str, place: tuple[str, float]) -> bool:
     """Write in words what no mark shows: the share of the packets below 2 us, measured and published."""
     stated = [
-        one
-        for one in published_of(findings, figure, FRACTION_BELOW)
-        if (one.point.traffic_label, one.point.load) == place
+        fraction
+        for fraction in published_of(findings, figure, FRACTION_BELOW)
+        if (fraction.point.traffic_label, fraction.point.load) == place
     ]
-    lines = [
-        f"{one.point.policy_label}: {error_of(FRACTION_BELOW.values(findings, one.point))[0]:.1%} ({one.value:.1%})"
-        for one in stated
-    ]
+    lines = []
+    for fraction in stated:
+        found, _ = error_of(FRACTION_BELOW.values(findings, fraction.point))
+        lines.append(f"{fraction.point.policy_label}: {found:.1%} ({fraction.value:.1%})")
     if lines:
         text = "\n".join(["below 2 µs (published):", *lines])
         axes.text(0.02, 0.97, text, transform=axes.transAxes, va="top", fontsize=7.5)

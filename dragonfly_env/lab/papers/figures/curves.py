@@ -45,18 +45,18 @@ def load_curves(findings: PaperFindings, figure: str) -> Figure:
     results = findings.results(figure)
     look = distinct_looks(results.policies)
     drawn = load_figure(results, look)
-    colors = {name: one.color for name, one in look.items()}
+    colors = {name: line_look.color for name, line_look in look.items()}
     stated = [published_of(findings, figure, metric) for metric in _METRICS]
     shown: list[Published] = []
     for index, axes in enumerate(drawn.axes):
         traffic = results.traffic[index // 3]
         axes.set_title(f"({letter(index)}) {traffic}: {_TITLES[index % 3]}", fontsize=9, pad=9)
         axes.set_ylabel(_LABELS[index % 3])
-        own = [one for one in stated[index % 3] if one.point.traffic_label == traffic]
+        marked = [number for number in stated[index % 3] if number.point.traffic_label == traffic]
         if index % 3 == 0:  # latencies far above are cut off
-            own = [one for one in own if one.value <= axes.get_ylim()[1]]
-        mark(axes, own, lambda point: point.load, colors)
-        shown += own
+            marked = [number for number in marked if number.value <= axes.get_ylim()[1]]
+        mark(axes, marked, lambda point: point.load, colors)
+        shown += marked
     if shown:
         for legend in list(drawn.legends):
             legend.remove()
@@ -138,10 +138,10 @@ def window_table(findings: PaperFindings, figure: str) -> Figure:
     found = {}
     for claim in findings.claims:
         if claim.figure == figure and (
-            own := findings.select(figure, traffic=claim.traffic, policy=claim.policy)
+            points := findings.select(figure, traffic=claim.traffic, policy=claim.policy)
         ):
             name, _, window = claim.id.partition("-")
-            found[name, window] = claim, float(np.mean(claim.metrics[0].values(findings, own[0])))
+            found[name, window] = claim, float(np.mean(claim.metrics[0].values(findings, points[0])))
     names, windows = (tuple(dict.fromkeys(key[part] for key in found)) for part in (0, 1))
     drawn, axes = grid(7.2, 5.2, 1, 1)
     panel = axes[0][0]

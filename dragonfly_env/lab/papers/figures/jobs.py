@@ -236,9 +236,11 @@ def _bars(panel: Axes, findings: PaperFindings, points: Sequence[Point], metrics
         drawn = _DRAWN_AS.get(metric, metric)
         if drawn not in metrics or not {claim.policy, claim.reference} <= set(by_policy):
             continue
-        bar, own = by_policy[claim.policy]
+        bar, measured = by_policy[claim.policy]
         reference = float(np.nanmean(metric.values(findings, by_policy[claim.reference][1])))
-        factor = float(np.nanmean(drawn.values(findings, own)) / np.nanmean(metric.values(findings, own)))
+        factor = float(
+            np.nanmean(drawn.values(findings, measured)) / np.nanmean(metric.values(findings, measured))
+        )
         at = list(metrics).index(drawn) + width * (bar + 0.5) - 0.4
         panel.plot([at], [claim.published * reference * factor], marker="s", linestyle="none",
                    markerfacecolor="white", markeredgecolor="black", zorder=6,
@@ -288,10 +290,10 @@ def tile_bars(findings: PaperFindings, figure: str, *, of_job: bool = False) -> 
         columns.append((what, label, metrics))
     columns.append((*_WHAT[0], {tile_metric("processor", "stalls", of_job): "processor tiles"}))
     drawn, axes = grid(_TILES_IN, 2.5, len(groups), len(columns))
-    for row, (traffic, own) in enumerate(groups.items()):
+    for row, (traffic, of_traffic) in enumerate(groups.items()):
         for column, (what, label, metrics) in enumerate(columns):
             panel = axes[row][column]
-            _bars(panel, findings, own, metrics)
+            _bars(panel, findings, of_traffic, metrics)
             panel.set_ylabel(label)
             if what != "ratio":
                 panel.yaxis.set_major_formatter(EngFormatter())

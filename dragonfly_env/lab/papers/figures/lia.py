@@ -44,9 +44,9 @@ def offset_curves(findings: PaperFindings, figure: str) -> Figure:
     drawn, axes = grid(7.2, 3.2, 1, 1)
     panel = axes[0][0]
     for policy in policies:
-        own = sorted((point for point in points if point.policy_label == policy), key=offset_of)
-        means, halves = means_of(findings.values(point, "accepted_load") for point in own)
-        offsets, style = [offset_of(point) for point in own], look[policy]
+        of_policy = sorted((point for point in points if point.policy_label == policy), key=offset_of)
+        means, halves = means_of(findings.values(point, "accepted_load") for point in of_policy)
+        offsets, style = [offset_of(point) for point in of_policy], look[policy]
         panel.errorbar(offsets, means, yerr=halves, **style.line, marker=style.marker, label=policy, capsize=2.0,
                        elinewidth=0.9)  # fmt: skip
     stated = published_of(findings, figure, THROUGHPUT)
@@ -159,8 +159,8 @@ def speedups(findings: PaperFindings, figure: str) -> Figure:
     drawn, axes = grid(3.0, 3.1, 1, len(workloads))
     marks: list[Line2D] = []
     for index, (panel, workload) in enumerate(zip(axes[0], workloads, strict=True)):
-        own = [point for point in points if point.traffic_label == workload]
-        makespans = {point.policy_label: findings.values(point, "makespan_ns") for point in own}
+        of_workload = [point for point in points if point.traffic_label == workload]
+        makespans = {point.policy_label: findings.values(point, "makespan_ns") for point in of_workload}
         base = makespans.get(_BASE)
         if base is None:
             continue
@@ -210,11 +210,11 @@ def throughput_bars(findings: PaperFindings, figure: str) -> Figure:
     drawn, axes = grid(3.4, 3.0, 1, len(patterns))
     loads = sorted({point.load for point in points})
     for index, (panel, pattern) in enumerate(zip(axes[0], patterns, strict=True)):
-        own = [point for point in points if point.traffic_label == pattern]
-        policies = list(dict.fromkeys(point.policy_label for point in own))
-        alone = len({point.load for point in own}) == 1
+        of_pattern = [point for point in points if point.traffic_label == pattern]
+        policies = list(dict.fromkeys(point.policy_label for point in of_pattern))
+        alone = len({point.load for point in of_pattern}) == 1
         for number, load in enumerate(loads):
-            some = [point for point in own if point.load == load]
+            some = [point for point in of_pattern if point.load == load]
             if not some:
                 continue
             means, halves = means_of(findings.values(point, "accepted_load") for point in some)

@@ -81,9 +81,9 @@ def mark(
     panel: Axes, stated: Iterable[Published], place: Callable[[Point], float], colors: dict[str, str]
 ) -> None:
     """Draw what is published at the points' places on the horizontal axis."""
-    for one in stated:
-        panel.plot([place(one.point)], [one.value], marker=one.marker,
-                   markerfacecolor=colors.get(one.point.policy_label, "white"), **_STYLE)  # fmt: skip
+    for number in stated:
+        panel.plot([place(number.point)], [number.value], marker=number.marker,
+                   markerfacecolor=colors.get(number.point.policy_label, "white"), **_STYLE)  # fmt: skip
 
 
 def legend_handles(points: Iterable[Published]) -> list[Line2D]:
@@ -110,8 +110,8 @@ def _is_about(claim: Claim, point: Point, policy: str) -> bool:
 
 
 def _highest_load(findings: PaperFindings, figure: str, point: Point) -> float:
-    def kind(one: Point) -> tuple[int, str, str]:
-        return one.config.topology.num_hosts, one.traffic_label, one.policy_label
+    def kind(compared: Point) -> tuple[int, str, str]:
+        return compared.config.topology.num_hosts, compared.traffic_label, compared.policy_label
 
     return max(other.load for other in findings.of(figure) if kind(other) == kind(point))
 
@@ -159,7 +159,7 @@ def say_missing(axes: Axes) -> None:
 
 def means_of(values: Iterable[FloatArray]) -> tuple[list[float], list[float] | None]:
     """(means over seeds, halves of their 95 % intervals): the latter None if all have one seed."""
-    found = [error_of(one) for one in values]
+    found = [error_of(run_values) for run_values in values]
     halves = [half for _, half in found]
     return [mean for mean, _ in found], halves if any(halves) else None
 

@@ -91,24 +91,24 @@ def accepted_over_time(findings: PaperFindings, figure: str) -> Figure:
     systems = tuple(dict.fromkeys(point.config.topology.num_hosts for point in findings.points[figure]))
     drawn, axes = grid(4.2, 3.1, 1, len(systems))
     for index, (panel, hosts) in enumerate(zip(axes[0], systems, strict=True)):
-        own = [point for point in points if point.config.topology.num_hosts == hosts]
-        if not own:
+        of_size = [point for point in points if point.config.topology.num_hosts == hosts]
+        if not of_size:
             say_missing(panel)
-        for point in own:
+        for point in of_size:
             ends_us, curves = findings.series(point, "accepted_load")
             begins_us = ends_us - (ends_us[1] - ends_us[0])
-            one = look[point.policy_label]
-            curve(panel, begins_us, curves, **one.line, label=point.policy_label, linewidth=1.4)
+            line_look = look[point.policy_label]
+            curve(panel, begins_us, curves, **line_look.line, label=point.policy_label, linewidth=1.4)
             theirs = sst[(sst.hosts == hosts) & (sst.policy == point.policy_label)]
             means = theirs.groupby("begin_us").accepted_load.mean()
             panel.plot(means.index, means, marker="o", linestyle="none", markersize=5, zorder=6,
-                       markerfacecolor=one.color, markeredgecolor="black",
+                       markerfacecolor=line_look.color, markeredgecolor="black",
                        label="SST/Merlin" if point.policy_label == "q-adaptive" else None)  # fmt: skip
         mark(
             panel,
-            [one for one in stated if one.point in own],
+            [number for number in stated if number.point in of_size],
             functools.partial(_begin_of_peak, findings),
-            {policy: one.color for policy, one in look.items()},
+            {policy: line_look.color for policy, line_look in look.items()},
         )
         panel.set_title(f"({letter(index)}) {hosts:,} hosts")
         panel.set_xlabel("begin of the 100 µs (µs)")

@@ -70,7 +70,7 @@ def test_a_suite_may_be_narrowed_to_a_split_and_to_sizes() -> None:
         }
 
     every, some = cases(SUITE), cases(SUITE.narrowed(("test",), (1056, 2550)))
-    assert some == {one for one in every if one[0] == "test" and one[1] in ("1056", "2550")}
+    assert some == {case for case in every if case[0] == "test" and case[1] in ("1056", "2550")}
     assert 0 < len(some) < len(every)
     assert cases(SUITE.narrowed()) == every
 
@@ -99,7 +99,7 @@ def outcome(policy: str, value: float, *, saturated: bool = False) -> Outcome:
 
 def scored(*outcomes: Outcome) -> pd.DataFrame:
     kinds = {"min": "untuned", "val-g": "untuned", "q-adaptive": "online"}
-    policies = tuple(dict.fromkeys(one.policy for one in outcomes))
+    policies = tuple(dict.fromkeys(outcome.policy for outcome in outcomes))
     return score(outcomes, Suite.from_dict(tiny()).tracks, "quick", kinds, policies).table.set_index("policy")
 
 
@@ -122,8 +122,8 @@ def test_the_leaderboard_counts_cases_and_ranks_who_was_measured_everywhere_firs
     first, second = suite.tracks[0].cases["quick"]
 
     def of(policy: str, case: Any, value: float, saturated: bool = False) -> Outcome:
-        one = outcome(policy, value, saturated=saturated)
-        return Outcome(**{**{name: getattr(one, name) for name in one.__slots__}, "case": case})
+        made = outcome(policy, value, saturated=saturated)
+        return Outcome(**{**{name: getattr(made, name) for name in made.__slots__}, "case": case})
 
     found = [
         *(of("min", first, 100.0), of("min", second, 100.0)),

@@ -29,7 +29,7 @@ def some() -> list[tuple[Track, BenchmarkCase, int]]:
     return [row for row in CASES if row[1].hosts == "72" or row[1].name in (*large, *changed)]
 
 
-@pytest.mark.parametrize(("track", "case", "seeds"), some(), ids=lambda one: getattr(one, "name", ""))
+@pytest.mark.parametrize(("track", "case", "seeds"), some(), ids=lambda thing: getattr(thing, "name", ""))
 def test_the_bound_of_a_case_is_the_one_that_is_kept(track: Track, case: BenchmarkCase, seeds: int) -> None:
     assert KNOWN.of(track, case, seeds) == pytest.approx(bound_of(track, case, seeds), rel=1e-5, nan_ok=True)
 
@@ -80,10 +80,10 @@ def test_a_page_says_how_far_a_policy_is_from_the_bound(
     board = scores.leaderboard()
     table = scores.table
     for _, row in board.iterrows():
-        own = table[
+        of_policy = table[
             (table["policy"] == row["policy"])
             & (table["track"] == row["track"])
             & (table["split"] == row["split"])
         ]
-        assert row["over_bound"] == pytest.approx(math.exp((own["value"] / 100.0).map(math.log).mean()))
+        assert row["over_bound"] == pytest.approx(math.exp((of_policy["value"] / 100.0).map(math.log).mean()))
         assert row["over_low"] <= row["over_bound"] <= row["over_high"]

@@ -79,8 +79,8 @@ def test_a_run_that_differs_from_what_is_published_is_refused_with_both_values(
     assert first.run_id in done.output
     assert table.read_bytes() == content
     assert command(folder, "--replace").exit_code == 0
-    assert {one.key: one.value for one in read_references(table).values()} == {
-        one.key: one.value for one in found
+    assert {row.key: row.value for row in read_references(table).values()} == {
+        row.key: row.value for row in found
     }
 
 

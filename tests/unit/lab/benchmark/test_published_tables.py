@@ -33,15 +33,15 @@ def small() -> list[ReferenceResult]:
     used: set[str] = set()
     for track in SUITE.tracks:
         runs = [
-            one
-            for one in TABLE
-            if (one.track, one.effort) == (track.name, "quick") and ", 72 hosts," in one.case
+            row
+            for row in TABLE
+            if (row.track, row.effort) == (track.name, "quick") and ", 72 hosts," in row.case
         ]
         of_track: dict[str, ReferenceResult] = {}
-        for one in sorted(runs, key=lambda one: one.run_id):
-            if one.policy not in used and len(of_track) < PER_TRACK:
-                used.add(one.policy)
-                of_track[one.policy] = one
+        for row in sorted(runs, key=lambda row: row.run_id):
+            if row.policy not in used and len(of_track) < PER_TRACK:
+                used.add(row.policy)
+                of_track[row.policy] = row
         found += of_track.values()
     return found
 
@@ -57,7 +57,7 @@ def ids_of(suite: Suite, result: ReferenceResult) -> set[str]:
     }
 
 
-@pytest.mark.parametrize("published", small(), ids=lambda one: f"{one.track}-{one.policy}")
+@pytest.mark.parametrize("published", small(), ids=lambda row: f"{row.track}-{row.policy}")
 def test_a_published_run_gives_the_same_bits_here(published: ReferenceResult) -> None:
     (track,) = SUITE.choose((published.track,))
     cases = [case for case in track.cases["quick"] if case.name == published.case]
@@ -81,8 +81,8 @@ def test_every_quick_run_of_a_reference_is_published() -> None:
 def test_what_is_published_is_what_cases_of_the_suite_still_are() -> None:
     some = [*TABLE][:: max(1, len(TABLE) // 500)]
     assert len(some) >= 400
-    assert [one.describe() for one in some if one.run_id not in ids_of(SUITE, one)] == [], LACKING
+    assert [row.describe() for row in some if row.run_id not in ids_of(SUITE, row)] == [], LACKING
 
 
 def test_every_published_policy_is_in_the_package() -> None:
-    assert {one.policy for one in TABLE} == {*SUITE.reference_specs, *SUITE.shown_specs}
+    assert {row.policy for row in TABLE} == {*SUITE.reference_specs, *SUITE.shown_specs}

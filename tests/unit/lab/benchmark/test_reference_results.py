@@ -96,10 +96,10 @@ def test_a_table_is_read_as_it_was_written_and_has_the_same_bytes_in_any_order(t
     write_references(reversed(results), tables / "other.parquet")
     assert (tables / "one.parquet").read_bytes() == (tables / "other.parquet").read_bytes()
     found = list(read_references(tables / "one.parquet").values())
-    assert [one.run_id for one in found] == ["c", "a", "b"]  # order by policy, then by seed
-    for one, other in zip(found, (results[2], results[1], results[0]), strict=True):
-        assert one.same_as(other)
-        assert repr(one) == repr(other)
+    assert [reference.run_id for reference in found] == ["c", "a", "b"]  # order by policy, then by seed
+    for reference, other in zip(found, (results[2], results[1], results[0]), strict=True):
+        assert reference.same_as(other)
+        assert repr(reference) == repr(other)
 
 
 # ------------------------------------------------------------------------------------------------ what is taken
@@ -127,7 +127,7 @@ def test_what_the_folder_holds_goes_before_what_is_published(publish_all: Publis
     work = publish_all()
     run = next(run for run in work.runs() if run.policy_label == "ugal-n:bias_packets=5")
     run_all([run], work.folder, workers=1)
-    assert run.id not in {one.run_id for one in work.taken()}
+    assert run.id not in {reference.run_id for reference in work.taken()}
     assert work.todo() == ()
     assert work.todo(force=True) == (run,)
     values = work.scores().table.set_index(["case", "policy"])["value"]

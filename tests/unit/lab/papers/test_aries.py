@@ -80,8 +80,8 @@ def test_pairs_of_runs_differ_in_the_mode_of_the_watched_job_alone() -> None:
         policies = [settings["jobs"][0].pop("policy")["name"] for settings in (first, second)]
         assert policies == ["ad0", "ad3"]
         assert first == second
-        assert [one.hosts for one in configs[0].placed_jobs()] == [
-            one.hosts for one in configs[1].placed_jobs()
+        assert [job.hosts for job in configs[0].placed_jobs()] == [
+            job.hosts for job in configs[1].placed_jobs()
         ]
         assert configs[0].policy_object.name == "ad0"
     groups = [

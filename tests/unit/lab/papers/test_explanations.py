@@ -56,8 +56,8 @@ def test_an_explanation_quotes_another_variant() -> None:
 @pytest.mark.parametrize("name", ["pb:.2f", "LI18.mean:,.0f", "LI17a@first.tpr", "LI17a.pb", "hole:.2f"])
 def test_what_was_not_run_reads_so(name: str) -> None:
     not_run = Verdict(OTHER, None, math.nan, NOT_RUN)
-    own = deviating(f"{{{name}}} ns", hole=math.nan)
-    assert explained({"own": (own, not_run)})["own"][0].explanation == "not run ns"
+    reproduction = deviating(f"{{{name}}} ns", hole=math.nan)
+    assert explained({"own": (reproduction, not_run)})["own"][0].explanation == "not run ns"
 
 
 def test_only_deviations_are_explained() -> None:
@@ -71,9 +71,9 @@ def test_both_files_of_a_report_have_the_explanations(tmp_path: Path) -> None:
     work = Reproduction(
         paper=paper, figures=paper.choose(("fig19",)), effort=paper.effort("quick"), folder=tmp_path
     )
-    own = deviating("open: {percent}; transit-first {LI17a@transit-first.percent}")
+    reproduction = deviating("open: {percent}; transit-first {LI17a@transit-first.percent}")
     other = dataclasses.replace(work, effort=dataclasses.replace(work.effort, variant="transit-first"))
-    judged = [JudgedReproduction(work, (own,)), JudgedReproduction(other, (own,))]
+    judged = [JudgedReproduction(work, (reproduction,)), JudgedReproduction(other, (reproduction,))]
     table, page = (path.read_text(encoding="utf-8") for path in write_reports(judged, {}, "command"))
     for row in csv.DictReader(table.splitlines()):
         assert row["explanation"] == "open: +1.2 %; transit-first +1.2 %"
@@ -136,7 +136,7 @@ def test_explanations_quote_what_was_measured(name: str, effort: str) -> None:
     run = {verdict.claim.id for some in judged.values() for verdict in some if verdict.measured is not None}
     for some in explained(judged).values():
         for verdict in some:
-            quoted = {one.partition("@")[0] for one in quoted_claims(verdict.claim.explanation)}
+            quoted = {claim.partition("@")[0] for claim in quoted_claims(verdict.claim.explanation)}
             if verdict.claim.id not in run or verdict.claim.figure == "fig17c" or not quoted <= run:
                 continue
             for wrong in ("{", "nan", "not run"):

@@ -63,8 +63,8 @@ def row(
 
 def tiles(flits: int, ratio: float) -> dict[str, dict[str, float]]:
     """Ten of each class."""
-    one = {"tiles": 10, "flits": flits, "stalls": flits * ratio, "most_stalls": flits * ratio**2 / 2}
-    return {name: dict(one) for name in ("host-in", "rank-1", "rank-2", "rank-3")}
+    counted = {"tiles": 10, "flits": flits, "stalls": flits * ratio, "most_stalls": flits * ratio**2 / 2}
+    return {name: dict(counted) for name in ("host-in", "rank-1", "rank-2", "rank-3")}
 
 
 def findings(make: Callable[[Point, int], Row]) -> Findings:
@@ -114,16 +114,16 @@ def test_pairs_without_a_ratio_do_not_count() -> None:
 def test_spreads_and_tails_are_resampled_the_same_way_each_time() -> None:
     draws = np.random.default_rng(5)
     other = draws.normal(100.0, 10.0, 400)
-    own = draws.normal(90.0, 5.0, 400)
-    spread, tail = spread_ratio_of(own, other), tail_ratio_of(own, other)
-    assert spread.mean == pytest.approx(own.std(ddof=1) / other.std(ddof=1))
+    values = draws.normal(90.0, 5.0, 400)
+    spread, tail = spread_ratio_of(values, other), tail_ratio_of(values, other)
+    assert spread.mean == pytest.approx(values.std(ddof=1) / other.std(ddof=1))
     assert spread.low < spread.mean < spread.high
     assert spread.half < 0.1
     assert spread.sure(-math.inf, 1.0)
-    assert tail.mean == pytest.approx(np.percentile(own, 95) / np.percentile(other, 95))
-    assert spread_ratio_of(own, other) == spread
-    assert math.isnan(spread_ratio_of(own[:2], other[:2]).low)
-    assert not spread_ratio_of(own, draws.normal(90.0, 5.0, 400)).sure(-math.inf, 1.0)
+    assert tail.mean == pytest.approx(np.percentile(values, 95) / np.percentile(other, 95))
+    assert spread_ratio_of(values, other) == spread
+    assert math.isnan(spread_ratio_of(values[:2], other[:2]).low)
+    assert not spread_ratio_of(values, draws.normal(90.0, 5.0, 400)).sure(-math.inf, 1.0)
 
 
 def test_a_claim_with_bounds_is_met_inside_them_and_says_how_sure_that_is() -> None:
@@ -243,11 +243,11 @@ def test_modes_are_ranked_by_normalised_times() -> None:
     def make(best: str) -> Callable[[Point, int], Row]:
         places = ["ad3", "ad2", "ad1", "ad0"] if best == "ad3" else ["ad0", "ad1", "ad2", "ad3"]
 
-        def one(point: Point, seed: int) -> Row:
+        def made_row(point: Point, seed: int) -> Row:
             place = 1 + places.index(point.policy_label)
             return row(1000.0 + 100 * place + place * seed)
 
-        return one
+        return made_row
 
     assert measured("AR09", make("ad3")).ordering == "holds"
     assert not measured("AR09", make("ad3")).uncertain
@@ -256,11 +256,11 @@ def test_modes_are_ranked_by_normalised_times() -> None:
 
 def test_production_lies_between_or_above_controlled_runs() -> None:
     def make(production: float) -> Callable[[Point, int], Row]:
-        def one(point: Point, seed: int) -> Row:
+        def made_row(point: Point, seed: int) -> Row:
             ratios = {"16 milc, consecutive": 1.0, "16 milc, random-routers": 2.0, "milc alone": 1.5}
             return row(1000.0, ratio=ratios.get(point.traffic_label, production))
 
-        return one
+        return made_row
 
     assert measured("AR40", make(1.2)).ordering == "holds"
     assert measured("AR40", make(2.2)).ordering == "reversed"
@@ -270,13 +270,13 @@ def test_production_lies_between_or_above_controlled_runs() -> None:
 
 def test_reordering_helps_under_both_modes() -> None:
     def make(slower: str) -> Callable[[Point, int], Row]:
-        def one(point: Point, seed: int) -> Row:
+        def made_row(point: Point, seed: int) -> Row:
             reorder = point.traffic_label.startswith("milc-reorder")
             return row(
                 (1000.0 + seed) * (0.9 if reorder and point.policy_label != slower else 1.0 + 0.05 * reorder)
             )
 
-        return one
+        return made_row
 
     assert measured("AR53", make("")).ordering == "holds"
     assert measured("AR53", make("ad3")).ordering == "reversed"

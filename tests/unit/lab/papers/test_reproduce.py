@@ -69,7 +69,9 @@ def test_every_claim_finds_its_simulations(paper: Paper) -> None:
     }
     for found in paper.claims:
         # LIA's claims are stated for the system of one effort each.
-        for effort in (one for one in paper.efforts if paper is HPDC21 or one.decides != found.quick):
+        for effort in (
+            effort for effort in paper.efforts if paper is HPDC21 or effort.decides != found.quick
+        ):
             if paper is HPDC21 and found.statement is not None:
                 continue
             simulated = {

@@ -38,7 +38,7 @@ def test_a_claim_that_was_not_run_changes_nothing() -> None:
 def test_a_new_claim_is_not_run_under_variants_without_a_measurement() -> None:
     known = rows()
     row = next(row for row in known if row["id"] == "LI07a-1056" and row["variant"] == "round-robin")
-    fewer = [one for one in known if one["id"] != "LI07a-1056"]
+    fewer = [claim for claim in known if claim["id"] != "LI07a-1056"]
     found = verdicts(fewer, [row])
     assert found["round-robin", "LI07a-1056"] == "met"
     assert found["transit-first", "LI07a-1056"] == "not run"

@@ -180,9 +180,9 @@ def test_offsets_in_the_middle_accept_most() -> None:
 def test_offsets_up_to_h_accept_less_and_less() -> None:
     claim = CLAIMS["LI30-1056"]
 
-    def row(own: dict[int, float], other: float = 0.49) -> Row:
+    def row(loads: dict[int, float], other: float = 0.49) -> Row:
         return lambda point: {
-            "accepted_load": own.get(offset_of(point), 0.2) if point.policy_label == "vlb-g" else other
+            "accepted_load": loads.get(offset_of(point), 0.2) if point.policy_label == "vlb-g" else other
         }
 
     published = {1: 0.49, 2: 0.49, 3: 0.33, 4: 0.25}

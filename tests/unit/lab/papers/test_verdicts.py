@@ -248,9 +248,9 @@ def test_variants_of_lia_differ_in_their_arbiters_alone() -> None:
     efforts = [dataclasses.replace(QUICK, variant=name) for name in ("usual", "transit-first")]
     for figure in TACO25.figures:
         for first, other in zip(*map(figure.points, efforts), strict=True):
-            own, transit = (point.run(1).config for point in (first, other))
-            assert transit.network.arbitration == f"transit-first-{own.network.arbitration}"
-            assert transit.network.replace(arbitration=own.network.arbitration) == own.network
+            usual, transit = (point.run(1).config for point in (first, other))
+            assert transit.network.arbitration == f"transit-first-{usual.network.arbitration}"
+            assert transit.network.replace(arbitration=usual.network.arbitration) == usual.network
 
 
 # ------------------------------------------------------------------------------------------------ the committed pages
@@ -284,7 +284,7 @@ def test_a_window_that_meets_an_open_claim_breaks_another_claim() -> None:
         fitting = [found for found in windows.values() if found.get(claim) == MET]
         assert fitting
         for found in fitting:
-            assert [one for one, verdict in found.items() if verdict == DEVIATES and verdicts[one] == MET]
+            assert [name for name, verdict in found.items() if verdict == DEVIATES and verdicts[name] == MET]
 
 
 @pytest.mark.parametrize("paper", ["hpdc21", "taco25", "taco25-5256", "aries"])
