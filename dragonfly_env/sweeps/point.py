@@ -69,6 +69,9 @@ _YOUNGER = {
     **dict.fromkeys(("pb", "pb-acor"), ("weights", "double")),
 }
 
+_YOUNGER_SETTINGS = {"message_slowdown": False}
+"""Settings of a run that are younger, in the same way."""
+
 
 def with_published_names(values: Any, names: Mapping[str, str] = _PUBLISHED_NAMES) -> Any:
     """Settings with fields and values named as in the published results."""
@@ -261,7 +264,9 @@ class Run(Point):
         """Sixteen hexadecimal digits from the whole configuration: equal on every machine, different for any
         difference. Files count by their content, not by their place or name.
         """
-        known = with_published_names(without_places(self.configuration))
+        values = self.configuration
+        values = {name: value for name, value in values.items() if _YOUNGER_SETTINGS.get(name) is not value}
+        known = with_published_names(without_places(values))
         text = json.dumps(known, sort_keys=True, separators=(",", ":"), allow_nan=False)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 

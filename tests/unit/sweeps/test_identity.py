@@ -52,6 +52,13 @@ def only(plan: Scenario) -> Run:
     return run
 
 
+def test_a_setting_that_is_younger_than_the_published_results_counts_if_it_is_on() -> None:
+    usual, recorded = (only(scenario(traffic=["uniform"], message_slowdown=on)) for on in (False, True))
+    assert "message_slowdown" in usual.configuration
+    assert usual.id == "b046d5e9c89b3636"
+    assert recorded.id != usual.id
+
+
 def trace(num_bytes: int, file: str) -> str:
     Path(file).parent.mkdir(exist_ok=True)
     Path(file).write_text(f"time_ns,src,dst,bytes\n0,0,9,{num_bytes}\n")
