@@ -2,24 +2,19 @@
 (installed as ``dragonfly_env.baselines``).
 
 ``dfe.make_policy(name).act(batch)`` calls the function here with the policy's parameters. ``MlpNetwork`` is the network
-of the policy ``mlp``. ``Minimal()``, ``Valiant(detour="lg")``, ``Ugal(bias_packets=2)``, ``Par()`` and ``Lia()`` make
-policies of these rules, as ``make_policy`` does.
+of the policy ``mlp``.
 """
 
 from __future__ import annotations
 
-import pkgutil
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
 
 from dragonfly_env.baselines import lia, minimal, mlp, par, ugal, valiant
 from dragonfly_env.baselines.mlp_network import MlpNetwork
 from dragonfly_env.decisions.batch import IntArray
 
 __all__ = ["RULES", "MlpNetwork"]
-
-_POLICIES = ("Lia", "Minimal", "Par", "Ugal", "Valiant")
 
 RULES: Mapping[str, Callable[..., IntArray]] = {
     "min": minimal.act,
@@ -32,9 +27,3 @@ RULES: Mapping[str, Callable[..., IntArray]] = {
     **{name: partial(mlp.act, weights=file) for name, file in mlp.SHIPPED.items()},
 }
 """The functions by the name of the policy: ``RULES[name](batch, **parameters)`` returns (N,) actions."""
-
-
-def __getattr__(name: str) -> Any:
-    if name in _POLICIES:
-        return pkgutil.resolve_name(f"dragonfly_env.policy:{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

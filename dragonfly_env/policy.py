@@ -21,7 +21,6 @@ from dragonfly_env import _core
 from dragonfly_env.baselines import RULES, mlp, valiant
 from dragonfly_env.baselines.mlp_network import MlpNetwork, load_network
 from dragonfly_env.checks.values import (
-    check_choice,
     check_mapping,
     check_text,
     config_error,
@@ -471,33 +470,3 @@ def parse_policy(policy: object) -> Policy:
     if isinstance(policy, Mapping):
         return Policy.from_dict(policy)
     raise config_error("policy", policy, f"must be a policy object or one of {', '.join(policies())}")
-
-
-# Policies as they are written with their parameters: ``dfe.baselines.Ugal(bias_packets=2)``.
-
-
-def Minimal() -> Policy:  # noqa: N802  # named as papers name the rule, here and below
-    """The policy ``min``."""
-    return Policy("min")
-
-
-def Valiant(detour: str = "lgl", **parameters: Any) -> Policy:  # noqa: N802
-    """The policy ``val-n``, or ``val-g``, ``vlb-gl``, ``vlb-g`` for another kind of non-minimal path."""
-    kinds = {kind: name for name, kind in valiant.KINDS.items() if not (kind == "lg" and name == "vlb-lg")}
-    return Policy(kinds[check_choice("detour", detour, kinds)], parameters)
-
-
-def Ugal(detour: str = "lgl", **parameters: Any) -> Policy:  # noqa: N802
-    """The policy ``ugal-n``, or ``ugal-g`` with ``detour="lg"``."""
-    kinds = {"lgl": "ugal-n", "lg": "ugal-g"}
-    return Policy(kinds[check_choice("detour", detour, kinds)], parameters)
-
-
-def Par(**parameters: Any) -> Policy:  # noqa: N802
-    """The policy ``par``."""
-    return Policy("par", parameters)
-
-
-def Lia(**parameters: Any) -> Policy:  # noqa: N802
-    """The policy ``lia``."""
-    return Policy("lia", parameters)

@@ -39,7 +39,6 @@ COMMANDS = {
     "tasks": "List the named tasks, or print the scores of the results in a folder.",
     "evaluate": "Compare agents with built-in policies; write the same folder, tables and figures as 'sweep'.",
     "benchmark": "Measure policies on a versioned suite of cases, against the best reference of each.",
-    "calibrate": "Find the computing time that makes each program spend the published share of its time in MPI.",
     "reproduce": "Reproduce a paper: run what its figures need, draw them, and check what its text claims.",
 }
 """Every command, and the first paragraph of its help."""

@@ -178,35 +178,20 @@ def _features(topology: Dragonfly) -> RenderableType:
 
 def _topologies() -> Rows:
     columns = ("name", "hosts", "p", "a", "h", "groups", "routers", "ports per router")
-    presets = [(name, Dragonfly.preset(name)) for name in topologies()]
-    return columns, [
-        (
-            name,
-            preset.num_hosts,
-            preset.p,
-            preset.a,
-            preset.h,
-            preset.num_groups,
-            preset.num_routers,
-            preset.radix,
-        )
-        for name, preset in presets
-    ]
+    fields = ("num_hosts", "p", "a", "h", "num_groups", "num_routers", "radix")
+    return columns, _cells(topologies(), Dragonfly.preset, fields)
 
 
 def _networks() -> Rows:
     columns = ("name", "packet (bytes)", "links (GB/s)", "local latency (ns)", "global latency (ns)")
-    presets = [(name, NetworkConfig.preset(name)) for name in networks()]
-    return columns, [
-        (
-            name,
-            preset.packet_bytes,
-            preset.host_bandwidth_gbytes_per_s,
-            preset.local_latency_ns,
-            preset.global_latency_ns,
-        )
-        for name, preset in presets
-    ]
+    fields = ("packet_bytes", "host_bandwidth_gbytes_per_s", "local_latency_ns", "global_latency_ns")
+    return columns, _cells(networks(), NetworkConfig.preset, fields)
+
+
+def _cells(names: Sequence[str], make: Callable[[str], Any], fields: Sequence[str]) -> list[tuple[Any, ...]]:
+    """A row per preset: its name and some of its fields."""
+    presets = {name: make(name) for name in names}
+    return [(name, *(getattr(preset, field) for field in fields)) for name, preset in presets.items()]
 
 
 def _jobs() -> Rows:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -255,12 +255,7 @@ class Rounds:
                 raise _out_of_range(f"router_{router}", actions[router], self._idle)
             idle[acting] = True
             idle[acting[illegal]] = False
-            routers = (~idle).nonzero()[0].tolist()
-            if not self._illegal_actions.warned:
-                first = routers[0]
-                decision = self.batch.rows(acting == first)
-                self._illegal_actions.found(f"router_{first}", int(actions[first]), decision, self._idle)
-            self._count_illegal(routers)
+            self._refuse((~idle).nonzero()[0].tolist(), actions)
         self.finish()
 
     def act_alone(self, turn: int, action: int) -> None:
@@ -274,9 +269,7 @@ class Rounds:
         router = int(self.acting[turn])
         if not 0 <= action <= self._idle:
             raise _out_of_range(f"router_{router}", action, self._idle)
-        if not self._illegal_actions.warned:
-            self._illegal_actions.found(f"router_{router}", action, self.decision(turn))
-        self._count_illegal([router])
+        self._refuse([router], {router: action})
 
     def finish(self) -> None:
         """End this round, whose actions were taken."""
@@ -378,9 +371,17 @@ class Rounds:
                 info._metrics = metrics
             first = end
 
-    def _count_illegal(self, routers: Iterable[int]) -> None:
-        """Count an illegal action of each router; infos that are still to be made keep the old numbers."""
-        self.numbers = list(map(dict.copy, self.numbers))
+    def _refuse(self, routers: list[int], actions: IntArray | Mapping[int, int]) -> None:
+        """Warn of the first illegal action, or raise, and count one per router."""
+        if not self._illegal_actions.warned:
+            first = routers[0]
+            decision = self.batch.rows(self.acting == first)
+            self._illegal_actions.found(
+                f"router_{first}", int(actions[first]), decision, self._idle, frames=5
+            )
+        self.numbers = list(
+            map(dict.copy, self.numbers)
+        )  # infos that are still to be made keep the old numbers
         for router in routers:
             self.numbers[router]["illegal_actions"] += 1
 
@@ -461,9 +462,9 @@ class IllegalActions:
         self._raises = check_choice("illegal_action", choice, ("remap", "raise")) == "raise"
         self.warned = False  # whether the user was warned; one warning is enough
 
-    def found(self, who: str, action: int, batch: DecisionBatch, idle: int = 0) -> None:
+    def found(self, who: str, action: int, batch: DecisionBatch, idle: int = 0, *, frames: int = 4) -> None:
         """Warn of the first illegal action, or raise. ``batch`` has the decision; if it is empty, only ``idle`` is
-        legal.
+        legal. The user's call is so many ``frames`` away.
         """
         legal, instead, why = [idle], idle, " (no pending packet)"
         if len(batch):
@@ -480,5 +481,5 @@ class IllegalActions:
                 'info["illegal_actions"] counts such actions, and no further one of this environment is warned about; '
                 'illegal_action="raise" makes each an error',
                 IllegalActionWarning,
-                stacklevel=4,
+                stacklevel=frames,
             )

@@ -2,7 +2,7 @@
 
 The computing times of the motifs were calibrated once and are kept with the package: a row of ``data/gaps.json`` says
 which gap gave which MPI share in an isolated run of one job, hosts by number, routed by one policy.
-``dragonfly-env calibrate`` finds it and writes the file.
+``examples/calibrate_programs.py --rows`` finds it.
 """
 
 from __future__ import annotations

@@ -23,6 +23,7 @@ EXAMPLES = sorted(
 
 # Texts that the output must contain; a file of examples/ that is not named here fails.
 PROMISES = {
+    "calibrate_programs.py": r"milc: gap_ns=\d+, MPI share 0\.52\d \(0\.52 wanted\)",
     # A law for each: messages of 63 packets, computing and a barrier; a step with a ring of 4 x 64 KB.
     "dumpi_to_goal.py": r"4 ranks, 44 operations\nrun time 12,\d\d\d ns",
     "chakra_to_goal.py": r"4 ranks, 104 operations\nrun time 12\d,\d\d\d ns",

@@ -93,8 +93,6 @@ NEEDS_THE_ROW_BEFORE = re.compile(
     r"\b(likewise|so many|the same(?! \w)|the same (?:of|for|at)|else)\b", re.IGNORECASE
 )
 """A text of a registry is read alone."""
-PUBLIC = {"dragonfly_env/policy.py": {"detour"}, "tests/unit/baselines/test_policies_of_rules.py": {"detour"}}
-"""Public names with a retired word, by file: ``Ugal(detour="lg")`` stays, as scripts of users have it."""
 EMPTY_NAMES = ("one", "own", "of_row")
 """Identifiers that stand for anything."""
 _SHAPE = re.compile(r"(\((\w+,|[A-Z][^()]*)\)|\[[^\[\]]*\]):? ")
@@ -214,7 +212,6 @@ def _attribute_docstrings(body: list[ast.stmt]) -> Iterator[tuple[int, str, bool
 def check_code(path: Path) -> list[str]:
     """Faults of the comments and identifiers of a file."""
     source = path.read_text(encoding="utf-8")
-    public = PUBLIC.get(path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else "", set())
     found = []
     for line, text, is_comment in (code_of_python if path.suffix == ".py" else code_of_cpp)(source):
         if is_comment:
@@ -227,7 +224,7 @@ def check_code(path: Path) -> list[str]:
             prose = re.sub(r"``[^`]*``|`[^`]*`", "", text)
             words = [(word, new) for old, new in _IN_COMMENTS for word in old.finditer(prose)]
             found += [f"{line}: a comment with {word.group()!r}: {new}" for word, new in words]
-        elif text not in public:
+        else:
             if text in EMPTY_NAMES and path.suffix == ".py":
                 found.append(f"{line}: the name {text!r}: name the thing")
             parts = _PARTS.findall(text)

@@ -13,7 +13,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from dragonfly_env.lab.papers.aries_open import open_panels, open_points
 from dragonfly_env.lab.papers.aries_points import (
     BOTH,
     WITH_LARGER,
@@ -201,7 +200,6 @@ def _sixteen_jobs(effort: Effort) -> Iterator[Point]:
 aries.figure("fig13", "The machine before and after", tile_bars)(all_alike)
 aries.figure("larger", "MILC with larger messages", tile_bars)(with_larger_messages)
 aries.figure("fig14", "Latencies of all hosts before and after", latency_percentiles)(mix_of_cori)
-aries.figure("open", "What is not public: AR01, AR04 and AR07 by parameter", open_panels)(open_points)
 
 
 # Claims of the text, in the order of their ids.

@@ -35,9 +35,9 @@ _CONTROLLED_PART = 0.5  # share of the watched time in which all jobs are watche
 # Milc's messages are so small that all-reduces, first in table I, take a quarter to half of its time in MPI; the
 # others' stay large where the paper says so, as far as an iteration fits the run.
 _SCALE_OF = {"nek5000": 25.0, "hacc": 2.5, "qbox": 2.0, "rayleigh": 2.5}
-# Calibrated as those of the package (`dragonfly-env calibrate milc --hosts 32 --scale 0.02 --stands-for 8 --topology
-# theta-m8 --network aries-256 --policy ad0`), by hosts and scale: far from the package's scale a gap in proportion to
-# the bytes gives another MPI share than table I has.
+# Calibrated as those of the package (`examples/calibrate_programs.py milc --hosts 32 --scale 0.02 --stands-for 8
+# --topology theta-m8 --network aries-256 --policy ad0`), by hosts and scale: far from the package's scale a gap in
+# proportion to the bytes gives another MPI share than table I has.
 _MILC_GAPS_NS = {(32, 0.001): 3718.0, (32, 0.02): 24_287.0, (64, 0.02): 18_834.0}
 
 

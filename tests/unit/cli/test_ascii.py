@@ -22,7 +22,6 @@ CALLS = {
     "train": "train tiny -t p=1,a=3,h=1 --episode 1us --episodes 1 --no-tensorboard -o trained",
     "evaluate": f"evaluate min {_SHORT} --traffic uniform -l 0.2 -j 1",
     "benchmark": "benchmark --hosts 72 --track steady --dry-run",
-    "calibrate": "calibrate milc --hosts 2 --scale 0.001 -t 72",
     "reproduce": "reproduce hpdc21 fig5 --dry-run",
     "tasks": "tasks",
 }

@@ -185,8 +185,6 @@ REFUSED = {  # call: begin of the sentence, after "error: "
     "evaluate min": "--traffic: give at least one, e.g. uniform",
     "benchmark --track nonsense": "--track nonsense: must be one of",
     "benchmark --hosts 73": "--hosts 73: must be a size of dragonfly-v1",
-    "calibrate nonsense": "PROGRAM nonsense: must be one of",
-    "calibrate milc -t 72 --hosts 900": "--hosts 900: must be at most 72",
     "reproduce nonsense": "PAPER nonsense: must be one of 'hpdc21', 'taco25', 'aries'",
     "reproduce hpdc21 fig99": "FIGURE fig99: is unknown",
     "reproduce hpdc21 --windows 2": "--windows 2: must be a number",
