@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 from pettingzoo.utils.env import ParallelEnv
@@ -14,7 +14,6 @@ from dragonfly_env.envs.views import Observation, RouterView
 from dragonfly_env.errors import IllegalActionError
 
 Observations = dict[str, Observation]
-Value = TypeVar("Value")
 
 
 class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
@@ -90,7 +89,9 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
         if self._cycle == self.max_cycles and not over:
             rounds.stop()
             over = True
-        rewards = self._by_name(rounds.rewards.tolist()) if rounds.time_went_on else self._no_rewards.copy()
+        rewards = self._no_rewards.copy()
+        if rounds.time_went_on:
+            rewards = dict(zip(self.possible_agents, rounds.rewards.tolist(), strict=True))
         observations = self._observations(rounds)
         infos = Infos(self.possible_agents, rounds.later_infos())
         truncations = terminations = self._all_false
@@ -121,9 +122,6 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
     def _observations(self, rounds: Rounds) -> Observations:
         rows = zip(self.possible_agents, rounds.seen, rounds.masks, strict=True)
         return {name: {"observation": seen, "action_mask": mask} for name, seen, mask in rows}
-
-    def _by_name(self, values: list[Value]) -> dict[str, Value]:
-        return dict(zip(self.possible_agents, values, strict=True))
 
     def _read(self, actions: Mapping[str, int]) -> IntArray:
         """(num_agents,) the actions; a router that has no packet and was left out idles."""

@@ -62,7 +62,10 @@ class Scenarios:
         episode_seed = self._seed if seed is None else 0
         if self._draw is None:
             configs = self._made
-            seeds = self._following() if seed is None else _seeds_of(seed, len(configs))
+            present = (config.seed for config in self.present)
+            seeds = tuple(map(next_seed, present) if self._begun else present)
+            if seed is not None:
+                seeds = _seeds_of(seed, len(configs))
         else:
             following = next_seed(self._seed) if self._begun else self._seed
             episode_seed = following if seed is None else operator.index(seed)
@@ -101,10 +104,6 @@ class Scenarios:
         self = cls(given)
         self._seed, self._begun, self.present = state["seed"], state["begun"], present
         return self
-
-    def _following(self) -> tuple[int, ...]:
-        seeds = (config.seed for config in self.present)
-        return tuple(next_seed(seed) if self._begun else seed for seed in seeds)
 
     def _drawn(self, seed: int) -> Configs:
         assert self._draw is not None

@@ -574,26 +574,23 @@ class Metrics:
         }
 
     def __repr__(self) -> str:
+        warning = ", SATURATED" if self.saturated else ", not stationary" if self.stationary is False else ""
         return (
             f"<Metrics of {self.duration_ns:g} ns: offered {self.offered_load:.4f}, "
             f"accepted {self.accepted_load:.4f}, {self.packets_delivered} packets "
-            f"in {self.latency_mean_ns:.1f} ns and {self.hops_mean:.3f} hops on average{self._warning()}>"
+            f"in {self.latency_mean_ns:.1f} ns and {self.hops_mean:.3f} hops on average{warning}>"
         )
 
-    def _warning(self) -> str:
-        return ", SATURATED" if self.saturated else ", not stationary" if self.stationary is False else ""
-
     def _load(self, packets: int, hosts: int) -> float:
-        return packets * self._load_of_one_packet(hosts)
+        if self.duration_ns <= 0:
+            return math.nan
+        return packets * (self.network.packet_time_ns / (hosts * self.duration_ns))
 
     def _loads(self, packets: IntArray | FloatArray, hosts: IntArray | FloatArray) -> FloatArray:
         if self.duration_ns <= 0:
             return np.full(len(packets), math.nan)
         of_one = self.network.packet_time_ns / (np.where(hosts > 0, hosts, math.nan) * self.duration_ns)
         return np.asarray(packets * of_one, np.float64)
-
-    def _load_of_one_packet(self, hosts: int) -> float:
-        return self.network.packet_time_ns / (hosts * self.duration_ns) if self.duration_ns > 0 else math.nan
 
     def _per_packet(self, total: int) -> float:
         return total / self.packets_delivered if self.packets_delivered else math.nan

@@ -34,7 +34,10 @@ class Quotes:
 
 def quotes(verdicts: Mapping[str, Sequence[Verdict]], variant: str) -> dict[str, Quotes]:
     """Values that texts may quote, by claim: of a model variant by id, of each by ``id@variant``."""
-    found = {name: _quotes(some) for name, some in verdicts.items()}
+    found = {
+        name: {verdict.claim.id: Quotes(_quoted(verdict)) for verdict in some}
+        for name, some in verdicts.items()
+    }
     of_variants = {
         f"{claim}@{name}": measured for name, some in found.items() for claim, measured in some.items()
     }
@@ -48,10 +51,6 @@ def explained(verdicts: Mapping[str, Sequence[Verdict]]) -> dict[str, tuple[Verd
         variant: tuple(_explained(verdict, known[variant]) for verdict in some)
         for variant, some in verdicts.items()
     }
-
-
-def _quotes(verdicts: Sequence[Verdict]) -> dict[str, Quotes]:
-    return {verdict.claim.id: Quotes(_quoted(verdict)) for verdict in verdicts}
 
 
 def _explained(verdict: Verdict, known: Mapping[str, Quotes]) -> Verdict:
