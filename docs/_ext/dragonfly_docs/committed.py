@@ -18,6 +18,7 @@ from dragonfly_docs.results import results
 from dragonfly_docs.systems import grid_table, network_table, topology_table
 from dragonfly_docs.tasks import baseline_scores, reference_scores, trained_scores
 from dragonfly_docs.traffic import traffic_table
+from dragonfly_docs.training_step import step_table
 
 _PART = re.compile(r"(<!-- generated: ([\w-]+) -->\n).*?(^<!-- /generated -->)", re.DOTALL | re.MULTILINE)
 
@@ -52,6 +53,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "claims": lambda: result_table("claims"),
     "speed": lambda: result_table("speed"),
     "peers": lambda: result_table("peers"),
+    "training-step": step_table,
     "top-ten": top_ten,
     "all-tracks": all_tracks,
     "task-references": reference_scores,

@@ -65,7 +65,11 @@ class Llm(Motif):
     micro_batches: int = integer(8, 1, 4096, doc="Micro-batches of a step, for each copy.")
     micro_batch: int = integer(1, 1, 1024, doc="Sequences of a micro-batch.")
     layers: int | None = integer(
-        None, 1, 1024, optional=True, doc="Layers, to run a part of the model; None: all of them."
+        None,
+        1,
+        1024,
+        optional=True,
+        doc="Layers, to run a part of the model, with as large a part of the embeddings; None: all of them.",
     )
     accelerator: str = choice("h100", tuple(TFLOPS), doc="Accelerator that computes.")
     efficiency: float = real(0.45, 0.01, 1.0, doc="Share of the accelerator's peak that is reached.")
@@ -187,8 +191,9 @@ class Llm(Motif):
         for layer in self.layers_of(stage):
             yield from self._reduce(rank, ranks, layer, everyone)
         ends = (stage == 0) + (stage == self.pp - 1)
+        embedding = self.shape.embedding * self.num_layers / self.shape.layers
         for _ in range(ends):
-            yield from self._allreduce(rank, everyone, self._share(self.shape.embedding), "gradients")
+            yield from self._allreduce(rank, everyone, self._share(embedding), "gradients")
 
     def _layer(self, rank: int, ranks: int, layer: int, passes: float, stretch: float) -> Iterator[Operation]:
         """A layer of a micro-batch, forwards or backwards."""

@@ -47,7 +47,7 @@ def test_a_rank_of_a_dense_model_sends_what_megatron_says() -> None:
     for rank in (0, 7, 8, 15):  # both stages
         sent = sent_by(llm, rank, 16)
         assert sent["from"] == 5 * 2048 * 4096 * 2 // 2
-        of_stage = 2 * layer + 32_000 * 4096
+        of_stage = 2 * layer + 32_000 * 4096 * 4 / 32
         assert sent["gradients"] == pytest.approx(2 * 3 / 4 * of_stage * 2 / 2, rel=1e-6)
     over_network = sent_by(llm.replace(tp_network=True), 0, 16)
     # Two all-reduces of a layer in each direction, each 2 (tp - 1) / tp of the activations.
@@ -62,7 +62,7 @@ def test_a_rank_of_a_mixture_sends_each_token_to_its_experts_and_gets_it_back() 
     assert sent["dispatch"] == sent["combine"] == exchanges * token_bytes * 3 // 4
     expert = 3 * 2048 * 1408
     assert sent["gradients"] == pytest.approx(
-        2 * 7 / 8 * 2 * (3 * (4 * 2048**2 + 2 * expert) + 2 * 102_400 * 2048), rel=1e-6
+        2 * 7 / 8 * 2 * (3 * (4 * 2048**2 + 2 * expert) + 2 * 102_400 * 2048 * 3 / 28), rel=1e-6
     )
     assert sent["experts"] == pytest.approx(2 * 1 / 2 * 2 * 3 * 16 * expert, rel=1e-6)
 
