@@ -45,9 +45,9 @@ def reproduce(
             metavar="FIGURE...",
             help="hpdc21: fig5, fig6, fig7, fig8, fig9, maxq (Q-routing with a limit of hops), overload (over time),"
             " windows, memory; taco25: fig5, fig6, fig7, fig9, fig10, fig10bc, fig11, fig12, fig13, fig14, "
-            "fig15, fig16, fig17, fig17c, fig18, fig19, queues, signals, windows; aries: fig2 to fig14, table1,"
-            " table2, larger (messages), open (parameters that are not public; --full only); or all. "
-            "[dim]\\[default: all][/dim]",
+            "fig15, fig16, fig17, fig17c, fig18, fig19, queues, signals, windows, windows5, windows7, windows9, "
+            "windows14 (windows of the paper); aries: fig2 to fig14, table1, table2, larger (messages), open "
+            "(parameters that are not public; --full only); or all. [dim]\\[default: all][/dim]",
             show_default=False,
             parser=split_items,
             callback=options.joined,

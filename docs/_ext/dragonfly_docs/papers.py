@@ -128,10 +128,7 @@ def _without_windows(judged: Sequence[JudgedReproduction]) -> list[JudgedReprodu
 
 
 def windows_table(judged: Sequence[JudgedReproduction]) -> str:
-    """Numbers by claim and window, and the label of the claim in the reproduction's own window.
-
-    In parentheses: values without a run of this window, which were taken over from an older table.
-    """
+    """Numbers by claim and window, and the label of the claim in the reproduction's own window."""
     verdicts = {verdict.claim.id: verdict for verdict in judged[0].verdicts}
     found: dict[str, dict[str, Verdict]] = {}
     for name, verdict in verdicts.items():
@@ -165,8 +162,7 @@ def _in_window(verdict: Verdict | None) -> str:
     """The cell of a number in a window; empty if the window was not measured."""
     if verdict is None or verdict.measured is None:
         return ""
-    text = f"{verdict.measured.mean:#.3g}{'*' if verdict.verdict == MET else ''}"
-    return text if "runs" in verdict.measured.values else f"({text})"
+    return f"{verdict.measured.mean:#.3g}{'*' if verdict.verdict == MET else ''}"
 
 
 if __name__ == "__main__":

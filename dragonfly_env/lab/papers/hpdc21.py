@@ -693,7 +693,7 @@ hpdc21.explanations = {
     "{mean:.0f} us, and latency takes longer to settle (figure 8)",
     "QA41": "open: throughput stays within 5 % of the new load after {mean:.0f} us; the paper states no criterion",
     "QA52": f"open: met in the first 100 us, {_EARLY}",
-    "QA53": "open: a deviation with a trend: {mean:.2f} us at 1.4 to 1.5 ms, less in later windows (page hpdc21)",
+    "QA53": "open: a deviation with a trend: {mean:.2f} us at 1.4 to 1.5 ms, {QA53-1800-1900us.mean:.2f} at 1.8 to 1.9",
     "QA55": f"open: met in the first 50 us, {_EARLY}",
     "QA59": "open: par has {par:.2f} us at a load of 0.8; the load is not stated",
     "QA61": "experiment: a tie (min {min:.3f} us and ugal-g {ugal-g:.3f}); the load is not stated",

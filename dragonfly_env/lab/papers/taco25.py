@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -152,12 +153,16 @@ def _four_patterns(effort: Effort) -> dict[str, tuple[float, ...]]:
     return dict.fromkeys(("adv+1", adv_h, "advc", "uniform"), _usual_loads(effort))
 
 
+_THREE_ARBITERS = tuple(
+    (Routing(f"tpr:{label}", "tpr"), {"arbitration": name})
+    for label, name in (("round-robin", "round-robin"), ("lrs", "least-recently-served"), ("age", "age"))
+)
+
+
 @taco25.figure("fig5", "TPR under ADVc with three arbiters", load_curves)
 def _arbiters(effort: Effort) -> Iterator[Point]:
-    cases = {"advc": _usual_loads(effort)}
-    for label, name in (("round-robin", "round-robin"), ("lrs", "least-recently-served"), ("age", "age")):
-        policy, network = Routing(f"tpr:{label}", "tpr"), {"arbitration": name}
-        yield from taco25.points(effort, cases, [policy], network=network)
+    for policy, network in _THREE_ARBITERS:
+        yield from taco25.points(effort, {"advc": _usual_loads(effort)}, [policy], network=network)
 
 
 def _by_router(effort: Effort, load: float, policies: tuple[str | Routing, ...]) -> Iterator[Point]:
@@ -180,13 +185,20 @@ def _offsets(effort: Effort) -> Iterator[Point]:
     return taco25.points(effort, {f"adv+{offset}": [0.5] for offset in offsets}, _OBLIVIOUS)
 
 
+_PLAIN = Routing("tpr:injected", "tpr")
+
+
+def _extended(weight: float) -> Routing:
+    """TPR whose counters have this weight for what is stored."""
+    return Routing(f"tpr:w={weight:g}", "tpr", (("stored_weight", weight),))
+
+
 @taco25.figure("fig9", "Counters of what is injected, and extended ones", load_curves)
 def _counters(effort: Effort) -> Iterator[Point]:
     """UGAL by traffic counters, which count what was injected and w times what is stored."""
     loads = effort.either((0.45, 0.5, 0.7, 1.0), (0.4, 0.45, 0.5, 0.6, 0.8, 1.0))
-    extended = [Routing(f"tpr:w={w:g}", "tpr", (("stored_weight", w),)) for w in (0.1, 0.2, 0.5, 1.0)]
     cases = dict.fromkeys(("adv+1", "advc", "uniform"), loads)
-    return taco25.points(effort, cases, [Routing("tpr:injected", "tpr"), *extended])
+    return taco25.points(effort, cases, [_PLAIN, *map(_extended, (0.1, 0.2, 0.5, 1.0))])
 
 
 @taco25.figure("fig10", "The remote counter where non-minimal paths -G- saturate", saturation_counters)
@@ -325,19 +337,54 @@ def _with_signals(effort: Effort) -> Iterator[Point]:
     )
 
 
+def _as_published(
+    effort: Effort, cases: Mapping[str, tuple[float, ...]], policies: Iterable[str | Routing], **fields: Any
+) -> Iterator[Point]:
+    """1,056 hosts in the windows of section 5.1, in a quick run; all else with 1,056 hosts has shorter windows."""
+    length_ns = 60_000.0 * effort.measure_ns / taco25.effort(effort.name).measure_ns
+    yield from taco25.points(
+        effort,
+        effort.either(cases, {}),
+        policies,
+        hosts=1056,
+        warmup_ns=length_ns,
+        measure_ns=length_ns,
+        **fields,
+    )
+
+
+_ADVERSARIAL = ("adv+1", "adv+4", "advc")
+_PAST_SATURATION = (0.5, 1.0)
+
+
 @taco25.figure("windows", "Past saturation in the windows of the paper, 1,056 hosts", throughput_bars)
 def _windows(effort: Effort) -> Iterator[Point]:
-    """Whether throughput falls past saturation shows only after tens of microseconds. All else with 1,056 hosts has the
-    short windows of a quick run; these runs have those of section 5.1, as figures 12 and 14 have in a full run.
-    """
-    if effort.name == "full":
-        return
-    length_ns = 60_000.0 * effort.measure_ns / taco25.effort(effort.name).measure_ns
-    how: dict[str, Any] = {"hosts": 1056, "warmup_ns": length_ns, "measure_ns": length_ns}
-    yield from taco25.points(effort, {"adv+1": (0.5, 1.0)}, _OBLIVIOUS, **how)
-    yield from taco25.points(
-        effort, dict.fromkeys(("adv+1", "adv+4", "advc"), (1.0,)), (*_ADAPTIVE, "lia"), **how
-    )
+    """Runs of figures 12 and 14: whether throughput falls past saturation shows only after tens of microseconds."""
+    yield from _as_published(effort, {"adv+1": _PAST_SATURATION}, _OBLIVIOUS)
+    yield from _as_published(effort, dict.fromkeys(_ADVERSARIAL, (1.0,)), (*_ADAPTIVE, "lia"))
+
+
+@taco25.figure("windows5", "TPR with three arbiters in the windows of the paper", throughput_bars)
+def _arbiters_as_published(effort: Effort) -> Iterator[Point]:
+    for policy, network in _THREE_ARBITERS:
+        yield from _as_published(effort, {"advc": _PAST_SATURATION}, [policy], network=network)
+
+
+@taco25.figure("windows7", "Oblivious policies at half load in the windows of the paper", throughput_bars)
+def _offsets_as_published(effort: Effort) -> Iterator[Point]:
+    yield from _as_published(effort, {"adv+1": (0.5,)}, _OBLIVIOUS)
+    yield from _as_published(effort, {"adv+4": (0.5,)}, _OBLIVIOUS[:1])
+
+
+@taco25.figure("windows9", "TPR with two counters in the windows of the paper", throughput_bars)
+def _counters_as_published(effort: Effort) -> Iterator[Point]:
+    cases = dict.fromkeys(("adv+1", "advc"), _PAST_SATURATION)
+    yield from _as_published(effort, cases, (_PLAIN, _extended(0.1)))
+
+
+@taco25.figure("windows14", "TPR and LIA past saturation in the windows of the paper", throughput_bars)
+def _peaks_as_published(effort: Effort) -> Iterator[Point]:
+    yield from _as_published(effort, dict.fromkeys(_ADVERSARIAL, _PAST_SATURATION), ("tpr", "lia"))
 
 
 # Claims of the text, in the order of their ids.
@@ -1261,33 +1308,34 @@ def _(seen: Evidence) -> Measured:
     return stated(holds, listed(times, ",.0f", "ns"))
 
 
-def _place_in_table(claim: Claim) -> tuple[bool, bool, str]:
-    """First the claims that were read first, and of each part first those of the published system."""
+def _place_in_table(claim: Claim) -> tuple[bool, bool, str, bool]:
+    """First the claims that were read first, of each part first those of the published system, and of each sentence
+    first the claim in the published windows.
+    """
     number = claim.id.partition("-")[0]
-    return number > "LI21b", claim.quick, number
+    return number > "LI21b", claim.quick, number, not claim.figure.startswith("windows")
 
 
 taco25.order = _place_in_table
 
 
-# queues, signals and windows: the same sentences in another setting; they never count.
+# windows: the same sentences; where such a claim was measured, it counts, and not that of a shorter window.
 
-AFTER_60_US = Place("6.2.2", "windows", "adv+1", 1.0, hosts=1056)
-for name, measured, note in (
-    ("LI46", shows(as_low, "tpr", "pb"), "past saturation tpr falls down to the result of pb"),
-    ("LI47", shows(lowest, "pb"), "pb has the lowest throughput"),
-):
-    taco25.claim(f"{name}-1056-60us", AFTER_60_US, measured, quick=True, aside=True, note=note)
-taco25.claim(
-    "LI48a-1056-60us",
-    AFTER_60_US,
-    value(THROUGHPUT, "pb-acor"),
-    0.5,
-    met=_HALF,
-    quick=True,
-    aside=True,
-    note="60 us after 60 us",
-)
+_IN_PUBLISHED_WINDOWS = {
+    "windows": ("LI07a", "LI07b", "LI07c", "LI46", "LI47", "LI48a", "LI48b", "LI48c"),
+    "windows5": ("LI22",),
+    "windows7": ("LI03a", "LI03b", "LI03c", "LI03d", "LI05b"),
+    "windows9": ("LI21",),
+    "windows14": ("LI11", "LI45a", "LI45b", "LI45c"),
+}
+for figure, names in _IN_PUBLISHED_WINDOWS.items():
+    wanted = {f"{name}-1056" for name in names}
+    taco25.stated += [
+        replace(claim, id=f"{claim.id}-60us", figure=figure) for claim in taco25.stated if claim.id in wanted
+    ]
+
+
+# queues, signals: the same sentences in another setting; they never count.
 
 for name, traffic, load, policy, published, met in (
     ("LI02", "advc", 1.0, "min", 0.1250, (None, None)),
@@ -1388,7 +1436,7 @@ taco25.explanations = {
     "LI44a": "public simulator: it is pb, whose latency is that of FOGSim's PB (h = 3, load 0.3: 617 ns; MIN 508)",
     "LI44b": "public simulator: they are pb and pb-acor, which accept what FOGSim's accept (h = 3: 0.753 "
     "and 0.748)",
-    **dict.fromkeys(("LI45a", "LI45b", "LI45c"), "open: {mean:.3f}; TPR is not public"),
+    **_of_both_sizes("open: {mean:.3f}; TPR is not public", "LI45a", "LI45b", "LI45c"),
     "LI46": "open: tpr stays above pb under ADV+1 and ADV+h and falls below it under ADVc: {details}",
     "LI47": "public simulator: pb and pb-acor are the lowest under ADV+1 and ADV+h; under ADVc pb accepts "
     "more than tpr, as FOGSim's PB does (h = 3: 0.518): {details}",
@@ -1414,3 +1462,9 @@ taco25.explanations = {
     "LI57-1056": "open: lia is the fastest and tpr slower, but pb and pb-acor are more than 3 % apart: "
     "{details}",
 }
+taco25.explanations |= {
+    f"{name}-1056-60us": taco25.explanations[f"{name}-1056"]
+    for names in _IN_PUBLISHED_WINDOWS.values()
+    for name in names
+    if f"{name}-1056" in taco25.explanations
+} | {"LI21-1056-60us": "open: {details}"}

@@ -207,7 +207,7 @@ def throughput_bars(findings: PaperFindings, figure: str) -> Figure:
     """A bar per policy and load: accepted load, one panel per traffic, with 95 % intervals over seeds."""
     points = findings.simulated(figure)
     patterns = tuple(dict.fromkeys(point.traffic_label for point in points))
-    drawn, axes = grid(3.4, 3.0, 1, len(patterns))
+    drawn, axes = grid(3.4 if len(patterns) > 1 else 5.6, 3.0, 1, len(patterns))
     loads = sorted({point.load for point in points})
     for index, (panel, pattern) in enumerate(zip(axes[0], patterns, strict=True)):
         of_pattern = [point for point in points if point.traffic_label == pattern]

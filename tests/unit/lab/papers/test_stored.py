@@ -42,3 +42,24 @@ def test_a_new_claim_is_not_run_under_variants_without_a_measurement() -> None:
     found = verdicts(fewer, [row])
     assert found["round-robin", "LI07a-1056"] == "met"
     assert found["transit-first", "LI07a-1056"] == "not run"
+
+
+def test_the_row_of_the_published_window_counts_where_it_was_run() -> None:
+    known = [row for row in rows() if not row["id"].startswith("LI48c")]
+    row = next(row for row in rows() if row["id"] == "LI48c-1056" and row["variant"] == "round-robin")
+    long = {**row, "id": "LI48c-1056-60us", "figure": "windows", "measured": "0.4"}
+    judged = judge_again(
+        find_paper("taco25"), entered(known, [long, row, {**row, "variant": "transit-first"}])
+    )
+    counted = [
+        {
+            verdict.claim.id: verdict.counts_as
+            for verdict in variant.verdicts
+            if verdict.claim.sentence == "LI48c"
+        }
+        for variant in judged
+    ]
+    assert counted == [
+        {"LI48c-1056-60us": "deviates", "LI48c-1056": "repeated"},
+        {"LI48c-1056-60us": "not run", "LI48c-1056": "met"},
+    ]

@@ -125,12 +125,13 @@ ORDERINGS: list[tuple[Callable[[Mapping[str, float]], Row], str, Values, list[Va
 def test_an_ordering_holds_as_published_and_is_reversed_by_any_deviation(
     row: Callable[[Mapping[str, float]], Row], identity: str, published: Values, deviations: list[Values]
 ) -> None:
-    claim = CLAIMS[f"{identity}-1056"]
-    held = measured(claim, row(published))
-    assert held.ordering == "holds"
-    assert row is not by_makespan or "speed-up over min" in held.details
-    for deviation in deviations:
-        assert measured(claim, row({**published, **deviation})).ordering == "reversed", deviation
+    names = [name for name in (f"{identity}-1056", f"{identity}-1056-60us") if name in CLAIMS]
+    for claim in map(CLAIMS.__getitem__, names):
+        held = measured(claim, row(published))
+        assert held.ordering == "holds"
+        assert row is not by_makespan or "speed-up over min" in held.details
+        for deviation in deviations:
+            assert measured(claim, row({**published, **deviation})).ordering == "reversed", deviation
 
 
 def test_the_peak_is_the_highest_throughput_over_loads() -> None:

@@ -273,9 +273,11 @@ def test_a_window_that_meets_an_open_claim_breaks_another_claim() -> None:
     table = Path(__file__).parents[4] / "docs" / "reproduction" / "hpdc21-claims.csv"
     rows = list(csv.DictReader(table.read_text(encoding="utf-8").splitlines()))
     verdicts = {row["id"]: row["verdict"] for row in rows}
+    measured = {row["id"]: row["values"] for row in rows}
     windows: dict[str, dict[str, str]] = {}
     for name, verdict in verdicts.items():
         if name.endswith("us"):
+            assert '"runs": 1' in measured[name]
             claim, _, window = name.partition("-")
             windows.setdefault(window, {})[claim] = verdict
     explained = {row["id"] for row in rows if "as the buffers fill" in row["explanation"]}
