@@ -32,6 +32,23 @@ PLUS: dict[str, Shape] = {
     },
 }
 
+DAMAGED: dict[str, Shape] = {
+    "dead global links": {"p": 2, "a": 4, "h": 2, "failed": {"global_links": 0.08, "seed": 2}},
+    "dead links and a dead router": {
+        "p": 2,
+        "a": 4,
+        "h": 2,
+        "failed": {"global_links": 0.05, "local_links": 0.04, "router_numbers": [7]},
+    },
+    "dead links of a grid": {
+        "p": 1,
+        "h": 2,
+        "g": 5,
+        "group": dfe.Grid(rows=2, columns=2, column_links=1),
+        "failed": {"global_links": 0.1, "local_links": 0.05},
+    },
+}
+
 _OWN_LINKS = ("vlb-gl", "vlb-g")
 """Policies whose non-minimal paths begin with a global link of the source router."""
 
@@ -45,6 +62,7 @@ SHAPES: dict[str, Shape] = {
     "many global links": (1, 2, 5, 11, 1),
     **GRIDS,
     **PLUS,
+    **DAMAGED,
 }
 """Unlike a balanced network, each in its own way."""
 

@@ -123,6 +123,11 @@ SourceHandle job_source(std::shared_ptr<const Dragonfly> topology,
   for (const py::dict& one : given) {
     Job job;
     job.hosts = member<std::vector<std::uint32_t>>(one, "hosts");
+    for (const std::uint32_t host : job.hosts) {
+      if (!topology->host_is_alive(host)) {
+        throw ConfigError{"jobs", "host " + std::to_string(host), "must be a host whose router is alive"};
+      }
+    }
     job.start_ps = member<TimePs>(one, "start_ps");
     job.policies = member<std::array<std::uint8_t, kLanes>>(one, "policies");
     job.program = program_of(one, static_cast<std::uint32_t>(job.hosts.size()));

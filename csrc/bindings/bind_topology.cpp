@@ -8,8 +8,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "bindings/simulation_setup.hpp"
 #include "core/error.hpp"
@@ -23,16 +26,21 @@ namespace {
 std::shared_ptr<Dragonfly> make_topology(std::uint32_t p, std::uint32_t a, std::uint32_t h, std::uint32_t g,
                                          const std::string& arrangement, std::uint32_t trunking,
                                          const std::optional<std::string>& group,
-                                         const py::dict& group_parameters) {
+                                         const py::dict& group_parameters,
+                                         const std::vector<std::pair<std::uint32_t, Port>>& dead_links,
+                                         std::vector<std::uint32_t> dead_routers) {
   std::shared_ptr<const GroupShape> shape;
   if (group) shape = make_group_shape(*group, parameters_of("group", group_parameters));
+  Damage damage{.links = {}, .routers = std::move(dead_routers)};
+  for (const auto& [router, port] : dead_links) damage.links.push_back({router, port});
   const DragonflyParams params{.p = p,
                                .a = a,
                                .h = h,
                                .g = g,
                                .trunking = trunking,
                                .arrangement = parse_arrangement(arrangement),
-                               .shape = std::move(shape)};
+                               .shape = std::move(shape),
+                               .damage = std::move(damage)};
   const py::gil_scoped_release release;
   return std::make_shared<Dragonfly>(params);
 }
@@ -49,7 +57,19 @@ std::pair<std::int64_t, std::int64_t> neighbor(const Dragonfly& topology, std::u
   return {far.router, far.port};
 }
 
+void check_alive(const Dragonfly& topology, const char* field, std::uint32_t router) {
+  if (!topology.is_alive(router)) throw ConfigError{field, std::to_string(router), "must be a live router"};
+}
+
+std::uint32_t minimal_hops(const Dragonfly& topology, std::uint32_t router, std::uint32_t destination) {
+  check_alive(topology, "router", router);
+  check_alive(topology, "dst_router", destination);
+  return topology.minimal_hops(router, destination);
+}
+
 std::uint32_t minimal_port(const Dragonfly& topology, std::uint32_t router, std::uint32_t destination) {
+  check_alive(topology, "router", router);
+  check_alive(topology, "dst_router", destination);
   if (router == destination) {
     throw ConfigError{"dst_router", std::to_string(destination),
                       "must differ from router: no link leads from it to itself"};
@@ -104,13 +124,38 @@ py::array_t<std::int64_t> group_of_routers(const Dragonfly& topology) {
   return array_of(topology.num_routers(), [&](std::uint32_t router) { return topology.group_of(router); });
 }
 
+py::array_t<bool> dead_routers(const Dragonfly& topology) {
+  py::array_t<bool> values(static_cast<py::ssize_t>(topology.num_routers()));
+  for (std::uint32_t i = 0; i < topology.num_routers(); ++i) values.mutable_data()[i] = !topology.is_alive(i);
+  return values;
+}
+
+// Pairs of live groups that no link joins, lower group first, and the number of relays between them.
+std::vector<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> relayed_groups(
+    const Dragonfly& topology) {
+  std::vector<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> pairs;
+  for (std::uint32_t from = 0; from < topology.num_groups(); ++from) {
+    for (std::uint32_t to = from + 1; to < topology.num_groups(); ++to) {
+      if (!topology.is_relayed(from, to) || !topology.group_is_alive(from) || !topology.group_is_alive(to)) {
+        continue;
+      }
+      std::set<std::uint32_t> relays;
+      for (const RelayLink& link : topology.relay_links(from, to)) relays.insert(link.group);
+      pairs.emplace_back(from, to, static_cast<std::uint32_t>(relays.size()));
+    }
+  }
+  return pairs;
+}
+
 }  // namespace
 
 void bind_topology(py::module_& module) {
   py::classh<Dragonfly>(module, "Topology")
       .def(py::init(&make_topology), py::arg("p"), py::arg("a"), py::arg("h"), py::arg("g"),
            py::arg("arrangement"), py::arg("trunking"), py::arg("group") = py::none(),
-           py::arg("group_parameters") = py::dict())
+           py::arg("group_parameters") = py::dict(),
+           py::arg("dead_links") = std::vector<std::pair<std::uint32_t, Port>>{},
+           py::arg("dead_routers") = std::vector<std::uint32_t>{})
       .def_property_readonly("num_hosts", &Dragonfly::num_hosts)
       .def_property_readonly("num_routers", &Dragonfly::num_routers)
       .def_property_readonly("num_groups", &Dragonfly::num_groups)
@@ -131,13 +176,15 @@ void bind_topology(py::module_& module) {
           py::arg("router"), py::arg("group"))
       .def("minimal_ports", &Dragonfly::minimal_ports, py::arg("router"), py::arg("dst_router"))
       .def("minimal_port", &minimal_port, py::arg("router"), py::arg("dst_router"))
-      .def("minimal_hops", &Dragonfly::minimal_hops, py::arg("router"), py::arg("dst_router"))
+      .def("minimal_hops", &minimal_hops, py::arg("router"), py::arg("dst_router"))
       .def("router_of_host", &Dragonfly::router_of_host, py::arg("host"))
       .def("group_of", &Dragonfly::group_of, py::arg("router"))
       .def("router_of_hosts", &router_of_hosts)
       .def("port_of_hosts", &port_of_hosts)
       .def("group_of_routers", &group_of_routers)
       .def("links", &links)
+      .def("dead_routers", &dead_routers)
+      .def("relayed_groups", &relayed_groups)
       .def_property_readonly("host_routers", &Dragonfly::host_routers)
       .def_property_readonly("first_global_router", &Dragonfly::first_global_router)
       .def_property_readonly("global_positions", &Dragonfly::global_positions);

@@ -107,8 +107,8 @@ Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params, 
   for (std::size_t i = 1; i < num_classes; ++i) {
     const bool global = i + 1 == num_classes;
     const std::string field =
-        topology.has_meshes() ? std::string{global ? "network.global_vcs" : "network.local_vcs"}
-                              : "network.links." + topology.class_name(static_cast<LinkClass>(i)) + ".vcs";
+        topology.is_all_to_all() ? std::string{global ? "network.global_vcs" : "network.local_vcs"}
+                                 : "network.links." + topology.class_name(static_cast<LinkClass>(i)) + ".vcs";
     vcs[i] = vc_count(field.c_str(), links[i].vcs, global ? required.global : required.local);
     queue_stride = std::max(queue_stride, std::uint32_t{vcs[i]});
   }

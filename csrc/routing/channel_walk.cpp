@@ -24,6 +24,7 @@ class Walker {
     for (std::uint32_t from = 0; from < topology_.num_routers(); ++from) {
       for (std::uint32_t to = 0; to < topology_.num_routers(); ++to) {
         if (from == to || !topology_.has_hosts(from) || !topology_.has_hosts(to)) continue;
+        if (!topology_.is_alive(from) || !topology_.is_alive(to)) continue;
         for (std::uint32_t number = 0; number < topology_.trunking(); ++number) start(from, to, number);
       }
     }
@@ -56,6 +57,7 @@ class Walker {
       for (std::uint32_t group = 0; group < topology_.num_groups(); ++group) {
         if ((group == own) != (kind == NonMinimalKind::kL) || (own_link && !has_link(router, group)))
           continue;
+        if (group != own && !topology_.leads_by(own, group, packet.destination_group)) continue;
         NonMinimalPath nonminimal{.kind = kind, .group = static_cast<std::uint16_t>(group)};
         if (!visits_router(kind)) {
           all.push_back(nonminimal);
@@ -63,6 +65,7 @@ class Walker {
         }
         for (std::uint32_t i = 0; i < topology_.host_routers(); ++i) {
           nonminimal.router = topology_.router_at(group, i);
+          if (!topology_.is_alive(nonminimal.router)) continue;
           if (kind == NonMinimalKind::kL &&
               (nonminimal.router == router || nonminimal.router == packet.destination_router)) {
             continue;
@@ -155,7 +158,8 @@ class Walker {
   // Numbers that pick every possibility where packets draw; else the one that counts.
   static std::vector<std::uint32_t> choices_of(const Dragonfly& topology) {
     if (!topology.draws_paths()) return {0};
-    const std::uint32_t step = topology.num_choices() / (topology.trunking() * kMostPaths);
+    const std::uint32_t relays = topology.longest_local().relays ? topology.num_groups() : 1;
+    const std::uint32_t step = topology.num_choices() / (topology.trunking() * kMostPaths * relays);
     std::vector<std::uint32_t> all;
     for (std::uint32_t choice = 0; choice < topology.num_choices(); choice += step) all.push_back(choice);
     return all;

@@ -18,7 +18,9 @@ struct MinimalPath {
 // needs no other channels than on shortest paths.
 [[nodiscard]] inline bool may_draw_gateway(const RouteContext& context) noexcept {
   const Packet& packet = context.packet();
-  return packet.hops == 0 && packet.destination_group != context.group() && context.topology().trunking() > 1;
+  const Dragonfly& topology = context.topology();
+  return packet.hops == 0 && packet.destination_group != context.group() && topology.trunking() > 1 &&
+         topology.are_linked(context.group(), packet.destination_group);
 }
 
 [[nodiscard]] inline MinimalPath shortest_path(const RouteContext& context, Stage stage,

@@ -26,6 +26,7 @@ namespace dragonfly {
 // that non-minimal path (or, if there is none, by a shortest path): the router by which it enters the group,
 // or which it visits there. Equal to the destination if no local hop is left. With trunking: by the first of
 // the links between two groups. On grids: the router behind which only the path between these two is left.
+// Equal to the destination, too, if no link joins the groups: the relay is not drawn yet.
 [[nodiscard]] inline std::uint32_t last_router_before(const Dragonfly& topology, std::uint32_t router,
                                                       std::uint32_t destination_router,
                                                       std::uint32_t destination_group,
@@ -39,7 +40,9 @@ namespace dragonfly {
       return nonminimal.router;
     }
   }
-  return from == destination_group ? router : topology.links_between(destination_group, from).front().router;
+  if (from == destination_group) return router;
+  const auto links = topology.links_between(destination_group, from);
+  return links.empty() ? destination_router : links.front().router;
 }
 
 }  // namespace dragonfly

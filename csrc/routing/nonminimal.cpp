@@ -6,13 +6,21 @@ namespace dragonfly {
 
 namespace {
 
+// Whether a path from the present group may pass this other group.
+bool may_pass(const RouteContext& context, std::uint32_t group) noexcept {
+  const Dragonfly& topology = context.topology();
+  return topology.leads_by(context.group(), group, context.packet().destination_group) &&
+         topology.live_host_routers(group) > 0;
+}
+
 // The group behind the router's own global link j, if a non-minimal path may lead there.
 std::uint32_t usable_link(const RouteContext& context, std::uint32_t j, bool avoid_destination) noexcept {
   const Dragonfly& topology = context.topology();
   const std::uint32_t group =
       topology.group_behind(context.router(), static_cast<Port>(topology.first_global_port() + j));
-  const bool wanted =
-      group != Id<void>::kNoneValue && !(avoid_destination && group == context.packet().destination_group);
+  const bool wanted = group != Id<void>::kNoneValue &&
+                      !(avoid_destination && group == context.packet().destination_group) &&
+                      may_pass(context, group);
   return wanted ? group : Id<void>::kNoneValue;
 }
 
@@ -27,7 +35,18 @@ std::uint32_t usable_links(const RouteContext& context, bool avoid_destination) 
 
 // Whether each global link leads to a group of its own: then the router's links lead to all other groups.
 bool has_all_links(const Dragonfly& topology) noexcept {
-  return topology.trunking() == 1 && topology.num_groups() == topology.global_positions() + 1;
+  return topology.trunking() == 1 && topology.num_groups() == topology.global_positions() + 1 &&
+         !topology.is_damaged();
+}
+
+// The lowest group that a non-minimal path may pass.
+std::uint16_t first_group(const RouteContext& context, bool avoid_destination) noexcept {
+  for (std::uint32_t group = 0; group < context.topology().num_groups(); ++group) {
+    const bool avoided = avoid_destination && group == context.packet().destination_group;
+    if (group != context.group() && !avoided && may_pass(context, group))
+      return static_cast<std::uint16_t>(group);
+  }
+  return kNoGroup;
 }
 
 // Draws like draw_own_link(), without reading every link, where all links are alike.
@@ -76,6 +95,23 @@ class Excluded {
 
 }  // namespace
 
+std::uint16_t detail::draw_group_around_damage(const RouteContext& context, RandomStream& random,
+                                               bool avoid_destination) {
+  constexpr int kMostDraws = 64;  // few groups cannot be passed, if any can
+  for (int i = 0; i < kMostDraws; ++i) {
+    const std::uint16_t group = draw_any_group(context, random, avoid_destination);
+    if (group == kNoGroup || may_pass(context, group)) return group;
+  }
+  return first_group(context, avoid_destination);
+}
+
+std::uint32_t detail::draw_live_router(const Dragonfly& topology, std::uint32_t group, RandomStream& random) {
+  std::uint32_t pick = random.below(topology.live_host_routers(group));
+  std::uint32_t router = topology.first_router(group);
+  while (!topology.is_alive(router) || pick-- != 0) ++router;
+  return router;
+}
+
 std::uint16_t detail::draw_own_link(const RouteContext& context, RandomStream& random,
                                     bool avoid_destination) {
   if (has_all_links(context.topology())) return draw_any_own_link(context, random, avoid_destination);
@@ -92,10 +128,17 @@ std::uint16_t detail::draw_own_link(const RouteContext& context, RandomStream& r
 std::uint32_t detail::draw_own_router(const RouteContext& context, RandomStream& random) {
   const Dragonfly& topology = context.topology();
   const Excluded excluded{context};
-  const std::uint32_t routers = topology.host_routers();
+  const std::uint32_t routers = topology.live_host_routers(context.group());
   if (routers <= excluded.count()) return kNil;
-  const std::uint32_t index = random.below(routers - excluded.count());
-  return excluded.skipped(topology.router_at(context.group(), index));
+  std::uint32_t pick = random.below(routers - excluded.count());
+  std::uint32_t index = 0;
+  const auto router = [&] { return excluded.skipped(topology.router_at(context.group(), index)); };
+  if (routers == topology.host_routers()) {
+    index = pick;
+    return router();
+  }
+  while (!topology.is_alive(router()) || pick-- != 0) ++index;
+  return router();
 }
 
 bool has_nonminimal(const RouteContext& context, NonMinimalKind kind, bool avoid_destination_group,
@@ -103,7 +146,7 @@ bool has_nonminimal(const RouteContext& context, NonMinimalKind kind, bool avoid
   if (!may_take(kind, context.packet(), context.group(), own_group)) return false;
   switch (kind) {
     case NonMinimalKind::kL:
-      return context.topology().host_routers() > Excluded{context}.count();
+      return context.topology().live_host_routers(context.group()) > Excluded{context}.count();
     case NonMinimalKind::kGl:
     case NonMinimalKind::kG:
       return usable_links(context, avoid_destination_group) > 0;
@@ -111,6 +154,7 @@ bool has_nonminimal(const RouteContext& context, NonMinimalKind kind, bool avoid
     case NonMinimalKind::kLg:
       break;
   }
+  if (context.topology().is_damaged()) return first_group(context, avoid_destination_group) != kNoGroup;
   const bool avoids_another =
       avoid_destination_group && context.packet().destination_group != context.group();
   return context.topology().num_groups() > (avoids_another ? 2U : 1U);

@@ -40,9 +40,9 @@ enum class OwnGroup : std::uint8_t { kStays, kMayLeave };
 namespace detail {
 
 // Uniform over the groups except the present one and, if `avoid_destination`, the destination's; kNoGroup:
-// there is none.
-[[nodiscard]] inline std::uint16_t draw_group(const RouteContext& context, RandomStream& random,
-                                              bool avoid_destination) {
+// there is none. Links between groups do not matter.
+[[nodiscard]] inline std::uint16_t draw_any_group(const RouteContext& context, RandomStream& random,
+                                                  bool avoid_destination) {
   const std::uint32_t own = context.group();
   const std::uint32_t destination = context.packet().destination_group;
   if (destination == own) avoid_destination = false;  // it is left out already
@@ -55,6 +55,18 @@ namespace detail {
   if (avoid_destination && group >= std::max(own, destination)) ++group;
   return static_cast<std::uint16_t>(group);
 }
+// Uniform over those that the packet can pass on its way to the destination, and whose routers with hosts are
+// not all dead.
+[[nodiscard]] std::uint16_t draw_group_around_damage(const RouteContext& context, RandomStream& random,
+                                                     bool avoid_destination);
+[[nodiscard]] inline std::uint16_t draw_group(const RouteContext& context, RandomStream& random,
+                                              bool avoid_destination) {
+  return context.topology().is_damaged() ? draw_group_around_damage(context, random, avoid_destination)
+                                         : draw_any_group(context, random, avoid_destination);
+}
+// Uniform over the live routers with hosts of a group that has some, of which some are dead.
+[[nodiscard]] std::uint32_t draw_live_router(const Dragonfly& topology, std::uint32_t group,
+                                             RandomStream& random);
 // Uniform over those behind the router's own global links.
 [[nodiscard]] std::uint16_t draw_own_link(const RouteContext& context, RandomStream& random,
                                           bool avoid_destination);
@@ -66,11 +78,12 @@ namespace detail {
 
 // A uniformly random non-minimal path of this kind for a packet that may take one (may_take), the next one of
 // `random` (see RouteContext::nonminimal_stream):
-//   lgl  a router with hosts of any group but the present one (and, if set, the destination's)
+//   lgl  a live router with hosts of any group but the present one (and, if set, the destination's)
 //   lg   such a group
 //   gl   one of the router's own global links, then a router with hosts of the group behind it
 //   g    one of the router's own global links
 //   l    another router with hosts of the present group, not the destination
+// Groups without links to the present group, or to the destination's, are left out.
 // Does not exist (`!exists()`) where the topology offers none: two groups with `avoid_destination_group`, or
 // a router without a suitable global link.
 // Source: LIA (TACO 2025) sections 2.2.1, 2.2.2; Kang et al. (HPDC 2021) section 2.2.
@@ -90,7 +103,9 @@ namespace detail {
                               : detail::draw_group(context, random, avoid_destination_group);
   if (nonminimal.exists() && visits_router(kind)) {
     const Dragonfly& topology = context.topology();
-    nonminimal.router = topology.router_at(nonminimal.group, random.below(topology.host_routers()));
+    nonminimal.router = topology.num_dead_routers() > 0
+                            ? detail::draw_live_router(topology, nonminimal.group, random)
+                            : topology.router_at(nonminimal.group, random.below(topology.host_routers()));
   }
   return nonminimal;
 }

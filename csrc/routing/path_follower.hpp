@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/random.hpp"
@@ -54,6 +55,11 @@ class PathFollower {
                          std::uint32_t choice) const noexcept {
     if (packet.plan == Plan::kToIntermediate && reached_intermediate(packet, router, group)) {
       packet.plan = Plan::kFromIntermediate;
+    }
+    if (packet.plan != Plan::kToIntermediate && needs_relay(packet, group)) {
+      const auto [relay, rest] = relay_of(packet, router, group, choice);
+      set_nonminimal(packet, relay);
+      return towards_intermediate(packet, relay, router, group, rest);
     }
     if (packet.plan == Plan::kToIntermediate) {
       return towards_intermediate(
@@ -206,12 +212,29 @@ class PathFollower {
                                                  : group == packet.intermediate_group;
   }
 
+  // Whether the packet leaves the group for a relay.
+  [[nodiscard]] bool needs_relay(const Packet& packet, std::uint32_t group) const noexcept {
+    return topology_->is_relayed(group, packet.destination_group);
+  }
+  // The path by the relay that `choice` picks, and the rest of the choice.
+  [[nodiscard]] std::pair<NonMinimalPath, std::uint32_t> relay_of(const Packet& packet, std::uint32_t router,
+                                                                  std::uint32_t group,
+                                                                  std::uint32_t choice) const noexcept {
+    const auto [relay, rest] =
+        topology_->relay_between(router, group, packet.destination_router, packet.destination_group, choice);
+    return {{.kind = NonMinimalKind::kLg, .group = static_cast<std::uint16_t>(relay)}, rest};
+  }
+
   // `minimal`: without a non-minimal path behind it.
   [[nodiscard]] Hop towards_destination(const Packet& packet, std::uint32_t router, std::uint32_t group,
                                         Stage source_stage, std::uint32_t choice,
                                         bool minimal) const noexcept {
     if (router == packet.destination_router) {
       return {topology_->host_port(packet.destination_host), 0};  // one queue towards a host
+    }
+    if (needs_relay(packet, group)) {
+      const auto [relay, rest] = relay_of(packet, router, group, choice);
+      return towards_intermediate(packet, relay, router, group, rest);
     }
     if (has_gateway(packet, group)) {
       return gateway_hop(packet, packet.intermediate_router, router, group, source_stage, choice);

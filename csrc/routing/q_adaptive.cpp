@@ -204,6 +204,7 @@ class QAdaptive final : public TableLearner<QAdaptive> {
   void fill(std::uint32_t router, std::uint32_t target, float* values) const override {
     const std::uint32_t group = rows() == TableRows::kRouter ? topology().group_of(target) : target;
     const bool own = group == topology().group_of(router);
+    if (!topology().group_is_alive(group)) return;
     for (std::uint32_t i = 0; i < table().shape().ports; ++i) {
       const auto port = static_cast<Port>(first_port() + i);
       const Endpoint next = topology().neighbor(router, port);

@@ -59,6 +59,7 @@ class QRouting final : public TableLearner<QRouting> {
  private:
   // Link latencies of the shortest path through each port.
   void fill(std::uint32_t router, std::uint32_t target, float* values) const override {
+    if (!topology().is_alive(target)) return;
     for (std::uint32_t i = 0; i < table().shape().ports; ++i) {
       const auto port = static_cast<Port>(first_port() + i);
       const Endpoint next = topology().neighbor(router, port);

@@ -62,10 +62,14 @@ struct PathBudget {
   std::uint8_t longest_path = 3;  // hops; of a policy: where groups are full meshes
 
   // The budget where local paths have up to so many hops: along planned paths every one of them grows; where
-  // ports are chosen hop by hop, only the two of the minimal rest.
+  // ports are chosen hop by hop, only those of the minimal rest. Paths by a relay are those of kind lg.
   [[nodiscard]] constexpr PathBudget with_local_paths(const LocalHops& local) const noexcept {
     PathBudget longer = *this;
-    longer.longest_path = static_cast<std::uint8_t>(longest_path + more_hops(local));
+    if (local.relays && !any_port) {
+      longer.nonminimal = true;
+      longer.longest_path = std::max(longest_path, static_cast<std::uint8_t>(local_nonminimal ? 6 : 5));
+    }
+    longer.longest_path = static_cast<std::uint8_t>(longer.longest_path + longer.more_hops(local));
     longer.local_nonminimal = local_nonminimal || (own_group_nonminimal && local.share_vc());
     longer.own_group_nonminimal = false;
     return longer;
@@ -76,7 +80,10 @@ struct PathBudget {
  private:
   // Hops that such local paths add to the longest path.
   [[nodiscard]] constexpr std::uint32_t more_hops(const LocalHops& local) const noexcept {
-    if (any_port) return std::max(local.out, local.through) - 1 + local.in - 1;
+    if (any_port) {
+      const std::uint32_t behind_relay = local.relays ? local.through + 1 : 0;
+      return std::max(local.out, local.through) - 1 + behind_relay + local.in - 1;
+    }
     if (local.out == local.any && local.in == local.any && local.through == local.any) {
       const std::uint32_t global_hops = nonminimal ? 2 : 1;
       const bool first_alone = reconsiders && !progressive;

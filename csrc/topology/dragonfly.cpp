@@ -6,7 +6,7 @@ namespace dragonfly {
 
 std::vector<Port> Dragonfly::minimal_ports(std::uint32_t router, std::uint32_t destination) const {
   std::vector<Port> ports;
-  if (router == destination) return ports;
+  if (router == destination || !is_alive(router) || !is_alive(destination)) return ports;
   if (has_meshes() && params_.trunking == 1) return {minimal_port(router, destination)};
   const std::uint32_t hops = minimal_hops(router, destination);
   for (Port port = first_local_port(); port < radix(); ++port) {

@@ -79,6 +79,14 @@ class Dragonfly : public Wiring {
                                   std::uint32_t choice = 0) const noexcept {
     return minimal_path(router, destination, choice).port;
   }
+  // The relay on a shortest path to a router of another group: `choice` picks one of all. `rest`: the rest of
+  // the choice, for the path to the relay. Precondition: is_relayed(from, to).
+  struct Relay {
+    std::uint32_t group = 0;
+    std::uint32_t rest = 0;
+  };
+  [[nodiscard]] Relay relay_between(std::uint32_t router, std::uint32_t from, std::uint32_t destination,
+                                    std::uint32_t to, std::uint32_t choice) const noexcept;
   // All ports on a shortest path, ascending: more than minimal_path() names where it leaves the group
   // soonest.
   [[nodiscard]] std::vector<Port> minimal_ports(std::uint32_t router, std::uint32_t destination) const;
@@ -136,21 +144,34 @@ class Dragonfly : public Wiring {
                                             std::uint32_t choice) const noexcept;
   [[nodiscard]] NextHop shaped_path_towards_group(std::uint32_t router, std::uint32_t from,
                                                   std::uint32_t group, std::uint32_t choice) const noexcept;
-  [[nodiscard]] NextHop shaped_local_path(std::uint32_t from_index, std::uint32_t to_index,
-                                          std::uint32_t choice) const noexcept;
+  [[nodiscard]] NextHop shaped_local_path(std::uint32_t group, std::uint32_t from_index,
+                                          std::uint32_t to_index, std::uint32_t choice) const noexcept;
   // Hops inside a group.
-  [[nodiscard]] std::uint32_t local_hops(std::uint32_t from_index, std::uint32_t to_index) const noexcept {
+  [[nodiscard]] std::uint32_t local_hops(std::uint32_t group, std::uint32_t from_index,
+                                         std::uint32_t to_index) const noexcept {
     if (has_meshes()) return from_index == to_index ? 0U : 1U;
-    return local_paths()->hops(from_index, to_index);
+    return local_paths(group).hops(from_index, to_index);
+  }
+  // Local hops to the nearest link to another group.
+  [[nodiscard]] std::uint32_t hops_towards_group(std::uint32_t router, std::uint32_t from,
+                                                 std::uint32_t group) const noexcept;
+  // The length of a path by each of the links to relays, then its hops in the router's group.
+  [[nodiscard]] auto relay_cost(std::span<const RelayLink> near, std::uint32_t index, std::uint32_t from,
+                                std::uint32_t destination, std::uint32_t to) const noexcept {
+    return [this, near, index, from, destination, to](std::uint32_t k) {
+      const std::uint32_t before = local_paths(from).hops(index, near[k].router - from * params_.a);
+      return (before + shaped_minimal_hops(near[k].far_router, near[k].group, destination, to)) << 8 | before;
+    };
   }
   [[nodiscard]] std::uint32_t hops_behind(std::uint32_t far_router, std::uint32_t destination,
                                           std::uint32_t to) const noexcept {
-    return local_hops(far_router - to * params_.a, destination - to * params_.a);
+    return local_hops(to, far_router - to * params_.a, destination - to * params_.a);
   }
   template <class Cost>
-  [[nodiscard]] NextHop through_cheapest(std::span<const Endpoint> near, std::uint32_t index,
-                                         std::uint32_t first_router, std::uint32_t choice,
-                                         Cost cost) const noexcept;
+  [[nodiscard]] static std::uint32_t cheapest(std::size_t links, std::uint32_t& choice, Cost cost) noexcept;
+  template <class Link, class Cost>
+  [[nodiscard]] NextHop through_cheapest(std::span<const Link> near, std::uint32_t index, std::uint32_t group,
+                                         std::uint32_t choice, Cost cost) const noexcept;
 };
 
 }  // namespace dragonfly

@@ -25,6 +25,20 @@ namespace dragonfly {
 // The largest number of ports of a router, and so of p, a and h.
 inline constexpr std::uint32_t kMaxRadix = 1024;
 
+// A router and one of its ports; port == kNoPort means "nothing is connected there".
+struct Endpoint {
+  std::uint32_t router = Id<void>::kNoneValue;
+  Port port = kNoPort;
+  bool operator==(const Endpoint&) const = default;
+};
+
+// Links and routers that do not work. A dead router has dead links, and its hosts neither send nor receive.
+struct Damage {
+  std::vector<Endpoint> links;  // one end of each is enough
+  std::vector<std::uint32_t> routers;
+  [[nodiscard]] bool none() const noexcept { return links.empty() && routers.empty(); }
+};
+
 struct DragonflyParams {
   std::uint32_t p = 4;         // hosts per router
   std::uint32_t a = 8;         // routers per group; a shape has its own number of routers instead
@@ -33,6 +47,7 @@ struct DragonflyParams {
   std::uint32_t trunking = 1;  // global ports that join a pair of groups
   Arrangement arrangement = Arrangement::kPalmtree;
   std::shared_ptr<const GroupShape> shape = nullptr;  // null: a full mesh
+  Damage damage{};
 };
 
 // The classes of links of a router's ports.
@@ -50,6 +65,9 @@ class Numbering {
   [[nodiscard]] std::uint32_t g() const noexcept { return params_.g; }
   [[nodiscard]] std::uint32_t trunking() const noexcept { return params_.trunking; }
   [[nodiscard]] Arrangement arrangement() const noexcept { return params_.arrangement; }
+
+  // Whether groups are built as full meshes; links of them may be dead.
+  [[nodiscard]] bool is_all_to_all() const noexcept { return params_.shape == nullptr; }
 
   [[nodiscard]] std::uint32_t num_groups() const noexcept { return params_.g; }
   [[nodiscard]] std::uint32_t num_routers() const noexcept { return params_.g * params_.a; }

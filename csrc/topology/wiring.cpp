@@ -1,15 +1,140 @@
 #include "topology/wiring.hpp"
 
 #include <algorithm>
+#include <map>
+#include <string>
+
+#include "core/error.hpp"
 
 namespace dragonfly {
 
-Wiring::Wiring(const DragonflyParams& params)
-    : Numbering{params},
-      paths_{params_.shape != nullptr ? std::make_unique<const LocalPaths>(*params_.shape) : nullptr} {
-  if (paths_ != nullptr) longest_local_ = paths_->longest();
+namespace {
+
+[[noreturn]] void throw_unreachable(const std::string& kind, std::uint32_t from, std::uint32_t to,
+                                    const std::string& reason) {
+  throw ConfigError{"failed", kind + " " + std::to_string(from) + " and " + std::to_string(to),
+                    "cannot reach each other: " + reason + "; let fewer links fail, or take another seed"};
+}
+
+}  // namespace
+
+Wiring::Wiring(const DragonflyParams& params) : Numbering{params}, is_damaged_{!params_.damage.none()} {
+  if (!params_.damage.routers.empty()) {
+    dead_routers_.resize(num_routers());
+    for (const std::uint32_t router : params_.damage.routers) dead_routers_[router] = 1;
+    for (std::uint32_t group = 0; group < params_.g; ++group) {
+      live_routers_.push_back(0);
+      live_host_routers_.push_back(0);
+      for (std::uint32_t router = first_router(group); router < first_router(group + 1); ++router) {
+        live_routers_.back() += is_alive(router) ? 1U : 0U;
+        live_host_routers_.back() += is_alive(router) && has_hosts(router) ? 1U : 0U;
+      }
+    }
+  }
+  find_local_paths();
   connect_groups();
+  if (is_damaged()) {
+    cut_dead_links();
+    list_relays();
+  }
   list_ports_out();
+}
+
+// Each damaged group has tables of its own, the others share those of a whole group.
+void Wiring::find_local_paths() {
+  std::shared_ptr<const GroupShape> shape = params_.shape;
+  if (shape == nullptr && is_damaged()) {
+    shape = make_group_shape("all-to-all", {{"routers", static_cast<double>(params_.a)}});
+  }
+  if (shape == nullptr) return;
+  paths_.push_back(std::make_unique<const LocalPaths>(*shape));
+  paths_of_group_.assign(params_.g, paths_.front().get());
+  const LocalHops& whole = paths_.front()->longest();
+  longest_local_ = whole;
+  std::map<std::uint32_t, GroupDamage> damages;
+  for (const std::uint32_t router : params_.damage.routers) {
+    damages[group_of(router)].routers.push_back(local_index_of(router));
+  }
+  for (const Endpoint& link : params_.damage.links) {
+    if (is_global(link.port)) continue;
+    const LocalEnd near{local_index_of(link.router), link.port - params_.p};
+    const LocalEnd far = paths_.front()->across(near);
+    if (far.slot == kNoSlot) continue;
+    auto& links = damages[group_of(link.router)].links;
+    links.push_back(near);
+    links.push_back(far);
+  }
+  for (const auto& [group, damage] : damages) {
+    paths_.push_back(std::make_unique<const LocalPaths>(*shape, damage));
+    paths_of_group_[group] = paths_.back().get();
+    longest_local_ = longest_of(longest_local_, paths_.back()->longest());
+    if (const auto& pair = paths_.back()->cut_off()) {
+      throw_unreachable("routers", router_at(group, pair->first), router_at(group, pair->second),
+                        "no local links are left between them");
+    }
+  }
+  // Hops of a path may share a VC only if damage makes no path longer than in a whole group.
+  LocalHops lengths = longest_local_;
+  lengths.vcs = whole.vcs;
+  if (lengths != whole) longest_local_.vcs = longest_local_.any;
+}
+
+// Leaves links out of the tables of connect_groups().
+void Wiring::cut_dead_links() {
+  const auto cut = [this](const Endpoint& near) {
+    const Endpoint far = global_link(near);
+    if (far.port == kNoPort) return;
+    global_link(near) = {};
+    global_link(far) = {};
+  };
+  for (const Endpoint& link : params_.damage.links) {
+    if (is_global(link.port)) cut(link);
+  }
+  for (const std::uint32_t router : params_.damage.routers) {
+    for (Port port = first_global_port(); port < radix(); ++port) cut({router, port});
+  }
+  std::vector<std::uint32_t> first;
+  std::uint32_t kept = 0;
+  for (std::uint32_t from = 0; from < params_.g; ++from) {
+    for (std::uint32_t to = 0; to < params_.g; ++to) {
+      first.push_back(kept);
+      for (const Endpoint& near : links_between(from, to)) {
+        const Endpoint far = global_link(near);
+        if (far.port == kNoPort) continue;
+        gateways_[kept] = near;
+        far_routers_[kept] = far.router;
+        ++kept;
+      }
+    }
+  }
+  first.push_back(kept);
+  gateways_.resize(kept);
+  far_routers_.resize(kept);
+  first_gateway_ = std::move(first);
+}
+
+void Wiring::list_relays() {
+  const std::uint32_t g = params_.g;
+  std::vector<std::uint32_t> first;
+  for (std::uint32_t from = 0; from < g; ++from) {
+    for (std::uint32_t to = 0; to < g; ++to) {
+      first.push_back(static_cast<std::uint32_t>(relay_links_.size()));
+      if (from == to || are_linked(from, to) || !group_is_alive(from) || !group_is_alive(to)) continue;
+      for (std::uint32_t relay = 0; relay < g; ++relay) {
+        if (!are_linked(from, relay) || !are_linked(relay, to)) continue;
+        for (const Endpoint& near : links_between(from, relay)) {
+          relay_links_.push_back({near.router, near.port, global_link(near).router, relay});
+        }
+      }
+      if (relay_links_.size() == first.back()) {
+        throw_unreachable("groups", from, to, "no link joins them, and no group has links to both");
+      }
+    }
+  }
+  if (relay_links_.empty()) return;
+  first.push_back(static_cast<std::uint32_t>(relay_links_.size()));
+  first_relay_ = std::move(first);
+  longest_local_.relays = true;
 }
 
 void Wiring::connect_groups() {
@@ -49,9 +174,8 @@ void Wiring::connect_groups() {
         const GlobalEnd far = far_end(params_.arrangement, near, g, trunking);
         const Endpoint here = endpoint(near);
         const Endpoint there = endpoint(far);
-        const std::size_t link = (static_cast<std::size_t>(group) * g + far.group) * trunking + slice;
-        global_links_[static_cast<std::size_t>(here.router) * params_.h + here.port - first_global_port()] =
-            there;
+        const std::size_t link = first_link(group, far.group) + slice;
+        global_link(here) = there;
         gateways_[link] = here;
         if (with_far_routers) far_routers_[link] = there.router;
       }

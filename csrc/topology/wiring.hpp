@@ -1,7 +1,10 @@
 // The wiring: groups of routers of some shape, all-to-all between groups.
 //
 // Groups that are full meshes, the canonical Dragonfly, take no tables: their ports are arithmetic, here; all
-// other shapes read those of local_paths.hpp.
+// other shapes, and all damaged machines, read those of local_paths.hpp.
+//
+// Dead links leave pairs of groups with fewer links, or with none. Packets between two groups without a link
+// pass a relay: a group with links to both. The links to relays are a table, made once.
 #pragma once
 
 #include <cassert>
@@ -9,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/ids.hpp"
@@ -17,22 +21,64 @@
 
 namespace dragonfly {
 
-// A router and one of its ports; port == kNoPort means "nothing is connected there".
-struct Endpoint {
-  std::uint32_t router = Id<void>::kNoneValue;
+// A link to a relay, by which a router may leave its group for another that no link leads to.
+struct RelayLink {
+  std::uint32_t router = 0;  // near end
   Port port = kNoPort;
-  bool operator==(const Endpoint&) const = default;
+  std::uint32_t far_router = 0;
+  std::uint32_t group = 0;  // the relay
 };
 
 class Wiring : public Numbering {
  public:
+  // Whether links or routers are dead.
+  [[nodiscard]] bool is_damaged() const noexcept { return is_damaged_; }
+  [[nodiscard]] bool is_alive(std::uint32_t router) const noexcept {
+    return dead_routers_.empty() || dead_routers_[router] == 0;
+  }
+  [[nodiscard]] bool host_is_alive(std::uint32_t host) const noexcept {
+    return is_alive(router_of_host(host));
+  }
+  [[nodiscard]] std::uint32_t num_dead_routers() const noexcept {
+    return static_cast<std::uint32_t>(params_.damage.routers.size());
+  }
+  // Whether a link leads from one group to the other.
+  [[nodiscard]] bool are_linked(std::uint32_t from, std::uint32_t to) const noexcept {
+    return num_links_between(from, to) > 0;
+  }
+  // Whether packets between the groups pass a relay.
+  [[nodiscard]] bool is_relayed(std::uint32_t from, std::uint32_t to) const noexcept {
+    return longest_local_.relays && from != to && !are_linked(from, to);
+  }
+  // Whether a packet in group `from` may pass the group `by` on its way to group `to`, which may be `from` or
+  // `by` itself.
+  [[nodiscard]] bool leads_by(std::uint32_t from, std::uint32_t by, std::uint32_t to) const noexcept {
+    return !is_damaged() || (are_linked(from, by) && (by == to || are_linked(by, to)));
+  }
+  // The links by which a packet may leave `from` for a relay to `to`. Precondition: is_relayed().
+  [[nodiscard]] std::span<const RelayLink> relay_links(std::uint32_t from, std::uint32_t to) const noexcept {
+    const std::size_t pair = pair_of(from, to);
+    return {relay_links_.data() + first_relay_[pair], first_relay_[pair + 1] - first_relay_[pair]};
+  }
+  // Live routers with hosts in the group.
+  [[nodiscard]] std::uint32_t live_host_routers(std::uint32_t group) const noexcept {
+    return dead_routers_.empty() ? host_routers() : live_host_routers_[group];
+  }
+  // Whether a router of the group is alive. All live groups reach each other, by a link or a relay.
+  [[nodiscard]] bool group_is_alive(std::uint32_t group) const noexcept {
+    return dead_routers_.empty() || live_routers_[group] > 0;
+  }
+
   // Hops of the longest shortest paths inside a group, and of those between any two of its routers.
   [[nodiscard]] const LocalHops& longest_local() const noexcept { return longest_local_; }
   [[nodiscard]] std::uint32_t local_path_hops() const noexcept { return longest_local_.any; }
-  // Hops of the longest shortest path between any two routers with at most one global link.
-  [[nodiscard]] std::uint32_t diameter() const noexcept { return 2 * local_path_hops() + 1; }
-  // Whether any two routers of a group are joined by one link.
-  [[nodiscard]] bool has_meshes() const noexcept { return paths_ == nullptr; }
+  // Hops of the longest shortest path between any two routers with at most one global link, or two where a
+  // relay lies between.
+  [[nodiscard]] std::uint32_t diameter() const noexcept {
+    return longest_local_.relays ? 3 * local_path_hops() + 2 : 2 * local_path_hops() + 1;
+  }
+  // Whether any two routers of a group are joined by one link, and nothing is dead.
+  [[nodiscard]] bool has_meshes() const noexcept { return paths_of_group_.empty(); }
 
   // The port of `router` that leads to another router of its group. Precondition: has_meshes().
   [[nodiscard]] Port local_port(std::uint32_t from_index, std::uint32_t to_index) const noexcept {
@@ -48,7 +94,7 @@ class Wiring : public Numbering {
     const std::uint32_t own = router - first;
     const std::uint32_t slot = port - params_.p;
     if (!has_meshes()) {
-      const LocalEnd far = paths_->across({own, slot});
+      const LocalEnd far = local_paths(group_of(router)).across({own, slot});
       if (far.slot == kNoSlot) return {};
       return {first + far.index, static_cast<Port>(params_.p + far.slot)};
     }
@@ -91,8 +137,10 @@ class Wiring : public Numbering {
  protected:
   explicit Wiring(const DragonflyParams& params);  // throws ConfigError
 
-  // Null: meshes.
-  [[nodiscard]] const LocalPaths* local_paths() const noexcept { return paths_.get(); }
+  // Precondition: !has_meshes().
+  [[nodiscard]] const LocalPaths& local_paths(std::uint32_t group) const noexcept {
+    return *paths_of_group_[group];
+  }
   // The local port from one router of `group` to another.
   [[nodiscard]] Port local_port_between(std::uint32_t from, std::uint32_t to,
                                         std::uint32_t group) const noexcept {
@@ -117,10 +165,18 @@ class Wiring : public Numbering {
   }
 
  private:
+  [[nodiscard]] std::size_t pair_of(std::uint32_t from, std::uint32_t to) const noexcept {
+    return static_cast<std::size_t>(from) * params_.g + to;
+  }
   [[nodiscard]] std::size_t first_link(std::uint32_t from, std::uint32_t to) const noexcept {
-    return (static_cast<std::size_t>(from) * params_.g + to) * params_.trunking;
+    const std::size_t pair = pair_of(from, to);
+    return first_gateway_.empty() ? pair * params_.trunking : first_gateway_[pair];
   }
   [[nodiscard]] std::size_t num_links_between(std::uint32_t from, std::uint32_t to) const noexcept {
+    if (!first_gateway_.empty()) {
+      const std::size_t pair = pair_of(from, to);
+      return first_gateway_[pair + 1] - first_gateway_[pair];
+    }
     return from == to ? 0 : params_.trunking;
   }
   [[nodiscard]] Endpoint far_end_of(std::uint32_t router, Port global_port) const noexcept {
@@ -128,16 +184,29 @@ class Wiring : public Numbering {
     return global_links_[static_cast<std::size_t>(router) * params_.h + global_port - first_global_port()];
   }
 
+  void find_local_paths();
   void connect_groups();
+  void cut_dead_links();
+  void list_relays();
   void list_ports_out();
+  [[nodiscard]] Endpoint& global_link(const Endpoint& near) noexcept {
+    return global_links_[static_cast<std::size_t>(near.router) * params_.h + near.port - first_global_port()];
+  }
 
+  bool is_damaged_ = false;
   LocalHops longest_local_;
-  std::unique_ptr<const LocalPaths> paths_;  // null: meshes
-  std::vector<Endpoint> global_links_;       // [router * h + j]: far end
-  std::vector<Endpoint> gateways_;           // [(from * g + to) * trunking + slice]: near end
-  std::vector<Port> ports_out_;              // [router * g + to]: port_out(); empty without its precondition
-  std::vector<std::uint32_t>
-      far_routers_;  // [(from * g + to) * trunking + slice]: far router; empty for meshes without trunking
+  std::vector<std::unique_ptr<const LocalPaths>> paths_;  // whole groups first
+  std::vector<const LocalPaths*> paths_of_group_;         // [group]; empty: meshes
+  std::vector<Endpoint> global_links_;                    // [router * h + j]: far end
+  std::vector<Endpoint> gateways_;            // [first_link(from, to) + k]: near end, in the order of slices
+  std::vector<Port> ports_out_;               // [router * g + to]: port_out(); empty without its precondition
+  std::vector<std::uint32_t> far_routers_;    // [as gateways_]: far router; empty for meshes without trunking
+  std::vector<std::uint32_t> first_gateway_;  // [from * g + to], and the end; empty: `trunking` links each
+  std::vector<std::uint8_t> dead_routers_;    // [router]: 1 if dead; empty: none is
+  std::vector<std::uint32_t> live_routers_;   // [group]; empty: no router is dead
+  std::vector<std::uint32_t> live_host_routers_;  // [group]; empty: no router is dead
+  std::vector<std::uint32_t> first_relay_;        // [from * g + to], and the end; empty: no relays
+  std::vector<RelayLink> relay_links_;
 };
 
 }  // namespace dragonfly

@@ -8,12 +8,26 @@
 
 namespace dragonfly {
 
+namespace {
+
+std::vector<std::uint32_t> live_hosts(const Dragonfly& topology) {
+  std::vector<std::uint32_t> hosts;
+  for (std::uint32_t host = 0; host < topology.num_hosts(); ++host) {
+    if (topology.host_is_alive(host)) hosts.push_back(host);
+  }
+  return hosts;
+}
+
+}  // namespace
+
 Area::Area(const Dragonfly& topology)
     : whole_{true},
       size_{topology.num_hosts()},
       num_groups_{topology.num_groups()},
       hosts_per_group_{topology.hosts_per_group()},
-      hosts_per_group_divisor_{topology.hosts_per_group()} {}
+      hosts_per_group_divisor_{topology.hosts_per_group()} {
+  if (topology.num_dead_routers() > 0) *this = Area{topology, live_hosts(topology)};
+}
 
 Area::Area(const Dragonfly& topology, std::vector<std::uint32_t> hosts)
     : whole_{false},
@@ -34,6 +48,9 @@ Area::Area(const Dragonfly& topology, std::vector<std::uint32_t> hosts)
     const std::uint32_t host = hosts_[index];
     if (index > 0 && hosts_[index - 1] == host) {
       throw ConfigError("hosts", std::to_string(host), "is in the list more than once");
+    }
+    if (!topology.host_is_alive(host)) {
+      throw ConfigError("hosts", std::to_string(host), "must be the number of a host whose router is alive");
     }
     index_of_[host] = index;
     const std::uint32_t group = hosts_per_group_divisor_.divide(host);

@@ -1,4 +1,4 @@
-// The part of the system in which a pattern lives: all hosts, or a set of them ("area").
+// The part of the system in which a pattern lives: all live hosts, or a set of them ("area").
 //
 // Nodes of an area talk only to nodes of the same area. Groups inside an area are the groups that
 // own at least one of its hosts, counted in order and cyclically; in an area that touches every
@@ -18,8 +18,8 @@ namespace dragonfly {
 
 class Area {
  public:
-  explicit Area(const Dragonfly& topology);  // the whole system
-  // Any order of hosts; throws ConfigError if one is out of range or twice there, or if none is.
+  explicit Area(const Dragonfly& topology);  // the whole system, without hosts of dead routers
+  // Any order of hosts; throws ConfigError if one is out of range, dead or twice there, or if none is.
   Area(const Dragonfly& topology, std::vector<std::uint32_t> hosts);
 
   [[nodiscard]] std::uint32_t size() const noexcept { return size_; }

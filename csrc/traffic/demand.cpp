@@ -199,6 +199,10 @@ std::vector<double> shares_of(std::vector<double> sums) {
 }
 
 PatternPtr make_demand(const PatternContext& context, const PatternArguments& arguments) {
+  if (context.topology.num_dead_routers() > 0) {
+    throw ConfigError("demand", std::to_string(context.topology.num_dead_routers()) + " dead routers",
+                      "must be 0: a demand matrix is about all hosts");
+  }
   if (context.area->size() != context.topology.num_hosts()) {
     throw ConfigError("demand", "(in an area)", "a demand matrix cannot be confined to a set of hosts");
   }

@@ -40,10 +40,8 @@ std::vector<std::uint32_t> shuffled_blocks(std::uint32_t num_hosts, std::uint32_
   return hosts;
 }
 
-}  // namespace
-
-std::vector<std::uint32_t> place_tasks(const Dragonfly& topology, const std::string& placement,
-                                       std::uint64_t seed, std::uint32_t job) {
+std::vector<std::uint32_t> all_hosts_in_order(const Dragonfly& topology, const std::string& placement,
+                                              std::uint64_t seed, std::uint32_t job) {
   const std::uint32_t hosts = topology.num_hosts();
   if (placement == "consecutive") {
     std::vector<std::uint32_t> order(hosts);
@@ -63,18 +61,34 @@ std::vector<std::uint32_t> place_tasks(const Dragonfly& topology, const std::str
                     suggestion(placement, {std::begin(kPlacements), std::end(kPlacements)})};
 }
 
+}  // namespace
+
+std::vector<std::uint32_t> place_tasks(const Dragonfly& topology, const std::string& placement,
+                                       std::uint64_t seed, std::uint32_t job) {
+  std::vector<std::uint32_t> hosts = all_hosts_in_order(topology, placement, seed, job);
+  if (topology.num_dead_routers() > 0) {
+    std::erase_if(hosts, [&](std::uint32_t host) { return !topology.host_is_alive(host); });
+  }
+  return hosts;
+}
+
 std::vector<std::uint32_t> place_all_tasks(const Dragonfly& topology, const std::string& placement,
                                            std::uint64_t seed, std::uint32_t tasks) {
   constexpr std::uint32_t kJob = 0;
-  if (tasks > topology.num_hosts()) {
+  const std::size_t most_tasks = place_tasks(topology, "consecutive", seed, kJob).size();
+  if (tasks > most_tasks) {
     throw ConfigError{"placement", std::to_string(tasks) + " ranks",
-                      "at most one per host, " + std::to_string(topology.num_hosts())};
+                      "at most one per host, " + std::to_string(most_tasks)};
   }
   std::uint32_t groups = 0;
   if (!placement.starts_with(kGroups)) {
     std::vector<std::uint32_t> hosts = place_tasks(topology, placement, seed, kJob);
     hosts.resize(tasks);
     return hosts;
+  }
+  if (topology.num_dead_routers() > 0) {
+    throw ConfigError{"placement", "'" + placement + "'",
+                      "must be another placement where routers have failed: groups differ in their hosts"};
   }
   const char* const end = placement.data() + placement.size();
   const auto parsed = std::from_chars(placement.data() + kGroups.size(), end, groups);

@@ -152,6 +152,36 @@ PatternPtr build(const Dragonfly& topology, std::shared_ptr<const Area> area, st
                       parsed.arguments);
 }
 
+// A pattern by which the hosts of dead routers send nothing.
+class OfLiveHosts final : public TrafficPattern {
+ public:
+  OfLiveHosts(const Dragonfly& topology, PatternPtr pattern) : pattern_{std::move(pattern)} {
+    for (std::uint32_t host = 0; host < topology.num_hosts(); ++host) {
+      is_alive_.push_back(topology.host_is_alive(host));
+    }
+  }
+  HostId destination(HostId source, std::uint64_t message, RandomStream& random) const override {
+    return pattern_->destination(source, message, random);
+  }
+  void destinations(HostId source, std::uint64_t first, std::span<RandomStream> random,
+                    std::span<std::uint32_t> into) const override {
+    pattern_->destinations(source, first, random, into);
+  }
+  [[nodiscard]] std::uint32_t round_messages(HostId source) const override {
+    return is_alive_[source.value] ? pattern_->round_messages(source) : 1;
+  }
+  [[nodiscard]] double share(HostId source) const override {
+    return is_alive_[source.value] ? pattern_->share(source) : 0.0;
+  }
+  void add_received(std::span<const double> sent, std::span<double> received) const override {
+    pattern_->add_received(sent, received);
+  }
+
+ private:
+  PatternPtr pattern_;
+  std::vector<bool> is_alive_;  // [host]
+};
+
 std::vector<PatternInfo> all_patterns() {
 #define DRAGONFLY_ENTRY(name) name##_pattern(),
   std::vector<PatternInfo> all = {DRAGONFLY_PATTERNS(DRAGONFLY_ENTRY)};
@@ -209,8 +239,10 @@ PatternSpec parse_pattern_spec(std::string_view text) {
 PatternPtr make_pattern(const Dragonfly& topology, std::uint64_t seed, const PatternSpec& spec,
                         bool uniform_excludes_sender) {
   std::uint32_t num_parts = 0;
-  return build(topology, std::make_shared<const Area>(topology), seed, &num_parts, uniform_excludes_sender,
-               spec);
+  PatternPtr pattern = build(topology, std::make_shared<const Area>(topology), seed, &num_parts,
+                             uniform_excludes_sender, spec);
+  if (topology.num_dead_routers() == 0) return pattern;
+  return std::make_shared<OfLiveHosts>(topology, std::move(pattern));
 }
 
 std::shared_ptr<const Workload> make_workload(const Dragonfly& topology, std::uint64_t seed,
@@ -222,8 +254,11 @@ std::shared_ptr<const Workload> make_workload(const Dragonfly& topology, std::ui
     throw ConfigError(std::string{kField}, "'" + info.name + "'", "must be a closed-loop pattern");
   }
   constexpr std::uint32_t kJob = 0;
-  Job job{.program = info.program({topology.num_hosts(), packet_bytes, packet_flits}, parsed.arguments),
-          .hosts = place_tasks(topology, parsed.arguments.text("placement", "consecutive"), seed, kJob)};
+  std::vector<std::uint32_t> hosts =
+      place_tasks(topology, parsed.arguments.text("placement", "consecutive"), seed, kJob);
+  const auto tasks = static_cast<std::uint32_t>(hosts.size());
+  Job job{.program = info.program({tasks, packet_bytes, packet_flits}, parsed.arguments),
+          .hosts = std::move(hosts)};
   std::vector<Job> jobs;
   jobs.push_back(std::move(job));
   return std::make_shared<const Workload>(topology.num_hosts(), std::move(jobs));

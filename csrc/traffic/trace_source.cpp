@@ -34,6 +34,7 @@ class TraceCheck {
     if (host >= topology_.num_hosts()) {
       wrong(row, field, host, "host numbers go from 0 to " + std::to_string(topology_.num_hosts() - 1));
     }
+    if (!topology_.host_is_alive(host)) wrong(row, field, host, "must be a host whose router is alive");
   }
 
   void check_route(std::size_t row) const {

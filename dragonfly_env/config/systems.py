@@ -11,7 +11,7 @@ from dragonfly_env.config.groups import ALL_TO_ALL, Grid, LeafSpine, parse_group
 from dragonfly_env.config.rows import read_only
 
 MAX_RADIX = _core.max_radix
-FIELDS = ("p", "a", "h", "g", "arrangement", "trunking", "group")
+FIELDS = ("p", "a", "h", "g", "arrangement", "trunking", "group", "failed")
 INSTEAD = ("links_between_groups",)
 WORDS = {
     "groups": "g",

@@ -51,6 +51,7 @@ from dragonfly_env.checks.values import (
     parse_assignments,
     unknown_name,
 )
+from dragonfly_env.config.failures import Failures, parse_failures
 from dragonfly_env.config.groups import ALL_TO_ALL, SETTINGS, GroupShape, LeafSpine, parse_group
 from dragonfly_env.config.rows import Record, changed, values_of
 from dragonfly_env.config.systems import (
@@ -92,10 +93,12 @@ class Dragonfly(Record):
         group: The inside of a group: ``"all-to-all"``, a ``Grid`` or a ``LeafSpine`` (or its string).
         links_between_groups: Links that join a pair of groups, instead of ``trunking``: any number that fits; with
             ``"xc"`` an even one, since a port is two links.
+        failed: Dead links and routers: ``Failures``, its table or its text; None: the machine is whole.
 
     Raises:
         ConfigError: If a parameter is no integer or out of range, a name is unknown (the nearest match is
-            named), a router would have more than 1,024 ports, or the system would be too large to address.
+            named), a router would have more than 1,024 ports, or the system would be too large to address. If failures
+            leave two live routers without a path, the message names the pair.
 
     Source: Kim et al., "Technology-driven, highly-scalable Dragonfly topology", ISCA 2008; ``Grid`` and ``"xc"``:
     Alverson et al., "Cray XC Series Network", 2012; ``LeafSpine``: Shpiner et al., "Dragonfly+", HiPINEB 2017.
@@ -116,6 +119,7 @@ class Dragonfly(Record):
     arrangement: Arrangement
     trunking: int
     group: str | GroupShape
+    failed: Failures | None
 
     def __init__(
         self,
@@ -127,6 +131,7 @@ class Dragonfly(Record):
         trunking: int | None = None,
         group: str | GroupShape = ALL_TO_ALL,
         links_between_groups: int | None = None,
+        failed: Failures | Mapping[str, Any] | str | None = None,
     ) -> None:
         p = check_integer("p", p, 1, MAX_RADIX)
         shape = parse_group(group)
@@ -167,17 +172,33 @@ class Dragonfly(Record):
             ("arrangement", arrangement),
             ("trunking", between),
             ("group", shape),
+            ("failed", parse_failures(failed)),
         ):
             object.__setattr__(self, name, value)
         _ = self._wiring  # computed now, because it may be impossible
 
     @functools.cached_property
     def _wiring(self) -> _core.Topology:
-        shape = () if isinstance(self.group, str) else (self.group.name, self.group.to_core())
-        return _core.Topology(self.p, self.a, self.h, self.g, self.arrangement, self.trunking, *shape)
+        if self.failed is None:
+            return self._whole
+        return self._made(*self.failed.drawn_on(self._whole))
+
+    @functools.cached_property
+    def _whole(self) -> _core.Topology:
+        """The machine without failures."""
+        return self._made()
+
+    def _made(self, *dead: Any) -> _core.Topology:
+        shape = (None, {}) if isinstance(self.group, str) else (self.group.name, self.group.to_core())
+        return _core.Topology(self.p, self.a, self.h, self.g, self.arrangement, self.trunking, *shape, *dead)
 
     def __repr__(self) -> str:
-        implied = {"arrangement": "palmtree", "trunking": 1, "group": ALL_TO_ALL}
+        implied: dict[str, Any] = {
+            "arrangement": "palmtree",
+            "trunking": 1,
+            "group": ALL_TO_ALL,
+            "failed": None,
+        }
         implied["g"] = self.global_ports_per_group // self.trunking + 1
         changes = self._with_number_of_links(changed(self, **implied))
         return f"Dragonfly({', '.join(f'{name}={value!r}' for name, value in changes.items())})"
@@ -230,9 +251,13 @@ class Dragonfly(Record):
         now = self._with_number_of_links({name: getattr(self, name) for name in FIELDS})
         return type(self)(**with_changes(now, changes))
 
-    def to_dict(self) -> dict[str, int | str]:
-        """Every parameter as a plain value, for TOML and JSON."""
-        values = {name: str(value) if name == "group" else value for name, value in values_of(self).items()}
+    def to_dict(self) -> dict[str, Any]:
+        """Every parameter as a plain value, for TOML and JSON. A whole machine has no ``failed``."""
+        values: dict[str, Any] = values_of(self) | {"group": str(self.group)}
+        if self.failed is None:
+            del values["failed"]
+        else:
+            values["failed"] = self.failed.to_dict()
         return self._with_number_of_links(values)
 
     @classmethod
@@ -394,7 +419,8 @@ class Dragonfly(Record):
         """The router and its port at the other end of a local or global link.
 
         Returns:
-            ``(router, port)``, or None for a global port that nothing is connected to (g below its maximum).
+            ``(router, port)``, or None for a port that nothing is connected to (g below its maximum), or whose link is
+            dead.
 
         Raises:
             ConfigError: If there is no such router or port, or the port leads to a host.
@@ -407,8 +433,8 @@ class Dragonfly(Record):
         return None if far[0] < 0 else far
 
     def minimal_hops(self, router: int, dst_router: int) -> int:
-        """Links from ``router`` to ``dst_router`` on a shortest path that uses at most one global link: 0 to
-        ``diameter``.
+        """Links from ``router`` to ``dst_router`` on a shortest path that uses at most one global link, or two where no
+        link joins the groups: 0 to ``diameter``.
 
         Raises:
             ConfigError: If there is no such router.
@@ -446,12 +472,50 @@ class Dragonfly(Record):
         )
 
     def links(self) -> npt.NDArray[np.uint32]:
-        """Every directed link between routers.
+        """Every directed link between routers; dead ones are left out.
 
         Returns:
             (L, 4) router, port, router at the other end, its port; sorted by the first two. A new array.
         """
         return self._wiring.links()
+
+    def dead_links(self) -> npt.NDArray[np.uint32]:
+        """Every directed link that does not work, those of dead routers included.
+
+        Returns:
+            (L, 4) as ``links``. A new array.
+
+        Example:
+            >>> topology = dfe.Dragonfly.preset("72", failed="links=0:5")
+            >>> topology.dead_links().tolist()
+            [[0, 5, 35, 6], [35, 6, 0, 5]]
+        """
+        whole, alive = self._whole.links(), self._wiring.links()
+        width = np.uint64(self.radix)
+        before, after = (ends[:, 0].astype(np.uint64) * width + ends[:, 1] for ends in (whole, alive))
+        return whole[~np.isin(before, after)]
+
+    @property
+    def num_dead_links(self) -> int:
+        """Links between routers that do not work, each counted once."""
+        return len(self.dead_links()) // 2
+
+    def dead_routers(self) -> npt.NDArray[np.int64]:
+        """Numbers of the routers that do not work, ascending. A new array."""
+        return np.flatnonzero(self._wiring.dead_routers())
+
+    def live_hosts(self) -> npt.NDArray[np.int64]:
+        """Numbers of the hosts whose routers work, ascending. A new array."""
+        return np.flatnonzero(~self._wiring.dead_routers()[self.router_of_hosts()])
+
+    def relayed_groups(self) -> list[tuple[int, int, int]]:
+        """The pairs of groups that no link joins, lower group first, and the number of groups with links to both.
+
+        Example:
+            >>> dfe.Dragonfly.preset("72", failed="links=0:5").relayed_groups()
+            [(0, 8, 7)]
+        """
+        return self._wiring.relayed_groups()
 
     def to_networkx(self, *, hosts: bool = False) -> nx.Graph[int | str]:
         """The network as an undirected graph: ``Graph``, or ``MultiGraph`` with ``trunking`` above 1.

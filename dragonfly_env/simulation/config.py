@@ -24,6 +24,7 @@ from dragonfly_env.checks.values import (
     reading,
     split_settings,
 )
+from dragonfly_env.config.failures import parse_failures
 from dragonfly_env.config.groups import SETTINGS
 from dragonfly_env.config.network import NetworkConfig, networks, read_field
 from dragonfly_env.config.rows import (
@@ -119,6 +120,16 @@ class RunSettings(Record):
                 is_part=True,
                 decides=("arrangement",),
                 names_of_values=_core.arrangements,
+            ),
+            Flag(
+                "--fail",
+                "Dead links and routers, e.g. global_links=0.02,seed=1.",
+                SYSTEM,
+                "SHARES",
+                "none",
+                read=lambda row, text: {"failed": parse_failures(text)},
+                is_part=True,
+                decides=("failed",),
             ),
         ),
     )
