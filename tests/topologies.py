@@ -33,11 +33,12 @@ PLUS: dict[str, Shape] = {
 }
 
 DAMAGED: dict[str, Shape] = {
-    "dead global links": {"p": 2, "a": 4, "h": 2, "failed": {"global_links": 0.08, "seed": 2}},
+    "dead global links": {"p": 2, "a": 4, "h": 2, "g": 9, "failed": {"global_links": 0.08, "seed": 2}},
     "dead links and a dead router": {
         "p": 2,
         "a": 4,
         "h": 2,
+        "g": 9,
         "failed": {"global_links": 0.05, "local_links": 0.04, "router_numbers": [7]},
     },
     "dead links of a grid": {

@@ -100,7 +100,8 @@ void mark_minimal_ports(const ObservationPlan& plan, const RouteContext& context
     return choice.start.port != kNoPort ? choice.start : paths.next(packet, router, group, stage);
   }
   if (choice.gateway != kNil) PathFollower::set_gateway(packet, choice.gateway);
-  if (choice.start.port != kNoPort) return choice.start;
+  // A relay is a part of the plan, so the first hop alone is not enough.
+  if (choice.start.port != kNoPort && !paths.needs_relay(packet, group)) return choice.start;
   if (choice.minimal_choice == RouteChoice::kAsDrawn) return paths.next(packet, router, group, stage);
   return paths.next(packet, router, group, stage, choice.minimal_choice);
 }

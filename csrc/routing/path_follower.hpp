@@ -49,7 +49,8 @@ class PathFollower {
                          Stage source_stage = Stage::kSource) const noexcept {
     // A packet that has arrived chooses nothing.
     const bool arrived = router == packet.destination_router && packet.plan != Plan::kToIntermediate;
-    return next(packet, router, group, source_stage, arrived ? 0U : choice_of(packet));
+    const bool chooses = !arrived && topology_->draws_paths() && !has_single_path(packet, group);
+    return next(packet, router, group, source_stage, chooses ? choice_of(packet) : 0U);
   }
   [[nodiscard]] Hop next(Packet& packet, std::uint32_t router, std::uint32_t group, Stage source_stage,
                          std::uint32_t choice) const noexcept {
@@ -142,6 +143,12 @@ class PathFollower {
     packet.non_minimal = true;
   }
 
+  // Whether a packet that has no intermediate group before it leaves this group for a relay, which becomes a
+  // part of its plan. Where hops number the VCs, shortest paths pass relays without a plan.
+  [[nodiscard]] bool needs_relay(const Packet& packet, std::uint32_t group) const noexcept {
+    return topology_->is_relayed(group, packet.destination_group) && !ladder_.budget().any_port;
+  }
+
   // Makes the packet leave its source group by this gateway, which need not be the nearest.
   static void set_gateway(Packet& packet, std::uint32_t gateway) noexcept {
     packet.plan = Plan::kByGateway;
@@ -212,10 +219,6 @@ class PathFollower {
                                                  : group == packet.intermediate_group;
   }
 
-  // Whether the packet leaves the group for a relay.
-  [[nodiscard]] bool needs_relay(const Packet& packet, std::uint32_t group) const noexcept {
-    return topology_->is_relayed(group, packet.destination_group);
-  }
   // The path by the relay that `choice` picks, and the rest of the choice.
   [[nodiscard]] std::pair<NonMinimalPath, std::uint32_t> relay_of(const Packet& packet, std::uint32_t router,
                                                                   std::uint32_t group,
@@ -267,6 +270,13 @@ class PathFollower {
                                                        topology_->draws_paths() ? choice : packet.number);
     return {next.port, ladder_.vc(Stage::kSource, topology_->is_global(next.port), false, with_router,
                                   packet.hops, next.position)};
+  }
+
+  // Whether one path leads from the group to where the packet's plan leads next.
+  [[nodiscard]] bool has_single_path(const Packet& packet, std::uint32_t group) const noexcept {
+    return topology_->has_single_paths_between(group, packet.destination_group) &&
+           (packet.plan != Plan::kToIntermediate ||
+            topology_->has_single_paths_between(group, packet.intermediate_group));
   }
 
   // Whether one link leads from group to group, at most one local hop away, and none needs a choice.

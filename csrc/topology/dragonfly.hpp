@@ -55,6 +55,11 @@ class Dragonfly : public Wiring {
   }
   // Whether such a choice is drawn anew at every hop.
   [[nodiscard]] bool draws_paths() const noexcept { return !has_meshes(); }
+  // Whether one shortest path leads from any router of a group to the link to another group, or to any router
+  // of its own: choices make no difference. Precondition: draws_paths().
+  [[nodiscard]] bool has_single_paths_between(std::uint32_t from, std::uint32_t to) const noexcept {
+    return local_paths(from).are_single() && (from == to || links_between(from, to).size() == 1);
+  }
 
   // The first hop of a minimal path; router != destination. Every step it names brings the destination
   // exactly one hop closer, and no local hop behind another one in the same group has a lower position.

@@ -90,6 +90,7 @@ LocalPaths::LocalPaths(const GroupShape& shape, const GroupDamage& damage)
           slots_.push_back(static_cast<std::uint16_t>(slot));
         }
       }
+      are_single_ = are_single_ && slots_.size() - first_.back() <= 1;
     }
   }
   first_.push_back(static_cast<std::uint32_t>(slots_.size()));

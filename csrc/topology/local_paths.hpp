@@ -58,12 +58,15 @@ class LocalPaths {
   [[nodiscard]] const std::optional<std::pair<std::uint32_t, std::uint32_t>>& cut_off() const noexcept {
     return cut_off_;
   }
+  // Whether no two routers have several shortest paths.
+  [[nodiscard]] bool are_single() const noexcept { return are_single_; }
   // At least 1 each, between live routers.
   [[nodiscard]] const LocalHops& longest() const noexcept { return longest_; }
 
  private:
   std::uint32_t routers_;
   std::uint32_t ports_;
+  bool are_single_ = true;
   LocalHops longest_;
   std::optional<std::pair<std::uint32_t, std::uint32_t>> cut_off_;
   std::vector<LocalEnd> ends_;        // [index * ports + slot]

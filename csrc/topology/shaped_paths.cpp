@@ -52,6 +52,10 @@ NextHop Dragonfly::shaped_local_path(std::uint32_t group, std::uint32_t from_ind
 // The place of one of the links that have the least cost, all alike. Scales `choice` to its rest.
 template <class Cost>
 std::uint32_t Dragonfly::cheapest(std::size_t links, std::uint32_t& choice, Cost cost) noexcept {
+  if (links == 1) {
+    choice %= kChoices;
+    return 0;
+  }
   std::uint32_t least = cost(0);
   std::uint32_t count = 1;
   for (std::uint32_t k = 1; k < links; ++k) {

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Any, TypeAlias
 
+import numpy as np
 import typer
 from rich import box
 from rich.console import Group, RenderableType
@@ -340,6 +341,8 @@ def _routers(made: Dragonfly) -> list[tuple[str, str, str]]:
 
 def _longest_path(made: Dragonfly) -> int:
     """Hops of the longest minimal path between routers with hosts."""
+    if made.failed is not None:
+        return made.diameter
     if isinstance(made.group, LeafSpine):
         return 3 if made.num_groups > 1 else 2 * int(made.group.leaves > 1)
     way = (made.diameter - 1) // 2
@@ -347,9 +350,9 @@ def _longest_path(made: Dragonfly) -> int:
 
 
 def _topology(made: Dragonfly) -> RenderableType:
-    pairs = made.num_groups * (made.num_groups - 1) // 2
-    cables = made.trunking * pairs
-    local = len(made.links()) // 2 - cables
+    groups = made.group_of_routers()[made.links()[:, [0, 2]]]
+    cables = np.count_nonzero(groups[:, 0] < groups[:, 1])
+    local = len(groups) // 2 - cables
     ports, dark = made.num_groups * made.global_ports_per_group, dark_ports(made)
     fewest, most = links_per_pair(made)
     each = made.links_between_groups // made.trunking
@@ -373,8 +376,9 @@ def _topology(made: Dragonfly) -> RenderableType:
         ("dark global ports", f"{dark:,}", unconnected),
         ("links per pair of groups", per_pair, "fewest and most links between two groups"),
         ("balanced", "yes" if is_balanced(made) else "no", rule),
+        *dead_facts(made),
     ]
-    if made.num_groups > 1 and made.h > 0:
+    if made.num_groups > 1 and made.h > 0 and made.failed is None:
         facts += _bounds(made)
     table = _new_table("", "", "", header=False)
     for heading, value, remark in facts:
@@ -383,6 +387,23 @@ def _topology(made: Dragonfly) -> RenderableType:
     facts_of = titled(f"Dragonfly p={made.p}, a={made.a}, h={made.h}, g={made.num_groups}", table)
     drawing = draw_group(made)
     return Group(facts_of, Text(f"\n{drawing}\n")) if drawing else facts_of
+
+
+def dead_facts(made: Dragonfly) -> list[tuple[str, str, str]]:
+    """The rows about failures: heading, value and remark. None for a whole machine."""
+    if made.failed is None:
+        return []
+    dead = made.dead_links()
+    crosses = made.group_of_routers()[dead[:, 0]] != made.group_of_routers()[dead[:, 2]]
+    between = int(np.count_nonzero(crosses)) // 2
+    relayed = made.relayed_groups()
+    fewest = f", by at least {min(relays for *_, relays in relayed)} groups" if relayed else ""
+    silent = made.num_hosts - len(made.live_hosts())
+    return [
+        ("dead links", f"{len(dead) // 2:,}", f"{between:,} global, {len(dead) // 2 - between:,} local"),
+        ("dead routers", f"{len(made.dead_routers()):,}", f"their {silent:,} hosts send and receive nothing"),
+        ("pairs of groups without a link", f"{len(relayed):,}", f"packets pass another group{fewest}"),
+    ]
 
 
 def _bounds(made: Dragonfly) -> list[tuple[str, str, str]]:

@@ -68,8 +68,9 @@ class Failures(Record):
         >>> topology = dfe.Dragonfly.preset("1056", failed=failed)
         >>> topology.num_dead_links, len(topology.relayed_groups())
         (11, 11)
-        >>> dfe.Dragonfly.preset("72", failed=dfe.Failures(links=[(0, 5)])).neighbor(router=0, port=5) is None
-        True
+        >>> failed = dfe.Failures(links=[(0, 5)], router_numbers=[7])
+        >>> dfe.Dragonfly.preset("72", failed=failed).num_dead_links
+        6
     """
 
     called: ClassVar[str] = "a record of failures"

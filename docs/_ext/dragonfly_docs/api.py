@@ -37,6 +37,7 @@ _INTERNAL = frozenset((
 _HIDDEN = {
     "BatchedRoutingEnv": frozenset({"go_on", "take_action", "take_actions"}),
     "EnvOptions": frozenset({"hops", "spec"}),
+    "Failures": frozenset({"drawn_on"}),
     "Grid": frozenset({"global_routers", "name"}),
     "LeafSpine": frozenset({"global_routers", "name"}),
 }

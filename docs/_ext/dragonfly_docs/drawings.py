@@ -16,6 +16,8 @@ _STYLE = """\
   text { font: 13px system-ui, sans-serif; fill: #333 } .small { font-size: 11px; fill: #666 }
   .group { fill: #f2f5fa; stroke: #c9d3e3 } .router { fill: #fff; stroke: #345 } .host { fill: #9aa9bd }
   .local { stroke: #9fb3d1 } .global { stroke: #d9d9d9 } .box { fill: #f2f5fa; stroke: #7d90ad }
+  .cross { stroke: #b91c1c; stroke-width: 3 }
+  .dead { stroke: #b91c1c; stroke-width: 1.5; stroke-dasharray: 5 4 }
   .line { stroke: #345; fill: none } .minimal { stroke: #1a7f37; stroke-width: 3; fill: none }
   .nonminimal { stroke: #c2410c; stroke-width: 3; fill: none }
   .fill-minimal { fill: #1a7f37 } .fill-intermediate { fill: #c2410c }
@@ -124,6 +126,21 @@ class _Map:
         """The point where a line from ``start`` leaves the circle of the router there."""
         length = math.dist(start, end)
         return (start[0] + (end[0] - start[0]) * 7 / length, start[1] + (end[1] - start[1]) * 7 / length)
+
+
+def _failures_drawing() -> str:
+    topology = dfe.Dragonfly.preset("72", failed="global_links=0.08+router_numbers=7")
+    drawn = _Map(topology)
+    links = topology.dead_links().tolist()
+    dead = [
+        _line(drawn.router(router), drawn.router(peer), "dead")
+        for router, _, peer, _ in links
+        if router < peer
+    ]
+    for router in topology.dead_routers().tolist():
+        x, y = drawn.router(router)
+        dead += [_line((x - 7, y - s * 7), (x + 7, y + s * 7), "cross") for s in (1, -1)]
+    return _svg(_SIZE, _SIZE, [*drawn.network(), *dead])
 
 
 def minimal_way(topology: dfe.Dragonfly, source: int, destination: int) -> list[int]:
@@ -257,6 +274,7 @@ def drawings() -> dict[str, str]:
     return {
         "images/drawn/network.svg": _svg(_SIZE, _SIZE, _Map(dfe.Dragonfly.preset("72")).network()),
         "images/drawn/dragonfly-plus.svg": _svg(_SIZE, _SIZE, _Map(_SMALL_PLUS).network()),
+        "images/drawn/failures.svg": _failures_drawing(),
         "images/drawn/paths.svg": _paths_drawing(),
         "images/drawn/router.svg": _router_drawing(),
         "images/decision.svg": _decision_drawing(),
