@@ -73,10 +73,12 @@ void Wiring::find_local_paths() {
                         "no local links are left between them");
     }
   }
-  // Hops of a path may share a VC only if damage makes no path longer than in a whole group.
-  LocalHops lengths = longest_local_;
-  lengths.vcs = whole.vcs;
-  if (lengths != whole) longest_local_.vcs = longest_local_.any;
+  // The argument by which the hops of a path may share a VC (leaf_spine.cpp) holds for whole groups alone.
+  if (shape->needs_one_vc() && longest_local_ != whole) {
+    throw ConfigError{
+        "failed", "a path of " + std::to_string(longest_local_.any) + " hops in a group",
+        "must be no longer than in a whole group of leaves and spines; let no local links fail"};
+  }
 }
 
 // Leaves links out of the tables of connect_groups().

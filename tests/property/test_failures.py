@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import networkx as nx
@@ -28,7 +29,7 @@ WHOLE: tuple[dict[str, Any], ...] = (
 
 @st.composite
 def damaged(draw: st.DrawFn) -> dfe.Dragonfly:
-    """A machine with up to six dead links and two dead routers, whose live routers reach each other."""
+    """A machine with up to six dead links and two dead routers, or a whole one where these are refused."""
     whole = dfe.Dragonfly(**draw(st.sampled_from(WHOLE)))
     ends = st.sampled_from(whole.links()[:, :2].tolist())
     failed = dfe.Failures(
@@ -38,8 +39,9 @@ def damaged(draw: st.DrawFn) -> dfe.Dragonfly:
     try:
         return whole.replace(failed=failed)
     except dfe.ConfigError as error:
-        assert "cannot reach each other" in str(error)
-        return whole
+        if "cannot reach each other" in str(error) or "of leaves and spines" in str(error):
+            return whole
+        raise
 
 
 def live_pairs(topology: dfe.Dragonfly) -> list[tuple[int, int]]:
@@ -103,8 +105,9 @@ def test_channel_dependencies_are_acyclic(topology: dfe.Dragonfly, policy: str, 
             topology.to_core(), made.name, made.to_core()["parameters"], scheme
         )
     except dfe.ConfigError as error:
-        assert "no router with hosts has a global link of its own" in str(error)
-        return
+        if "no router with hosts has a global link of its own" in str(error):
+            return
+        raise
     channels, numbers = np.unique(rows.reshape(-1, 3), axis=0, return_inverse=True)
     held, wanted = numbers.reshape(-1, 2).T
     graph = coo_array((np.ones(len(rows)), (held, wanted)), shape=(len(channels),) * 2)
@@ -117,7 +120,9 @@ def small_buffers(topology: dfe.Dragonfly, **fields: Any) -> dfe.SimulationConfi
     return dfe.SimulationConfig(topology=topology, network=network, **fields)
 
 
-@given(topology=damaged(), policy=st.sampled_from(dfe.policies()), traffic=st.sampled_from(("uniform", "adv+1")))
+@given(
+    topology=damaged(), policy=st.sampled_from(dfe.policies()), traffic=st.sampled_from(("uniform", "adv+1"))
+)
 @settings(max_examples=40, deadline=None)
 def test_everything_drains_after_full_load_and_nothing_passes_a_dead_link(
     topology: dfe.Dragonfly, policy: str, traffic: str
@@ -126,14 +131,15 @@ def test_everything_drains_after_full_load_and_nothing_passes_a_dead_link(
     try:
         simulation = dfe.Simulation(config)
     except dfe.ConfigError as error:
-        assert "no router with hosts has a global link of its own" in str(error)
-        return
+        if "no router with hosts has a global link of its own" in str(error):
+            return
+        raise
     simulation.run(500)
     assert simulation.drain()
     log = simulation.packet_log()
     alive = {(router, peer) for router, _, peer, _ in topology.links().tolist()}
     for route in routes_of(log):
-        assert set(zip(route, route[1:], strict=False)) <= alive
+        assert set(itertools.pairwise(route)) <= alive
     hosts = set(topology.live_hosts().tolist())
     assert set(log["src"].tolist()) <= hosts
     assert set(log["dst"].tolist()) <= hosts
@@ -161,12 +167,16 @@ def test_every_pair_of_live_hosts_is_delivered(policy: str) -> None:
 
 @pytest.mark.parametrize("policy", ["min", "ugal-n", "par", "ad0", "q-adaptive", "neural-v2"])
 def test_threads_and_cuts_give_equal_bits(policy: str) -> None:
-    topology = dfe.Dragonfly.preset("342", failed=dfe.Failures(global_links=0.05, local_links=0.02, routers=0.02))
+    topology = dfe.Dragonfly.preset(
+        "342", failed=dfe.Failures(global_links=0.05, local_links=0.02, routers=0.02)
+    )
 
     def trace_hash(hosts: int, threads: int) -> int:
         with cut_into(hosts):
             simulation = dfe.Simulation(
-                dfe.SimulationConfig(topology=topology, policy=policy, traffic="adv+1", load=0.4, threads=threads)
+                dfe.SimulationConfig(
+                    topology=topology, policy=policy, traffic="adv+1", load=0.4, threads=threads
+                )
             )
         simulation.run(4_000)
         return simulation.trace_hash()
@@ -180,13 +190,14 @@ def test_masks_show_live_ports_alone() -> None:
         dfe.SimulationConfig(topology=topology, load=0.4), action="port", scope="every", max_hops=12
     )
     batch = env.reset()
-    seen = 0
-    while seen < 3_000:
-        for router, mask in zip(batch.router, batch.action_mask, strict=True):
-            for action in np.flatnonzero(mask).tolist():
-                assert topology.neighbor(int(router), topology.p + action) is not None
-        seen += len(batch.router)
-        batch = env.step(batch.action_mask.argmax(axis=1))
+    shown: set[tuple[int, int]] = set()
+    for _ in range(300):
+        rows, actions = np.nonzero(batch.mask)
+        shown |= set(zip(batch.agents[rows].tolist(), (topology.p + actions).tolist(), strict=True))
+        batch = env.step(batch.mask.argmax(axis=1))
+    alive = {(router, port) for router, port, *_ in topology.links().tolist()}
+    assert shown <= alive
+    assert len(shown) > 0.9 * len(alive)
 
 
 def test_the_latency_of_a_relayed_packet_follows_by_hand() -> None:

@@ -92,6 +92,13 @@ def test_a_mistake_is_an_error_that_names_it(failed: object, message: str) -> No
         dfe.Dragonfly.preset("72", failed=failed)
 
 
+def test_longer_paths_in_groups_of_leaves_and_spines_are_refused() -> None:
+    whole = dfe.Dragonfly.preset("dfp-272")
+    whole.replace(failed={"global_links": 0.05, "router_numbers": [5]})
+    with pytest.raises(dfe.ConfigError, match=r"a path of 3 hops.*of leaves and spines"):
+        whole.replace(failed={"links": [(0, 4)]})
+
+
 def test_groups_that_no_path_joins_are_named() -> None:
     with pytest.raises(dfe.ConfigError, match=r"groups 0 and 1.*cannot reach each other"):
         dfe.Dragonfly(p=1, a=2, h=1, g=2, failed={"global_links": 1.0})
