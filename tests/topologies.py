@@ -46,7 +46,7 @@ DAMAGED: dict[str, Shape] = {
         "h": 2,
         "g": 5,
         "group": dfe.Grid(rows=2, columns=2, column_links=1),
-        "failed": {"global_links": 0.1, "local_links": 0.05},
+        "failed": {"global_links": 0.1},
     },
 }
 

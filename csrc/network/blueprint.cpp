@@ -35,6 +35,11 @@ std::uint32_t usual_hosts_per_partition(std::uint32_t hosts, const NetworkOption
 }
 
 std::uint8_t vc_count(const char* field, std::uint32_t given, std::uint8_t required) {
+  if (required > kMostVcsOfLink) {
+    throw ConfigError{field, std::to_string(required) + " needed by this policy",
+                      "at most " + std::to_string(kMostVcsOfLink) +
+                          ": dead local links make paths longer, so let fewer fail, or take another policy"};
+  }
   if (given == 0) return required;
   if (given < required) {
     throw ConfigError{

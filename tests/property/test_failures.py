@@ -27,6 +27,10 @@ WHOLE: tuple[dict[str, Any], ...] = (
 )
 
 
+REFUSALS = ("no router with hosts has a global link of its own", "at most 16: dead local links")
+"""Policies that a machine has no paths for, or no virtual channels."""
+
+
 @st.composite
 def damaged(draw: st.DrawFn) -> dfe.Dragonfly:
     """A machine with up to six dead links and two dead routers, or a whole one where these are refused."""
@@ -105,7 +109,7 @@ def test_channel_dependencies_are_acyclic(topology: dfe.Dragonfly, policy: str, 
             topology.to_core(), made.name, made.to_core()["parameters"], scheme
         )
     except dfe.ConfigError as error:
-        if "no router with hosts has a global link of its own" in str(error):
+        if any(reason in str(error) for reason in REFUSALS):
             return
         raise
     channels, numbers = np.unique(rows.reshape(-1, 3), axis=0, return_inverse=True)
@@ -131,7 +135,7 @@ def test_everything_drains_after_full_load_and_nothing_passes_a_dead_link(
     try:
         simulation = dfe.Simulation(config)
     except dfe.ConfigError as error:
-        if "no router with hosts has a global link of its own" in str(error):
+        if any(reason in str(error) for reason in REFUSALS):
             return
         raise
     simulation.run(500)

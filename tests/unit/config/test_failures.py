@@ -129,6 +129,14 @@ def test_too_few_virtual_channels_are_refused_with_the_number_that_is_enough() -
     assert "3" in str(caught.value)
 
 
+def test_more_virtual_channels_than_a_port_can_have_are_refused() -> None:
+    whole = dfe.Dragonfly(p=1, h=2, g=5, group=dfe.Grid(rows=2, columns=2, column_links=1))
+    topology = whole.replace(failed={"links": [(0, 1)]})
+    dfe.Simulation(dfe.SimulationConfig(topology=topology))
+    with pytest.raises(dfe.ConfigError, match="18 needed by this policy: at most 16"):
+        dfe.Simulation(dfe.SimulationConfig(topology=topology, policy="ad0"))
+
+
 def test_info_counts_what_is_dead() -> None:
     topology = dfe.Dragonfly.preset("1056", failed=dfe.Failures(global_links=0.02, router_numbers=[9]))
     facts = {heading: value for heading, value, _ in dead_facts(topology)}
