@@ -10,6 +10,7 @@ from dragonfly_env.config.groups import Grid, LeafSpine
 from dragonfly_env.config.links import LinkConfig
 from dragonfly_env.config.network import NetworkConfig, networks
 from dragonfly_env.config.topology import Dragonfly, topologies
+from dragonfly_env.config.wiring import Wiring
 from dragonfly_env.envs import (
     BatchedRoutingEnv,
     DecisionBatch,
@@ -61,6 +62,7 @@ __all__ = [
     "Snapshot",
     "StateError",
     "Transitions",
+    "Wiring",
     "__version__",
     "agents",
     "baselines",

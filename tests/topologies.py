@@ -50,6 +50,16 @@ DAMAGED: dict[str, Shape] = {
     },
 }
 
+UNEVEN: dict[str, Shape] = {
+    "several links": {"p": 2, "a": 3, "wiring": [(0, 0, 1, 0), (0, 1, 1, 1), (0, 2, 2, 0), (1, 2, 2, 1)]},
+    "pairs without a link": {
+        "p": 2,
+        "a": 4,
+        "wiring": [(0, 0, 1, 0), (0, 1, 1, 1), (0, 2, 2, 0), (1, 2, 2, 1), (2, 2, 3, 0), (1, 3, 3, 1)],
+    },
+    "a partly built group": {"p": 2, "a": 4, "h": 2, "g": 6, "failed": {"router_numbers": [22, 23]}},
+}
+
 _OWN_LINKS = ("vlb-gl", "vlb-g")
 """Policies whose non-minimal paths begin with a global link of the source router."""
 
@@ -64,6 +74,7 @@ SHAPES: dict[str, Shape] = {
     **GRIDS,
     **PLUS,
     **DAMAGED,
+    **UNEVEN,
 }
 """Unlike a balanced network, each in its own way."""
 
@@ -75,6 +86,8 @@ def refuses(shape: str, policy: str) -> bool:
 
 def topology_of(shape: Shape, arrangement: str = "palmtree") -> dfe.Dragonfly:
     """The topology of a row."""
+    if isinstance(shape, dict) and "wiring" in shape:
+        return dfe.Dragonfly(**shape)
     if isinstance(shape, dict):
         return dfe.Dragonfly(**shape, arrangement=arrangement)
     p, a, h, g, trunking = shape

@@ -28,19 +28,23 @@ std::shared_ptr<Dragonfly> make_topology(std::uint32_t p, std::uint32_t a, std::
                                          const std::optional<std::string>& group,
                                          const py::dict& group_parameters,
                                          const std::vector<std::pair<std::uint32_t, Port>>& dead_links,
-                                         std::vector<std::uint32_t> dead_routers) {
+                                         std::vector<std::uint32_t> dead_routers,
+                                         const std::vector<std::array<std::uint32_t, 6>>& listed) {
   std::shared_ptr<const GroupShape> shape;
   if (group) shape = make_group_shape(*group, parameters_of("group", group_parameters));
   Damage damage{.links = {}, .routers = std::move(dead_routers)};
   for (const auto& [router, port] : dead_links) damage.links.push_back({router, port});
-  const DragonflyParams params{.p = p,
-                               .a = a,
-                               .h = h,
-                               .g = g,
-                               .trunking = trunking,
-                               .arrangement = parse_arrangement(arrangement),
-                               .shape = std::move(shape),
-                               .damage = std::move(damage)};
+  DragonflyParams params{.p = p,
+                         .a = a,
+                         .h = h,
+                         .g = g,
+                         .trunking = trunking,
+                         .arrangement = parse_arrangement(arrangement),
+                         .shape = std::move(shape),
+                         .damage = std::move(damage)};
+  for (const auto& [group, index, place, far_group, far_index, far_place] : listed) {
+    params.listed.push_back({{group, index, place}, {far_group, far_index, far_place}});
+  }
   const py::gil_scoped_release release;
   return std::make_shared<Dragonfly>(params);
 }
@@ -155,7 +159,8 @@ void bind_topology(py::module_& module) {
            py::arg("arrangement"), py::arg("trunking"), py::arg("group") = py::none(),
            py::arg("group_parameters") = py::dict(),
            py::arg("dead_links") = std::vector<std::pair<std::uint32_t, Port>>{},
-           py::arg("dead_routers") = std::vector<std::uint32_t>{})
+           py::arg("dead_routers") = std::vector<std::uint32_t>{},
+           py::arg("listed") = std::vector<std::array<std::uint32_t, 6>>{})
       .def_property_readonly("num_hosts", &Dragonfly::num_hosts)
       .def_property_readonly("num_routers", &Dragonfly::num_routers)
       .def_property_readonly("num_groups", &Dragonfly::num_groups)

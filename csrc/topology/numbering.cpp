@@ -45,10 +45,10 @@ DragonflyParams validated(DragonflyParams params) {
   const std::uint64_t positions = (a - first_with_global_links(params)) * h;
   const std::uint64_t most_groups = positions / params.trunking + 1;
   const std::uint64_t groups = params.g == 0 ? most_groups : params.g;
-  require(groups <= most_groups, "g", groups, range(1, most_groups));
+  if (params.listed.empty()) require(groups <= most_groups, "g", groups, range(1, most_groups));
 
   // No product below overflows: groups <= 2^20 + 1 and the other factors are at most 2^10. The table
-  // of gateways needs no check of its own: g*g*trunking <= g*(a*h + trunking) <= 2*a*g*h.
+  // of gateways needs no check of its own: without a list, g*g*trunking <= g*(a*h + trunking) <= 2*a*g*h.
   const std::uint64_t routers = groups * a;
   const std::uint64_t hosts = groups * routers_with_hosts(params) * p;
   require(hosts <= kMaxHosts, "num_hosts (p*a*g)", hosts, range(1, kMaxHosts));

@@ -39,6 +39,17 @@ struct Damage {
   [[nodiscard]] bool none() const noexcept { return links.empty() && routers.empty(); }
 };
 
+// A link between two groups, at the global ports `place` of two routers, counted from 0.
+struct ListedLink {
+  struct End {
+    std::uint32_t group = 0;
+    std::uint32_t index = 0;  // the router's in its group
+    std::uint32_t place = 0;
+  };
+  End near;
+  End far;
+};
+
 struct DragonflyParams {
   std::uint32_t p = 4;         // hosts per router
   std::uint32_t a = 8;         // routers per group; a shape has its own number of routers instead
@@ -48,6 +59,9 @@ struct DragonflyParams {
   Arrangement arrangement = Arrangement::kPalmtree;
   std::shared_ptr<const GroupShape> shape = nullptr;  // null: a full mesh
   Damage damage{};
+  // All links between groups, in place of an arrangement and its trunking; empty: as these say. Then `g` is
+  // given, and `trunking` becomes the most links that join a pair of groups.
+  std::vector<ListedLink> listed{};
 };
 
 // The classes of links of a router's ports.

@@ -19,6 +19,7 @@ namespace {
 }  // namespace
 
 Wiring::Wiring(const DragonflyParams& params) : Numbering{params}, is_damaged_{!params_.damage.none()} {
+  count_listed_links();
   if (!params_.damage.routers.empty()) {
     dead_routers_.resize(num_routers());
     for (const std::uint32_t router : params_.damage.routers) dead_routers_[router] = 1;
@@ -32,7 +33,11 @@ Wiring::Wiring(const DragonflyParams& params) : Numbering{params}, is_damaged_{!
     }
   }
   find_local_paths();
-  connect_groups();
+  if (params_.listed.empty()) {
+    connect_groups();
+  } else {
+    connect_listed_groups();
+  }
   if (is_damaged()) {
     cut_dead_links();
     list_relays();
@@ -129,6 +134,10 @@ void Wiring::list_relays() {
         }
       }
       if (relay_links_.size() == first.back()) {
+        if (!params_.listed.empty() && params_.damage.none()) {
+          throw ConfigError{"wiring", "groups " + std::to_string(from) + " and " + std::to_string(to),
+                            "must have a link, or a third group with links to both"};
+        }
         throw_unreachable("groups", from, to, "no link joins them, and no group has links to both");
       }
     }
@@ -182,6 +191,54 @@ void Wiring::connect_groups() {
         if (with_far_routers) far_routers_[link] = there.router;
       }
     }
+  }
+}
+
+// Sets the most links of a pair of groups, and whether all pairs have so many.
+void Wiring::count_listed_links() {
+  if (params_.listed.empty()) return;
+  std::vector<std::uint32_t> links(static_cast<std::size_t>(params_.g) * params_.g);
+  for (const auto& [near, far] : params_.listed) {
+    ++links[pair_of(near.group, far.group)];
+    ++links[pair_of(far.group, near.group)];
+  }
+  params_.trunking = *std::ranges::max_element(links);
+  for (std::uint32_t from = 0; from < params_.g; ++from) {
+    for (std::uint32_t to = 0; to < params_.g; ++to) {
+      if (from != to && links[pair_of(from, to)] != params_.trunking) is_damaged_ = true;
+    }
+  }
+}
+
+// The links of a pair are in the order of their near ports, as the slices of an arrangement are.
+void Wiring::connect_listed_groups() {
+  global_links_.resize(static_cast<std::size_t>(num_routers()) * params_.h);
+  const auto port_of = [this](const ListedLink::End& end) {
+    return Endpoint{router_at(end.group, end.index), static_cast<Port>(first_global_port() + end.place)};
+  };
+  for (const auto& [near, far] : params_.listed) {
+    global_link(port_of(near)) = port_of(far);
+    global_link(port_of(far)) = port_of(near);
+  }
+  const std::uint32_t g = params_.g;
+  std::vector<std::vector<Endpoint>> near_ends(g);
+  for (std::uint32_t from = 0; from < g; ++from) {
+    for (auto& ends : near_ends) ends.clear();
+    for (std::uint32_t position = 0; position < global_positions(); ++position) {
+      const Endpoint near = global_port_at(from, position);
+      const Endpoint far = global_link(near);
+      if (far.port != kNoPort) near_ends[group_of(far.router)].push_back(near);
+    }
+    if (!is_damaged()) near_ends[from].resize(params_.trunking);  // never read
+    for (const auto& ends : near_ends) {
+      if (is_damaged()) first_gateway_.push_back(static_cast<std::uint32_t>(gateways_.size()));
+      gateways_.insert(gateways_.end(), ends.begin(), ends.end());
+    }
+  }
+  if (is_damaged()) first_gateway_.push_back(static_cast<std::uint32_t>(gateways_.size()));
+  if (params_.trunking == 1 && has_meshes()) return;
+  for (const Endpoint& near : gateways_) {
+    far_routers_.push_back(near.port == kNoPort ? Id<void>::kNoneValue : global_link(near).router);
   }
 }
 

@@ -3,10 +3,13 @@
 // Groups that are full meshes, the canonical Dragonfly, take no tables: their ports are arithmetic, here; all
 // other shapes, and all damaged machines, read those of local_paths.hpp.
 //
-// Dead links leave pairs of groups with fewer links, or with none. Packets between two groups without a link
-// pass a relay: a group with links to both. The links to relays are a table, made once.
+// A list of links may join each pair of groups by a number of its own; if all these numbers are equal, the
+// list is an arrangement like others. Dead links leave pairs of groups with fewer links, or with none.
+// Packets between two groups without a link pass a relay: a group with links to both. The links to relays are
+// a table, made once.
 #pragma once
 
+#include <algorithm>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
@@ -31,7 +34,7 @@ struct RelayLink {
 
 class Wiring : public Numbering {
  public:
-  // Whether links or routers are dead.
+  // Whether links or routers are dead, or some pairs of groups have other numbers of links than others.
   [[nodiscard]] bool is_damaged() const noexcept { return is_damaged_; }
   [[nodiscard]] bool is_alive(std::uint32_t router) const noexcept {
     return dead_routers_.empty() || dead_routers_[router] == 0;
@@ -45,6 +48,10 @@ class Wiring : public Numbering {
   // Whether a link leads from one group to the other.
   [[nodiscard]] bool are_linked(std::uint32_t from, std::uint32_t to) const noexcept {
     return num_links_between(from, to) > 0;
+  }
+  // Links between two groups, or a relay.
+  [[nodiscard]] std::uint32_t capacity_between(std::uint32_t from, std::uint32_t to) const noexcept {
+    return std::max(1U, static_cast<std::uint32_t>(num_links_between(from, to)));
   }
   // Whether packets between the groups pass a relay.
   [[nodiscard]] bool is_relayed(std::uint32_t from, std::uint32_t to) const noexcept {
@@ -185,7 +192,9 @@ class Wiring : public Numbering {
   }
 
   void find_local_paths();
+  void count_listed_links();
   void connect_groups();
+  void connect_listed_groups();
   void cut_dead_links();
   void list_relays();
   void list_ports_out();

@@ -155,9 +155,8 @@ class FluidModel:
             raise TooManyFlowsError.of(
                 "topology",
                 f"{topology.num_hosts:,} hosts, {variables:,} flows",
-                f"must be smaller: the linear program may have at most {most_flows:,} flows, which are links times "
-                "destination routers, or times those of one group where a rotation of the groups changes neither links "
-                "nor demands",
+                f"must be smaller: at most {most_flows:,} flows (links times destination routers), some 800 hosts "
+                "whose groups no rotation maps to each other",
             )
         self._balance, self._shared, self._columns = self._matrices()
 

@@ -275,7 +275,10 @@ def _as_data(name: str | None, made: Dragonfly | None) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if made is not None:
         numbers = {"hosts": made.num_hosts, "routers": made.num_routers, "ports_per_router": made.radix}
-        found["topology"] = {**made.to_dict(), **numbers, "bounds": dataclasses.asdict(throughput(made))}
+        fewest, most = links_per_pair(made)
+        bounds = {} if made.wiring is not None and fewest < most else dataclasses.asdict(throughput(made))
+        numbers |= {"fewest_links_of_a_pair": fewest, "most_links_of_a_pair": most}
+        found["topology"] = {**made.to_dict(), **numbers, "bounds": bounds}
     for row in _core.policies():
         if row["name"] == name:
             facts = {key: row[key] for key in ("name", "summary", "source", "scope", "action")}
@@ -341,7 +344,7 @@ def _routers(made: Dragonfly) -> list[tuple[str, str, str]]:
 
 def _longest_path(made: Dragonfly) -> int:
     """Hops of the longest minimal path between routers with hosts."""
-    if made.failed is not None:
+    if made.failed is not None or made.wiring is not None:
         return made.diameter
     if isinstance(made.group, LeafSpine):
         return 3 if made.num_groups > 1 else 2 * int(made.group.leaves > 1)
@@ -358,34 +361,39 @@ def _topology(made: Dragonfly) -> RenderableType:
     each = made.links_between_groups // made.trunking
     bundle = f", {each} links in one" if each > 1 else ""
     per_pair = f"{fewest}" if fewest == most else f"{fewest} to {most}"
+    without = len(made.relayed_groups())
+    relayed = f"; pairs without a link, whose packets pass a third group: {without:,}" if without else ""
     unconnected = (
         f"{dark / ports:.1%} of {ports:,}: nothing is connected to them" if ports else "there are none"
     )
     wiring = f"{made.trunking} per pair of groups, {made.arrangement} arrangement{bundle}"
+    most_groups = f"of at most {made.global_ports_per_group // made.trunking + 1:,} (g)"
+    if made.wiring is not None:
+        wiring, most_groups = f"as listed ({made.wiring})", "(g)"
     rule = "a = 2p = 2h, all-to-all groups, no dark ports (Kim et al., ISCA 2008)"
     facts = [
         *_routers(made),
         (
             "groups",
             f"{made.num_groups:,}",
-            f"of at most {made.global_ports_per_group // made.trunking + 1:,} (g)",
+            most_groups,
         ),
         ("local links", f"{local:,}", _links_of(made)),
         ("global links", f"{cables:,}", wiring),
         ("longest minimal path", f"{_longest_path(made)}", "hops between routers with hosts"),
         ("dark global ports", f"{dark:,}", unconnected),
-        ("links per pair of groups", per_pair, "fewest and most links between two groups"),
+        ("links per pair of groups", per_pair, f"fewest and most links between two groups{relayed}"),
         ("balanced", "yes" if is_balanced(made) else "no", rule),
         *dead_facts(made),
     ]
-    if made.num_groups > 1 and made.h > 0 and made.failed is None:
+    if made.num_groups > 1 and made.h > 0 and made.failed is None and fewest == most:
         facts += _bounds(made)
     table = _new_table("", "", "", header=False)
     for heading, value, remark in facts:
         table.add_row(heading, value, Text(remark, style="dim"))
     table.columns[1].justify = "right"
     facts_of = titled(f"Dragonfly p={made.p}, a={made.a}, h={made.h}, g={made.num_groups}", table)
-    drawing = draw_group(made)
+    drawing = "\n\n".join(filter(None, (draw_group(made), draw_pairs(made))))
     return Group(facts_of, Text(f"\n{drawing}\n")) if drawing else facts_of
 
 
@@ -537,12 +545,35 @@ _MOST_NAMED = 12
 
 
 def draw_group(made: Dragonfly) -> str:
-    """The first group of a topology of grids or of leaves and spines, as text; empty for other topologies."""
+    """The first group of a topology of grids or of leaves and spines, as text; empty for other topologies and lists."""
+    if made.wiring is not None:
+        return ""
     if isinstance(made.group, Grid):
         return "\n".join((*_grid(made, made.group), "", *_wiring(made, made.group)))
     if isinstance(made.group, LeafSpine):
         return "\n".join((*_leaves(made, made.group), "", *_spines(made, made.group)))
     return ""
+
+
+def draw_pairs(made: Dragonfly) -> str:
+    """The number of links of each pair of groups of a machine with a list of links, as text; empty for other topologies
+    and for many groups.
+    """
+    if made.wiring is None or made.num_groups > _MOST_COLUMNS:
+        return ""
+    links = Counter((link[0], link[3]) for link in made.wiring.links)
+    groups = range(made.num_groups)
+    rows = [
+        "".join(f"{links[min(row, column), max(row, column)] or '.':>4}" for column in groups)
+        for row in groups
+    ]
+    return "\n".join(
+        (
+            "Links between groups (.: none):",
+            "group" + "".join(f"{column:>4}" for column in groups),
+            *(f"{row:<5}{numbers}" for row, numbers in enumerate(rows)),
+        )
+    )
 
 
 def _leaves(made: Dragonfly, group: LeafSpine) -> list[str]:

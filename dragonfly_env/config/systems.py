@@ -11,7 +11,7 @@ from dragonfly_env.config.groups import ALL_TO_ALL, Grid, LeafSpine, parse_group
 from dragonfly_env.config.rows import read_only
 
 MAX_RADIX = _core.max_radix
-FIELDS = ("p", "a", "h", "g", "arrangement", "trunking", "group", "failed")
+FIELDS = ("p", "a", "h", "g", "arrangement", "trunking", "group", "failed", "wiring")
 INSTEAD = ("links_between_groups",)
 WORDS = {
     "groups": "g",
@@ -24,6 +24,7 @@ WORDS = {
     "global_links": "h",
 }
 """Parameters by the names that people give them, for messages."""
+_OF_ARRANGEMENT = {"arrangement", "trunking", *INSTEAD}  # a list of links stands instead
 _DECIDE_H = {"g", "group", "arrangement", "trunking", *INSTEAD}  # fields that fix h in the arrangement "xc"
 
 
@@ -100,6 +101,12 @@ def ports_between(arrangement: str, trunking: object, links: object) -> int:
 def with_changes(fields: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     """Parameters with changes; what follows from others is left out, unless it is given."""
     new = {**fields, **changes}
+    if "wiring" in changes:
+        follows = {"g", *_OF_ARRANGEMENT} | (set() if changes["wiring"] is None else {"h"})
+        new = {name: value for name, value in new.items() if name not in follows - set(changes)}
+    elif new.get("wiring") is not None and _OF_ARRANGEMENT & set(changes):
+        del new["wiring"]
+        new = {name: value for name, value in new.items() if name not in _OF_ARRANGEMENT - set(changes)}
     if "a" not in changes and parse_group(new.get("group", ALL_TO_ALL)) != ALL_TO_ALL:
         new.pop("a", None)
     if "h" not in changes and is_xc(new.get("arrangement")) and _DECIDE_H & set(changes):

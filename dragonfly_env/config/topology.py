@@ -23,6 +23,7 @@ s = q mod (a*h/t), once per slice of a*h/t positions, so each pair of groups has
 
 With fewer groups than the maximum only the slots s < g-1 are connected, so the last routers of a group may have no
 links. ``spread`` connects the first ports of every router instead; with all groups it is the wiring of ``palmtree``.
+A ``Wiring`` lists the global links instead, ``arrangement`` is ``"listed"`` then.
 
 Shortest paths. Among several a packet draws anew at every router (its own random stream, the same for every policy):
 of the global links on a shortest path one of those nearest to the router, all alike, then one of the shortest local
@@ -35,7 +36,8 @@ from __future__ import annotations
 import dataclasses
 import functools
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -53,7 +55,7 @@ from dragonfly_env.checks.values import (
 )
 from dragonfly_env.config.failures import Failures, parse_failures
 from dragonfly_env.config.groups import ALL_TO_ALL, SETTINGS, GroupShape, LeafSpine, parse_group
-from dragonfly_env.config.rows import Record, changed, values_of
+from dragonfly_env.config.rows import Record, changed
 from dragonfly_env.config.systems import (
     FIELDS,
     INSTEAD,
@@ -64,6 +66,14 @@ from dragonfly_env.config.systems import (
     is_xc,
     ports_between,
     with_changes,
+)
+from dragonfly_env.config.wiring import (
+    LISTED,
+    GraphOfGroups,
+    Wiring,
+    check_ends,
+    check_local_links,
+    parse_wiring,
 )
 
 if TYPE_CHECKING:
@@ -94,6 +104,9 @@ class Dragonfly(Record):
         links_between_groups: Links that join a pair of groups, instead of ``trunking``: any number that fits; with
             ``"xc"`` an even one, since a port is two links.
         failed: Dead links and routers: ``Failures``, its table or its text; None: the machine is whole.
+        wiring: The links between groups as a list, instead of ``arrangement``: a ``Wiring``, its rows, the path of a
+            CSV file, or a networkx graph whose nodes have the attribute ``group`` and whose links inside groups are
+            those of ``group``. Then ``h`` and ``g`` are as large as it needs if they are None, with a graph ``a`` too.
 
     Raises:
         ConfigError: If a parameter is no integer or out of range, a name is unknown (the nearest match is
@@ -116,10 +129,11 @@ class Dragonfly(Record):
     a: int
     h: int
     g: int
-    arrangement: Arrangement
+    arrangement: Arrangement | Literal["listed"]
     trunking: int
     group: str | GroupShape
     failed: Failures | None
+    wiring: Wiring | None
 
     def __init__(
         self,
@@ -127,19 +141,47 @@ class Dragonfly(Record):
         a: int | None = None,
         h: int | None = None,
         g: int | None = None,
-        arrangement: Arrangement = "palmtree",
+        arrangement: Arrangement | Literal["listed"] = "palmtree",
         trunking: int | None = None,
         group: str | GroupShape = ALL_TO_ALL,
         links_between_groups: int | None = None,
         failed: Failures | Mapping[str, Any] | str | None = None,
+        wiring: Wiring
+        | Iterable[Sequence[int]]
+        | Mapping[str, Any]
+        | str
+        | Path
+        | nx.Graph[Any]
+        | None = None,
     ) -> None:
         p = check_integer("p", p, 1, MAX_RADIX)
         shape = parse_group(group)
+        listed = parse_wiring(wiring)
+        graph = listed if isinstance(listed, GraphOfGroups) else None
+        if graph is not None:
+            listed = graph.wiring
+            a = graph.routers if a is None and isinstance(shape, str) else a
         if not isinstance(shape, str):
             if a is not None and check_integer("a", a, 1, MAX_RADIX) != shape.routers:
                 raise config_error("a", a, f"must be {shape.routers}, the routers of {shape}, or None")
             a = shape.routers
         a = check_integer("a", a, 1, MAX_RADIX)
+        if isinstance(listed, Wiring):
+            check_choice("arrangement", arrangement, ("palmtree", LISTED))
+            arrangement = "listed"
+            g = check_integer(
+                "g", listed.num_groups if g is None else g, listed.num_groups, listed.num_groups
+            )
+            h = check_integer("h", listed.global_ports if h is None else h, listed.global_ports, MAX_RADIX)
+            check_ends(listed, a, 0 if isinstance(shape, str) else a - shape.global_routers, h)
+            for name, number in (("trunking", trunking), ("links_between_groups", links_between_groups)):
+                if number not in (None, listed.most_links):
+                    raise config_error(name, number, "must be left out with wiring, which lists the links")
+            self._set(p, a, h, g, arrangement, listed.most_links, shape, parse_failures(failed), listed)
+            if graph is not None:
+                inside = self._ends()
+                check_local_links(graph, inside[inside[:, 0] == inside[:, 3]][:, [0, 1, 4]], str(shape))
+            return
         check_choice("arrangement", arrangement, _core.arrangements())
         between = ports_between(arrangement, trunking, links_between_groups)
         if arrangement == "xc":
@@ -164,16 +206,10 @@ class Dragonfly(Record):
         groups = positions // between + 1
         if g is not None:
             groups = check_integer("g", g, 1, groups)
-        for name, value in (
-            ("p", p),
-            ("a", a),
-            ("h", h),
-            ("g", groups),
-            ("arrangement", arrangement),
-            ("trunking", between),
-            ("group", shape),
-            ("failed", parse_failures(failed)),
-        ):
+        self._set(p, a, h, groups, arrangement, between, shape, parse_failures(failed), None)
+
+    def _set(self, *values: Any) -> None:
+        for name, value in zip(FIELDS, values, strict=True):
             object.__setattr__(self, name, value)
         _ = self._wiring  # computed now, because it may be impossible
 
@@ -181,16 +217,33 @@ class Dragonfly(Record):
     def _wiring(self) -> _core.Topology:
         if self.failed is None:
             return self._whole
-        return self._made(*self.failed.drawn_on(self._whole))
+        dead_links, dead_routers = self.failed.drawn_on(self._whole)
+        return self._made(dead_links=dead_links, dead_routers=dead_routers)
 
     @functools.cached_property
     def _whole(self) -> _core.Topology:
         """The machine without failures."""
         return self._made()
 
-    def _made(self, *dead: Any) -> _core.Topology:
-        shape = (None, {}) if isinstance(self.group, str) else (self.group.name, self.group.to_core())
-        return _core.Topology(self.p, self.a, self.h, self.g, self.arrangement, self.trunking, *shape, *dead)
+    def _made(
+        self, dead_links: Sequence[tuple[int, int]] = (), dead_routers: Sequence[int] = ()
+    ) -> _core.Topology:
+        name, settings = (
+            (None, {}) if isinstance(self.group, str) else (self.group.name, self.group.to_core())
+        )
+        return _core.Topology(
+            self.p,
+            self.a,
+            self.h,
+            self.g,
+            self.arrangement if self.wiring is None else "palmtree",
+            self.trunking if self.wiring is None else 1,
+            name,
+            settings,
+            dead_links,
+            dead_routers,
+            () if self.wiring is None else self.wiring.links,
+        )
 
     def __repr__(self) -> str:
         implied: dict[str, Any] = {
@@ -198,8 +251,12 @@ class Dragonfly(Record):
             "trunking": 1,
             "group": ALL_TO_ALL,
             "failed": None,
+            "wiring": None,
         }
         implied["g"] = self.global_ports_per_group // self.trunking + 1
+        if self.wiring is not None:
+            implied |= {"arrangement": LISTED, "trunking": self.trunking}
+            implied |= {"g": self.wiring.num_groups, "h": self.wiring.global_ports}
         changes = self._with_number_of_links(changed(self, **implied))
         return f"Dragonfly({', '.join(f'{name}={value!r}' for name, value in changes.items())})"
 
@@ -252,12 +309,12 @@ class Dragonfly(Record):
         return type(self)(**with_changes(now, changes))
 
     def to_dict(self) -> dict[str, Any]:
-        """Every parameter as a plain value, for TOML and JSON. A whole machine has no ``failed``."""
-        values: dict[str, Any] = values_of(self) | {"group": str(self.group)}
-        if self.failed is None:
-            del values["failed"]
-        else:
-            values["failed"] = self.failed.to_dict()
+        """Every parameter as a plain value, for TOML and JSON; without ``failed`` and ``wiring`` if they are None."""
+        values: dict[str, Any] = {name: getattr(self, name) for name in FIELDS} | {"group": str(self.group)}
+        for name in ("failed", "wiring"):
+            value = values.pop(name)
+            if value is not None:
+                values[name] = value.to_dict()
         return self._with_number_of_links(values)
 
     @classmethod
@@ -276,7 +333,7 @@ class Dragonfly(Record):
             return cls.preset(given.pop("preset"), **given)
         derived = {
             "a": parse_group(given.get("group", ALL_TO_ALL)) != ALL_TO_ALL,
-            "h": is_xc(given.get("arrangement")),
+            "h": is_xc(given.get("arrangement")) or given.get("wiring") is not None,
         }
         missing = [name for name in ("p", "a", "h") if name not in given and not derived.get(name)]
         if missing:
@@ -516,6 +573,26 @@ class Dragonfly(Record):
             [(0, 8, 7)]
         """
         return self._wiring.relayed_groups()
+
+    def _ends(self) -> npt.NDArray[np.int64]:
+        """(L, 6) group, place in it and port at the lower router of each link, then at the other one."""
+        rows = self.links().astype(np.int64)
+        near, port, far, far_port = rows[rows[:, 0] < rows[:, 2]].T
+        group, place = self.group_of_routers(), self.place_of_routers()
+        return np.stack([group[near], place[near], port, group[far], place[far], far_port], axis=1)
+
+    def to_wiring(self) -> Wiring:
+        """The links between groups as a list, which may be changed or written; dead ones are left out.
+
+        Example:
+            >>> palmtree = dfe.Dragonfly.preset("72")
+            >>> listed = palmtree.replace(wiring=palmtree.to_wiring())
+            >>> bool((listed.links() == palmtree.links()).all())
+            True
+        """
+        ends = self._ends()
+        ends[:, [2, 5]] -= self.radix - self.h
+        return Wiring(ends[ends[:, 0] != ends[:, 3]].tolist())
 
     def to_networkx(self, *, hosts: bool = False) -> nx.Graph[int | str]:
         """The network as an undirected graph: ``Graph``, or ``MultiGraph`` with ``trunking`` above 1.

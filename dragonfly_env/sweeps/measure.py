@@ -236,7 +236,10 @@ def row_of(run: Run, metrics: Metrics, provenance: Mapping[str, Any]) -> dict[st
         "injection": run.config.injection,
         "message_packets": run.config.arrivals.message_packets,
         "num_hosts": topology.num_hosts,
-        **{f"topology_{key}": value for key, value in topology.to_dict().items()},
+        **{
+            f"topology_{key}": str(getattr(topology, key)) if isinstance(value, dict) else value
+            for key, value in topology.to_dict().items()
+        },
         **metrics.to_dict(),
         **{f"latency_p{q}_ns": known(metrics.latency_percentile_ns(q)) for q in PERCENTILES},
         **(arrays_of(metrics) if run.arrays else {}),

@@ -17,7 +17,7 @@ import dragonfly_env as dfe
 from dragonfly_env import _core
 from tests.ready import ready
 from tests.routes import routes_of
-from tests.topologies import DAMAGED, GRIDS, PLUS, SHAPES, Shape, refuses, topology_of
+from tests.topologies import DAMAGED, GRIDS, PLUS, SHAPES, UNEVEN, Shape, refuses, topology_of
 
 ARRANGEMENTS = tuple(_core.arrangements())
 SCHEMES = ("stage", "ladder", "hop")
@@ -83,7 +83,7 @@ def test_a_single_vc_has_cycles_so_the_proof_can_fail(policy: str) -> None:
 
 @pytest.mark.product(
     policy=POLICIES,
-    shape=("72 hosts", "trunked", "half of the groups", *GRIDS, *PLUS, *DAMAGED),
+    shape=("72 hosts", "trunked", "half of the groups", *GRIDS, *PLUS, *DAMAGED, *UNEVEN),
     scheme=SCHEMES,
     avoid=(True, False),
     traffic=("uniform", "adv+1"),
@@ -131,6 +131,8 @@ def most_hops(policy: str, shape: str) -> int:
     three.
     """
     checked = policy_of(policy)
+    if shape in UNEVEN:
+        return 8
     if shape in DAMAGED:
         return 8 + 6 * (list(DAMAGED).index(shape))
     if getattr(checked, "in_group", False) or "l" in checked.env_options().get("nonminimal_kinds", ()):

@@ -26,7 +26,8 @@ class OfferedTraffic final : public RouterTracker {
         first_router_{site.first_router},
         stored_weight_{stored_weight},
         thresholds_{thresholds},
-        per_packet_{demand_of_packet(site, window_ps)},
+        global_packet_ps_{site.links[index_of(site.topology.global_class())].packet_ps},
+        window_ps_{static_cast<double>(window_ps)},
         window_{site.ticks_of(window_ps)},
         counts_(std::size_t{site.num_routers} * groups_) {
     const std::uint32_t h = topology_.h();
@@ -82,7 +83,7 @@ class OfferedTraffic final : public RouterTracker {
       case Offered::kOwnLinks:
         return own_end_[own] - own_begin(own);
       case Offered::kDemandThere:
-        return static_cast<float>(there() * per_packet_ * topology_.a());
+        return static_cast<float>(there() * demand_of_packet(own_group, column) * topology_.a());
       case Offered::kLevelThere:
         return static_cast<double>(thresholds_.level_of(there()));
       case Offered::kGroupDemandThere:
@@ -92,11 +93,11 @@ class OfferedTraffic final : public RouterTracker {
   }
 
   // The share of a packet in the capacity of the links from one group to another in a window.
-  [[nodiscard]] static double demand_of_packet(const TrackerSite& site, TimePs window_ps) noexcept {
-    const double packet_ps = site.links[index_of(site.topology.global_class())].packet_ps;
-    return packet_ps / (static_cast<double>(window_ps) * site.topology.trunking());
+  [[nodiscard]] double demand_of_packet(std::uint32_t from, std::uint32_t to) const noexcept {
+    return global_packet_ps_ / (window_ps_ * topology_.capacity_between(from, to));
   }
-  // Packets that a router's share of those links carries in a window.
+  // Packets that a router's share of the links to another group carries in a window. Thresholds are the same
+  // for all groups: those of the pairs with the most links.
   [[nodiscard]] static double share_packets(const TrackerSite& site, TimePs window_ps) noexcept {
     const double packet_ps = site.links[index_of(site.topology.global_class())].packet_ps;
     return static_cast<double>(window_ps) * site.topology.trunking() / (packet_ps * site.topology.a());
@@ -119,7 +120,7 @@ class OfferedTraffic final : public RouterTracker {
       stored += count.stored;
     }
     const double packets = static_cast<double>(injected) + stored_weight_ * static_cast<double>(stored);
-    return static_cast<float>(packets * per_packet_);
+    return static_cast<float>(packets * demand_of_packet(topology_.group_of(first_router_ + own), to));
   }
   [[nodiscard]] Count& of(std::uint32_t own, std::uint32_t group) noexcept {
     return counts_[std::size_t{own} * groups_ + group];
@@ -147,7 +148,8 @@ class OfferedTraffic final : public RouterTracker {
   std::uint32_t first_router_;
   double stored_weight_;
   TrafficThresholds thresholds_;
-  double per_packet_;  // demand
+  double global_packet_ps_;
+  double window_ps_;
   SlidingWindow window_;
   Count none_{};                           // the own group is not among the counters
   std::vector<Count> counts_;              // [router * groups + group]

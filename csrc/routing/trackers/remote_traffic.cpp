@@ -34,8 +34,7 @@ class RemoteTraffic final : public RouterTracker {
         window_{site.ticks_of(window_ps)},
         sums_(std::size_t{site.num_routers} * types_) {
     const std::uint32_t groups = topology_.num_groups();
-    const std::uint64_t trunking = topology_.trunking();
-    paths_ = static_cast<double>((groups > 2 ? groups - 2 : 1) * trunking * trunking);
+    paths_ = paths_between(topology_);
     for (std::uint32_t i = 0; i < site.num_routers; i += topology_.a()) {
       for (std::uint32_t to = 0; to < groups; ++to) count_paths(topology_.group_of(first_router_ + i), to);
     }
@@ -92,6 +91,25 @@ class RemoteTraffic final : public RouterTracker {
     std::uint64_t stored = 0;
     static constexpr bool kArchivedWhole = true;
   };
+
+  // The mean number of paths from a group to another one by a third; (g - 2) * trunking^2 if all pairs of
+  // groups have equal numbers of links.
+  static double paths_between(const Dragonfly& topology) {
+    const std::uint64_t groups = topology.num_groups();
+    std::uint64_t paths = 0;
+    for (std::uint32_t between = 0; between < groups; ++between) {
+      std::uint64_t all = 0;
+      std::uint64_t back = 0;
+      for (std::uint32_t other = 0; other < groups; ++other) {
+        const std::uint64_t links = topology.links_between(between, other).size();
+        all += links;
+        back += links * links;
+      }
+      paths += all * all - back;
+    }
+    if (paths == 0) return static_cast<double>(topology.trunking()) * topology.trunking();
+    return static_cast<double>(paths) / static_cast<double>(groups * (groups - 1));
+  }
 
   // Counts the paths from a group of this partition to another one that use links of each type.
   void count_paths(std::uint32_t from, std::uint32_t to) {

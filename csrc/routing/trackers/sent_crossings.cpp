@@ -33,8 +33,8 @@ class SentCrossings final : public TrackerOfMany<SentCrossings> {
         types_{site.topology.a()},
         by_types_{types_},
         per_crossing_{site.links[1].packet_ps / (static_cast<double>(window_ps) * types_)},
-        per_minimal_{site.links[index_of(site.topology.global_class())].packet_ps /
-                     (static_cast<double>(window_ps) * topology_.trunking())},
+        global_packet_ps_{site.links[index_of(site.topology.global_class())].packet_ps},
+        window_ps_{static_cast<double>(window_ps)},
         window_{site.ticks_of(window_ps)},
         sent_(site.num_routers / types_),
         per_sent_(sent_.size()),
@@ -97,7 +97,8 @@ class SentCrossings final : public TrackerOfMany<SentCrossings> {
         break;
       case kMinimal:
         packets = column == topology_.group_of(reader) ? 0 : counter(group, types_ + column);
-        per_packet = per_minimal_;
+        per_packet =
+            global_packet_ps_ / (window_ps_ * topology_.capacity_between(topology_.group_of(reader), column));
         break;
       default:
         packets = sent_[group];
@@ -142,7 +143,8 @@ class SentCrossings final : public TrackerOfMany<SentCrossings> {
   std::uint32_t types_;
   FastDivisor by_types_;
   double per_crossing_;  // one crossing as a share of what the links of a type in a group carry per window
-  double per_minimal_;   // one packet as a share of what the links to a group carry per window
+  double global_packet_ps_;
+  double window_ps_;
   SlidingWindow window_;
   std::vector<std::uint32_t> sent_;  // [group]: packets to all others
   std::vector<double>

@@ -40,6 +40,7 @@ _HIDDEN = {
     "Failures": frozenset({"drawn_on"}),
     "Grid": frozenset({"global_routers", "name"}),
     "LeafSpine": frozenset({"global_routers", "name"}),
+    "Wiring": frozenset({"global_ports", "most_links", "num_groups"}),
 }
 _SHOWN = {name: frozenset({"of"}) for name in ("Bounds", "Fairness", "RecordedProgram")}
 
