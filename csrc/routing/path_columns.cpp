@@ -20,48 +20,54 @@ PathColumns::Wanted PathColumns::wanted_by(TrackedPer per) noexcept {
 
 PathColumns::PathColumns(const RouteContext& context, std::span<const Candidate> candidates, Wanted wanted)
     : num_paths_{candidates.size()} {
-  for (auto& columns : at_) columns.fill(kNoColumn);
+  set_all(TrackedPer::kAcknowledged, kNoColumn);
+  const std::uint32_t first_acknowledged = context.packet().destination_router * kAcknowledgedKinds;
   for (std::size_t path = 0; path < num_paths_; ++path) {
-    if (candidates[path].kind >= 0) look_at(path, context, candidates[path], wanted);
+    const auto kind = static_cast<std::uint32_t>(candidates[path].kind);  // none: a large number
+    if (kind < kAcknowledgedKinds) set(path, TrackedPer::kAcknowledged, first_acknowledged + kind);
   }
+  if (wanted.first_hop) look_at_first_hops(context, candidates);
+  if (wanted.remote_hops) look_at_remote_hops(context, candidates);
 }
 
-void PathColumns::look_at(std::size_t path, const RouteContext& context, const Candidate& candidate,
-                          Wanted wanted) {
-  const Packet& packet = context.packet();
-  const auto kind = static_cast<std::uint32_t>(candidate.kind);
-  NonMinimalPath nonminimal;
-  if (kind > 0) nonminimal = nonminimal_of(candidate);
-  if (kind < kAcknowledgedKinds) {
-    set(path, TrackedPer::kAcknowledged, packet.destination_router * kAcknowledgedKinds + kind);
-  }
-  if (wanted.first_hop) look_at_first_hop(path, context, candidate);
-  if (wanted.remote_hops) look_at_remote_hops(path, context, nonminimal);
-}
-
-void PathColumns::look_at_first_hop(std::size_t path, const RouteContext& context,
-                                    const Candidate& candidate) {
+void PathColumns::look_at_first_hops(const RouteContext& context, std::span<const Candidate> candidates) {
+  set_all(TrackedPer::kGroupLink, kNoColumn);
+  set_all(TrackedPer::kFirstGlobalHop, kNoColumn);
   const PathFollower& paths = context.paths();
-  const auto [link, vc] =
-      candidate.kind > 0
-          ? paths.first_global_hop(context.packet(), nonminimal_of(candidate), context.router())
-          : paths.first_global_hop(context.packet(), context.router(),
-                                   static_cast<std::uint32_t>(candidate.minimal_choice));
-  if (link.port == kNoPort) return;  // it stays in the group
-  const std::uint32_t q = context.topology().global_position(link.router, link.port);
-  set(path, TrackedPer::kGroupLink, q);
-  set(path, TrackedPer::kFirstGlobalHop, q * kMostVcsOfLink + vc);
+  const Dragonfly& topology = context.topology();
+  // Positions are those of Wiring::global_position(), worked out from the first of the group.
+  const std::uint32_t first_with_links = topology.router_at(context.group(), topology.first_global_router());
+  for (std::size_t path = 0; path < num_paths_; ++path) {
+    const Candidate& candidate = candidates[path];
+    if (candidate.kind < 0) continue;
+    const auto [link, vc] =
+        candidate.kind > 0
+            ? paths.first_global_hop(context.packet(), nonminimal_of(candidate), context.router())
+            : paths.first_global_hop(context.packet(), context.router(),
+                                     static_cast<std::uint32_t>(candidate.minimal_choice));
+    if (link.port == kNoPort) continue;  // it stays in the group
+    const std::uint32_t q =
+        (link.router - first_with_links) * topology.h() + (link.port - topology.first_global_port());
+    set(path, TrackedPer::kGroupLink, q);
+    set(path, TrackedPer::kFirstGlobalHop, q * kMostVcsOfLink + vc);
+  }
 }
 
-void PathColumns::look_at_remote_hops(std::size_t path, const RouteContext& context,
-                                      const NonMinimalPath& nonminimal) noexcept {
+void PathColumns::look_at_remote_hops(const RouteContext& context, std::span<const Candidate> candidates) {
+  set_all(TrackedPer::kBetweenLinks, kNoColumn);
+  set_all(TrackedPer::kLastLinkType, kNoColumn);
   const Dragonfly& topology = context.topology();
-  const std::uint32_t to = context.packet().destination_router;
-  const RemoteHops hops =
-      remote_hops(topology, context.router(), to, context.packet().destination_group, nonminimal);
-  if (hops.last != 0) set(path, TrackedPer::kLastLinkType, hops.last);
-  const std::uint32_t between = hops.between[0] * topology.a() + hops.between[1];
-  if (between != 0) set(path, TrackedPer::kBetweenLinks, between);
+  const Packet& packet = context.packet();
+  for (std::size_t path = 0; path < num_paths_; ++path) {
+    const Candidate& candidate = candidates[path];
+    if (candidate.kind < 0) continue;
+    const RemoteHops hops =
+        remote_hops(topology, context.router(), packet.destination_router, packet.destination_group,
+                    candidate.kind > 0 ? nonminimal_of(candidate) : NonMinimalPath{});
+    if (hops.last != 0) set(path, TrackedPer::kLastLinkType, hops.last);
+    const std::uint32_t between = hops.between[0] * topology.a() + hops.between[1];
+    if (between != 0) set(path, TrackedPer::kBetweenLinks, between);
+  }
 }
 
 }  // namespace dragonfly

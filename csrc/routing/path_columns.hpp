@@ -1,6 +1,7 @@
 // The columns of trackers for candidate paths: those of all fields per path, computed once.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -25,16 +26,17 @@ class PathColumns {
   PathColumns(const RouteContext& context, std::span<const Candidate> candidates, Wanted wanted);
 
   // The columns of a field per path, or per link of the group, one for each path; kNoColumn if a path has no
-  // such thing.
+  // such thing. Precondition: wanted.
   [[nodiscard]] std::span<const std::uint32_t> of(TrackedPer per) const noexcept {
     return {at_[static_cast<std::size_t>(per)].data(), num_paths_};
   }
 
  private:
-  void look_at(std::size_t path, const RouteContext& context, const Candidate& candidate, Wanted wanted);
-  void look_at_first_hop(std::size_t path, const RouteContext& context, const Candidate& candidate);
-  void look_at_remote_hops(std::size_t path, const RouteContext& context,
-                           const NonMinimalPath& nonminimal) noexcept;
+  void look_at_first_hops(const RouteContext& context, std::span<const Candidate> candidates);
+  void look_at_remote_hops(const RouteContext& context, std::span<const Candidate> candidates);
+  void set_all(TrackedPer per, std::uint32_t column) noexcept {
+    std::fill_n(at_[static_cast<std::size_t>(per)].data(), num_paths_, column);
+  }
   void set(std::size_t path, TrackedPer per, std::uint32_t column) noexcept {
     at_[static_cast<std::size_t>(per)][path] = column;
   }

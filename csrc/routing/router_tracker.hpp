@@ -156,28 +156,17 @@ class RouterTracker {
   // Several columns of a field; 0 for kNoColumn.
   virtual void read_all(std::uint32_t field, std::uint32_t reader, std::span<const std::uint32_t> columns,
                         Tick now, float* numbers) {
-    read_each(*this, field, reader, columns, now, numbers);
+    read_each(columns, numbers, [&](std::uint32_t column) { return read(field, reader, column, now); });
   }
 
  protected:
-  // Reads the numbers one by one with Tracker::read.
-  template <class Tracker>
-  static void read_each(Tracker& tracker, std::uint32_t field, std::uint32_t reader,
-                        std::span<const std::uint32_t> columns, Tick now, float* numbers) {
+  // Reads the numbers one by one with `read_column`, for trackers that are often read for many columns: what
+  // all columns share is worked out once.
+  template <class ReadColumn>
+  static void read_each(std::span<const std::uint32_t> columns, float* numbers, ReadColumn read_column) {
     for (const std::uint32_t column : columns) {
-      *numbers++ = column == kNoColumn ? 0.0F : static_cast<float>(tracker.read(field, reader, column, now));
+      *numbers++ = column == kNoColumn ? 0.0F : static_cast<float>(read_column(column));
     }
-  }
-};
-
-// Base of trackers that are often read for many columns at once: one call for all of them. Tracker is final,
-// so its read() is called directly.
-template <class Tracker>
-class TrackerOfMany : public RouterTracker {
- public:
-  void read_all(std::uint32_t field, std::uint32_t reader, std::span<const std::uint32_t> columns, Tick now,
-                float* numbers) final {
-    read_each(static_cast<Tracker&>(*this), field, reader, columns, now, numbers);
   }
 };
 

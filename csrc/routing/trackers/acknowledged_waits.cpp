@@ -27,7 +27,7 @@ constexpr double kNewWeight = 0.125;
 //
 // Source: this project. End hosts of real networks measure the same with acknowledgements (Kumar et al.,
 // Swift, SIGCOMM 2020, section 3).
-class AcknowledgedWaits final : public TrackerOfMany<AcknowledgedWaits> {
+class AcknowledgedWaits final : public RouterTracker {
  public:
   AcknowledgedWaits(const TrackerSite& site, double memory_ns, double new_weight)
       : first_router_{site.first_router},
@@ -73,11 +73,16 @@ class AcknowledgedWaits final : public TrackerOfMany<AcknowledgedWaits> {
   // See TrackedPer::kAcknowledged.
   [[nodiscard]] double read(std::uint32_t field, std::uint32_t reader, std::uint32_t column,
                             Tick now) override {
-    const Row& row = row_of(reader, column / kAcknowledgedKinds);
-    const std::size_t kind = column % kAcknowledgedKinds;
-    if (field == kWaited) return row.waited[kind] / kSteps;
-    if (row.received[kind] == kNever) return kNeverNs;
-    return (moment_of(now) - row.received[kind]) * moment_ns_;
+    return field == kWaited ? waited(reader, column) : age_ns(reader, column, moment_of(now));
+  }
+  void read_all(std::uint32_t field, std::uint32_t reader, std::span<const std::uint32_t> columns, Tick now,
+                float* numbers) override {
+    if (field == kWaited) {
+      read_each(columns, numbers, [&](std::uint32_t column) { return waited(reader, column); });
+    } else {
+      const std::uint32_t moment = moment_of(now);
+      read_each(columns, numbers, [&](std::uint32_t column) { return age_ns(reader, column, moment); });
+    }
   }
 
  private:
@@ -108,6 +113,14 @@ class AcknowledgedWaits final : public TrackerOfMany<AcknowledgedWaits> {
   }
   [[nodiscard]] Row& row_of(std::uint32_t router, std::uint32_t destination) noexcept {
     return rows_[row_index(router, destination)];
+  }
+  [[nodiscard]] double waited(std::uint32_t reader, std::uint32_t column) noexcept {
+    return row_of(reader, column / kAcknowledgedKinds).waited[column % kAcknowledgedKinds] / kSteps;
+  }
+  [[nodiscard]] double age_ns(std::uint32_t reader, std::uint32_t column, std::uint32_t moment) noexcept {
+    const std::uint32_t received =
+        row_of(reader, column / kAcknowledgedKinds).received[column % kAcknowledgedKinds];
+    return received == kNever ? kNeverNs : (moment - received) * moment_ns_;
   }
 
   std::uint32_t first_router_;

@@ -4,10 +4,12 @@ namespace dragonfly {
 
 namespace {
 
+enum OccupancyField : std::uint32_t { kOccupancy, kVcOccupancy, kQueued };
+
 // The occupancies of all global links of the group, without delay: more than any real router could read.
 // Nothing is stored, the ports are read at each call. Source: UGAL-G of LIA (TACO 2025), section 5.2; Kim et
 // al., ISCA 2008.
-class LinkOccupancy final : public TrackerOfMany<LinkOccupancy> {
+class LinkOccupancy final : public RouterTracker {
  public:
   explicit LinkOccupancy(const TrackerSite& site)
       : topology_{site.topology}, first_router_{site.first_router} {
@@ -24,12 +26,21 @@ class LinkOccupancy final : public TrackerOfMany<LinkOccupancy> {
 
   [[nodiscard]] double read(std::uint32_t field, std::uint32_t reader, std::uint32_t column,
                             Tick /*now*/) override {
-    if (field == 0) return port_at(reader, column).occupancy;
-    const OutputPort& port = port_at(reader, column / kMostVcsOfLink);
-    if (field == 2) return port.queued;
-    const VcQueue& queue = port.queues()[column % kMostVcsOfLink];
-    const std::uint32_t in_use = all_.buffers[index_of(port.link_class)] - queue.credits;
-    return all_.credits_at_crossbar ? in_use : in_use + queue.queued;
+    const std::uint32_t group = first_of_group(reader);
+    if (field == kOccupancy) return port_at(group, column).occupancy;
+    return field == kQueued ? queued(group, column) : vc_occupancy(group, column);
+  }
+  void read_all(std::uint32_t field, std::uint32_t reader, std::span<const std::uint32_t> columns,
+                Tick /*now*/, float* numbers) override {
+    const std::uint32_t group = first_of_group(reader);
+    switch (field) {
+      case kOccupancy:
+        return read_each(columns, numbers, [&](std::uint32_t q) { return port_at(group, q).occupancy; });
+      case kVcOccupancy:
+        return read_each(columns, numbers, [&](std::uint32_t hop) { return vc_occupancy(group, hop); });
+      default:
+        return read_each(columns, numbers, [&](std::uint32_t hop) { return queued(group, hop); });
+    }
   }
 
  private:
@@ -38,11 +49,24 @@ class LinkOccupancy final : public TrackerOfMany<LinkOccupancy> {
     std::uint32_t port;
   };
 
-  // The port of the global link at position q of the reader's group.
-  [[nodiscard]] const OutputPort& port_at(std::uint32_t reader, std::uint32_t q) const noexcept {
+  // The first router of the reader's group, within the partition.
+  [[nodiscard]] std::uint32_t first_of_group(std::uint32_t reader) const noexcept {
+    return reader - topology_.local_index_of(reader) - first_router_;
+  }
+  // The port of the global link at position q of the group with that first router.
+  [[nodiscard]] const OutputPort& port_at(std::uint32_t group, std::uint32_t q) const noexcept {
     const Place place = places_[q];
-    return all_.ports->port(reader - topology_.local_index_of(reader) - first_router_ + place.router,
-                            place.port);
+    return all_.ports->port(group + place.router, place.port);
+  }
+  // `hop`: a column of TrackedPer::kFirstGlobalHop.
+  [[nodiscard]] std::uint32_t queued(std::uint32_t group, std::uint32_t hop) const noexcept {
+    return port_at(group, hop / kMostVcsOfLink).queued;
+  }
+  [[nodiscard]] std::uint32_t vc_occupancy(std::uint32_t group, std::uint32_t hop) const noexcept {
+    const OutputPort& port = port_at(group, hop / kMostVcsOfLink);
+    const VcQueue& queue = port.queues()[hop % kMostVcsOfLink];
+    const std::uint32_t in_use = all_.buffers[index_of(port.link_class)] - queue.credits;
+    return all_.credits_at_crossbar ? in_use : in_use + queue.queued;
   }
 
   const Dragonfly& topology_;

@@ -24,7 +24,7 @@ enum CrossingField : std::uint32_t { kBetween, kLast, kMinimal, kAll };
 // Ideal: all routers of the group read the counts at once, as with occupancies of links in `ugal-ideal`.
 // Source: this project, after LIA (TACO 2025), sections 3.2.2 and 4.3.2, whose counters are of one router and
 // of the paths that packets might take, not of those that they took.
-class SentCrossings final : public TrackerOfMany<SentCrossings> {
+class SentCrossings final : public RouterTracker {
  public:
   SentCrossings(const TrackerSite& site, TimePs window_ps)
       : topology_{site.topology},
@@ -87,11 +87,9 @@ class SentCrossings final : public TrackerOfMany<SentCrossings> {
     std::uint32_t packets = 0;
     double per_packet = per_crossing_;
     switch (field) {
-      case kBetween: {
-        const std::uint32_t first = by_types_.divide(column);
-        packets = std::max(counter(group, first), counter(group, column - first * types_));
+      case kBetween:
+        packets = most_crossings(&counter(group, 0), column);
         break;
-      }
       case kLast:
         packets = counter(group, column);
         break;
@@ -107,8 +105,30 @@ class SentCrossings final : public TrackerOfMany<SentCrossings> {
     }
     return static_cast<float>(packets * per_packet);
   }
+  void read_all(std::uint32_t field, std::uint32_t reader, std::span<const std::uint32_t> columns, Tick now,
+                float* numbers) override {
+    move_to(now);
+    const std::uint32_t* const crossings = &counter(topology_.group_of(reader) - first_group_, 0);
+    switch (field) {
+      case kBetween:
+        return read_each(columns, numbers, [&](std::uint32_t column) {
+          return most_crossings(crossings, column) * per_crossing_;
+        });
+      case kLast:
+        return read_each(columns, numbers,
+                         [&](std::uint32_t column) { return crossings[column] * per_crossing_; });
+      default:
+        return RouterTracker::read_all(field, reader, columns, now, numbers);
+    }
+  }
 
  private:
+  // The larger number of crossings of the two types of a column of TrackedPer::kBetweenLinks.
+  [[nodiscard]] std::uint32_t most_crossings(const std::uint32_t* crossings,
+                                             std::uint32_t column) const noexcept {
+    const std::uint32_t first = by_types_.divide(column);
+    return std::max(crossings[first], crossings[column - first * types_]);
+  }
   // Ports that lead to other groups.
   [[nodiscard]] std::uint32_t global_links(std::uint32_t group) const {
     std::uint32_t links = 0;
