@@ -13,16 +13,32 @@ namespace dragonfly {
 namespace {
 
 // Hops of a minimal path from here to the destination router.
-std::int8_t minimal_path_hops(const RouteContext& context, const MinimalPath& path) noexcept {
+std::uint32_t minimal_path_hops(const RouteContext& context, const MinimalPath& path) noexcept {
   const Dragonfly& topology = context.topology();
   const Packet& packet = context.packet();
   std::uint32_t gateway = path.gateway;
   if (gateway == kNil && PathFollower::has_gateway(packet, context.group()))
     gateway = packet.intermediate_router;
-  return static_cast<std::int8_t>(
-      gateway == kNil ? topology.minimal_hops(context.router(), packet.destination_router)
-                      : topology.hops_by_gateway(context.router(), context.group(), gateway,
-                                                 packet.destination_router, packet.destination_group));
+  return gateway == kNil ? topology.minimal_hops(context.router(), packet.destination_router)
+                         : topology.hops_by_gateway(context.router(), context.group(), gateway,
+                                                    packet.destination_router, packet.destination_group);
+}
+
+// The first hop of a non-minimal path from a router of `group`, and the hops of the path.
+struct PathBegin {
+  Hop hop{};
+  std::uint32_t hops = 0;
+};
+PathBegin begin_of(const PathFollower& paths, const Packet& packet, const NonMinimalPath& nonminimal,
+                   std::uint32_t router, std::uint32_t group) noexcept {
+  const Dragonfly& topology = paths.topology();
+  if (topology.has_single_paths() && nonminimal.group != group) {
+    const bool with_router = visits_router(nonminimal.kind);
+    return {paths.only_hop_out(packet, router, nonminimal.group, Stage::kSource, false, with_router),
+            only_nonminimal_hops(topology, packet, nonminimal, router, group)};
+  }
+  const Hop hop = paths.nonminimal_hop(packet, nonminimal, router, group);
+  return {hop, nonminimal_hops(topology, packet, nonminimal, router, hop.port)};
 }
 
 // Fills in the fields before the first hops; `vc_occupancy` holds their VCs so far. All ports are read at the
@@ -99,27 +115,32 @@ std::uint32_t path_choices(const ObservationPlan& plan, const RouteContext& cont
   const std::uint32_t target = packet.destination_router;
   std::uint32_t at = 0;
   std::uint32_t legal = 0;
-  const auto put = [&](const Candidate& candidate) {
-    candidates[at] = candidate;
-    mask[at] = candidate.kind >= 0 ? 1 : 0;
-    legal += mask[at++];
+  // In place: a copy of fields that were just written piece by piece stalls the processor.
+  const auto put = [&](std::int8_t kind, const Hop& hop, std::uint32_t hops) -> Candidate& {
+    Candidate& path = candidates[at];
+    path.kind = kind;
+    path.hops = static_cast<std::int8_t>(hops);
+    path.port = static_cast<std::int16_t>(hop.port);
+    path.vc_occupancy = static_cast<std::int32_t>(hop.vc);
+    path.intermediate_group = -1;
+    path.intermediate_router = -1;
+    path.minimal_choice = 0;
+    mask[at++] = 1;
+    ++legal;
+    return path;
   };
-  const auto describe = [](std::int8_t kind, const Hop& hop, std::int8_t hops) {
-    return Candidate{.kind = kind,
-                     .hops = hops,
-                     .port = static_cast<std::int16_t>(hop.port),
-                     .vc_occupancy = static_cast<std::int32_t>(hop.vc)};
+  const auto put_none = [&] {
+    candidates[at] = {};
+    mask[at++] = 0;
   };
 
   if (forced) {
     const NonMinimalPath left{.kind = packet.nonminimal_kind,
                               .router = packet.intermediate_router,
                               .group = packet.intermediate_group};
-    put(describe(
-        0, planned.hop,
-        planned.to_intermediate
-            ? static_cast<std::int8_t>(nonminimal_hops(topology, packet, left, router, planned.hop.port))
-            : static_cast<std::int8_t>(hops_through(topology, router, planned.hop.port, target))));
+    put(0, planned.hop,
+        planned.to_intermediate ? nonminimal_hops(topology, packet, left, router, planned.hop.port)
+                                : hops_through(topology, router, planned.hop.port, target));
   } else if (shown.first == 0) {
     const Stage stage = plan.paths.source_stage(packet);
     RandomStream choices = context.minimal_choice_stream();
@@ -130,14 +151,12 @@ std::uint32_t path_choices(const ObservationPlan& plan, const RouteContext& cont
           spec.minimal_candidates == 1 ? plan.paths.choice_of(packet) : choices.below(possible);
       const MinimalPath path =
           draws_gateway ? path_by_gateway(context, stage, choice) : shortest_path(context, stage, choice);
-      Candidate candidate = describe(0, path.hop, minimal_path_hops(context, path));
+      Candidate& candidate = put(0, path.hop, minimal_path_hops(context, path));
       candidate.minimal_choice = static_cast<std::int32_t>(path.choice);
-      candidate.intermediate_router = path.gateway == kNil ? -1 : static_cast<std::int32_t>(path.gateway);
-      put(candidate);
+      if (path.gateway != kNil) candidate.intermediate_router = static_cast<std::int32_t>(path.gateway);
     }
   }
-  while (at < spec.minimal_candidates) put({});
-  const std::uint32_t places = spec.most_shown_nonminimal();
+  while (shown.first == 0 && at < spec.minimal_candidates) put_none();
   FixedList<RandomStream, kMostNonMinimalKinds> streams;  // [kind that may be taken], begun together
   if (!forced) {
     for (const NonMinimalKind kind : spec.nonminimal_kinds) {
@@ -149,7 +168,7 @@ std::uint32_t path_choices(const ObservationPlan& plan, const RouteContext& cont
   }
   std::size_t next_stream = 0;
   for (const NonMinimalKind kind : spec.nonminimal_kinds) {
-    const std::uint32_t next_kind = at + places;
+    const std::uint32_t next_kind = at + shown.of_a_kind();
     if (!forced && may_take(kind, packet, context.group(), own_group_of(spec.scope))) {
       RandomStream& draws = streams.all()[next_stream++];
       for (std::uint32_t i = 0; i < shown.end; ++i) {
@@ -157,20 +176,18 @@ std::uint32_t path_choices(const ObservationPlan& plan, const RouteContext& cont
             draw_nonminimal(context, draws, kind, spec.avoid_destination_group, own_group_of(spec.scope));
         if (i < shown.first) continue;
         if (!nonminimal.exists()) {
-          put({});
+          put_none();
           continue;
         }
-        const Hop hop = plan.paths.nonminimal_hop(packet, nonminimal, router, context.group());
-        const auto hops =
-            static_cast<std::int8_t>(nonminimal_hops(topology, packet, nonminimal, router, hop.port));
-        Candidate candidate = describe(static_cast<std::int8_t>(1 + static_cast<int>(kind)), hop, hops);
+        const auto [hop, hops] = begin_of(plan.paths, packet, nonminimal, router, context.group());
+        Candidate& candidate = put(static_cast<std::int8_t>(1 + static_cast<int>(kind)), hop, hops);
         candidate.intermediate_group = nonminimal.group;
-        candidate.intermediate_router =
-            visits_router(kind) ? static_cast<std::int32_t>(nonminimal.router) : -1;
-        put(candidate);
+        if (visits_router(kind)) {
+          candidate.intermediate_router = static_cast<std::int32_t>(nonminimal.router);
+        }
       }
     }
-    while (at < next_kind) put({});
+    while (at < next_kind) put_none();
   }
   look_at_ports(context, std::span{candidates, at});
   return legal;

@@ -55,15 +55,8 @@ struct PlannedHop {
 std::uint32_t port_choices(const ObservationPlan& plan, const RouteContext& context, bool forced,
                            Port planned, std::uint8_t* mask) noexcept;
 
-// The paths that are shown: of each kind of non-minimal path those from `first` on, up to `end`, in places
-// from the first one of the kind on, and the shortest paths if `first` is 0.
-struct ShownPaths {
-  std::uint32_t first = 0;
-  std::uint32_t end = 0;
-};
-
-// Paths: fills num_candidates rows and flags; a path that does not exist, or is not shown, is not legal.
-// While `forced` the only legal action is to go on along `planned`.
+// Paths: fills a row and a flag for each path that is shown, in the order of the kinds; a path that does not
+// exist is not legal. While `forced` the only legal action is to go on along `planned`.
 std::uint32_t path_choices(const ObservationPlan& plan, const RouteContext& context, bool forced,
                            const PlannedHop& planned, ShownPaths shown, std::uint8_t* mask,
                            Candidate* candidates);

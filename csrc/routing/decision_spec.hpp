@@ -120,6 +120,14 @@ inline constexpr std::uint32_t kMostCandidates = 16;
 inline constexpr std::uint32_t kMostNonMinimalKinds = 5;
 inline constexpr std::uint32_t kMostPaths = kMostCandidates * (1 + kMostNonMinimalKinds);
 
+// The paths that are shown: of each kind of non-minimal path those from `first` on, up to `end`, and before
+// them the shortest paths if `first` is 0.
+struct ShownPaths {
+  std::uint32_t first = 0;
+  std::uint32_t end = 0;
+  [[nodiscard]] std::uint32_t of_a_kind() const noexcept { return end - first; }
+};
+
 // The routers that decide, and the contents of rows. Policies that read RouteContext alone need no rows;
 // policies that choose among legal actions by their observations do (RoutingPolicy::sees).
 struct DecisionSpec {
@@ -131,8 +139,7 @@ struct DecisionSpec {
       nonminimal_kinds{};  // paths: kinds of the non-minimal candidates, in this order
   std::uint32_t minimal_candidates = 1;
   std::uint32_t nonminimal_candidates = 1;  // paths of each kind
-  // Rows show the first non-minimal path of each kind alone; the second stage shows the others
-  // (path_choices), in the same places.
+  // Rows show the first non-minimal path of each kind alone; the second stage shows the others alone.
   bool second_stage = false;
   bool any_gateway = false;  // minimal paths out of the source group: not by the nearest alone
   bool avoid_destination_group = true;
@@ -142,16 +149,18 @@ struct DecisionSpec {
   std::map<std::string, Parameters> trackers{};  // parameters of the trackers behind `tracked`, by name;
                                                  // absent: the policy's, or the defaults
 
-  // Number of paths of each kind that a row shows and has room for.
+  // Number of paths of each kind that a row shows.
   [[nodiscard]] std::uint32_t shown_nonminimal() const noexcept {
     return second_stage ? 1 : nonminimal_candidates;
   }
-  [[nodiscard]] std::uint32_t most_shown_nonminimal() const noexcept {
-    return second_stage ? std::max(1U, nonminimal_candidates - 1) : nonminimal_candidates;
-  }
   [[nodiscard]] std::uint32_t num_candidates() const noexcept {
     if (action == ActionMode::kPort) return 0;
-    return minimal_candidates + most_shown_nonminimal() * static_cast<std::uint32_t>(nonminimal_kinds.size());
+    return minimal_candidates + shown_nonminimal() * static_cast<std::uint32_t>(nonminimal_kinds.size());
+  }
+  // The paths that the second stage shows. Precondition: second_stage.
+  [[nodiscard]] ShownPaths further_paths() const noexcept { return {1, nonminimal_candidates}; }
+  [[nodiscard]] std::uint32_t num_further_candidates() const noexcept {
+    return further_paths().of_a_kind() * static_cast<std::uint32_t>(nonminimal_kinds.size());
   }
 
   // The paths that choices can lead to where groups are full meshes; the VC ladder is built from it.

@@ -41,13 +41,24 @@ class Mlp final : public RoutingPolicy {
 
   void prepare_rows(const ObservationPlan& plan) override {
     scorer_.emplace(*network_, plan.layout, plan.num_actions);
+    if (spec_.second_stage) {
+      further_scorer_.emplace(*network_, *plan.further_layout, spec_.num_further_candidates());
+      shared_columns_.clear();
+      for (const FeatureBlock& block : plan.further_layout->blocks()) {
+        if (block.per == name_of(FeaturePer::kCandidate)) continue;
+        const FeatureBlock& shown = *plan.layout.find(block.name);
+        shared_columns_.push_back({.from = shown.offset, .to = block.offset, .width = block.width});
+      }
+    }
     plan_ = &plan;
   }
 
   void decide(std::span<const DecisionContext> decisions, std::span<RouteChoice> choices) const override {
     std::vector<float>& scratch = decisions.front().view().scratch;
-    const std::size_t further = spec_.second_stage ? plan_->layout.num_features() : 0U;
-    const std::size_t needed = scorer_->scratch_floats() + further;
+    std::size_t needed = scorer_->scratch_floats();
+    if (spec_.second_stage) {
+      needed = std::max(needed, further_scorer_->scratch_floats() + plan_->further_layout->num_features());
+    }
     if (scratch.size() < needed) scratch.resize(needed);
     for (std::size_t first = 0; first < decisions.size();) {
       first += decide_some(decisions.subspan(first), choices.subspan(first), scratch.data());
@@ -89,29 +100,27 @@ class Mlp final : public RoutingPolicy {
   void second_stage(const DecisionContext& decision, const Found& found, float* scratch,
                     RouteChoice& choice) const {
     FixedList<Candidate, kMostPaths> room;  // an array would initialize all places at each call
-    while (room.size() < plan_->num_candidates) room.add();
+    while (room.size() < spec_.num_further_candidates()) room.add();
     Candidate* const candidates = room.all().data();
     std::array<std::uint8_t, kMostPaths> mask;
-    const ShownPaths further{spec_.shown_nonminimal(), spec_.nonminimal_candidates};
-    if (path_choices(*plan_, decision, false, {}, further, mask.data(), candidates) == 0) return;
-    float* const row = scratch + scorer_->scratch_floats();
-    std::copy_n(decision.row(), plan_->layout.num_features(), row);
-    plan_->layout.fill_paths(row, decision, candidates);
-    scorer_->score_some(
+    if (path_choices(*plan_, decision, false, {}, spec_.further_paths(), mask.data(), candidates) == 0)
+      return;
+    float* const row = scratch + further_scorer_->scratch_floats();
+    for (const SharedColumns& columns : shared_columns_) {
+      std::copy_n(decision.row() + columns.from, columns.width, row + columns.to);
+    }
+    plan_->further_layout->fill_paths(row, decision, candidates);
+    further_scorer_->score_some(
         1, scratch, [&](std::size_t) { return neural::DecisionRow{row, mask.data()}; },
         [&](std::size_t, const float* scores) {
-          const std::uint32_t action = chosen(decision, mask.data(), scores);
-          const float score = scores[action];
-          if (score < found.score || (score == found.score && kind_of(action) >= kind_of(found.action))) {
-            return;
-          }
-          choice = choice_of_action(candidates, action);
+          const std::uint32_t further =
+              neural::best_legal(scores, mask.data(), spec_.num_further_candidates());
+          const float score = scores[further];
+          const std::uint32_t kind_of_found = found.action - spec_.minimal_candidates;
+          const std::uint32_t kind = further / spec_.further_paths().of_a_kind();
+          if (score < found.score || (score == found.score && kind >= kind_of_found)) return;
+          choice = choice_of_action(candidates, further);
         });
-  }
-
-  // The place among the kinds of non-minimal paths.
-  [[nodiscard]] std::uint32_t kind_of(std::uint32_t action) const noexcept {
-    return (action - spec_.minimal_candidates) / spec_.most_shown_nonminimal();
   }
 
   [[nodiscard]] std::uint32_t chosen(const DecisionContext& decision, const std::uint8_t* mask,
@@ -138,6 +147,14 @@ class Mlp final : public RoutingPolicy {
   std::vector<TrackerRequest> trackers_;
   const ObservationPlan* plan_ = nullptr;
   std::optional<neural::RowScorer> scorer_;
+  std::optional<neural::RowScorer> further_scorer_;  // rows of the second stage, if there is one
+  // Columns that do not depend on the paths, in rows of the first and of the second stage.
+  struct SharedColumns {
+    std::uint32_t from;
+    std::uint32_t to;
+    std::uint32_t width;
+  };
+  std::vector<SharedColumns> shared_columns_;
 };
 
 std::unique_ptr<RoutingPolicy> make_mlp(const PolicyInfo& info, const Parameters& given,

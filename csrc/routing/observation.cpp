@@ -35,12 +35,12 @@ std::uint32_t columns_of(TrackedPer per, const Dragonfly& topology) {
 }  // namespace
 
 ObservationLayout::ObservationLayout(const Dragonfly& topology, const DecisionSpec& spec,
-                                     const BufferSizes& buffers, double quantum_ns,
-                                     const std::vector<TrackerRequest>& trackers)
+                                     std::uint32_t num_candidates, const BufferSizes& buffers,
+                                     double quantum_ns, const std::vector<TrackerRequest>& trackers)
     : first_port_{topology.first_local_port()},
       num_ports_{topology.num_network_ports()},
       radix_{topology.radix()},
-      num_candidates_{spec.num_candidates()},
+      num_candidates_{num_candidates},
       quantum_ns_{static_cast<float>(quantum_ns)},
       times_{buffers.times} {
   const FeatureSizes sizes = sizes_of(spec.occupancy_unit, buffers, topology);
@@ -218,10 +218,15 @@ void ObservationLayout::scale(float* shown, const TrackedBlock& block, std::size
 void ObservationLayout::fill_tracked(float* row, const RouteContext& context) const {
   std::array<std::uint32_t, kColumnsAtOnce> columns;
   for (const TrackedBlock& block : tracked_) {
+    if (block.width == 1) {
+      const std::uint32_t column =
+          block.per == TrackedPer::kDestination ? context.packet().destination_group : 0U;
+      row[block.offset] = block.scaled(context.tracked_of(block.tracker, block.field, column));
+      continue;
+    }
     for (std::uint32_t first = 0; first < block.width; first += kColumnsAtOnce) {
       const std::uint32_t count = std::min(kColumnsAtOnce, block.width - first);
       for (std::uint32_t i = 0; i < count; ++i) columns[i] = first + i;
-      if (block.per == TrackedPer::kDestination) columns[0] = context.packet().destination_group;
       float* const shown = row + block.offset + first;
       context.tracked_of_all(block.tracker, block.field, {columns.data(), count}, shown);
       scale(shown, block, count);

@@ -43,8 +43,9 @@ struct FeatureBlock {
 
 class ObservationLayout {
  public:
-  ObservationLayout(const Dragonfly& topology, const DecisionSpec& spec, const BufferSizes& buffers,
-                    double quantum_ns, const std::vector<TrackerRequest>& trackers);
+  ObservationLayout(const Dragonfly& topology, const DecisionSpec& spec, std::uint32_t num_candidates,
+                    const BufferSizes& buffers, double quantum_ns,
+                    const std::vector<TrackerRequest>& trackers);
 
   [[nodiscard]] std::uint32_t num_features() const noexcept { return num_features_; }
   [[nodiscard]] std::uint32_t num_ports() const noexcept { return num_ports_; }
@@ -91,6 +92,9 @@ class ObservationLayout {
     TrackedPer per = TrackedPer::kRouter;
     float scale = 1;
     float half = 0;
+    [[nodiscard]] float scaled(float number) const noexcept {
+      return half > 0 ? detail::squash(number, half) : number * scale;
+    }
   };
 
   // Columns that show occupancies in time.

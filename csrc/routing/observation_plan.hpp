@@ -21,11 +21,13 @@ struct ObservationPlan {
       : spec{spec_in},
         paths{paths_in},
         quantum_ps{quantum},
-        layout{paths_in.topology(), spec, buffers, static_cast<double>(quantum) / kPsPerNs, trackers},
+        layout{layout_of(spec.num_candidates(), buffers, trackers)},
         first_port{paths_in.topology().first_local_port()},
         num_ports{paths_in.topology().num_network_ports()},
         num_candidates{spec.num_candidates()},
         num_actions{spec.action == ActionMode::kPort ? num_ports : num_candidates} {
+    if (spec.second_stage)
+      further_layout.emplace(layout_of(spec.num_further_candidates(), buffers, trackers));
     if (!by_port()) return;
     const Dragonfly& topology = paths.topology();
     if (PortMasks::work_on(topology)) {
@@ -52,14 +54,22 @@ struct ObservationPlan {
   const PathFollower& paths;
   TimePs quantum_ps;
   ObservationLayout layout;
-  std::uint32_t first_port;  // the port of action 0
-  std::uint32_t num_ports;   // ports between routers
+  std::optional<ObservationLayout> further_layout{};  // rows of the second stage, if there is one
+  std::uint32_t first_port;                           // the port of action 0
+  std::uint32_t num_ports;                            // ports between routers
   std::uint32_t num_candidates;
   std::uint32_t num_actions;
   // For ports: legal ports by case, if the topology has few cases; or else tables, router by router.
   std::optional<PortMasks> masks{};
   std::vector<std::uint8_t> connected{};       // [router * num_ports + i]: whether a link is there
   std::vector<std::uint32_t> num_connected{};  // [router]
+
+ private:
+  [[nodiscard]] ObservationLayout layout_of(std::uint32_t paths_shown, const BufferSizes& buffers,
+                                            const std::vector<TrackerRequest>& trackers) const {
+    return {paths.topology(), spec, paths_shown, buffers, static_cast<double>(quantum_ps) / kPsPerNs,
+            trackers};
+  }
 };
 
 }  // namespace dragonfly

@@ -34,4 +34,24 @@ namespace dragonfly {
   return hops + topology.minimal_hops(entry, packet.destination_router);
 }
 
+// Hops of a non-minimal path by another group, from `router` of `group`, where the topology
+// has_single_paths(): one link joins two groups, and one hop two routers of a group.
+[[nodiscard]] inline std::uint32_t only_nonminimal_hops(const Dragonfly& topology, const Packet& packet,
+                                                        const NonMinimalPath& nonminimal,
+                                                        std::uint32_t router, std::uint32_t group) noexcept {
+  const auto near_end = [&](std::uint32_t from, std::uint32_t to) {
+    return topology.links_between(from, to).front().router;
+  };
+  std::uint32_t hops = 1U + (near_end(group, nonminimal.group) != router ? 1U : 0U);
+  std::uint32_t at = near_end(nonminimal.group, group);
+  if (visits_router(nonminimal.kind)) {
+    hops += at != nonminimal.router ? 1U : 0U;
+    at = nonminimal.router;
+  }
+  const std::uint32_t to = packet.destination_group;
+  if (to == nonminimal.group) return hops + (at != packet.destination_router ? 1U : 0U);
+  return hops + 1U + (near_end(nonminimal.group, to) != at ? 1U : 0U) +
+         (near_end(to, nonminimal.group) != packet.destination_router ? 1U : 0U);
+}
+
 }  // namespace dragonfly

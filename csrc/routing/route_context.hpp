@@ -73,7 +73,11 @@ class RouteContext {
   [[nodiscard]] double tracked(std::uint32_t tracker, std::uint32_t field, std::uint32_t column) const {
     return view_->tracked.of_policy(tracker).read(field, router_, column, view_->tracked.now);
   }
-  // Several columns of a tracker, by its position among all that run.
+  // A column, or several, of a tracker, by its position among all that run.
+  [[nodiscard]] float tracked_of(std::uint32_t tracker, std::uint32_t field, std::uint32_t column) const {
+    return static_cast<float>(
+        view_->tracked.trackers[tracker]->read(field, router_, column, view_->tracked.now));
+  }
   void tracked_of_all(std::uint32_t tracker, std::uint32_t field, std::span<const std::uint32_t> columns,
                       float* numbers) const {
     view_->tracked.trackers[tracker]->read_all(field, router_, columns, view_->tracked.now, numbers);

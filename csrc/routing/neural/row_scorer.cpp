@@ -39,10 +39,12 @@ std::size_t RowScorer::first_layer(const DecisionRow& row, std::size_t before,
 std::size_t RowScorer::inputs_of_actions(const DecisionRow& row, float* in) const noexcept {
   const auto legal = static_cast<std::size_t>(std::count(row.mask, row.mask + num_actions_, 1));
   for (std::size_t c = of_decision_; c < columns_.size(); ++c) {
-    const float* const shown = row.features + columns_[c].at;
+    const float* __restrict const shown = row.features + columns_[c].at;
     const float factor = columns_[c].factor;
     if (legal == num_actions_) {
-      for (std::uint32_t k = 0; k < num_actions_; ++k) *in++ = shown[k] * factor;
+      float* __restrict const to = in;
+      for (std::uint32_t k = 0; k < num_actions_; ++k) to[k] = shown[k] * factor;
+      in += num_actions_;
       continue;
     }
     for (std::uint32_t k = 0; k < num_actions_; ++k) {  // the next legal action overwrites an illegal one
