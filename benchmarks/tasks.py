@@ -13,7 +13,7 @@ import csv
 import math
 import runpy
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from statistics import fmean
@@ -78,24 +78,29 @@ def bound(task: Task, scenario: str, seed: int) -> float:
     return float(packets) if math.isfinite(packets) else math.nan
 
 
-def write_references(workers: int) -> None:
-    """Measure the references of all tasks, and write the table that comes with the package."""
-    pairs = [(name, scenario) for name in dfe.tasks() for scenario in dfe.task(name).test]
+def write_references(tasks: Sequence[str], workers: int) -> None:
+    """Measure the references of tasks, and write the table that comes with the package; other tasks keep their rows."""
+    pairs = [(name, scenario) for name in tasks for scenario in dfe.task(name).test]
+    with REFERENCES_FILE.open(encoding="utf-8", newline="") as file:
+        kept = [row for row in csv.reader(file) if row[0] in dfe.tasks() and row[0] not in tasks]
     parallel = joblib.Parallel(n_jobs=workers, return_as="generator")
     with REFERENCES_FILE.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(_COLUMNS)
+        writer.writerows(kept)
         for rows in parallel(joblib.delayed(reference_rows)(*pair) for pair in pairs):
             writer.writerows(rows)
             print(*(f"{row[0]}, {row[1]}: {row[2]}: {row[3]}" for row in rows), sep="\n", flush=True)
 
 
-def write_random(workers: int) -> None:
-    """Measure random actions in all tasks, and write their scores: mean, and those with the worst and best seed. The
-    larger networks have one seed: the actions are drawn in Python.
+def write_random(names: Sequence[str], workers: int) -> None:
+    """Measure random actions in tasks, and write their scores: mean, and those with the worst and best seed; other
+    tasks keep their rows. The larger networks have one seed: the actions are drawn in Python.
     """
     parallel = joblib.Parallel(n_jobs=workers)
-    tasks = map(dfe.task, dfe.tasks())
+    with RANDOM_FILE.open(encoding="utf-8", newline="") as file:
+        kept = [row for row in csv.reader(file) if row[0] in dfe.tasks() and row[0] not in names]
+    tasks = map(dfe.task, names)
     results = parallel(
         joblib.delayed(task.evaluate)(
             RANDOM, seeds=task.seeds if task.name.endswith("-72") else task.seeds[:1]
@@ -105,6 +110,7 @@ def write_random(workers: int) -> None:
     with RANDOM_FILE.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(("task", "score", "low", "high"))
+        writer.writerows(kept)
         writer.writerows(
             (result.task, *(f"{x:.4g}" for x in (result.score, result.low, result.high)))
             for result in results
@@ -230,13 +236,13 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("results/tasks"), help="folder of the runs")
     parser.add_argument("--workers", type=int, default=1, help="processes")
     parser.add_argument("--merge", action="store_true", help="only add the runs in --out to the table")
-    parser.add_argument("--references", action="store_true", help="only measure the references of all tasks")
-    parser.add_argument("--random", action="store_true", help="only measure random actions in all tasks")
+    parser.add_argument("--references", action="store_true", help="only measure the references of the tasks")
+    parser.add_argument("--random", action="store_true", help="only measure random actions in the tasks")
     given = parser.parse_args()
     if given.references:
-        write_references(given.workers)
+        write_references(given.task or dfe.tasks(), given.workers)
     elif given.random:
-        write_random(given.workers)
+        write_random(given.task or dfe.tasks(), given.workers)
     elif given.merge:
         merge(given.out)
     else:

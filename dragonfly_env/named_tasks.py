@@ -464,12 +464,14 @@ _SIZE_FREE = {
 }
 
 
-def _scenario(hosts: int, traffic: Any, load: float, **fields: Any) -> SimulationConfig:
-    return SimulationConfig(topology=str(hosts), traffic=traffic, load=load, **fields)  # type: ignore[arg-type]
+def _scenario(topology: int | str, traffic: Any, load: float, **fields: Any) -> SimulationConfig:
+    return SimulationConfig(topology=str(topology), traffic=traffic, load=load, **fields)  # type: ignore[arg-type]
 
 
-def _scenarios(hosts: int, *offered: tuple[str, float], suffix: str = "") -> dict[str, SimulationConfig]:
-    return {f"{traffic} {load:g}{suffix}": _scenario(hosts, traffic, load) for traffic, load in offered}
+def _scenarios(
+    topology: int | str, *offered: tuple[str, float], suffix: str = ""
+) -> dict[str, SimulationConfig]:
+    return {f"{traffic} {load:g}{suffix}": _scenario(topology, traffic, load) for traffic, load in offered}
 
 
 def _options(**changes: Any) -> dict[str, Any]:
@@ -602,6 +604,20 @@ def _zero_shot(name: str) -> Task:
     )
 
 
+def _dragonfly_plus(name: str) -> Task:
+    """The training is that of ``ZeroShot-1056``; groups of leaves and spines are in the evaluation alone."""
+    kinds = (("uniform", 0.6), ("adv+1", 0.35), ("adv+4", 0.3), ("permutation", 0.4))
+    return Task(
+        name=name,
+        teaches="rules that hold in a Dragonfly+, whose groups of leaves and spines no training had",
+        train=_scenarios(342, *_MIXED[:3], ("adv+3", 0.3)),
+        test=_scenarios("dfp-272", *kinds),
+        options=_options(latency_credit_ns=1500.0, duration_ns=20_000.0, **_SIZE_FREE),
+        warmup_ns=30_000.0,
+        measure_ns=50_000.0,
+    )
+
+
 def _ports_1056(name: str) -> Task:
     scenarios = _scenarios(1056, ("adv+4", 0.3))
     return Task(
@@ -625,7 +641,7 @@ _TASKS: dict[str, Callable[[str], Task]] = dict(
         TASKS,
         (
             *(_adversarial, _ports, _mixed, _shifting, _overload, _jobs),
-            *(_mixed_342, _traffic, _sizes, _zero_shot, _ports_1056),
+            *(_mixed_342, _traffic, _sizes, _zero_shot, _dragonfly_plus, _ports_1056),
         ),
         strict=True,
     )

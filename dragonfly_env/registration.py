@@ -32,6 +32,7 @@ TASKS = (
     "Traffic-342",
     "Sizes-2550",
     "ZeroShot-1056",
+    "DragonflyPlus-272",
     "Ports-1056",
 )
 """The named tasks, the easiest first; `dragonfly_env.named_tasks` makes them."""
