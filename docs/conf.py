@@ -34,7 +34,8 @@ root_doc = "index"
 myst_enable_extensions = ["attrs_block", "colon_fence", "deflist"]
 myst_heading_anchors = 3
 myst_links_external_new_tab = False
-suppress_warnings = ["myst.strikethrough"]
+# "ref.python": a word in a text about values that several classes have as an attribute.
+suppress_warnings = ["myst.strikethrough", "ref.python"]
 
 html_theme = "furo"
 html_title = f"dragonfly-env {release}"
@@ -88,13 +89,14 @@ nitpicky = True
 nitpick_ignore_regex = [
     ("py:.*", r"(?!dragonfly_env\b).*\..*"),
     ("py:class", r"\w+"),
+    ("py:class", r".*[^\w.].*"),  # words about the values of a setting
     (
         "py:class",
         r"dragonfly_env\.(config\.(rows\.(Record|Made)|groups\.NamedShape)|jobs\.program\.Made|traffic\.base\.NamedTraffic)",
     ),
     ("py:class", r"dragonfly_env\.agents\.network_agent\.TrainedLayout"),
     ("py:class", r"dragonfly_env\.training\.agents\.AgentSource"),
-    ("py:class", r"dragonfly_env\._core\.Graph"),
+    ("py:class", r"dragonfly_env\.(_core\.Graph|jobs\.models\.Model)"),
     ("py:class", r"dragonfly_env\.(envs\.rounds\.Infos?|colors\.SeriesStyle)"),
     (
         "py:class",

@@ -41,10 +41,10 @@ class Grid(Record):
     rows: int = integer(6, 1, _MOST_ROUTERS, unit="routers", doc="Routers of a column.")
     columns: int = integer(16, 1, _MOST_ROUTERS, unit="routers", doc="Routers of a row.")
     row_links: int = integer(
-        1, 1, _MOST_LINKS, unit="links", doc="Parallel links between two routers of a row."
+        1, 1, _MOST_LINKS, unit="parallel links", doc="Parallel links between two routers of a row."
     )
     column_links: int = integer(
-        3, 1, _MOST_LINKS, unit="links", doc="Parallel links between two routers of a column."
+        3, 1, _MOST_LINKS, unit="parallel links", doc="Parallel links between two routers of a column."
     )
 
     def __post_init__(self) -> None:
@@ -106,7 +106,9 @@ class LeafSpine(Record):
     spines: int = integer(
         4, 1, _MOST_ROUTERS - 1, unit="routers", doc="Routers of a group that have global links."
     )
-    links: int = integer(1, 1, _MOST_LINKS, unit="links", doc="Parallel links between a leaf and a spine.")
+    links: int = integer(
+        1, 1, _MOST_LINKS, unit="parallel links", doc="Parallel links between a leaf and a spine."
+    )
 
     def __post_init__(self) -> None:
         Record.__post_init__(self)

@@ -79,8 +79,8 @@ def _split_loads(text: str) -> list[str]:
 
 
 def parse_loads(field: str, values: object) -> tuple[float, ...]:
-    """Offered loads from numbers, and from ranges written ``"start:stop:step"`` (both ends included). The configuration
-    of a run checks that a load is in (0, 1].
+    """Offered loads from numbers, and from ranges written ``"start:stop:step"``; ``stop`` is included if whole steps
+    lead to it. The configuration of a run checks that a load is in (0, 1].
     """
     loads: set[float] = set()
     for value in _listed(values):

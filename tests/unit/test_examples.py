@@ -48,7 +48,7 @@ SHORT = {
     "idqn_batched.py": ("--decisions", "50000"),
     "ippo_pettingzoo.py": ("--decisions", "40000", "--independent"),
     "mappo_batched.py": ("--decisions", "40000"),
-    "packet_ppo_pettingzoo.py": ("--decisions", "60000"),
+    "packet_ppo_pettingzoo.py": ("--decisions", "140000"),
     "two_stage_ppo.py": ("--decisions", "400000"),
     "masked_ppo_sb3.py": ("--steps", "160000"),
 }
