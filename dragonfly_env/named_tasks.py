@@ -30,7 +30,9 @@ from dragonfly_env.agents.evaluation import evaluate_policy
 from dragonfly_env.agents.random_policy import RandomPolicy
 from dragonfly_env.batch_policy import BatchPolicy
 from dragonfly_env.checks.values import check_choice, check_integer, check_seeds, config_error, unknown_name
+from dragonfly_env.config.failures import Failures
 from dragonfly_env.config.rows import read_only, to_fields
+from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.decisions.layout import knowledge_of
 from dragonfly_env.envs.batched import BatchedRoutingEnv
 from dragonfly_env.envs.options import needed_options
@@ -464,12 +466,17 @@ _SIZE_FREE = {
 }
 
 
-def _scenario(topology: int | str, traffic: Any, load: float, **fields: Any) -> SimulationConfig:
-    return SimulationConfig(topology=str(topology), traffic=traffic, load=load, **fields)  # type: ignore[arg-type]
+def _scenario(topology: int | str | Dragonfly, traffic: Any, load: float, **fields: Any) -> SimulationConfig:
+    return SimulationConfig(
+        topology=str(topology) if isinstance(topology, int) else topology,
+        traffic=traffic,
+        load=load,
+        **fields,
+    )  # type: ignore[arg-type]
 
 
 def _scenarios(
-    topology: int | str, *offered: tuple[str, float], suffix: str = ""
+    topology: int | str | Dragonfly, *offered: tuple[str, float], suffix: str = ""
 ) -> dict[str, SimulationConfig]:
     return {f"{traffic} {load:g}{suffix}": _scenario(topology, traffic, load) for traffic, load in offered}
 
@@ -618,6 +625,21 @@ def _dragonfly_plus(name: str) -> Task:
     )
 
 
+def _failures(name: str) -> Task:
+    """The training is that of ``ZeroShot-1056``, on whole machines; the traffic of the evaluation is known from it."""
+    damaged = Dragonfly.preset("1056", failed=Failures(global_links=0.05, seed=1))
+    return Task(
+        name=name,
+        teaches="rules that hold in a machine with dead links, where some groups reach each other by others alone",
+        train=_scenarios(342, *_MIXED[:3], ("adv+3", 0.3)),
+        test=_scenarios(damaged, *_MIXED[:3]),
+        options=_options(latency_credit_ns=1500.0, duration_ns=20_000.0, **_SIZE_FREE),
+        seeds=(101, 102),
+        warmup_ns=20_000.0,
+        measure_ns=20_000.0,
+    )
+
+
 def _ports_1056(name: str) -> Task:
     scenarios = _scenarios(1056, ("adv+4", 0.3))
     return Task(
@@ -641,7 +663,7 @@ _TASKS: dict[str, Callable[[str], Task]] = dict(
         TASKS,
         (
             *(_adversarial, _ports, _mixed, _shifting, _overload, _jobs),
-            *(_mixed_342, _traffic, _sizes, _zero_shot, _dragonfly_plus, _ports_1056),
+            *(_mixed_342, _traffic, _sizes, _zero_shot, _dragonfly_plus, _failures, _ports_1056),
         ),
         strict=True,
     )

@@ -33,6 +33,7 @@ TASKS = (
     "Sizes-2550",
     "ZeroShot-1056",
     "DragonflyPlus-272",
+    "Failures-1056",
     "Ports-1056",
 )
 """The named tasks, the easiest first; `dragonfly_env.named_tasks` makes them."""
