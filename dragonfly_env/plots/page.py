@@ -120,6 +120,7 @@ def _subtitle(results: Results) -> str:
     system = (
         f"{int(first['num_hosts']):,} hosts: Dragonfly p={first['topology_p']}, a={first['topology_a']}, "
         f"h={first['topology_h']}, g={first['topology_g']}, {first['topology_arrangement']} arrangement"
+        + (f", failed {failed}" if isinstance(failed := first.get("topology_failed"), str) and failed else "")
     )
     missing = results.expected - len(results.table)
     return f"{system} · {conditions(results)} · {len(results.table)} runs" + (

@@ -135,7 +135,8 @@ def _meta(recordings: Sequence[Recording], packed: _Packed) -> dict[str, Any]:
             "firstHosts": np.searchsorted(topology.router_of_hosts(), routers).tolist(),
             "hostsOfRouters": topology.hosts_of_routers().tolist(),
             "radix": topology.radix,
-            "arrangement": topology.arrangement,
+            "arrangement": topology.arrangement
+            + (f", failed {topology.failed}" if topology.failed is not None else ""),
             "group": str(shape),
             "grid": [shape.rows, shape.columns] if isinstance(shape, Grid) else None,
             "leaves": shape.leaves if isinstance(shape, LeafSpine) else 0,

@@ -15,6 +15,8 @@ import numpy.typing as npt
 import pytest
 
 from dragonfly_env import ConfigError
+from dragonfly_env.plots.page import write_page
+from dragonfly_env.sweeps import Scenario, load_results, run_all
 from dragonfly_env.view import Recording, record, write_view
 from tests.unit.view.view_runs import runs
 
@@ -82,3 +84,18 @@ def test_only_what_can_stand_side_by_side_is_put_there(recordings: list[Recordin
         with pytest.raises(ConfigError, match=message):
             write_view(some, tmp_path / "view.html")
     assert not (tmp_path / "view.html").exists()
+
+
+def test_pages_name_the_damage_of_a_machine(tmp_path: Path) -> None:
+    failed = {"global_links": 0.08, "router_numbers": [7]}
+    damaged = runs(topology={"preset": "72", "failed": failed}, policies=["min"])
+    page = write_view([record(damaged[0], frames=2)], tmp_path / "view.html").read_text(encoding="utf-8")
+    assert arrays(page)[0]["system"]["arrangement"] == "palmtree, failed global_links=0.08+router_numbers=7"
+    scenario = {"topology": {"preset": "72", "failed": failed}, "policies": ["min"], "traffic": ["uniform"]}
+    run_all(
+        Scenario.from_dict({**scenario, "loads": [0.2], "measure_ns": 500.0}), tmp_path / "out", workers=1
+    )
+    table = write_page(load_results(tmp_path / "out"), tmp_path / "index.html", {}).read_text(
+        encoding="utf-8"
+    )
+    assert "palmtree arrangement, failed global_links=0.08+router_numbers=7" in table
