@@ -467,12 +467,8 @@ _SIZE_FREE = {
 
 
 def _scenario(topology: int | str | Dragonfly, traffic: Any, load: float, **fields: Any) -> SimulationConfig:
-    return SimulationConfig(
-        topology=str(topology) if isinstance(topology, int) else topology,
-        traffic=traffic,
-        load=load,
-        **fields,
-    )  # type: ignore[arg-type]
+    machine = topology if isinstance(topology, Dragonfly) else Dragonfly.preset(str(topology))
+    return SimulationConfig(topology=machine, traffic=traffic, load=load, **fields)
 
 
 def _scenarios(
@@ -658,12 +654,34 @@ def _ports_1056(name: str) -> Task:
     )
 
 
+def _moe(name: str) -> Task:
+    """The job is that of the tutorial on training steps, with a quarter of its bytes and computing times, so that a
+    window holds several steps. On consecutive hosts minimal paths need four times as long as the best.
+    """
+    job = Job(
+        "moe:model=deepseek-moe-16b,dp=32,ep=32,tp=2,pp=4,layers=4,micro_batches=2,skew=0.2,efficiency=0.036,"
+        "scale=0.0001",
+        placement="consecutive",
+        iterations=10_000,
+    )
+    scenarios = {"moe next to uniform 0.3": _scenario(1056, "uniform", 0.3, jobs=[job])}
+    return Task(
+        name=name,
+        teaches="to shorten the training step of a mixture of experts, whose exchanges are uneven and come in bursts",
+        train=scenarios,
+        test=scenarios,
+        options=_options(latency_credit_ns=2500.0, **_SIZE_FREE),
+        quantity=ITERATION,
+        measure_ns=1_500_000.0,
+    )
+
+
 _TASKS: dict[str, Callable[[str], Task]] = dict(
     zip(
         TASKS,
         (
             *(_adversarial, _ports, _mixed, _shifting, _overload, _jobs),
-            *(_mixed_342, _traffic, _sizes, _zero_shot, _dragonfly_plus, _failures, _ports_1056),
+            *(_mixed_342, _traffic, _sizes, _zero_shot, _dragonfly_plus, _failures, _ports_1056, _moe),
         ),
         strict=True,
     )

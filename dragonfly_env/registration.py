@@ -35,6 +35,7 @@ TASKS = (
     "DragonflyPlus-272",
     "Failures-1056",
     "Ports-1056",
+    "MoE-1056",
 )
 """The named tasks, the easiest first; `dragonfly_env.named_tasks` makes them."""
 

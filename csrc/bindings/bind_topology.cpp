@@ -42,8 +42,8 @@ std::shared_ptr<Dragonfly> make_topology(std::uint32_t p, std::uint32_t a, std::
                          .arrangement = parse_arrangement(arrangement),
                          .shape = std::move(shape),
                          .damage = std::move(damage)};
-  for (const auto& [group, index, place, far_group, far_index, far_place] : listed) {
-    params.listed.push_back({{group, index, place}, {far_group, far_index, far_place}});
+  for (const auto& [near_group, index, place, far_group, far_index, far_place] : listed) {
+    params.listed.push_back({{near_group, index, place}, {far_group, far_index, far_place}});
   }
   const py::gil_scoped_release release;
   return std::make_shared<Dragonfly>(params);
