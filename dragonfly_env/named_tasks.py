@@ -593,46 +593,49 @@ def _sizes(name: str) -> Task:
 
 
 def _zero_shot(name: str) -> Task:
-    """The training has the congested links inside groups that adv+h makes: at 72 hosts no traffic shows these."""
-    return Task(
-        name=name,
-        teaches="rules that hold in a network and under traffic that no training had",
-        train=_scenarios(342, *_MIXED[:3], ("adv+3", 0.3)),
-        test=_scenarios(
-            1056, ("adv+4", 0.3), ("permutation", 0.4), ("random-neighbors", 0.4), ("stencil3d", 0.3)
-        ),
-        options=_options(latency_credit_ns=1500.0, duration_ns=20_000.0, **_SIZE_FREE),
-        warmup_ns=30_000.0,
-        measure_ns=50_000.0,
+    kinds = (("adv+4", 0.3), ("permutation", 0.4), ("random-neighbors", 0.4), ("stencil3d", 0.3))
+    return _of_unseen_machines(
+        name,
+        "rules that hold in a network and under traffic that no training had",
+        _scenarios(1056, *kinds),
     )
 
 
 def _dragonfly_plus(name: str) -> Task:
-    """The training is that of ``ZeroShot-1056``; groups of leaves and spines are in the evaluation alone."""
     kinds = (("uniform", 0.6), ("adv+1", 0.35), ("adv+4", 0.3), ("permutation", 0.4))
-    return Task(
-        name=name,
-        teaches="rules that hold in a Dragonfly+, whose groups of leaves and spines no training had",
-        train=_scenarios(342, *_MIXED[:3], ("adv+3", 0.3)),
-        test=_scenarios("dfp-272", *kinds),
-        options=_options(latency_credit_ns=1500.0, duration_ns=20_000.0, **_SIZE_FREE),
-        warmup_ns=30_000.0,
-        measure_ns=50_000.0,
+    return _of_unseen_machines(
+        name,
+        "rules that hold in a Dragonfly+, whose groups of leaves and spines no training had",
+        _scenarios("dfp-272", *kinds),
     )
 
 
 def _failures(name: str) -> Task:
-    """The training is that of ``ZeroShot-1056``, on whole machines; the traffic of the evaluation is known from it."""
+    """The traffic is known from the training; the dead links are not."""
     damaged = Dragonfly.preset("1056", failed=Failures(global_links=0.05, seed=1))
-    return Task(
-        name=name,
-        teaches="rules that hold in a machine with dead links, where some groups reach each other by others alone",
-        train=_scenarios(342, *_MIXED[:3], ("adv+3", 0.3)),
-        test=_scenarios(damaged, *_MIXED[:3]),
-        options=_options(latency_credit_ns=1500.0, duration_ns=20_000.0, **_SIZE_FREE),
+    return _of_unseen_machines(
+        name,
+        "rules that hold in a machine with dead links, where some groups reach each other by others alone",
+        _scenarios(damaged, *_MIXED[:3]),
         seeds=(101, 102),
         warmup_ns=20_000.0,
         measure_ns=20_000.0,
+    )
+
+
+def _of_unseen_machines(
+    name: str, teaches: str, test: Mapping[str, SimulationConfig], **measured: Any
+) -> Task:
+    """A task with training on whole machines of 342 hosts. ``adv+3`` congests links inside groups, as no traffic does
+    at 72 hosts.
+    """
+    return Task(
+        name=name,
+        teaches=teaches,
+        train=_scenarios(342, *_MIXED[:3], ("adv+3", 0.3)),
+        test=test,
+        options=_options(latency_credit_ns=1500.0, duration_ns=20_000.0, **_SIZE_FREE),
+        **{"warmup_ns": 30_000.0, "measure_ns": 50_000.0, **measured},
     )
 
 
