@@ -1,7 +1,7 @@
 """Draw ``docs/images/tasks/``, the pictures of the tasks' cards: ``python docs/task_pictures.py``.
 
-A picture is what ``render_mode="rgb_array"`` returns after 5 µs of random legal actions, at half its size and with
-few colors.
+A picture is what ``render_mode="rgb_array"`` returns in the evaluation after 5 µs of random legal actions, at half its
+size and with few colors.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ _WATCHED_NS = 5_000
 
 def picture_of(task: str) -> Image.Image:
     """Return the picture of a task's first scenario."""
-    env = dfe.make_task(task, "parallel", seed=1, render_mode="rgb_array")
+    env = dfe.make_task(
+        task, "parallel", split="test", seed=1, render_mode="rgb_array"
+    )
     random = np.random.default_rng(1)
     observations, _ = env.reset(seed=1)
     while env.core.time_ns < _WATCHED_NS:
