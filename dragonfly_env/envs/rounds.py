@@ -379,9 +379,8 @@ class Rounds:
             self._illegal_actions.found(
                 f"router_{first}", int(actions[first]), decision, self._idle, frames=5
             )
-        self.numbers = list(
-            map(dict.copy, self.numbers)
-        )  # infos that are still to be made keep the old numbers
+        # Infos that are still to be made keep the old numbers.
+        self.numbers = list(map(dict.copy, self.numbers))
         for router in routers:
             self.numbers[router]["illegal_actions"] += 1
 
