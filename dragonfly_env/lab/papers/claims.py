@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -339,7 +339,9 @@ def listed(values: Mapping[str, Any], form: str = "", unit: str = "") -> str:
 def measure_claim(claim: Claim, findings: Findings) -> Measured:
     """The quantity of a claim, over seeds."""
     if claim.statement is not None:
-        return claim.statement(Evidence(findings, claim))
+        measured = claim.statement(Evidence(findings, claim))
+        runs = min((len(findings.rows[point]) for point in findings.of(claim.figure)), default=1)
+        return replace(measured, values={"runs": runs, **measured.values})
     if claim.relation.pairs is not None:
         return _measure_pairs(claim, findings)
     values = _values(claim, findings, claim.policy)

@@ -56,12 +56,14 @@ def entered(
     """The rows of a table with the measurements of a results folder (``claims.csv``).
 
     A claim that the table lacked has a row of every variant of the table; without a measurement the row is "not run".
+    A measurement of fewer runs than the table's row has does not replace the row.
     """
     rows = {(row["variant"], row["id"]): row for row in known}
     variants = dict.fromkeys(row["variant"] for row in known)
     for row in measured:
-        if row["verdict"] != NOT_RUN:
-            rows[row["variant"], row["id"]] = row
+        place = row["variant"], row["id"]
+        if row["verdict"] != NOT_RUN and (place not in rows or _runs(row) >= _runs(rows[place])):
+            rows[place] = row
             empty = dict.fromkeys(
                 ("measured", "ci95", "ordering", "uncertain", "deviation", "values", "setting"), ""
             )
@@ -69,6 +71,13 @@ def entered(
             for variant in variants:
                 rows.setdefault((variant, row["id"]), {**missing, "variant": variant})
     return list(rows.values())
+
+
+def _runs(row: Mapping[str, str]) -> int:
+    """Runs per point of a row's measurement; 0 if nothing was measured."""
+    if not row["measured"]:
+        return 0
+    return int(json.loads(row["values"] or "{}").get("runs", 1))
 
 
 def _verdict(claim: Claim, row: Mapping[str, str]) -> Verdict:

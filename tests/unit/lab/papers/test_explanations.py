@@ -190,8 +190,8 @@ def test_figures_of_explanations_are_quoted_or_have_a_source(paper: Paper) -> No
         assert not figures, f"{name}: quote them, as {{mean:.2f}} or {{LI11.details}}"
 
 
-def typed_figures(page: str) -> set[str]:
-    """The figures in the text of a page that are neither quoted nor declared as settings at its begin."""
+def typed_figures(page: str) -> tuple[set[str], set[str]]:
+    """The figures in the text of a page that are not quoted, and those that its begin declares as settings."""
     settings, _, text = page.partition("-->")
     text = re.sub(
         r"^    .*$|\d{4}-\d\d-\d\d|`[^`]*`|\]\([^)]*\)|\b20\d\d\b|\([RTM]+\)|[Ff]igures? \d+|[Ss]ection [\d.]+",
@@ -199,12 +199,29 @@ def typed_figures(page: str) -> set[str]:
         text,
         flags=re.M,
     )
-    return set(FIGURE.findall(NOT_FIGURES.sub("", text))) - set(settings.split())
+    return set(FIGURE.findall(NOT_FIGURES.sub("", text))), set(settings.split()) - {"<!--", "settings:"}
 
 
 @pytest.mark.parametrize("page", ["hpdc21", "taco25", "aries"])
 def test_figures_of_pages_are_quoted_or_settings(page: str) -> None:
     text = (Path(__file__).parents[4] / "docs" / "reproduction" / f"{page}.inc").read_text(encoding="utf-8")
     published = {f"{scale * claim.published:g}" for claim in find_paper(page).claims for scale in (1, 100)}
-    assert typed_figures(text) - published == set()
-    assert typed_figures(f"{text}\nIt accepts 0.8431 after 17.5 µs.") >= {"0.8431", "17.5"}
+    typed, settings = typed_figures(text)
+    assert typed - settings - published == set()
+    assert settings - typed == set(), "settings that the page does not have would hide a typed figure"
+    mutated, _ = typed_figures(f"{text}\nIt accepts 0.8431 after 17.5 µs.")
+    assert mutated - typed == {"0.8431", "17.5"}
+
+
+def test_the_overview_states_figures_of_the_tables() -> None:
+    docs = Path(__file__).parents[4] / "docs"
+    measured: dict[str, float] = {}
+    for paper in ("hpdc21", "aries"):
+        table = (docs / "reproduction" / f"{paper}-claims.csv").read_text(encoding="utf-8")
+        measured |= {
+            row["id"]: float(row["measured"]) for row in csv.DictReader(table.splitlines()) if row["measured"]
+        }
+    text = " ".join((docs / "reproduce.md").read_text(encoding="utf-8").split())
+    gain, larger = (100.0 * measured[name] for name in ("AR01", "AR01-larger"))
+    assert f"MILC gains {gain:.1f} % from AD3 (published 11.1 %), and {larger:.1f} % where messages" in text
+    assert f"in the paper's abstract: {measured['QA72']:.2f}, published 0.75" in text

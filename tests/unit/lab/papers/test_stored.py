@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from pathlib import Path
 
 from dragonfly_env.lab.papers import find_paper
@@ -27,6 +28,18 @@ def test_a_measurement_replaces_the_row_of_its_variant_alone() -> None:
     found = verdicts(known, [{**row, "measured": "0.3"}])
     assert found["round-robin", "LI07a-1056"] == "deviates"
     assert found["transit-first", "LI07a-1056"] == "met"
+
+
+def test_fewer_runs_do_not_replace_a_row_and_as_many_do() -> None:
+    known = rows()
+    row = next(row for row in known if row["id"] == "LI39-1056" and row["variant"] == "round-robin")
+    changed = {**row, "measured": "0", "ordering": "reversed"}
+    runs = json.loads(row["values"])["runs"]
+    for fewer, expected in ((runs - 1, "met"), (runs, "deviates")):
+        found = verdicts(known, [{**changed, "values": json.dumps({"runs": fewer})}])
+        assert found["round-robin", "LI39-1056"] == expected
+    without_count = verdicts(known, [{**changed, "values": ""}])
+    assert without_count["round-robin", "LI39-1056"] == "met"
 
 
 def test_a_claim_that_was_not_run_changes_nothing() -> None:
