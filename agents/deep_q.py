@@ -20,6 +20,7 @@ import torch
 
 from dragonfly_env.agents.network_agent import (
     MOST,
+    Adam,
     NetworkAgent,
     TrainedLayout,
     candidate_kinds,
@@ -250,7 +251,7 @@ class DeepQAgent(NetworkAgent):
             self.online, self.target = dense_layers(sizes), dense_layers(sizes)
         self.target.load_state_dict(self.online.state_dict())
         self.networks = torch.nn.ModuleDict({"online": self.online, "target": self.target})
-        self.optimizer = torch.optim.Adam(self.online.parameters(), lr=self.settings.learning_rate)
+        self.optimizer = Adam(self.online)
 
     def choose(self, batch: DecisionBatch) -> IntArray:
         """The best actions for a ``batch``; in training a share ``epsilon`` is random."""
@@ -304,10 +305,7 @@ class DeepQAgent(NetworkAgent):
         huber = settings.loss == "huber"
         measure = torch.nn.functional.smooth_l1_loss if huber else torch.nn.functional.mse_loss
         loss = measure(values, targets)
-        self.optimizer.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(self.online.parameters(), settings.max_gradient_norm)
-        self.optimizer.step()
+        self.optimizer.step(loss, settings.learning_rate, settings.max_gradient_norm)
         self.gradient_steps += 1
         self._loss += (float(loss.detach()) - self._loss) * max(0.01, 1.0 / self.gradient_steps)
         if self.gradient_steps % settings.target_update_steps == 0:

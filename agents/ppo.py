@@ -33,6 +33,7 @@ import torch
 
 from dragonfly_env.agents.learner import CongestedTrainingWarning
 from dragonfly_env.agents.network_agent import (
+    Adam,
     NetworkAgent,
     TrainedLayout,
     candidate_kinds,
@@ -507,7 +508,7 @@ class PpoAgent(NetworkAgent):
         self.networks = torch.nn.ModuleDict(
             {"newest": self.newest, "average": self.average, "best": self.best}
         )
-        self.optimizer = torch.optim.Adam(self.newest.parameters())
+        self.optimizer = Adam(self.newest)
 
     @property
     def _acts(self) -> Any:
@@ -620,7 +621,6 @@ class PpoAgent(NetworkAgent):
                 max(1, epochs - 1),
                 0.0,
             )
-        self.optimizer.param_groups[0]["lr"] = rate
         rng = np.random.default_rng([self.seed, 1, self.improvements])
         figures: list[tuple[float, ...]] = []
         with one_thread():
@@ -639,19 +639,18 @@ class PpoAgent(NetworkAgent):
             for _ in range(epochs):
                 for some in np.array_split(rng.permutation(count), max(1, count // batch)):
                     at = torch.from_numpy(some)
+                    seen, legal, advantage = rows[at], masks[at], advantages[at]
                     # The clipped objective, with the entropy of the legal actions and the baseline's error.
-                    logs = network.log_probabilities(rows[at], masks[at])
+                    logs = network.log_probabilities(seen, legal)
                     ratio = torch.exp(logs.gather(1, actions[at])[:, 0] - old_logs[at])
                     clipped = torch.clamp(ratio, 1 - settings.clip, 1 + settings.clip)
-                    gain = torch.min(ratio * advantages[at], clipped * advantages[at]).mean()
-                    entropy = -(logs.exp() * logs.masked_fill(~masks[at], 0.0)).sum(dim=1).mean()
-                    values = network.values(rows[at], masks[at])
-                    value_loss = torch.nn.functional.smooth_l1_loss(values, returns[at])
-                    loss = settings.value_weight * value_loss - gain - entropy_weight * entropy
-                    self.optimizer.zero_grad()
-                    loss.backward()
-                    torch.nn.utils.clip_grad_norm_(network.parameters(), settings.max_gradient_norm)
-                    self.optimizer.step()
+                    gain = torch.min(ratio * advantage, clipped * advantage).mean()
+                    entropy = -(logs.exp() * logs.masked_fill(~legal, 0.0)).sum(dim=1).mean()
+                    value_loss = torch.nn.functional.smooth_l1_loss(network.values(seen, legal), returns[at])
+                    loss = settings.value_weight * value_loss - gain
+                    if entropy_weight > 0:
+                        loss = loss - entropy_weight * entropy
+                    self.optimizer.step(loss, rate, settings.max_gradient_norm)
                     share = (torch.abs(ratio - 1) > settings.clip).float().mean()
                     figures.append((gain.item(), value_loss.item(), entropy.item(), share.item()))
         move_towards(self.average, network, settings.average_share)

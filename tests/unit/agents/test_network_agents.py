@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -55,3 +56,22 @@ def test_seeds_decide_what_is_learned_and_global_random_states_neither_matter_no
     for ours, theirs in zip(first, again, strict=True):
         np.testing.assert_array_equal(ours, theirs)
     assert any((ours != theirs).any() for ours, theirs in zip(first, other, strict=True))
+
+
+def test_steps_are_those_of_adam_in_pytorch() -> None:
+    from dragonfly_env.agents.network_agent import Adam, dense_layers
+
+    torch.manual_seed(1)
+    network = dense_layers((7, 33, 5))
+    reference = copy.deepcopy(network)
+    ours, theirs = Adam(network), torch.optim.Adam(reference.parameters())
+    for step in range(20):
+        rows, rate = torch.randn(64, 7), 0.01 / (step + 1)
+        ours.step((network(rows) ** 2).mean(), rate, max_norm=0.1)
+        theirs.param_groups[0]["lr"] = rate
+        theirs.zero_grad()
+        (reference(rows) ** 2).mean().backward()
+        torch.nn.utils.clip_grad_norm_(reference.parameters(), 0.1)
+        theirs.step()
+    for found, expected in zip(network.parameters(), reference.parameters(), strict=True):
+        torch.testing.assert_close(found, expected, rtol=1e-6, atol=1e-7)
