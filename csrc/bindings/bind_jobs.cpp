@@ -163,13 +163,18 @@ void bind_jobs(py::module_& module) {
            [](const GraphHandle& self) { return self.graph->num_nodes() ^ self.graph->packets(1).total; });
   module.def(
       "read_goal",
-      [](const std::string& path, double calc_ps, double bytes_scale, std::uint32_t ranks_per_host) {
+      [](const std::string& path, double calc_ps, double bytes_scale, std::uint32_t ranks_per_host,
+         TimePs overhead_ps, std::optional<std::uint64_t> rendezvous_bytes) {
         const py::gil_scoped_release release;
-        const GoalOptions options{
-            .calc_ps = calc_ps, .bytes_scale = bytes_scale, .ranks_per_host = ranks_per_host};
+        const GoalOptions options{.calc_ps = calc_ps,
+                                  .bytes_scale = bytes_scale,
+                                  .ranks_per_host = ranks_per_host,
+                                  .overhead_ps = overhead_ps,
+                                  .rendezvous_bytes = rendezvous_bytes.value_or(GoalOptions::kEager)};
         return GraphHandle{std::make_shared<const Graph>(read_goal(path, options))};
       },
-      py::arg("path"), py::arg("calc_ps"), py::arg("bytes_scale"), py::arg("ranks_per_host"));
+      py::arg("path"), py::arg("calc_ps"), py::arg("bytes_scale"), py::arg("ranks_per_host"),
+      py::arg("overhead_ps"), py::arg("rendezvous_bytes").none(true));
   module.def(
       "check_program",
       [](const std::string& spec, std::uint32_t tasks, std::uint32_t packet_bytes) {

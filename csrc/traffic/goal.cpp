@@ -53,41 +53,30 @@ class HostGraphs {
     }
     rank_ = rank;
     next_rank_ = rank + 1;
-    first_ = count_;
+    spans_.clear();
   }
 
   // Returns the number of the operation in its rank.
   std::uint32_t add(const Item& item, std::uint64_t line) {
-    GraphBuilder::Operation operation{.kind = static_cast<std::int64_t>(item.kind)};
-    Message message{.line = line, .operation = count_};
     if (item.kind == Node::Kind::kCompute) {
-      operation.amount = std::llround(static_cast<double>(item.amount) * options_.calc_ps);
-      const auto stream = std::ranges::find(streams_, std::pair{rank_, item.cpu});
-      operation.stream = stream - streams_.begin();
-      if (stream == streams_.end()) streams_.emplace_back(rank_, item.cpu);
+      const TimePs time = std::llround(static_cast<double>(item.amount) * options_.calc_ps);
+      const std::uint32_t calc = compute(time, item.cpu, line);
+      spans_.push_back({calc, calc});
     } else {
       require_rank(item.peer, line);
       if (item.tag > 0xffff'ffffU) refuse(line, "tag " + std::to_string(item.tag), "must be less than 2^32");
-      const bool sends = item.kind == Node::Kind::kSend;
-      message.channel = {sends ? rank_ : item.peer, sends ? item.peer : rank_, item.tag};
-      operation.partner = static_cast<std::int64_t>(item.peer / options_.ranks_per_host);
-      if (options_.ranks_per_host > 1 && item.peer / options_.ranks_per_host == host_) {
-        operation.kind = static_cast<std::int64_t>(Node::Kind::kWaitAll);
-        (sends ? sends_ : receives_).push_back(message);
-      } else {
-        operation.amount =
-            sends ? std::llround(static_cast<double>(item.amount) * options_.bytes_scale) : Node::kAnyBytes;
-        operation.label = label_of(message.channel);
-      }
+      spans_.push_back(item.peer / options_.ranks_per_host == host_ && options_.ranks_per_host > 1
+                           ? add_local(item, line)
+                           : add_message(item, line));
     }
-    builder_.add(operation, GraphBuilder::Order::kFree, static_cast<std::uint32_t>(line));
-    return count_++ - first_;
+    return count() - 1;
   }
   // Both are numbers of operations in the rank.
   void comes_after(std::uint32_t operation, std::uint32_t other, bool on_start) {
-    builder_.comes_after(first_ + operation, first_ + other, on_start);
+    builder_.comes_after(spans_[operation].starts, on_start ? spans_[other].starts : spans_[other].ends,
+                         on_start);
   }
-  [[nodiscard]] std::uint32_t count() const noexcept { return count_ - first_; }
+  [[nodiscard]] std::uint32_t count() const noexcept { return static_cast<std::uint32_t>(spans_.size()); }
 
   [[nodiscard]] Graph build() && {
     end_host();
@@ -99,6 +88,10 @@ class HostGraphs {
     std::array<std::uint64_t, 3> channel{};  // sender, receiver, tag
     std::uint64_t line = 0;
     std::uint32_t operation = 0;
+  };
+  struct Span {  // the nodes of an operation: what it comes after, the first one does
+    std::uint32_t starts = 0;
+    std::uint32_t ends = 0;
   };
 
   [[nodiscard]] std::uint32_t num_hosts() const {
@@ -112,12 +105,76 @@ class HostGraphs {
     refuse(line, "rank " + std::to_string(rank), "must be a rank, 0 to " + std::to_string(num_ranks_ - 1));
   }
 
-  // A host has a channel for each pair of ranks and each tag.
-  std::uint32_t label_of(const std::array<std::uint64_t, 3>& channel) {
-    if (options_.ranks_per_host == 1) return static_cast<std::uint32_t>(channel[2]);
-    return builder_.number_of("tag " + std::to_string(channel[2]) + ", local rank " +
-                              std::to_string(channel[0] % options_.ranks_per_host) + " to " +
-                              std::to_string(channel[1] % options_.ranks_per_host));
+  std::uint32_t put(const GraphBuilder::Operation& operation, std::uint64_t line) {
+    builder_.add(operation, GraphBuilder::Order::kFree, static_cast<std::uint32_t>(line));
+    return count_++;
+  }
+  std::uint32_t compute(TimePs time, std::uint64_t cpu, std::uint64_t line) {
+    const auto stream = std::ranges::find(streams_, std::pair{rank_, cpu});
+    const std::int64_t number = stream - streams_.begin();
+    if (stream == streams_.end()) streams_.emplace_back(rank_, cpu);
+    return put({.kind = static_cast<std::int64_t>(Node::Kind::kCompute), .amount = time, .stream = number},
+               line);
+  }
+
+  [[nodiscard]] std::array<std::uint64_t, 3> channel_of(const Item& item) const {
+    const bool sends = item.kind == Node::Kind::kSend;
+    return {sends ? rank_ : item.peer, sends ? item.peer : rank_, item.tag};
+  }
+  Span add_local(const Item& item, std::uint64_t line) {
+    const std::uint32_t node = put({.kind = static_cast<std::int64_t>(Node::Kind::kWaitAll)}, line);
+    (item.kind == Node::Kind::kSend ? sends_ : receives_)
+        .push_back({.channel = channel_of(item), .line = line, .operation = node});
+    return {node, node};
+  }
+
+  // The message itself; with its overhead, and a request and its acknowledgement where it is a rendezvous.
+  Span add_message(const Item& item, std::uint64_t line) {
+    const bool sends = item.kind == Node::Kind::kSend;
+    const auto message = [&](bool to_partner, std::int64_t bytes, const char* what) {
+      return put({.kind = static_cast<std::int64_t>(to_partner ? Node::Kind::kSend : Node::Kind::kReceive),
+                  .partner = static_cast<std::int64_t>(item.peer / options_.ranks_per_host),
+                  .amount = to_partner ? bytes : Node::kAnyBytes,
+                  .label = label_of(channel_of(item), what)},
+                 line);
+    };
+    const std::uint32_t data =
+        message(sends, std::llround(static_cast<double>(item.amount) * options_.bytes_scale), "");
+    Span span{data, data};
+    const bool is_rendezvous = item.amount > options_.rendezvous_bytes;
+    if (is_rendezvous) {
+      const std::uint32_t request = message(sends, 1, "rendezvous request of ");
+      const std::uint32_t acknowledgement = message(!sends, 1, "rendezvous acknowledgement of ");
+      builder_.comes_after(acknowledgement, request, false);
+      if (sends) {
+        builder_.comes_after(data, acknowledgement, false);
+        span.starts = request;
+      } else {
+        builder_.comes_after(acknowledgement, data, true);
+      }
+    }
+    if (options_.overhead_ps == 0) return span;
+    const std::uint32_t overhead = compute(options_.overhead_ps, item.cpu, line);
+    if (!sends) {
+      builder_.comes_after(overhead, data, false);
+      return {span.starts, overhead};
+    }
+    builder_.comes_after(span.starts, overhead, false);
+    return {overhead, is_rendezvous ? data : overhead};
+  }
+
+  // A host has a channel for each pair of ranks and each tag; requests and acknowledgements have their own.
+  std::uint32_t label_of(const std::array<std::uint64_t, 3>& channel, const std::string& what) {
+    const bool is_shared = options_.ranks_per_host > 1;
+    if (!is_shared && options_.rendezvous_bytes == GoalOptions::kEager) {
+      return static_cast<std::uint32_t>(channel[2]);
+    }
+    std::string text = what + "tag " + std::to_string(channel[2]);
+    if (is_shared) {
+      text += ", local rank " + std::to_string(channel[0] % options_.ranks_per_host) + " to " +
+              std::to_string(channel[1] % options_.ranks_per_host);
+    }
+    return builder_.number_of(text);
   }
 
   // A message between ranks of a host takes no time: the receive comes after the send.
@@ -155,8 +212,8 @@ class HostGraphs {
   std::uint64_t host_ = kNoHost;
   std::uint64_t rank_ = 0;
   std::uint64_t next_rank_ = 0;
-  std::uint32_t count_ = 0;                                       // operations of the host
-  std::uint32_t first_ = 0;                                       // the first of the rank
+  std::uint32_t count_ = 0;                                       // nodes of the host
+  std::vector<Span> spans_;                                       // [operation of the rank]
   std::vector<std::pair<std::uint64_t, std::uint64_t>> streams_;  // streams of the host: rank, cpu
   std::vector<Message> sends_;                                    // messages between ranks of the host
   std::vector<Message> receives_;

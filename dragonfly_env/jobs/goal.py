@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from dragonfly_env import _core
 from dragonfly_env.checks.files import refusing, write_text
 from dragonfly_env.checks.values import PS_PER_NS, config_error, parse_assignments
-from dragonfly_env.config.rows import Record, changed, integer, real, values_of
+from dragonfly_env.config.rows import Record, changed, integer, real, time_ns, values_of
 from dragonfly_env.jobs.operations import (
     COMPUTE,
     MOST_BYTES,
@@ -29,8 +29,8 @@ from dragonfly_env.jobs.program import MAX_JITTER, PIECE_BYTES, Program
 class Goal(Record, Program):
     r"""A schedule in a GOAL file: a graph of sends, receives and computations per rank.
 
-    Sends are eager for all sizes, and matching costs no time. ``nic`` is read and not used: a host has one link.
-    The k-th receive from a rank with a tag is for the k-th send.
+    Without ``rendezvous_bytes``, sends are eager for all sizes. Matching costs no time. ``nic`` is read and not used: a
+    host has one link. The k-th receive from a rank with a tag is for the k-th send.
 
     Args:
         path: The file. Its SHA-256 is a part of a run's identity.
@@ -38,6 +38,11 @@ class Goal(Record, Program):
         bytes_scale: Size of a message, as a multiple of its size in the file.
         ranks_per_host: Consecutive ranks that share a host: GPUs of a node. Each rank keeps its streams (``cpu``);
             messages inside a host take no time.
+        overhead_ns: LogGOPSim's o: a computation before each send and after each receive, on the stream of the
+            message. An eager send then ends with its overhead, and not when it has left.
+        rendezvous_bytes: LogGOPSim's S: a message of more bytes in the file leaves after a request to the receiver and
+            its acknowledgement, a packet each, which the receiver sends once the receive has started. Both ends must
+            state sizes on the same side of it.
 
     Raises:
         ConfigError: For a file that is not GOAL; the message names its line.
@@ -64,6 +69,17 @@ class Goal(Record, Program):
     calc_unit_ns: float = real(1.0, 1e-3, 1e9, doc="The time of one unit of calc, in ns.")
     bytes_scale: float = real(1.0, 1e-6, 1e6, doc="Size of a message, as a multiple of its size in the file.")
     ranks_per_host: int = integer(1, 1, 4096, doc="Consecutive ranks that share a host.")
+    overhead_ns: float = time_ns(
+        0.0, 0.0, 1e6, doc="Computation before each send and after each receive; LogGOPSim's o."
+    )
+    rendezvous_bytes: int | None = integer(
+        None,
+        0,
+        MOST_BYTES,
+        unit="bytes",
+        optional=True,
+        doc="Larger messages of the file wait for their receive, by a request and its acknowledgement; unset: none.",
+    )
     jitter: float = real(
         0.0, 0.0, MAX_JITTER, doc="Standard deviation of computing times, as a share of them."
     )
@@ -111,7 +127,15 @@ class Goal(Record, Program):
         return [Operation(*fields) for fields in self.graph(ranks).operations(rank)]
 
     def graph(self, ranks: int) -> _core.Graph:
-        return _read(self.digest, self.path, self.calc_unit_ns, self.bytes_scale, self.ranks_per_host)
+        return _read(
+            self.digest,
+            self.path,
+            self.calc_unit_ns * PS_PER_NS,
+            self.bytes_scale,
+            self.ranks_per_host,
+            round(self.overhead_ns * PS_PER_NS),
+            self.rendezvous_bytes,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         return {"goal": self.path, **self._settings()}
@@ -189,7 +213,5 @@ def _digest(path: str, modified_ns: int, size: int) -> str:
 
 
 @functools.lru_cache(maxsize=16)
-def _read(
-    digest: str, path: str, calc_unit_ns: float, bytes_scale: float, ranks_per_host: int
-) -> _core.Graph:
-    return _core.read_goal(path, calc_unit_ns * PS_PER_NS, bytes_scale, ranks_per_host)
+def _read(digest: str, path: str, *options: Any) -> _core.Graph:
+    return _core.read_goal(path, *options)

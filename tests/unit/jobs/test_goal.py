@@ -120,6 +120,86 @@ def test_options_scale_times_and_bytes(tmp_path: Path) -> None:
     )
 
 
+LATE = """\
+num_ranks 2
+rank 0 {
+l1: send 1280b to 1 tag 7
+l2: calc 10
+l2 requires l1
+}
+rank 1 {
+l1: calc 5000
+l2: recv 1280b from 0 tag 7
+l2 requires l1
+l3: calc 10
+l3 requires l2
+}
+"""
+WRITTEN_OUT = """\
+num_ranks 2
+rank 0 {
+o: calc 300
+request: send 1b to 1 tag 8
+acknowledged: recv 1b from 1 tag 9
+l1: send 1280b to 1 tag 7
+l2: calc 10
+request requires o
+l1 requires acknowledged
+l2 requires l1
+}
+rank 1 {
+l1: calc 5000
+request: recv 1b from 0 tag 8
+acknowledged: send 1b to 0 tag 9
+l2: recv 1280b from 0 tag 7
+l2 requires l1
+acknowledged requires request
+acknowledged irequires l2
+o: calc 300
+o requires l2
+l3: calc 10
+l3 requires o
+}
+"""
+
+
+def test_overhead_and_rendezvous_are_computations_and_messages(tmp_path: Path) -> None:
+    late, written = write(tmp_path, LATE), write(tmp_path, WRITTEN_OUT, "written.goal")
+    assert run(f"goal:{late},overhead_ns=300,rendezvous_bytes=1279")[0] == run(f"goal:{written}")[0]
+    # The message has come before its receive starts, if it need not wait for it.
+    assert run(f"goal:{late}")[0] == 5010
+    assert run(f"goal:{late},overhead_ns=300,rendezvous_bytes=1280")[0] == 5310
+    # The threshold is about the sizes in the file.
+    assert run(f"goal:{late},rendezvous_bytes=1280,bytes_scale=2")[0] == 5010
+
+
+def test_an_eager_send_ends_with_its_overhead(tmp_path: Path) -> None:
+    lines = "num_ranks 2\nrank 0 {\nl1: send 128000b to 1\nl2: calc 40000\nl2 requires l1\n}\n"
+    path = write(tmp_path, lines + "rank 1 {\nrecv 128000b from 0\n}\n")
+    assert run(f"goal:{path},overhead_ns=300")[0] == 40300
+    left_ns = 1000 * 32
+    assert run(f"goal:{path}")[0] == pytest.approx(left_ns + 40000, abs=100)
+
+
+def test_rendezvous_that_wait_for_each_other_are_refused(tmp_path: Path) -> None:
+    text = "num_ranks 2\n"
+    for rank in range(2):
+        text += f"rank {rank} {{\ns: send 9b to {1 - rank}\nr: recv 9b from {1 - rank}\nr requires s\n}}\n"
+    path = write(tmp_path, text)
+    assert run(f"goal:{path},rendezvous_bytes=9")[0] > 0
+    with pytest.raises(
+        dfe.ConfigError,
+        match=r"must not wait in a circle: rank 0 waits for rank 1 \('rendezvous acknowledgement of tag 0', line 3",
+    ):
+        dfe.Job(f"goal:{path},rendezvous_bytes=8")
+    sizes = write(tmp_path, "num_ranks 2\nrank 0 {\nsend 8b to 1\n}\nrank 1 {\nrecv 9b from 0\n}\n")
+    with pytest.raises(
+        dfe.ConfigError,
+        match="line 6, send = 'rendezvous acknowledgement of tag 0' to rank 0: must be received",
+    ):
+        dfe.Job(f"goal:{sizes},rendezvous_bytes=8")
+
+
 def test_ranks_of_a_host_keep_streams_and_channels_and_their_messages_take_no_time(tmp_path: Path) -> None:
     local = "num_ranks 4\n"
     for rank in range(4):
