@@ -183,6 +183,15 @@ py::dict requirements(const py::dict& run) {
   return out;
 }
 
+// The numbers that each router sends to its group, by the name of the tracker that sends them.
+py::dict message_numbers(const std::shared_ptr<Dragonfly>& topology, std::uint32_t global_vcs) {
+  py::dict out;
+  for (const TrackerInfo& info : tracker_registry()) {
+    if (info.message_numbers != nullptr) out[info.name.c_str()] = info.message_numbers(*topology, global_vcs);
+  }
+  return out;
+}
+
 // (of local links, of global links)
 py::tuple required_vcs_of(const std::shared_ptr<Dragonfly>& topology, const std::string& policy,
                           const py::dict& policy_parameters, const std::string& vc_scheme) {
@@ -293,6 +302,7 @@ void bind_simulation(py::module_& module) {
   module.attr("archive_format") = kArchiveFormat;
   module.def("trackers", &tracker_list);
   module.def("requirements", &requirements, py::arg("run"));
+  module.def("message_numbers", &message_numbers, py::arg("topology"), py::arg("global_vcs"));
   module.def("required_vcs", &required_vcs_of, py::arg("topology"), py::arg("policy"),
              py::arg("policy_params"), py::arg("vc_scheme"));
   module.def("channel_dependencies", &channel_dependencies, py::arg("topology"), py::arg("policy"),

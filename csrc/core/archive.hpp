@@ -30,7 +30,7 @@ namespace dragonfly {
 static_assert(std::endian::native == std::endian::little, "archives are little endian");
 
 // The number of the format: raise the number whenever archived fields, or their order, change.
-inline constexpr std::uint32_t kArchiveFormat = 13;
+inline constexpr std::uint32_t kArchiveFormat = 14;
 
 // Memory that is not cleared.
 class ArchiveBytes {

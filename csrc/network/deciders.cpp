@@ -66,10 +66,7 @@ PathBudget needed_budget(const Dragonfly& topology, const RoutingPolicy& policy,
 // Adds the trackers that the background policy needs.
 void add_needs_of(const RoutingPolicy& background, std::vector<TrackerRequest>& all) {
   for (const TrackerRequest& requested : background.trackers()) {
-    const auto running = std::ranges::find(all, requested.info, &TrackerRequest::info);
-    if (running == all.end()) {
-      all.push_back(requested);
-    } else if (*running != requested) {
+    if (!add_request(all, requested)) {
       throw ConfigError{"background", "'" + requested.info->name + "'",
                         "must have the parameters of this tracker that the policy has which routes the "
                         "warm-up: routers remember it once"};
@@ -80,12 +77,10 @@ void add_needs_of(const RoutingPolicy& background, std::vector<TrackerRequest>& 
 // With the parameters given, else those that the policy has for it, else the defaults.
 TrackerRequest tracker_of_feature(const TrackedFeature& feature, const DecisionSpec& spec,
                                   const std::vector<TrackerRequest>& of_policy) {
-  const std::string& name = feature.tracker->name;
-  if (const auto given = spec.trackers.find(name); given != spec.trackers.end()) {
-    return request_tracker(name, given->second);
-  }
+  const auto given = spec.trackers.find(feature.tracker->name);
+  if (given != spec.trackers.end()) return request_tracker(feature, given->second);
   const auto own = std::ranges::find(of_policy, feature.tracker, &TrackerRequest::info);
-  return own != of_policy.end() ? *own : request_tracker(name, Parameters{});
+  return request_tracker(feature, own != of_policy.end() ? own->parameters : Parameters{});
 }
 
 std::vector<TrackerRequest> needed_trackers(const RoutingPolicy& policy, const OutsideDecisions& outside,
@@ -97,10 +92,7 @@ std::vector<TrackerRequest> needed_trackers(const RoutingPolicy& policy, const O
     all = of_policy;
     for (const JobPolicy& other : others) {
       for (const TrackerRequest& requested : other.policy->trackers()) {
-        const auto running = std::ranges::find(all, requested.info, &TrackerRequest::info);
-        if (running == all.end()) {
-          all.push_back(requested);
-        } else if (*running != requested) {
+        if (!add_request(all, requested)) {
           throw ConfigError{other.field, "'" + other.name + "'",
                             "must have the parameters of '" + requested.info->name +
                                 "' that other policies of this run have: routers remember it once"};
@@ -113,10 +105,7 @@ std::vector<TrackerRequest> needed_trackers(const RoutingPolicy& policy, const O
   const DecisionSpec& spec = *outside.decisions;
   for (const std::string& name : spec.tracked) {
     const TrackerRequest requested = tracker_of_feature(find_tracked_feature(name), spec, of_policy);
-    const auto running = std::ranges::find(all, requested.info, &TrackerRequest::info);
-    if (running == all.end()) {
-      all.push_back(requested);
-    } else if (*running != requested) {
+    if (!add_request(all, requested)) {
       throw ConfigError{
           "trackers", "'" + requested.info->name + "'",
           "must have the parameters of the policy that routes the warm-up, or the other packets"};
@@ -137,7 +126,8 @@ std::vector<std::uint8_t> positions_in(const std::vector<TrackerRequest>& runnin
                                        const RoutingPolicy& policy) {
   std::vector<std::uint8_t> positions;
   for (const TrackerRequest& request : policy.trackers()) {
-    const auto at = std::ranges::find(running, request);
+    const auto at =
+        std::ranges::find_if(running, [&](const TrackerRequest& each) { return each.includes(request); });
     if (at != running.end()) positions.push_back(static_cast<std::uint8_t>(at - running.begin()));
   }
   return positions;

@@ -6,6 +6,7 @@
 
 #include "core/error.hpp"
 #include "network/partition.hpp"
+#include "routing/group_messages.hpp"
 #include "routing/observation_writer.hpp"
 
 namespace dragonfly {
@@ -28,7 +29,11 @@ std::string gigabytes(std::uint64_t bytes) {
 std::uint64_t bytes_of_trackers(const Blueprint& plan) noexcept {
   std::uint64_t bytes = 0;
   for (const TrackerRequest& request : plan.deciders.trackers) {
-    if (request.info->bytes != nullptr) bytes += request.info->bytes(plan.topology);
+    const TrackerInfo& info = *request.info;
+    if (info.bytes != nullptr) bytes += info.bytes(plan.topology);
+    if (!request.messages || info.message_numbers == nullptr) continue;
+    const std::uint32_t vcs = plan.vcs[index_of(plan.global_class)];
+    bytes += GroupMessages::bytes(plan.topology, info.message_numbers(plan.topology, vcs));
   }
   return bytes;
 }

@@ -13,6 +13,7 @@ PartitionTrackers::PartitionTrackers(const Blueprint& plan, std::uint32_t first_
                    .first_router = first_router,
                    .num_routers = num_routers,
                    .signal_delay = plan.signal_delay,
+                   .routing_delay = plan.timing.routing_delay,
                    .clock = plan.timing.clock,
                    .quantum_ps = plan.timing.quantum_ps,
                    .compares_vcs = plan.compares_vcs,
@@ -24,9 +25,12 @@ PartitionTrackers::PartitionTrackers(const Blueprint& plan, std::uint32_t first_
     site.links[link] = {
         .buffer_packets = plan.links[link].buffer_packets,
         .wire_packets = static_cast<double>(there_and_back) / static_cast<double>(timing.packet[link]),
-        .packet_ps = static_cast<double>(plan.to_ps(timing.packet[link]))};
+        .packet_ps = static_cast<double>(plan.to_ps(timing.packet[link])),
+        .latency = plan.links[link].latency_ps / timing.quantum_ps,
+        .vcs = plan.vcs[link]};
   }
   for (const TrackerRequest& request : plan.deciders.trackers) {
+    site.sends_messages = request.messages;
     auto tracker = request.info->make(*request.info, request.parameters, site);
     const TrackedEvents events = tracker->events();
     on_occupancy_ = on_occupancy_ || events.global_occupancy;
@@ -35,9 +39,11 @@ PartitionTrackers::PartitionTrackers(const Blueprint& plan, std::uint32_t first_
     on_refused_heads_ = on_refused_heads_ || events.refused_heads;
     on_acknowledgements_ = on_acknowledgements_ || events.acknowledgements;
     if (events.acknowledgements) far_.push_back(tracker.get());
+    if (events.messages) sending_.push_back(tracker.get());
     events_.push_back(events);
     numbers_.trackers.push_back(std::move(tracker));
   }
+  if (!sending_.empty()) next_message_ = next_due_ = 0;
   if (!on_occupancy()) return;
   changed_.assign(num_routers, 0);
   changed_routers_.reserve(num_routers);
@@ -45,7 +51,7 @@ PartitionTrackers::PartitionTrackers(const Blueprint& plan, std::uint32_t first_
 
 void PartitionTrackers::archive(Archive& archive) {
   for (const auto& tracker : numbers_.trackers) tracker->archive(archive);
-  archive(numbers_.now, acknowledgements_, changed_routers_);
+  archive(numbers_.now, acknowledgements_, next_message_, next_due_, changed_routers_);
   archive.fixed(changed_);
 }
 
@@ -69,6 +75,21 @@ void PartitionTrackers::head_refused(std::uint32_t router, Port host_port, const
     if (!events_[i].refused_heads) continue;
     numbers_.trackers[i]->head_refused(first_router_ + router, host_port, packet, why, now);
   }
+}
+
+void PartitionTrackers::send_and_receive(Tick now) {
+  if (next_message_ <= now) {
+    next_message_ = kNever;
+    for (RouterTracker* const tracker : sending_) {
+      next_message_ = std::min(next_message_, tracker->send_messages(now));
+    }
+  }
+  while (acknowledgements_.next_due() <= now) {
+    const Acknowledgement* const later = acknowledgements_.behind_first(kTouchedAhead);
+    if (later != nullptr) prefetch_numbers(later->source_router, later->destination_router);
+    on_acknowledgement(acknowledgements_.take());
+  }
+  find_next();
 }
 
 void PartitionTrackers::on_acknowledgement(const Acknowledgement& acknowledgement) {

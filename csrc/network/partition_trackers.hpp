@@ -1,6 +1,7 @@
 // The trackers of one partition, and the routers that have news for them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -44,15 +45,14 @@ class PartitionTrackers {
   void acknowledge(const Acknowledgement& sent) { acknowledgements_.add(sent); }
 
   // A window of the partition begins.
-  void open_window() { acknowledgements_.open_window(); }
+  void open_window() {
+    acknowledgements_.open_window();
+    find_next();
+  }
 
-  // Begins a time: acknowledgements arrive.
+  // Begins a time: messages are sent, and acknowledgements arrive.
   void begin_time(Tick now) {
-    while (acknowledgements_.any_until(now)) {
-      const Acknowledgement* const later = acknowledgements_.behind_first(kTouchedAhead);
-      if (later != nullptr) prefetch_numbers(later->source_router, later->destination_router);
-      on_acknowledgement(acknowledgements_.take());
-    }
+    if (next_due_ <= now) send_and_receive(now);
   }
   // All that happens in it but decisions has happened. `outputs`: of the partition.
   void settle(const PortBlocks& outputs, Tick now);
@@ -65,12 +65,15 @@ class PartitionTrackers {
  private:
   static constexpr std::size_t kTouchedAhead = 8;
 
+  void send_and_receive(Tick now);
   void on_acknowledgement(const Acknowledgement& acknowledgement);
+  void find_next() noexcept { next_due_ = std::min(next_message_, acknowledgements_.next_due()); }
 
   std::uint32_t first_router_;
   LinkClass global_class_;
   TrackedNumbers numbers_;
   std::vector<const RouterTracker*> far_;  // trackers with data that is worth prefetching
+  std::vector<RouterTracker*> sending_;    // trackers that send messages
   std::vector<TrackedEvents> events_;      // [tracker]
   bool on_occupancy_ = false;
   bool on_injections_ = false;
@@ -78,6 +81,8 @@ class PartitionTrackers {
   bool on_refused_heads_ = false;
   bool on_acknowledgements_ = false;
   AcknowledgementsInFlight acknowledgements_;
+  Tick next_message_ = kNever;         // the first time at which a tracker sends messages
+  Tick next_due_ = kNever;             // next_message_, or the arrival of an acknowledgement
   std::vector<std::uint8_t> changed_;  // [router]: whether an occupancy changed at this time
   std::vector<std::uint32_t> changed_routers_;
 };

@@ -60,9 +60,8 @@ class AcknowledgementsInFlight {
     std::inplace_merge(in_flight_.begin(), added, in_flight_.end());
     sorted_ = in_flight_.size();
   }
-  [[nodiscard]] bool any_until(Tick now) const noexcept {
-    return first_ < sorted_ && in_flight_[first_].due <= now;
-  }
+  // The time at which the first one arrives.
+  [[nodiscard]] Tick next_due() const noexcept { return first_ < sorted_ ? in_flight_[first_].due : kNever; }
   // The one so many places behind the first, if it is in order already; else null.
   [[nodiscard]] const Acknowledgement* behind_first(std::size_t places) const noexcept {
     return first_ + places < sorted_ ? &in_flight_[first_ + places] : nullptr;

@@ -3,6 +3,7 @@
 
 #include "routing/offered_traffic.hpp"
 #include "routing/short_nonminimal.hpp"
+#include "routing/trackers/traffic_parameters.hpp"
 #include "routing/traffic_level.hpp"
 
 namespace dragonfly {
@@ -77,7 +78,8 @@ std::unique_ptr<RoutingPolicy> make_lia(const PolicyInfo& info, const Parameters
 }  // namespace
 
 std::vector<PolicyInfo> lia_policies() {
-  std::vector<ParameterInfo> parameters = find_tracker(kOfferedTraffic).parameters;
+  std::vector<ParameterInfo> parameters = window_parameters();
+  std::ranges::copy(threshold_parameters(), std::back_inserter(parameters));
   std::ranges::copy(bias_parameters(), std::back_inserter(parameters));
   parameters.push_back({"saturated_groups", 3.0, "groups",
                         "saturated global links of the router from which on non-minimal paths begin with a "

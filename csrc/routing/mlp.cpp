@@ -25,8 +25,7 @@ class Mlp final : public RoutingPolicy {
       : network_{std::move(network)}, spec_{network_->spec} {
     spec_.avoid_destination_group = avoid_destination_group;
     for (const std::string& name : spec_.tracked) {
-      TrackerRequest request = request_tracker(find_tracked_feature(name).tracker->name, Parameters{});
-      if (std::ranges::find(trackers_, request) == trackers_.end()) trackers_.push_back(std::move(request));
+      static_cast<void>(add_request(trackers_, request_tracker(find_tracked_feature(name), Parameters{})));
     }
   }
 

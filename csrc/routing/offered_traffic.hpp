@@ -14,7 +14,8 @@ enum class Offered : std::uint32_t {
   kOwnLinks,
   kDemandThere,  // packets to the destination group, as a share of the capacity of the links to it
   kGroupDemandThere,
-  kLevelThere  // TrafficLevel of the traffic to the destination group
+  kLevelThere,  // TrafficLevel of the traffic to the destination group
+  kGroupDemandThereDelayed
 };
 
 }  // namespace dragonfly

@@ -9,7 +9,8 @@
 //   - an event of a router changes only that router's numbers;
 //   - within a time injections and blocked heads come in any order: count, add up, take extremes;
 //   - occupancies are reported once per router and time, with the values that decisions will see;
-//   - numbers are read by decisions only, which come last in a time.
+//   - numbers are read by decisions only, which come last in a time;
+//   - messages are sent before the events of a time: they hold numbers of earlier times (group_messages.hpp).
 #pragma once
 
 #include <array>
@@ -84,6 +85,7 @@ struct TrackedEvents {
   bool forwards = false;          // a packet from a host of this router passed the crossbar
   bool refused_heads = false;     // the crossbar refused a packet from a host of this router
   bool acknowledgements = false;  // word came back that a packet from a host of this router was delivered
+  bool messages = false;          // messages to the other routers of the group are due
 };
 
 // Properties of the ports of one class of link, for trackers.
@@ -92,6 +94,8 @@ struct TrackedLinks {
   double wire_packets = 0;  // sent at the link's rate from a packet's departure until its credit is back, if
                             // the router behind passes it on at once
   double packet_ps = 1;     // serialisation of one packet
+  Tick latency = 0;         // latency of the wire
+  std::uint32_t vcs = 1;
 };
 
 // The routers for which a tracker runs: those of one partition.
@@ -100,10 +104,12 @@ struct TrackerSite {
   std::uint32_t first_router = 0;
   std::uint32_t num_routers = 0;
   Tick signal_delay =
-      0;           // delay of signals from a router to the others of its group: the latency of a local link
-  Tick clock = 1;  // clock cycle of the routers
-  TimePs quantum_ps = 1;      // a tick
-  bool compares_vcs = false;  // the network's convention: PolicyEnvironment
+      0;  // delay of signals from a router to the others of its group: the latency of a local link
+  Tick routing_delay = 0;
+  bool sends_messages = false;  // whether delayed fields are read: TrackerRequest::messages
+  Tick clock = 1;               // clock cycle of the routers
+  TimePs quantum_ps = 1;        // a tick
+  bool compares_vcs = false;    // the network's convention: PolicyEnvironment
   ZeroLoadTimes idle{};
   std::array<TrackedLinks, kMostLinkClasses> links{};  // [link class]
   // The first whole number of ticks that is not shorter.
@@ -150,6 +156,10 @@ class RouterTracker {
   virtual void prefetch_numbers(std::uint32_t /*reader*/,
                                 std::uint32_t /*destination_router*/) const noexcept {}
 
+  // Sends all messages of times until `now`, before the events of that time; returns the time of the next
+  // message. Called for trackers that send messages, at the latest when a message is due.
+  virtual Tick send_messages(Tick /*now*/) { return kNever; }
+
   // A number as `reader` may read it. `now` never falls from call to call of any kind.
   [[nodiscard]] virtual double read(std::uint32_t field, std::uint32_t reader, std::uint32_t column,
                                     Tick now) = 0;
@@ -177,6 +187,9 @@ struct TrackerInfo {
   std::vector<TrackedField> fields;
   std::vector<ParameterInfo> parameters;
   std::unique_ptr<RouterTracker> (*make)(const TrackerInfo&, const Parameters&, const TrackerSite&) = nullptr;
+  // The numbers in a router's message, for delayed fields: by the VCs of a global link. Null: no field needs
+  // messages.
+  std::uint32_t (*message_numbers)(const Dragonfly&, std::uint32_t global_vcs) = nullptr;
   // Its tables for all routers of a system, before the first packet (memory_need.hpp); null: next to nothing.
   std::uint64_t (*bytes)(const Dragonfly&) = nullptr;
 };
@@ -185,8 +198,15 @@ struct TrackerInfo {
 struct TrackerRequest {
   const TrackerInfo* info = nullptr;
   Parameters parameters;
-  bool operator==(const TrackerRequest&) const = default;
+  bool messages = false;  // whether its delayed fields are read
+
+  // Whether a tracker that runs by this request has all that another request needs.
+  [[nodiscard]] bool includes(const TrackerRequest& other) const {
+    return info == other.info && parameters == other.parameters && (messages || !other.messages);
+  }
 };
+// Adds a request to those of a run. Returns false if the tracker has other parameters in this run.
+[[nodiscard]] bool add_request(std::vector<TrackerRequest>& all, const TrackerRequest& added);
 
 // To add a tracker: a file csrc/routing/trackers/<name>.cpp with a function `TrackerInfo <name>_tracker()`,
 // and its line in tracker_registry.cpp.
@@ -210,6 +230,9 @@ struct TrackedFeature {
   // "decision" (one column), "port", "link", "group", "peer" or "candidate".
   [[nodiscard]] const char* per() const noexcept;
 };
+
+// The request for the tracker of a feature, with these parameters.
+[[nodiscard]] TrackerRequest request_tracker(const TrackedFeature& feature, const Parameters& given);
 
 // Features of all trackers, in the order of the registry.
 [[nodiscard]] const std::vector<TrackedFeature>& tracked_features();

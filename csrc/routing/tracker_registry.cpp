@@ -55,6 +55,22 @@ TrackerRequest request_tracker(std::string_view name, const ParameterOwner& poli
   return request_tracker(name, shared);
 }
 
+TrackerRequest request_tracker(const TrackedFeature& feature, const Parameters& given) {
+  TrackerRequest request = request_tracker(feature.tracker->name, given);
+  request.messages = feature.shown().knowledge == Knowledge::kDelayed;
+  return request;
+}
+
+bool add_request(std::vector<TrackerRequest>& all, const TrackerRequest& added) {
+  const auto running = std::ranges::find(all, added.info, &TrackerRequest::info);
+  if (running == all.end()) {
+    all.push_back(added);
+    return true;
+  }
+  running->messages = running->messages || added.messages;
+  return running->parameters == added.parameters;
+}
+
 const char* TrackedFeature::per() const noexcept {
   if (of_candidates) return "candidate";
   switch (shown().per) {

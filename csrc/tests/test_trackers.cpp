@@ -267,8 +267,8 @@ TEST(trackers_are_found_by_name_and_their_parameters_are_checked) {
   CHECK_THROWS(ConfigError, find_tracker("congested-link"));
   CHECK_THROWS(ConfigError, request_tracker("congested-links", Parameters{{"factor", 1.0}}));
   CHECK_THROWS(ConfigError, find_tracked_feature("congested"));
-  CHECK(request_tracker("congested-links", Parameters{}) ==
-        request_tracker("congested-links", Parameters{{"congestion_factor", 1.2}}));
+  CHECK(request_tracker("congested-links", Parameters{})
+            .includes(request_tracker("congested-links", Parameters{{"congestion_factor", 1.2}})));
   for (const double factor : {-0.1, 2e6}) {
     SimulationSetup all = small_system(kSmall, "pb", "uniform", 0.1);
     all.policy_parameters = {{"congestion_factor", factor}};

@@ -13,10 +13,11 @@ namespace dragonfly {
 // 342 hosts: 19 groups of 6 routers, three global links each. A tick is a nanosecond, and so is a packet.
 struct TrackerBench {
   explicit TrackerBench(std::string_view name, const DragonflyParams& shape = {.p = 3, .a = 6, .h = 3},
-                        const Parameters& given = {})
+                        const Parameters& given = {}, bool sends_messages = false)
       : topology{shape} {
     TrackerSite site{.topology = topology,
                      .num_routers = topology.num_routers(),
+                     .sends_messages = sends_messages,
                      .clock = 1,
                      .quantum_ps = kPsPerNs,
                      .idle = {.local_packets = 3, .global_packets = 5, .hosts_packets = 2}};

@@ -8,6 +8,7 @@ import dataclasses
 import inspect
 import itertools
 import json
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -154,8 +155,46 @@ def feature_rows(topology: Dragonfly) -> list[tuple[str, ...]]:
     return rows
 
 
+MESSAGE_COLUMNS = (
+    *("tracker", "hosts", "bytes per message", "period (ns)"),
+    *("messages per link and period", "Mbit/s per link", "share of the link"),
+)
+
+
+def message_rows(topology: Dragonfly) -> list[tuple[str, ...]]:
+    """Table of the messages of delayed features on a topology and the default network (``MESSAGE_COLUMNS``).
+
+    A message goes to each other router of the group once, along a tree of local links: messages per link are the mean
+    of all local links. Occupancies are those of the virtual channels that ``ugal-n`` needs.
+    """
+    network = NetworkConfig()
+    _, global_vcs = _core.required_vcs(topology.to_core(), "ugal-n", {}, network.vc_scheme)
+    numbers = _core.message_numbers(topology.to_core(), global_vcs)
+    groups = topology.group_of_routers()
+    ends = topology.links()
+    local_links = int((groups[ends[:, 0]] == groups[ends[:, 2]]).sum())
+    messages = topology.num_routers * (topology.num_routers // topology.num_groups - 1) / max(local_links, 1)
+    rows: list[tuple[str, ...]] = []
+    for tracker in _core.trackers():
+        if tracker["name"] not in numbers:
+            continue
+        defaults = {row["name"]: row["default"] for row in tracker["parameters"]}
+        bits, period_ns = (float(str(defaults[name])) for name in ("message_bits", "message_period_ns"))
+        size = math.ceil(numbers[tracker["name"]] * bits / 8)
+        bits_per_ns = 8 * size * messages / period_ns
+        share = bits_per_ns / (8 * network.local_bandwidth_gbytes_per_s)
+        rows.append(
+            (
+                *(tracker["name"], f"{topology.num_hosts:,}", str(size), f"{period_ns:g}"),
+                *(f"{messages:.3g}", f"{1000 * bits_per_ns:.3g}", f"{100 * share:.2g} %"),
+            )
+        )
+    return rows
+
+
 def _unit(feature: str) -> str:
     """The unit of a feature's quantity, by its name; empty for numbers and flags."""
+    feature = feature.removesuffix("_delayed")
     if feature.endswith("_packets") or feature == "credits_in_use":
         return "packets"
     if feature in ("waiting", "age") or feature.endswith("_age"):
@@ -174,7 +213,11 @@ def _features(topology: Dragonfly) -> RenderableType:
         "shows it, and the tracker runs by itself.",
         style="dim",
     )
-    return Group(table, note)
+    messages = _new_table(*MESSAGE_COLUMNS)
+    for row in message_rows(topology):
+        messages.add_row(*row)
+    counted = "The messages of delayed features take no room on simulated links."
+    return Group(table, note, titled("Messages of delayed features", messages), Text(counted, style="dim"))
 
 
 def _topologies() -> Rows:
@@ -297,6 +340,8 @@ def _as_data(name: str | None, made: Dragonfly | None) -> dict[str, Any]:
     if name == "features":
         listed = feature_rows(made or Dragonfly.preset("72"))
         found["features"] = [dict(zip(map(_key, FEATURE_COLUMNS), row, strict=True)) for row in listed]
+        sent = message_rows(made or Dragonfly.preset("72"))
+        found["messages"] = [dict(zip(map(_key, MESSAGE_COLUMNS), row, strict=True)) for row in sent]
     return found
 
 

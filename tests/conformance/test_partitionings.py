@@ -28,6 +28,19 @@ POLICIES = {
             features=("traffic", "candidate_packets", "waiting"),
         ),
     ),
+    "mlp that reads messages": dfe.make_policy(
+        "mlp",
+        weights=weights_file(
+            seed=6,
+            scope="source",
+            nonminimal_kinds=("lgl", "g"),
+            features=(
+                "candidate_link_packets_delayed",
+                "group_demand_delayed",
+                "candidate_between_demand_delayed",
+            ),
+        ),
+    ),
 }
 
 

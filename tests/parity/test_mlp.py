@@ -35,6 +35,12 @@ CROSSINGS_AND_WAITS = (
     *("candidate_kind", "candidate_packets", "group_demand"),
 )
 
+MESSAGES = (
+    *("candidate_between_demand_delayed", "candidate_last_type_demand_delayed", "group_demand_delayed"),
+    *("destination_group_minimal_demand_delayed", "destination_group_demand_delayed"),
+    *("candidate_link_packets_delayed", "candidate_link_queued_packets_delayed", "candidate_packets"),
+)
+
 
 def policy_of(config: dfe.SimulationConfig, **fields: Any) -> dfe.Policy:
     """A random network that fits."""
@@ -179,14 +185,19 @@ def test_a_network_reads_what_routers_count(scoring: str, action: str) -> None:
     check_equal(config, policy_of(config, action=action, scoring=scoring, **fields))
 
 
-def test_what_comes_back_from_other_partitions_is_the_same_for_threads_slices_and_the_reference() -> None:
-    """Three partitions, which send each other acknowledgements; the policy reads all that is known of paths."""
+@pytest.mark.parametrize("features", [CROSSINGS_AND_WAITS, MESSAGES])
+def test_what_routers_receive_is_the_same_for_threads_slices_and_the_reference(
+    features: tuple[str, ...],
+) -> None:
+    """Three partitions, which send each other acknowledgements; the policy reads all that is known of paths, or the
+    messages of the group.
+    """
     config = config_of(
         topology=dfe.Dragonfly(p=40, a=4, h=2), traffic="uniform", load=0.04, injection="poisson"
     )
     policy = policy_of(
         config,
-        features=CROSSINGS_AND_WAITS,
+        features=features,
         nonminimal_kinds=("g", "gl", "lg", "lgl"),
         output="softmax",
         scope="source",
@@ -200,7 +211,7 @@ def test_what_comes_back_from_other_partitions_is_the_same_for_threads_slices_an
             sliced.run(50.0)
         assert sliced.trace_hash() == whole.trace_hash()
         env = dfe.BatchedRoutingEnv.for_policy(config.replace(threads=threads), policy, duration_ns=3000.0)
-        most = dict.fromkeys(CROSSINGS_AND_WAITS, 0.0)
+        most = dict.fromkeys(features, 0.0)
         reference, batch = policy.reference(env), env.reset()
         while not env.done:
             for name in most:

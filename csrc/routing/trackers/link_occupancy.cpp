@@ -1,15 +1,26 @@
+#include <algorithm>
+#include <bit>
+
+#include "routing/group_messages.hpp"
 #include "routing/router_tracker.hpp"
 
 namespace dragonfly {
 
 namespace {
 
-enum OccupancyField : std::uint32_t { kOccupancy, kVcOccupancy, kQueued };
+enum OccupancyField : std::uint32_t {
+  kOccupancy,
+  kVcOccupancy,
+  kQueued,
+  kOccupancyDelayed,
+  kVcOccupancyDelayed,
+  kQueuedDelayed
+};
 
 // The occupancies of all global links of the group, without delay: more than any real router could read.
 // Nothing is stored, the ports are read at each call. Source: UGAL-G of LIA (TACO 2025), section 5.2; Kim et
 // al., ISCA 2008.
-class LinkOccupancy final : public RouterTracker {
+class LinkOccupancy : public RouterTracker {
  public:
   explicit LinkOccupancy(const TrackerSite& site)
       : topology_{site.topology}, first_router_{site.first_router} {
@@ -43,12 +54,17 @@ class LinkOccupancy final : public RouterTracker {
     }
   }
 
- private:
+ protected:
   struct Place {
     std::uint32_t router;  // within its group
     std::uint32_t port;
   };
 
+  [[nodiscard]] Place place(std::uint32_t q) const noexcept { return places_[q]; }
+  [[nodiscard]] std::uint32_t own(std::uint32_t reader) const noexcept { return reader - first_router_; }
+  [[nodiscard]] const OutputPort& port(std::uint32_t router, std::uint32_t port) const noexcept {
+    return all_.ports->port(router, port);
+  }
   // The first router of the reader's group, within the partition.
   [[nodiscard]] std::uint32_t first_of_group(std::uint32_t reader) const noexcept {
     return reader - topology_.local_index_of(reader) - first_router_;
@@ -63,21 +79,113 @@ class LinkOccupancy final : public RouterTracker {
     return port_at(group, hop / kMostVcsOfLink).queued;
   }
   [[nodiscard]] std::uint32_t vc_occupancy(std::uint32_t group, std::uint32_t hop) const noexcept {
-    const OutputPort& port = port_at(group, hop / kMostVcsOfLink);
-    const VcQueue& queue = port.queues()[hop % kMostVcsOfLink];
+    return vc_occupancy_at(port_at(group, hop / kMostVcsOfLink), hop % kMostVcsOfLink);
+  }
+  [[nodiscard]] std::uint32_t vc_occupancy_at(const OutputPort& port, std::uint32_t vc) const noexcept {
+    const VcQueue& queue = port.queues()[vc];
     const std::uint32_t in_use = all_.buffers[index_of(port.link_class)] - queue.credits;
     return all_.credits_at_crossbar ? in_use : in_use + queue.queued;
   }
 
+ private:
   const Dragonfly& topology_;
   std::uint32_t first_router_;
   PartitionPorts all_;
   std::vector<Place> places_;  // [position of a global link]: instead of two divisions per read
 };
 
-std::unique_ptr<RouterTracker> make_link_occupancy(const TrackerInfo& /*info*/, const Parameters& /*given*/,
+// The occupancies with messages to the routers of the group: per global link the queue, and the occupancy of
+// each VC. The reader's own links are read without delay.
+class SentLinkOccupancy final : public LinkOccupancy {
+ public:
+  SentLinkOccupancy(const TrackerSite& site, Tick period, MessageNumbers numbers)
+      : LinkOccupancy{site},
+        topology_{site.topology},
+        routers_{site.num_routers},
+        vcs_{site.links[index_of(site.topology.global_class())].vcs},
+        step_{step_packets(site)},
+        numbers_{numbers},
+        messages_{site, period, numbers_of(site.topology, vcs_)} {}
+
+  static std::uint32_t numbers_of(const Dragonfly& topology, std::uint32_t vcs) noexcept {
+    return topology.h() * (1 + vcs);
+  }
+
+  void archive(Archive& archive) override { archive(messages_); }
+
+  [[nodiscard]] TrackedEvents events() const noexcept override { return {.messages = true}; }
+
+  Tick send_messages(Tick now) override {
+    return messages_.send_until(now, [this](Tick /*time*/, std::uint16_t* rows) {
+      for (std::uint32_t router = 0; router < routers_; ++router) {
+        for (std::uint32_t j = 0; j < topology_.h(); ++j) {
+          const OutputPort& link = port(router, topology_.first_global_port() + j);
+          *rows++ = sent(link.queued);
+          for (std::uint32_t vc = 0; vc < vcs_; ++vc) *rows++ = sent(vc_occupancy_at(link, vc));
+        }
+      }
+    });
+  }
+
+  [[nodiscard]] double read(std::uint32_t field, std::uint32_t reader, std::uint32_t column,
+                            Tick now) override {
+    if (field < kOccupancyDelayed) return LinkOccupancy::read(field, reader, column, now);
+    return delayed(field, reader, column, now);
+  }
+  void read_all(std::uint32_t field, std::uint32_t reader, std::span<const std::uint32_t> columns, Tick now,
+                float* numbers) override {
+    if (field < kOccupancyDelayed) return LinkOccupancy::read_all(field, reader, columns, now, numbers);
+    read_each(columns, numbers, [&](std::uint32_t column) { return delayed(field, reader, column, now); });
+  }
+
+ private:
+  // The packets of a step of messages: with four bits, messages count up to three of the largest buffers.
+  static std::uint32_t step_packets(const TrackerSite& site) noexcept {
+    const std::uint32_t buffer = site.links[index_of(site.topology.global_class())].buffer_packets;
+    return std::max(1U, std::bit_ceil(buffer) / 64);
+  }
+  [[nodiscard]] std::uint16_t sent(std::uint32_t packets) const noexcept {
+    return numbers_.rounded((packets + step_ / 2) / step_);
+  }
+  [[nodiscard]] std::uint32_t delayed(std::uint32_t field, std::uint32_t reader, std::uint32_t column,
+                                      Tick now) noexcept {
+    const bool per_link = field == kOccupancyDelayed;
+    const Place link = place(per_link ? column : column / kMostVcsOfLink);
+    const std::uint32_t router = first_of_group(reader) + link.router;
+    const std::uint32_t vc = column % kMostVcsOfLink;
+    if (router == own(reader)) {
+      const OutputPort& mine = port(router, link.port);
+      if (per_link) return mine.occupancy;
+      return field == kQueuedDelayed ? mine.queued : vc_occupancy_at(mine, vc);
+    }
+    const std::uint32_t first = (link.port - topology_.first_global_port()) * (1 + vcs_);
+    const auto seen = [&](std::uint32_t number) {
+      return messages_.seen(own(reader), router, first + number, now);
+    };
+    std::uint32_t steps = 0;
+    if (per_link) {
+      for (std::uint32_t i = 0; i < vcs_; ++i) steps += seen(1 + i);
+    } else {
+      steps = seen(field == kQueuedDelayed ? 0 : 1 + vc);
+    }
+    return steps * step_;
+  }
+
+  const Dragonfly& topology_;
+  std::uint32_t routers_;
+  std::uint32_t vcs_;
+  std::uint32_t step_;
+  MessageNumbers numbers_;
+  GroupMessages messages_;
+};
+
+constexpr double kOccupancyPeriodNs = 450;
+
+std::unique_ptr<RouterTracker> make_link_occupancy(const TrackerInfo& info, const Parameters& given,
                                                    const TrackerSite& site) {
-  return std::make_unique<LinkOccupancy>(site);
+  if (!site.sends_messages) return std::make_unique<LinkOccupancy>(site);
+  return std::make_unique<SentLinkOccupancy>(site, message_period(info, given, site),
+                                             MessageNumbers{message_bits(info, given)});
 }
 
 }  // namespace
@@ -105,9 +213,28 @@ TrackerInfo link_occupancy_tracker() {
                   .unit = 64,
                   .high = 1024,
                   .doc = "packets in the output queue before the path's first global link",
-                  .knowledge = Knowledge::kIdeal}},
-      .parameters = {},
-      .make = make_link_occupancy};
+                  .knowledge = Knowledge::kIdeal},
+                 {.name = "link_packets_delayed",
+                  .per = TrackedPer::kGroupLink,
+                  .unit = 64,
+                  .high = 1024,
+                  .doc = "link_packets by the messages that the router has received",
+                  .knowledge = Knowledge::kDelayed},
+                 {.name = "candidate_link_packets_delayed",
+                  .per = TrackedPer::kFirstGlobalHop,
+                  .unit = 64,
+                  .high = 1024,
+                  .doc = "candidate_link_packets by the messages that the router has received",
+                  .knowledge = Knowledge::kDelayed},
+                 {.name = "candidate_link_queued_packets_delayed",
+                  .per = TrackedPer::kFirstGlobalHop,
+                  .unit = 64,
+                  .high = 1024,
+                  .doc = "candidate_link_queued_packets by the messages that the router has received",
+                  .knowledge = Knowledge::kDelayed}},
+      .parameters = message_parameters(kOccupancyPeriodNs),
+      .make = make_link_occupancy,
+      .message_numbers = SentLinkOccupancy::numbers_of};
 }
 
 }  // namespace dragonfly

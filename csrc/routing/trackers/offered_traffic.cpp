@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "routing/group_messages.hpp"
 #include "routing/offered_traffic.hpp"
 #include "routing/router_tracker.hpp"
 #include "routing/trackers/sliding_window.hpp"
@@ -17,7 +18,7 @@ namespace {
 //   offered   injected + w * stored, LIA's extended counter: stays high where saturation lowers what is
 //             carried (equation 2)
 // Source: LIA (TACO 2025), sections 4.2, 4.3.1 and 5.2; the window as in TPR there.
-class OfferedTraffic final : public RouterTracker {
+class OfferedTraffic : public RouterTracker {
  public:
   OfferedTraffic(const TrackerSite& site, TimePs window_ps, double stored_weight,
                  const TrafficThresholds& thresholds)
@@ -87,6 +88,7 @@ class OfferedTraffic final : public RouterTracker {
       case Offered::kLevelThere:
         return static_cast<double>(thresholds_.level_of(there()));
       case Offered::kGroupDemandThere:
+      case Offered::kGroupDemandThereDelayed:
         break;
     }
     return group_demand(own, column);
@@ -103,13 +105,25 @@ class OfferedTraffic final : public RouterTracker {
     return static_cast<double>(window_ps) * site.topology.trunking() / (packet_ps * site.topology.a());
   }
 
- private:
+ protected:
   struct Count {
     std::uint32_t injected = 0;
     std::uint32_t stored = 0;
     static constexpr bool kArchivedWhole = true;
   };
 
+  [[nodiscard]] const std::vector<Count>& counts() const noexcept { return counts_; }
+  [[nodiscard]] Count& of(std::uint32_t own, std::uint32_t group) noexcept {
+    return counts_[std::size_t{own} * groups_ + group];
+  }
+  [[nodiscard]] double packets(const Count& count) const noexcept {
+    return count.injected + stored_weight_ * count.stored;
+  }
+  void move_to(Tick now) {
+    window_.move_to(now, [this](SlidingWindow::Note note) { --of(note.router, note.group).injected; });
+  }
+
+ private:
   [[nodiscard]] double group_demand(std::uint32_t own, std::uint32_t to) noexcept {
     const std::uint32_t first = own - topology_.local_index_of(first_router_ + own);
     std::uint64_t injected = 0;
@@ -122,12 +136,9 @@ class OfferedTraffic final : public RouterTracker {
     const double packets = static_cast<double>(injected) + stored_weight_ * static_cast<double>(stored);
     return static_cast<float>(packets * demand_of_packet(topology_.group_of(first_router_ + own), to));
   }
-  [[nodiscard]] Count& of(std::uint32_t own, std::uint32_t group) noexcept {
-    return counts_[std::size_t{own} * groups_ + group];
-  }
   // Rounded to a float, so that observations show the very number that policies compare.
   [[nodiscard]] double offered(const Count& count) const noexcept {
-    return static_cast<float>(count.injected + stored_weight_ * count.stored);
+    return static_cast<float>(packets(count));
   }
   [[nodiscard]] std::uint32_t own_begin(std::uint32_t own) const noexcept {
     return own == 0 ? 0 : own_end_[own - 1];
@@ -138,9 +149,6 @@ class OfferedTraffic final : public RouterTracker {
       saturated += offered(of(own, own_groups_[i])) > thresholds_.saturated_packets ? 1U : 0U;
     }
     return saturated;
-  }
-  void move_to(Tick now) {
-    window_.move_to(now, [this](SlidingWindow::Note note) { --of(note.router, note.group).injected; });
   }
 
   const Dragonfly& topology_;
@@ -157,12 +165,69 @@ class OfferedTraffic final : public RouterTracker {
   std::vector<std::uint32_t> own_end_;     // [router]: end of its groups in own_groups_
 };
 
+// The counters with messages to the routers of the group: offered packets for each group, in halves.
+class SentOfferedTraffic final : public OfferedTraffic {
+ public:
+  SentOfferedTraffic(const TrackerSite& site, TimePs window_ps, double stored_weight,
+                     const TrafficThresholds& thresholds, Tick period, MessageNumbers numbers)
+      : OfferedTraffic{site, window_ps, stored_weight, thresholds},
+        topology_{site.topology},
+        first_router_{site.first_router},
+        numbers_{numbers},
+        messages_{site, period, site.topology.num_groups()} {}
+
+  void archive(Archive& archive) override {
+    OfferedTraffic::archive(archive);
+    archive(messages_);
+  }
+
+  [[nodiscard]] TrackedEvents events() const noexcept override {
+    return {.injections = true, .forwards = true, .messages = true};
+  }
+
+  Tick send_messages(Tick now) override {
+    return messages_.send_until(now, [this](Tick time, std::uint16_t* rows) {
+      move_to(time);
+      for (const Count& count : counts()) {
+        *rows++ = numbers_.rounded(static_cast<std::uint32_t>(packets(count) / kStep + 0.5));
+      }
+    });
+  }
+
+  [[nodiscard]] double read(std::uint32_t field, std::uint32_t reader, std::uint32_t column,
+                            Tick now) override {
+    if (static_cast<Offered>(field) != Offered::kGroupDemandThereDelayed) {
+      return OfferedTraffic::read(field, reader, column, now);
+    }
+    move_to(now);
+    const std::uint32_t own = reader - first_router_;
+    const double all = packets(of(own, column)) + messages_.sum_seen(own, column, now) * kStep;
+    return static_cast<float>(all * demand_of_packet(topology_.group_of(reader), column));
+  }
+
+ private:
+  static constexpr double kStep = 0.5;  // packets
+
+  const Dragonfly& topology_;
+  std::uint32_t first_router_;
+  MessageNumbers numbers_;
+  GroupMessages messages_;
+};
+
+constexpr double kDemandPeriodNs = 500;
+
 std::unique_ptr<RouterTracker> make_offered_traffic(const TrackerInfo& info, const Parameters& given,
                                                     const TrackerSite& site) {
   const TimePs window_ps = window_parameter(info, given);
-  return std::make_unique<OfferedTraffic>(
-      site, window_ps, number_parameter(info, given, "stored_weight"),
-      thresholds_of(info, given, OfferedTraffic::share_packets(site, window_ps)));
+  const double stored_weight = number_parameter(info, given, "stored_weight");
+  const TrafficThresholds thresholds =
+      thresholds_of(info, given, OfferedTraffic::share_packets(site, window_ps));
+  if (!site.sends_messages) {
+    return std::make_unique<OfferedTraffic>(site, window_ps, stored_weight, thresholds);
+  }
+  return std::make_unique<SentOfferedTraffic>(site, window_ps, stored_weight, thresholds,
+                                              message_period(info, given, site),
+                                              MessageNumbers{message_bits(info, given)});
 }
 
 constexpr float kUnit = 16;
@@ -188,6 +253,7 @@ std::vector<ParameterInfo> window_parameters() {
 TrackerInfo offered_traffic_tracker() {
   std::vector<ParameterInfo> parameters = window_parameters();
   std::ranges::copy(threshold_parameters(), std::back_inserter(parameters));
+  std::ranges::copy(message_parameters(kDemandPeriodNs), std::back_inserter(parameters));
   const auto links = [](const char* name, const char* doc) {
     return TrackedField{.name = name, .unit = kUnit, .high = kMost, .doc = doc};
   };
@@ -223,9 +289,17 @@ TrackerInfo offered_traffic_tracker() {
                   .per = TrackedPer::kDestination,
                   .unit = 2,
                   .doc = "level of the traffic to the destination group: 0 (benign) below low_packets, 2 "
-                         "(adverse) above high_packets, 1 in between"}},
+                         "(adverse) above high_packets, 1 in between"},
+                 {.name = "destination_group_demand_delayed",
+                  .per = TrackedPer::kDestination,
+                  .half = kHalfDemand,
+                  .doc = "destination_group_demand by the messages that the router has received: each other "
+                         "router sends its offered packets for every group",
+                  .knowledge = Knowledge::kDelayed}},
       .parameters = std::move(parameters),
       .make = make_offered_traffic,
+      .message_numbers = [](const Dragonfly& topology,
+                            std::uint32_t /*global_vcs*/) { return topology.num_groups(); },
       .bytes = OfferedTraffic::bytes};
 }
 

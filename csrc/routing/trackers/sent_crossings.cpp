@@ -1,7 +1,10 @@
 #include <algorithm>
+#include <iterator>
 #include <optional>
+#include <utility>
 
 #include "core/fast_divisor.hpp"
+#include "routing/group_messages.hpp"
 #include "routing/remote_hops.hpp"
 #include "routing/router_tracker.hpp"
 #include "routing/trackers/sliding_window.hpp"
@@ -10,7 +13,13 @@ namespace dragonfly {
 
 namespace {
 
-enum CrossingField : std::uint32_t { kBetween, kLast, kMinimal, kAll };
+enum CrossingField : std::uint32_t {
+  kBetween,
+  kLast,
+  kMinimal,
+  kAll,
+  kDelayed
+};  // kDelayed + a field: delayed
 
 // Recent crossings by a group's packets of links that the group's own routers cannot see.
 //
@@ -22,12 +31,15 @@ enum CrossingField : std::uint32_t { kBetween, kLast, kMinimal, kAll };
 // others.
 //
 // Ideal: all routers of the group read the counts at once, as with occupancies of links in `ugal-ideal`.
+// Delayed: a router reads its own counts and those that the others have sent (kMessages).
 // Source: this project, after LIA (TACO 2025), sections 3.2.2 and 4.3.2, whose counters are of one router and
 // of the paths that packets might take, not of those that they took.
+template <bool kMessages>
 class SentCrossings final : public RouterTracker {
  public:
-  SentCrossings(const TrackerSite& site, TimePs window_ps)
+  SentCrossings(const TrackerSite& site, TimePs window_ps, Tick period = 1, std::uint32_t bits = 4)
       : topology_{site.topology},
+        first_router_{site.first_router},
         first_group_{site.topology.group_of(site.first_router)},
         groups_{site.topology.num_groups()},
         types_{site.topology.a()},
@@ -38,7 +50,12 @@ class SentCrossings final : public RouterTracker {
         window_{site.ticks_of(window_ps)},
         sent_(site.num_routers / types_),
         per_sent_(sent_.size()),
-        counts_(std::size_t{site.num_routers} / types_ * (types_ + groups_)) {
+        counts_(std::size_t{site.num_routers} / types_ * (types_ + groups_)),
+        numbers_{bits} {
+    if constexpr (kMessages) {
+      messages_.emplace(site, period, types_ + groups_);
+      own_counts_.resize(std::size_t{site.num_routers} * (types_ + groups_));
+    }
     const double per_link =
         site.links[index_of(site.topology.global_class())].packet_ps / static_cast<double>(window_ps);
     for (std::uint32_t group = 0; group < per_sent_.size(); ++group) {
@@ -55,28 +72,48 @@ class SentCrossings final : public RouterTracker {
     archive(window_);
     archive.fixed(sent_);
     archive.fixed(counts_);
+    if constexpr (kMessages) {
+      archive.fixed(own_counts_);
+      archive(*messages_);
+    }
   }
 
-  [[nodiscard]] TrackedEvents events() const noexcept override { return {.forwards = true}; }
+  [[nodiscard]] TrackedEvents events() const noexcept override {
+    return {.forwards = true, .messages = kMessages};
+  }
+
+  Tick send_messages(Tick now) override {
+    if constexpr (!kMessages) return kNever;
+    return messages_->send_until(now, [this](Tick time, std::uint16_t* rows) {
+      move_to(time);
+      const std::uint32_t numbers = types_ + groups_;
+      for (std::size_t i = 0; i < own_counts_.size(); ++i) rows[i] = numbers_.rounded(own_counts_[i]);
+      for (std::size_t i = 0; i < own_counts_.size(); i += numbers) {
+        rows[i] = numbers_.rounded((own_counts_[i] + kSentStep / 2) / kSentStep);
+      }
+    });
+  }
 
   void packet_forwarded(std::uint32_t router, Port /*host_port*/, const Packet& packet, Tick now) override {
     const std::uint32_t own = topology_.group_of(router);
     const std::uint32_t group = own - first_group_;
     const std::optional<NonMinimalPath> nonminimal = sent_by(packet);
+    const std::uint32_t sender = kMessages ? router - first_router_ : group;
     move_to(now);
     if (packet.destination_group != own) {
       // Packets on non-minimal paths, or sent by ports, use the entry of the own group, which has no packets
       // of its own.
       const bool minimal = nonminimal && !packet.non_minimal;
-      count(group, types_ + (minimal ? packet.destination_group : own), now);
+      count(sender, group, types_ + (minimal ? packet.destination_group : own), now);
       ++sent_[group];
+      if constexpr (kMessages) ++own_count(sender, 0);
     }
     if (packet.destination_router == router || !nonminimal) return;
     const RemoteHops hops =
         remote_hops(topology_, router, packet.destination_router, packet.destination_group, *nonminimal);
-    count_crossing(group, hops.between[0], now);
-    count_crossing(group, hops.between[1], now);
-    count_crossing(group, hops.last, now);
+    for (const std::uint32_t type : {hops.between[0], hops.between[1], hops.last}) {
+      if (type != 0) count(sender, group, type, now);
+    }
   }
 
   // kBetween and kLast: see TrackedPer::kBetweenLinks and kLastLinkType.
@@ -84,22 +121,23 @@ class SentCrossings final : public RouterTracker {
                             Tick now) override {
     move_to(now);
     const std::uint32_t group = topology_.group_of(reader) - first_group_;
+    const auto counted = [&](std::uint32_t of) { return count_of(field, reader, group, of, now); };
     std::uint32_t packets = 0;
     double per_packet = per_crossing_;
-    switch (field) {
+    switch (field % kDelayed) {
       case kBetween:
-        packets = most_crossings(&counter(group, 0), column);
+        packets = most_crossings(counted, column);
         break;
       case kLast:
-        packets = counter(group, column);
+        packets = counted(column);
         break;
       case kMinimal:
-        packets = column == topology_.group_of(reader) ? 0 : counter(group, types_ + column);
+        packets = column == topology_.group_of(reader) ? 0 : counted(types_ + column);
         per_packet =
             global_packet_ps_ / (window_ps_ * topology_.capacity_between(topology_.group_of(reader), column));
         break;
       default:
-        packets = sent_[group];
+        packets = field < kDelayed ? sent_[group] : sent_seen(reader, now);
         per_packet = per_sent_[group];
         break;
     }
@@ -108,15 +146,16 @@ class SentCrossings final : public RouterTracker {
   void read_all(std::uint32_t field, std::uint32_t reader, std::span<const std::uint32_t> columns, Tick now,
                 float* numbers) override {
     move_to(now);
-    const std::uint32_t* const crossings = &counter(topology_.group_of(reader) - first_group_, 0);
-    switch (field) {
+    const std::uint32_t group = topology_.group_of(reader) - first_group_;
+    const auto counted = [&](std::uint32_t of) { return count_of(field, reader, group, of, now); };
+    switch (field % kDelayed) {
       case kBetween:
         return read_each(columns, numbers, [&](std::uint32_t column) {
-          return most_crossings(crossings, column) * per_crossing_;
+          return most_crossings(counted, column) * per_crossing_;
         });
       case kLast:
         return read_each(columns, numbers,
-                         [&](std::uint32_t column) { return crossings[column] * per_crossing_; });
+                         [&](std::uint32_t column) { return counted(column) * per_crossing_; });
       default:
         return RouterTracker::read_all(field, reader, columns, now, numbers);
     }
@@ -124,10 +163,28 @@ class SentCrossings final : public RouterTracker {
 
  private:
   // The larger number of crossings of the two types of a column of TrackedPer::kBetweenLinks.
-  [[nodiscard]] std::uint32_t most_crossings(const std::uint32_t* crossings,
-                                             std::uint32_t column) const noexcept {
+  template <class Counted>
+  [[nodiscard]] std::uint32_t most_crossings(Counted counted, std::uint32_t column) const noexcept {
     const std::uint32_t first = by_types_.divide(column);
-    return std::max(crossings[first], crossings[column - first * types_]);
+    return std::max<std::uint32_t>(counted(first), counted(column - first * types_));
+  }
+  // A count of a group, or the one that the reader knows.
+  [[nodiscard]] std::uint32_t count_of(std::uint32_t field, std::uint32_t reader, std::uint32_t group,
+                                       std::uint32_t of, Tick now) noexcept {
+    if constexpr (kMessages) {
+      if (field >= kDelayed) {
+        if (of == 0) return 0;
+        const std::uint32_t own = reader - first_router_;
+        return own_count(own, of) + messages_->sum_seen(own, of, now);
+      }
+    }
+    return counter(group, of);
+  }
+  // The packets that the group sent to others, as the reader knows.
+  [[nodiscard]] std::uint32_t sent_seen(std::uint32_t reader, Tick now) noexcept {
+    if constexpr (!kMessages) return 0;
+    const std::uint32_t own = reader - first_router_;
+    return own_count(own, 0) + messages_->sum_seen(own, 0, now) * kSentStep;
   }
   // Ports that lead to other groups.
   [[nodiscard]] std::uint32_t global_links(std::uint32_t group) const {
@@ -139,25 +196,37 @@ class SentCrossings final : public RouterTracker {
     }
     return links;
   }
-  void count_crossing(std::uint32_t group, std::uint32_t type, Tick now) {
-    if (type != 0) count(group, type, now);
-  }
-  void count(std::uint32_t group, std::uint32_t of, Tick now) {
+  // `sender`: a router with messages, else the group.
+  void count(std::uint32_t sender, std::uint32_t group, std::uint32_t of, Tick now) {
     ++counter(group, of);
-    window_.add({group, of}, now);
+    if constexpr (kMessages) ++own_count(sender, of);
+    window_.add({sender, of}, now);
   }
   // `of`: a type of local link, or types_ + a destination group. Type 0 stays 0.
   [[nodiscard]] std::uint32_t& counter(std::uint32_t group, std::uint32_t of) noexcept {
     return counts_[std::size_t{group} * (types_ + groups_) + of];
   }
+  // A count of a router: `of` as for counter(), but 0 for all packets to other groups.
+  [[nodiscard]] std::uint32_t& own_count(std::uint32_t router, std::uint32_t of) noexcept {
+    return own_counts_[std::size_t{router} * (types_ + groups_) + of];
+  }
   void move_to(Tick now) {
     window_.move_to(now, [this](SlidingWindow::Note note) {
-      --counter(note.router, note.group);
-      if (note.group >= types_) --sent_[note.router];
+      const std::uint32_t group = kMessages ? by_types_.divide(note.router) : note.router;
+      --counter(group, note.group);
+      const bool counts_packet = note.group >= types_;
+      if (counts_packet) --sent_[group];
+      if constexpr (kMessages) {
+        --own_count(note.router, note.group);
+        if (counts_packet) --own_count(note.router, 0);
+      }
     });
   }
 
+  static constexpr std::uint32_t kSentStep = 4;  // packets to other groups are sent in fours
+
   const Dragonfly& topology_;
+  std::uint32_t first_router_;
   std::uint32_t first_group_;
   std::uint32_t groups_;
   std::uint32_t types_;
@@ -170,19 +239,29 @@ class SentCrossings final : public RouterTracker {
   std::vector<double>
       per_sent_;  // [group]: one packet as a share of what all its global links carry per window
   std::vector<std::uint32_t> counts_;  // [group]: crossings by type, then minimal packets by group
+  MessageNumbers numbers_;
+  std::optional<GroupMessages> messages_{};
+  std::vector<std::uint32_t> own_counts_{};  // [router * (types + groups) + of]: see own_count()
 };
 
 constexpr double kWindowNs = 500;
+constexpr double kSentPeriodNs = 600;
 
 std::unique_ptr<RouterTracker> make_sent_crossings(const TrackerInfo& info, const Parameters& given,
                                                    const TrackerSite& site) {
-  return std::make_unique<SentCrossings>(
-      site, static_cast<TimePs>(number_parameter(info, given, "window_ns") * kPsPerNs));
+  const auto window_ps = static_cast<TimePs>(number_parameter(info, given, "window_ns") * kPsPerNs);
+  if (!site.sends_messages) return std::make_unique<SentCrossings<false>>(site, window_ps);
+  return std::make_unique<SentCrossings<true>>(site, window_ps, message_period(info, given, site),
+                                               message_bits(info, given));
 }
 
 }  // namespace
 
 TrackerInfo sent_crossings_tracker() {
+  std::vector<ParameterInfo> parameters{{"window_ns", kWindowNs, "ns",
+                                         "time that a packet counts after it has left its injection queue",
+                                         between(1, 1e5)}};
+  std::ranges::copy(message_parameters(kSentPeriodNs), std::back_inserter(parameters));
   return {
       .name = "sent-crossings",
       .summary = "recent load of a group's packets on links that the group's routers cannot see",
@@ -209,11 +288,33 @@ TrackerInfo sent_crossings_tracker() {
                   .half = 1,
                   .doc = "packets that the router's group sent to other groups in the window, over the "
                          "packets that its global links carry",
-                  .knowledge = Knowledge::kIdeal}},
-      .parameters = {{"window_ns", kWindowNs, "ns",
-                      "time that a packet counts after it has left its injection queue", between(1, 1e5)}},
+                  .knowledge = Knowledge::kIdeal},
+                 {.name = "candidate_between_demand_delayed",
+                  .per = TrackedPer::kBetweenLinks,
+                  .half = 1,
+                  .doc = "candidate_between_demand by the messages that the router has received",
+                  .knowledge = Knowledge::kDelayed},
+                 {.name = "candidate_last_type_demand_delayed",
+                  .per = TrackedPer::kLastLinkType,
+                  .half = 1,
+                  .doc = "candidate_last_type_demand by the messages that the router has received",
+                  .knowledge = Knowledge::kDelayed},
+                 {.name = "destination_group_minimal_demand_delayed",
+                  .per = TrackedPer::kDestination,
+                  .half = 1,
+                  .doc = "destination_group_minimal_demand by the messages that the router has received",
+                  .knowledge = Knowledge::kDelayed},
+                 {.name = "group_demand_delayed",
+                  .half = 1,
+                  .doc = "group_demand by the messages that the router has received",
+                  .knowledge = Knowledge::kDelayed}},
+      .parameters = std::move(parameters),
       .make = make_sent_crossings,
-      .bytes = SentCrossings::bytes};
+      .message_numbers =
+          [](const Dragonfly& topology, std::uint32_t /*global_vcs*/) {
+            return topology.a() + topology.num_groups() - 1;
+          },
+      .bytes = SentCrossings<false>::bytes};
 }
 
 }  // namespace dragonfly

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dragonfly_env as dfe
 from dragonfly_docs.markdown import GENERATED, code, spelled, table
-from dragonfly_env.cli.info import FEATURE_COLUMNS, feature_rows
+from dragonfly_env.cli.info import FEATURE_COLUMNS, MESSAGE_COLUMNS, feature_rows, message_rows
 from dragonfly_env.config.groups import Grid
 from dragonfly_env.config.rows import describe
 
@@ -101,8 +101,33 @@ destination_demand slice(10, 11, None) 1 means 0
 - **Knowledge** is `local` (the router's own queues, credits, hosts and packets, and acknowledgements of its packets),
   `delayed` (signals of other routers, with their delay) or `ideal` (the state of other routers without delay). It
   decides the [track](../tasks.md#tracks) of a policy.
+- **Delayed** features have the name of an `ideal` feature and `_delayed`, so that a training can measure the
+  cost of the delay.
 - **Shown** by default, or only if `features=[...]` names the feature. A **tracker** counts events at routers; it runs
   if a feature needs it.
+
+"""
+
+
+_MESSAGES = """\
+
+## Messages of delayed features
+
+Routers send numbers to the other routers of the group, each tracker in messages of its own:
+
+- **Sending.** Every `message_period_ns` each router sends one message. The message holds the router's numbers as the
+  events before that time left them.
+- **Delay.** A message takes the latencies of the local links of the fastest path, and `routing_delay_ns` at each
+  router between. So a change at time t is in the message of the first multiple of the period after t, and no router
+  sees the change before that message arrives. The reader's own numbers are exact and without delay.
+- **Length.** A number has `message_bits` bits: three are the binary exponent, the others the leading digits. With 4
+  bits the numbers are 0, 1, 2, 3, 4, 6, 8, 12 and so on up to 192; the nearest one is sent. Demands count half packets.
+- **Room.** The messages do not pass the simulated links: they take no bandwidth and never wait. The table shows how
+  much of a local link they would take: mean of all local links, if a message reaches each router of the group once.
+  `dragonfly-env info features -t NAME` prints the table for any system.
+
+The signals of `congested-links` have no period: a router sends a bit when a global link becomes congested or free. They
+take the latency of the longest path inside the group.
 
 """
 
@@ -111,4 +136,8 @@ def system_pages() -> dict[str, str]:
     """The page of features by its path below ``docs/``."""
     rows = feature_rows(dfe.Dragonfly.preset("72"))
     features = table(FEATURE_COLUMNS, ((code(row[0]), *row[1:4], code(row[4]), *row[5:]) for row in rows))
-    return {"environments/features.md": GENERATED + _FEATURES + features}
+    systems = (dfe.Dragonfly.preset(name) for name in ("72", "1056", "dfp-272"))
+    sent = table(
+        MESSAGE_COLUMNS, ((code(row[0]), *row[1:]) for made in systems for row in message_rows(made))
+    )
+    return {"environments/features.md": GENERATED + _FEATURES + features + _MESSAGES + sent}
