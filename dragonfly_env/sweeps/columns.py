@@ -219,9 +219,10 @@ COLUMNS = (*_RUN, *_WINDOW, *_LINKS, *_MORE, *_PROVENANCE)
 """Every column of results, in the order of files."""
 SCHEMA = pa.schema([(column.name, _TYPES[column.type]) for column in COLUMNS])
 """The schema of every file of results."""
+_ROW = pa.struct(list(SCHEMA))
 
 
 def table_of(row: Mapping[str, Any]) -> pa.Table:
     """Make a table of one row, with the columns that it lacks null."""
     assert row.keys() <= set(SCHEMA.names), row.keys() - set(SCHEMA.names)
-    return pa.table([pa.array([row.get(field.name)], field.type) for field in SCHEMA], schema=SCHEMA)
+    return pa.Table.from_struct_array(pa.array([row], _ROW))

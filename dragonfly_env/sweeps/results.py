@@ -126,10 +126,12 @@ def read_table(file: Path, *, without: str | None = None) -> pa.Table:
     try:
         with file.open("rb") as opened:
             parquet = pq.ParquetFile(opened, page_checksum_verification=True)
-            names = [
-                name for name in parquet.schema_arrow.names if not without or not name.startswith(without)
-            ]
-            return parquet.read(columns=names).replace_schema_metadata(None)
+            kept = (
+                [name for name in parquet.schema_arrow.names if not name.startswith(without)]
+                if without
+                else None
+            )
+            return parquet.read(columns=kept, use_threads=False).replace_schema_metadata(None)
     except (OSError, ValueError, pa.ArrowException) as error:
         reason = " ".join(str(error).split())[:200]
         raise config_error("results", str(file), f"cannot be read ({reason}): delete it") from None
