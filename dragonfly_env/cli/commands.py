@@ -344,7 +344,7 @@ def complain(message: str, *, lines: bool = False) -> None:
 def _refusal(error: ConfigError, texts: Texts, settings: Mapping[str, list[str]]) -> str:
     field, allowed = (vars(error).get(name) for name in ("field", "allowed"))
     if field is None:  # an error of the core, or one with a place before its field
-        match = re.match(r"([\w.\[\]-]+) = .*?: (.*)", str(error), re.DOTALL)
+        match = re.match(r"([\w.\[\]-]+)(?: = .*?)?: (.*)", str(error), re.DOTALL)
         if match is None:
             return str(error)
         field, allowed = match.groups()

@@ -32,7 +32,8 @@ class Machine:
         """Take ``count`` free hosts, by a rule."""
         left = self._topology.num_hosts - len(self._owner)
         if count > left:
-            raise config_error(f"{job}.hosts", count, f"must be at most {left}, the hosts that are left")
+            allowed = f"must be at most {left}, the hosts that are left; the job has {count}"
+            raise config_error(f"{job}.hosts", count, allowed)
         groups = parse_groups(placement)
         if groups is not None:
             return self._give(job, self._in_groups(job, number, groups, count, seed))

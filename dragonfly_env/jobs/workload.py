@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -66,7 +67,12 @@ def _named(job: str) -> Iterator[None]:
         yield
     except ConfigError as error:
         text = str(error)
-        raise error if text.startswith(job) else ConfigError(f"{job}.{text}") from None
+        if text.startswith(job):
+            raise
+        separator = (
+            "." if re.match(r"[\w\[\]]+ =", text) else ": "
+        )  # a field of the job, or a place in its file
+        raise ConfigError(f"{job}{separator}{text}") from None
 
 
 def parse_jobs(jobs: object) -> tuple[Job | BackgroundMix, ...]:

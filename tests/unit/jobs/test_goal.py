@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import struct
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,10 @@ import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env import jobs
+from dragonfly_env.cli import app
+from dragonfly_env.named_tasks import VIEWS
+from dragonfly_env.sweeps import run_all
+from dragonfly_env.sweeps.scenario import Scenario
 
 PING_PONG = """\
 /* a comment
@@ -288,3 +293,76 @@ def test_a_goal_job_names_what_does_not_fit(tmp_path: Path) -> None:
     large = write(tmp_path, "num_ranks 80\nrank 0 {\ncalc 5\n}\n")
     with pytest.raises(dfe.ConfigError, match=r"jobs\[0\].hosts = 80: must be at most 72"):
         dfe.SimulationConfig(topology="72", jobs=[dfe.Job(f"goal:{large}")]).placed_jobs()
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (HEAD + "send 8b to 1 tag 3\n}\n", "trace.goal, line 3, send = tag 3 to rank 1: must be received"),
+        (HEAD + "send 8b to 1 tg 3\n}\n", "trace.goal, line 3 = 'send 8b to 1 tg 3': must have 'tag'"),
+        (HEAD + "l1: calc 5\nl1 requires l1\n}\n", "must not wait in a circle: line 3"),
+        (HEAD + "send 8b to 2 tag 3\n}\n", "trace.goal, line 3 = rank 2: must be a rank, 0 to 1"),
+        ("num_ranks 80\n", "must be at most 72, the hosts that are left; the job has 80"),
+    ],
+)
+def test_the_command_line_names_option_file_and_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, says: str
+) -> None:
+    path = write(tmp_path, text)
+    with pytest.raises(SystemExit) as ended:
+        app(["simulate", "-t", "72", "--to-completion", "--job", f"goal:{path}"])
+    assert ended.value.code == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"error: --job goal:{path}: ")
+    assert says in error
+    assert error.count("\n") == 1
+
+
+def test_an_environment_runs_a_schedule_as_a_simulation_does(tmp_path: Path) -> None:
+    job = dfe.Job(f"goal:{write(tmp_path, LATE)},rendezvous_bytes=8", placement="random", iterations=3)
+    config = dfe.SimulationConfig(topology="72", traffic="adv+1", load=0.2, jobs=[job])
+    env = dfe.BatchedRoutingEnv(config, scope="source", action="path", duration_ns=20_000)
+    batch = env.reset(seed=config.seed)
+    while not env.done:
+        batch = env.step(batch.minimal_actions())
+    simulation = dfe.Simulation(config)
+    simulation.run(20_000)
+    assert env.trace_hash() == simulation.trace_hash()
+    assert env.metrics(0).jobs[0].iterations == simulation.metrics().jobs[0].iterations
+
+
+def test_a_schedule_takes_the_place_of_the_job_of_a_task(tmp_path: Path) -> None:
+    program = f"goal:{write(tmp_path, LATE)},rendezvous_bytes=8"
+    job = dfe.Job(program, placement="random", iterations="endless")
+    for view in VIEWS:
+        made = dfe.make_task("Jobs-72", view, jobs=[job], seed=1)
+        core = made if view == "batched" else made.unwrapped.core
+        assert core.config.jobs == (job,)
+    task = dfe.task("Jobs-72")
+    test = {name: config.replace(jobs=[job]) for name, config in task.test.items()}
+    mine = dataclasses.replace(task, test=test, measure_ns=50_000)
+    (scenario,) = test
+    assert 5000 < mine.value(mine.measure("ugal-n", scenario, seed=1)) < 20_000
+
+
+def test_runs_of_a_sweep_keep_their_results_until_the_schedule_changes(tmp_path: Path) -> None:
+    path = write(tmp_path, LATE)
+
+    def runs() -> list[Any]:
+        return Scenario.from_dict(
+            {
+                "topology": "72",
+                "traffic": ["none"],
+                "policies": ["min"],
+                "programs": [f"goal:{path}", f"goal:{path},overhead_ns=100"],
+                "placements": ["random", "groups=2"],
+                "seeds": [1],
+                "measure_ns": 20_000,
+            }
+        ).runs()
+
+    before = runs()
+    assert run_all(before, tmp_path / "out", workers=1).finished == len({run.id for run in before}) == 4
+    assert run_all(runs(), tmp_path / "out", workers=1).finished == 0
+    write(tmp_path, LATE.replace("calc 10", "calc 11"))
+    assert {run.id for run in runs()}.isdisjoint(run.id for run in before)
