@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from dragonfly_env.lab.benchmark import Benchmark
     from dragonfly_env.lab.benchmark.suite import Effort, Suite
 
-DEFAULT_SUITE = "dragonfly-v1"
+DEFAULT_SUITE = "dragonfly-v3"
 
 
 def benchmark(
@@ -45,7 +45,8 @@ def benchmark(
     ] = None,
     suite: Annotated[str, option("--suite", "The suite, with its version.", metavar="NAME")] = DEFAULT_SUITE,
     tracks: Annotated[
-        list[str] | None, items("--track", "steady, saturation, transient, applications.", metavar="NAME")
+        list[str] | None,
+        items("--track", "steady, saturation, transient, applications, machines.", metavar="NAME"),
     ] = None,
     splits: Annotated[
         list[str] | None, items("--split", "Only one split: train or test.", metavar="NAME")
@@ -143,7 +144,7 @@ def _lists(suite: Suite, effort: Effort) -> RenderableType:
     tracks = Table("track", "what is measured", "cases", "hosts", "traffic", box=box.SIMPLE_HEAD)
     for track in suite.tracks:
         cases = track.cases.get(effort, ())
-        hosts = sorted({int(case.hosts) for case in cases})
+        hosts = sorted({case.hosts for case in cases})
         labels = dict.fromkeys(case.traffic.label for case in cases)
         tracks.add_row(track.name, track.title, f"{len(cases)}", " ".join(map(str, hosts)), " ".join(labels))
     references = Table("references", "policies", box=box.SIMPLE_HEAD)

@@ -96,7 +96,7 @@ def train(
     ] = None,
     suite: Annotated[
         str | None,
-        option("--suite", "All training cases of a suite, e.g. dragonfly-v1.", TRAFFIC, metavar="NAME"),
+        option("--suite", "All training cases of a suite, e.g. dragonfly-v3.", TRAFFIC, metavar="NAME"),
     ] = None,
     episodes: Annotated[
         int, option("--episodes", "Episodes of the training, resumed ones included.", DURATION, metavar="N")
@@ -143,7 +143,7 @@ def train(
 
     [bold]Examples[/bold]
     dragonfly-env train deep-q --traffic adv+1 --load 0.35 --out results/dqn
-    dragonfly-env train ppo --suite dragonfly-v1 --threads 2 --out results/mixture
+    dragonfly-env train ppo --suite dragonfly-v3 --threads 2 --out results/mixture
     dragonfly-env train --task Mixed-72 --seed 1:10 --out results/mixed
     dragonfly-env train my_learner.py:Mine --out results/mine
     dragonfly-env evaluate my_learner.py:Mine@results/mine/agent.zip min ugal-n

@@ -51,7 +51,7 @@ Samples = tuple[Floats, Floats, Floats]
 """(M, F) observations of the paths taken, (M,) logarithms of times to delivery in packet times, (M,) weights."""
 
 SHIPPED = Path(__file__).with_name("neural.toml")
-SUITE = "dragonfly-v1"
+SUITE = "dragonfly-v3"
 """The benchmark suite whose test split no scenario may be in."""
 
 REFERENCES = ("lia", "ad2", "ugal-ideal", "q-adaptive-queue", "tpr", "vlb-gl")

@@ -109,7 +109,7 @@ def test_a_source_archive_holds_all_that_the_package_is_made_of_and_each_once(tm
         name for name in package if name.startswith(("dragonfly_env/agents/", "dragonfly_env/baselines/"))
     }
     assert package - linked <= names
-    assert "dragonfly_env/lab/benchmark/published/dragonfly-v1.parquet" in names
+    assert "dragonfly_env/lab/benchmark/published/dragonfly-v3.parquet" in names
     assert len(package - linked) > 300
     assert [
         name for name in names if name.startswith(("dragonfly_env/agents", ".ci", "build", "results"))

@@ -2,7 +2,7 @@
 
 from dragonfly_env.lab.benchmark import Benchmark, find_suite
 
-suite = find_suite("dragonfly-v1")
+suite = find_suite("dragonfly-v3")
 work = Benchmark(suite=suite, effort="quick", policies=("lia",), folder=Path("results/benchmark"))
 work.execute()
 scores = work.scores()

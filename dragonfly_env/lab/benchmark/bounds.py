@@ -1,7 +1,7 @@
 """``python -m dragonfly_env.lab.benchmark.bounds``: what any routing could reach in the cases of a suite.
 
-The command computes the bounds of all cases and writes the table that comes with the package. A bound is found by a
-hash of what it depends on, so none is found for a case that has changed since.
+The command computes the bounds that are missing and writes the table that comes with the package. A bound is found by a
+hash of what it depends on, so none is found for a case that has changed since; without the table, all are computed.
 
 Steady latency has the latency floor, accepted load the most accepted load, and latency after a change the floor of the
 traffic after the last change. Workloads have no bound: they have no demand matrix. Neither has ``lia-c1``, whose linear
@@ -117,11 +117,11 @@ def cases_of(suite: Suite) -> Iterator[tuple[Track, Effort, BenchmarkCase]]:
                 yield track, effort, case
 
 
-def main(suite: Annotated[str, typer.Option(help="Whose cases they are.")] = "dragonfly-v1") -> None:
-    """Compute the bounds of all cases of a suite, and write the table that comes with the package."""
+def main(suite: Annotated[str, typer.Option(help="Whose cases they are.")] = "dragonfly-v3") -> None:
+    """Compute the bounds of a suite's cases that the package's table does not have, and write the table anew."""
     try:
         chosen = find_suite(suite)
-        known: dict[str, float] = {}
+        known = dict(CaseBounds.read(suite).by_key)
         rows = []
         for track, effort, case in cases_of(chosen):
             seeds = chosen.seeds[effort]

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from dragonfly_env.checks.values import config_error
+from dragonfly_env.decisions.layout import knowledge_of
+from dragonfly_env.envs.options import needed_options
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.lab.benchmark.bounds import CaseBounds
 from dragonfly_env.lab.benchmark.measured import Measured, measured_of
@@ -17,6 +19,7 @@ from dragonfly_env.lab.benchmark.scores import Outcome, Scores, outcome_of, scor
 from dragonfly_env.lab.benchmark.suite import BenchmarkCase, Effort, Suite, Track
 from dragonfly_env.lab.benchmark.training import scenarios_of, trained_on_test_split, training_cost
 from dragonfly_env.lab.work import Work
+from dragonfly_env.policy import Policy
 from dragonfly_env.sweeps.point import AnyPolicy, Run
 from dragonfly_env.sweeps.results import read_runs
 from dragonfly_env.sweeps.runner import check_run
@@ -143,12 +146,23 @@ class Benchmark(Work):
             tuple(self._choices),
             {label: training_cost(policy) for label, policy in self._choices.items()},
             self._trainings,
+            {
+                outcome.policy: self._knowledge(outcome)
+                for outcome in {o.policy: o for o in outcomes}.values()
+            },
         )
 
     @property
     def shown(self) -> dict[str, str]:
         """The kind of every policy that is published and is no reference, by its label."""
         return _by_label(self.suite.shown_specs)
+
+    def _knowledge(self, outcome: Outcome) -> str:
+        """The knowledge of a policy: ``local``, ``delayed`` or ``ideal``."""
+        policy = self._choices[outcome.policy]
+        if isinstance(policy, Policy):
+            return policy.knowledge
+        return knowledge_of(needed_options(policy.load(), outcome.case.topology).get("features"))
 
     def _taken(self) -> dict[str, ReferenceResult]:
         """The published results that are used, by run. A run of several tracks is done if one lacks its result."""
@@ -194,7 +208,7 @@ class Benchmark(Work):
 
     def refusal(self, case: BenchmarkCase, label: str) -> str:
         """Return the reason why a policy cannot act in a case, or an empty string; each combination is tried once."""
-        where = (label, case.hosts, case.network)
+        where = (label, case.typed, case.network)
         if where not in self._refused:
             try:
                 check_run(next(iter(self._runs_of(case, label).values())))

@@ -25,8 +25,10 @@ class Measured:
     p99_ns: float  # 99th percentile of latency; NaN for a workload that measures none
     accepted_load: float  # fraction of the host links
     link_class: str = ""  # class of the link that was used most; empty if unknown
-    link_highest: float = math.nan  # the share of the time that this link was busy
-    link_mean: float = math.nan  # mean share over all links of the class
+    # The share of the time that this link was busy, and the mean share over all links of its class: to four decimals,
+    # since they are only shown.
+    link_highest: float = math.nan
+    link_mean: float = math.nan
 
     def same_as(self, other: Measured) -> bool:
         """Whether the numbers of which scores are made are the same to the last bit; NaN equals NaN."""
@@ -52,8 +54,8 @@ def measured_of(track: Track, case: BenchmarkCase, row: Mapping[str, object]) ->
         p99_ns=_number(row, "latency_p99_ns"),
         accepted_load=_number(row, "accepted_load"),
         link_class=link_class,
-        link_highest=highest,
-        link_mean=_number(row, link_class + _MEAN),
+        link_highest=round(highest, 4),
+        link_mean=round(_number(row, link_class + _MEAN), 4),
     )
 
 

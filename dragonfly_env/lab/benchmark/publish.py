@@ -108,7 +108,7 @@ def main(
     folder: Annotated[
         Path, typer.Argument(help="A results folder of 'dragonfly-env benchmark --rerun-references'.")
     ],
-    suite: Annotated[str, typer.Option(help="Whose runs they are.")] = "dragonfly-v1",
+    suite: Annotated[str, typer.Option(help="Whose runs they are.")] = "dragonfly-v3",
     afresh: Annotated[
         bool, typer.Option("--replace", help="Forget what is published: the table is this folder's alone.")
     ] = False,

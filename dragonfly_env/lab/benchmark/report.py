@@ -40,13 +40,14 @@ _OWN = "yours"
 _ONLINE = "while measured"
 _TERMINAL = ("policy", "over the bound", "over the best", "worst", "saturated", "cases")
 BOARD = (
-    "policy", "kind", "over the bound", "95 %", "better than the next", "over the best", "worst", "worst case",
-    "links there", "within 2 %", "saturated", "cases", "trained",
+    "policy", "kind", "knows", "over the bound", "95 %", "better than the next", "over the best",
+    "over the best that can be built", "worst", "worst case", "links there", "within 2 %", "saturated", "cases",
+    "trained",
 )  # fmt: skip
 _CASES = ("case", "bound", "best reference", "its value", "over the bound", "references")
 _TRAININGS = ("policy", "track", "split", "trainings", "over the bound", "95 %")
 _TEXTS = (
-    "policy", "kind", "worst case", "links there", "trained", "case", "best reference", "track", "split",
+    "policy", "kind", "knows", "worst case", "links there", "trained", "case", "best reference", "track", "split",
 )  # fmt: skip
 ONE_SEED = "No interval covers other seeds: add --seeds 5."
 
@@ -93,7 +94,8 @@ def explanation() -> str:
         "Over the bound: the value of a case over the bound of any routing, geometric mean over the cases. For "
         "accepted loads: the bound over the value; workloads have no bound. 95 %: its interval, by the bootstrap over "
         "cases and seeds. Better than the next: the probability that a run is better than one of the next policy in "
-        "the same case. Over the best: the same mean over the best reference of each case. Worst: its highest value, "
+        "the same case. Over the best: the same mean over the best reference of each case; that can be built: of those "
+        "that know no more of other routers than signals with their delay. Worst: its highest value, "
         "with the case, and the links that were full there. Within 2 %: share of cases up to "
         f"{CLOSE:g}. Saturated: cases whose load the policy does not carry, but a reference does. Trained: the "
         "CPU time of an earlier training. Method: Agarwal et al., Deep Reinforcement Learning at the Edge of the "
@@ -146,12 +148,14 @@ def of_policy(row: pd.Series) -> tuple[str, ...]:
     return (
         str(row["policy"]),
         str(row["kind"]) or _OWN,
+        str(row["knowledge"]) or "-",
         _ratio_text(row["over_bound"]),
         interval_text(row["over_low"], row["over_high"], digits(row["over_bound"])),
         f"{row['better']:.2f} ({interval_text(row['better_low'], row['better_high'], 2)})"
         if not math.isnan(row["better"])
         else "-",
         _ratio_text(row["geometric_mean"]),
+        _ratio_text(row["over_delayed"]),
         _ratio_text(row["worst"]),
         str(row["worst_case"]),
         str(row["reason"]) or "-",

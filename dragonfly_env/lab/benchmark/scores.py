@@ -76,6 +76,9 @@ def _bootstrap(seeds: Sequence[int], of_case: Callable[[int, npt.NDArray[np.int6
 
 _OVER = ("over_bound", "over_low", "over_high")
 _BETTER = ("better", "better_low", "better_high")
+IDEAL = "ideal"
+"""The knowledge of policies that see the state of other routers without delay."""
+
 CLOSE = 1.02
 """A policy is level with the best reference up to this ratio."""
 
@@ -83,7 +86,7 @@ TRAINING = ("training_decisions", "training_wall_s", "training_cpu_s")
 COLUMNS = (
     "track", "split", "case", "hosts", "network", "traffic", "load", "policy", "kind", "seeds", "value", "values",
     "ci95", "bound", "over_bound", "link_class", "reason", "p99_ns", "accepted_load", "saturated", "ratio",
-    "best_reference", *(f"ratio_{kind}" for kind in KINDS), "p99_ratio", *TRAINING,
+    "best_reference", *(f"ratio_{kind}" for kind in KINDS), "ratio_delayed", "p99_ratio", "knowledge", *TRAINING,
 )  # fmt: skip
 
 
@@ -112,7 +115,8 @@ class Scores:
 
     # A row per case and policy; the columns are `COLUMNS`. ``ratio`` is the value over that of the best reference
     # (the other way round for accepted loads), so 1 is as good and more is worse; ``ratio_untuned`` and so on are the
-    # same with the references of one kind. ``training_decisions`` and so on: `TrainingCost`.
+    # same with the references of one kind, and ``ratio_delayed`` with those that know no state of other routers but
+    # signals with their delay; ``knowledge`` is the policy's own. ``training_decisions`` and so on: `TrainingCost`.
     table: pd.DataFrame
     policies: tuple[str, ...]  # policies in the order of tables
     tracks: tuple[tuple[str, str], ...]  # (name, split) in the order of tables
@@ -121,7 +125,8 @@ class Scores:
 
     def leaderboard(self) -> pd.DataFrame:
         """Table with a row per track, split and policy: geometric mean over the bound with its 95 % interval; geometric
-        mean and worst of the ratios, with the links that were full there; share of cases within 2 % of the best
+        mean and worst of the ratios, with the links that were full there; the mean of those over references that know
+        no more than delayed signals; share of cases within 2 % of the best
         reference; cases that are saturated where some reference is not; cases measured of all; the cost of its
         training; and the probability that it is better than the next policy. Best first.
         """
@@ -143,7 +148,9 @@ class Scores:
                         "policy": policy,
                         "kind": of_policy["kind"].iloc[0],
                         **dict(zip(_OVER, self._over_bound(of_policy, track), strict=True)),
+                        "knowledge": of_policy["knowledge"].iloc[0],
                         "geometric_mean": float(np.exp(np.log(of_policy["ratio"]).mean())),
+                        "over_delayed": float(np.exp(np.log(of_policy["ratio_delayed"]).mean())),
                         "worst": float(worst["ratio"]),
                         "worst_case": str(worst["case"]),
                         "reason": str(worst["reason"]),
@@ -243,6 +250,7 @@ def score(
     policies: tuple[str, ...],
     trained: Mapping[str, TrainingCost] = MappingProxyType({}),
     trainings: Mapping[str, str] = MappingProxyType({}),
+    knowledge: Mapping[str, str] = MappingProxyType({}),
 ) -> Scores:
     """Compare every outcome with the best reference of its case."""
     rows = []
@@ -253,6 +261,7 @@ def score(
         references = [outcome for outcome in some if kinds.get(outcome.policy) in KINDS]
         best = _best(references)
         best_of = {kind: _best([o for o in references if kinds[o.policy] == kind]) for kind in KINDS}
+        delayed = _best([o for o in references if knowledge.get(o.policy, IDEAL) != IDEAL])
         p99 = min((o.p99_ns for o in references if not math.isnan(o.p99_ns)), default=math.nan)
         for outcome in some:
             case = outcome.case
@@ -262,7 +271,7 @@ def score(
                     "track": outcome.track.name,
                     "split": case.split,
                     "case": case.name,
-                    "hosts": int(case.hosts),
+                    "hosts": case.hosts,
                     "network": case.network,
                     "traffic": case.traffic.label,
                     "load": case.load,
@@ -272,6 +281,8 @@ def score(
                     "ratio": _ratio(outcome, best),
                     "best_reference": "" if best is None else best.policy,
                     **{f"ratio_{kind}": _ratio(outcome, other) for kind, other in best_of.items()},
+                    "ratio_delayed": _ratio(outcome, delayed),
+                    "knowledge": knowledge.get(outcome.policy, ""),
                     "p99_ratio": outcome.p99_ns / p99,
                     **dict(zip(TRAINING, astuple(trained.get(outcome.policy, TrainingCost())), strict=True)),
                 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +12,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from dragonfly_env.checks.files import parse_toml
 from dragonfly_env.checks.values import check_choice, config_error, unknown_name
 from dragonfly_env.config.network import NetworkConfig
-from dragonfly_env.config.topology import Dragonfly
+from dragonfly_env.config.topology import Dragonfly, read_topology
 from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.sweeps.point import AnyPolicy, Point, split_policy
 from dragonfly_env.sweeps.scenario import TrafficChoice, parse_loads
@@ -39,7 +40,8 @@ class BenchmarkCase:
     track: str  # the track's name
     split: Split  # ``train``, or ``test``, which must not be trained on
     network: str  # a preset's name
-    hosts: str  # a topology preset's name
+    machine: str  # a line that names the topology in tables
+    typed: str  # the topology as a person types it: a preset, or parameters
     traffic: TrafficChoice  # pattern, workload or schedule, with its name in tables
     load: float  # offered load; the first one of a schedule, 1 for a workload
     warmup_ns: float  # warm-up; learners that begin with nothing learn in it, and no policy gets more
@@ -50,7 +52,17 @@ class BenchmarkCase:
     def name(self) -> str:
         """A line that is unique within the track."""
         load = "" if self.traffic.traffic.is_closed_loop or self.series_bin_ns else f" {self.load:g}"
-        return f"{self.traffic.label}{load}, {self.hosts} hosts, {self.network}"
+        return f"{self.traffic.label}{load}, {self.machine}, {self.network}"
+
+    @property
+    def topology(self) -> Dragonfly:
+        """The machine."""
+        return _machine(self.typed)
+
+    @property
+    def hosts(self) -> int:
+        """The size of the machine."""
+        return self.topology.num_hosts
 
     def point(self, label: str, policy: AnyPolicy) -> Point:
         """The simulation with a policy."""
@@ -59,7 +71,7 @@ class BenchmarkCase:
         offered: dict[str, Any] = {} if closed else {"load": self.load, "injection": "bernoulli"}
         return Point(
             config=SimulationConfig(
-                topology=Dragonfly.preset(self.hosts),
+                topology=self.topology,
                 network=NetworkConfig.preset(self.network),
                 traffic=self.traffic.traffic,
                 policy=deciding,
@@ -116,7 +128,7 @@ class Suite:
 
     def narrowed(self, splits: Collection[str] = (), hosts: Collection[int] = ()) -> Suite:
         """Return the suite with fewer cases."""
-        sizes = [int(case.hosts) for track in self.tracks for some in track.cases.values() for case in some]
+        sizes = [case.hosts for track in self.tracks for some in track.cases.values() for case in some]
         for split in splits:
             check_choice("split", split, SPLITS)
         for size in hosts:
@@ -125,7 +137,7 @@ class Suite:
                 raise config_error("hosts", size, f"must be a size of {self.name}: {listed}")
 
         def left(case: BenchmarkCase) -> bool:
-            return (not splits or case.split in splits) and (not hosts or int(case.hosts) in hosts)
+            return (not splits or case.split in splits) and (not hosts or case.hosts in hosts)
 
         tracks = tuple(
             replace(track, cases={effort: tuple(filter(left, some)) for effort, some in track.cases.items()})
@@ -160,6 +172,11 @@ class Suite:
         )
 
 
+@functools.cache
+def _machine(typed: str) -> Dragonfly:
+    return Dragonfly.from_dict(read_topology("machines", typed))
+
+
 def _track(name: str, table: Mapping[str, Any]) -> Track:
     series_bin_ns = table.get("series_bin_ns")
     cases: dict[Effort, list[BenchmarkCase]] = {effort: [] for effort in EFFORTS}
@@ -177,14 +194,17 @@ def _track(name: str, table: Mapping[str, Any]) -> Track:
 def _cases(track: str, series_bin_ns: float | None, block: Mapping[str, Any]) -> Iterator[BenchmarkCase]:
     """Every combination of what one entry of ``cases`` lists."""
     usual = parse_loads("loads", block.get("loads", ()))
+    machines = [(f"{hosts} hosts", str(hosts)) for hosts in block.get("hosts", ())]
+    machines += block.get("machines", {}).items()
     for traffic in map(TrafficChoice.parse, block["traffic"]):
         loads = (1.0,) if traffic.traffic.is_closed_loop else traffic.loads or usual
-        for network, hosts, load in itertools.product(block["networks"], block["hosts"], loads):
+        for network, (machine, typed), load in itertools.product(block["networks"], machines, loads):
             yield BenchmarkCase(
                 track=track,
                 split=block["split"],
                 network=network,
-                hosts=str(hosts),
+                machine=machine,
+                typed=typed,
                 traffic=traffic,
                 load=load,
                 warmup_ns=float(block.get("warmup_ns", 0.0)),

@@ -34,9 +34,8 @@ def training_scenarios(suite: Suite, config: SimulationConfig) -> tuple[Simulati
         if track.quantity not in _STEADY:
             continue
         for case in (case for cases in track.cases.values() for case in cases if case.split == "train"):
-            known[f"{case.hosts} hosts with {case.network!r}"] = None
-            here = Dragonfly.preset(case.hosts) == config.topology
-            if not here or NetworkConfig.preset(case.network) != config.network:
+            known[f"{case.machine} with {case.network!r}"] = None
+            if case.topology != config.topology or NetworkConfig.preset(case.network) != config.network:
                 continue
             scenario = config.replace(traffic=case.traffic.traffic, load=case.load, injection="bernoulli")
             found.setdefault((case.traffic.label, case.load), scenario)
@@ -49,11 +48,15 @@ def training_scenarios(suite: Suite, config: SimulationConfig) -> tuple[Simulati
 
 def why_in_test_split(suite: Suite, label: str, offset: int | None, load: float, topology: Dragonfly) -> str:
     """Return the reason why a scenario must not be trained on, or an empty string."""
+    everywhere = [case for track in suite.tracks for listed in track.cases.values() for case in listed]
+    here = [case for case in everywhere if case.topology == topology]
+    if here and all(case.split == "test" for case in here):
+        return f"{suite.name} has {here[0].machine} in its test split only"
     (track,) = suite.choose((_TRACK,))
     cases = [case for listed in track.cases.values() for case in listed]
     train = [case for case in cases if case.split == "train"]
-    hosts, sizes = topology.num_hosts, {int(case.hosts) for case in train}
-    if hosts not in sizes and hosts in {int(case.hosts) for case in cases}:
+    hosts, sizes = topology.num_hosts, {case.hosts for case in train}
+    if hosts not in sizes and hosts in {case.hosts for case in cases}:
         return f"{suite.name} has {hosts} hosts in its test split only"
     trained = {case.traffic.label for case in train}
     for case in cases:
@@ -74,7 +77,7 @@ def why_workload_in_test_split(suite: Suite, workload: ClosedLoop, topology: Dra
     cases = [case for case in cases if isinstance(case.traffic.traffic, ClosedLoop)]
     train = [case for case in cases if case.split == "train"]
     hosts = topology.num_hosts
-    if hosts not in {int(case.hosts) for case in train} and hosts in {int(case.hosts) for case in cases}:
+    if hosts not in {case.hosts for case in train} and hosts in {case.hosts for case in cases}:
         return f"{suite.name} has workloads on {hosts} hosts in its test split only"
     programs = {_program(case.traffic.traffic) for case in train}
     for case in cases:

@@ -16,12 +16,12 @@ from tests.unit.cli_arguments import run as command
 
 pytestmark = pytest.mark.usefixtures("tiny", "undrawn")
 
-SHORT = ("--episode", "200", "--evaluate-every", "0", "--no-tensorboard", "--suite", "dragonfly-v1")
+SHORT = ("--episode", "200", "--evaluate-every", "0", "--no-tensorboard", "--suite", "dragonfly-v3")
 run = functools.partial(command, "train")
 
 
 def test_scenarios_are_the_open_loop_cases_of_the_training_part() -> None:
-    suite = find_suite("dragonfly-v1")
+    suite = find_suite("dragonfly-v3")
     config = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), threads=2)
     found = training_scenarios(suite, config)
     offered = {(scenario.traffic_object.spec, scenario.load) for scenario in found}
@@ -46,7 +46,7 @@ def test_scenarios_are_the_open_loop_cases_of_the_training_part() -> None:
 def test_a_network_that_a_suite_does_not_train_on_is_refused(topology: dfe.Dragonfly) -> None:
     config = dfe.SimulationConfig(topology=topology)
     with pytest.raises(dfe.ConfigError, match=r"trains on other networks .*72 hosts with 'default'"):
-        training_scenarios(find_suite("dragonfly-v1"), config)
+        training_scenarios(find_suite("dragonfly-v3"), config)
 
 
 def test_a_learner_is_trained_on_all_of_it() -> None:
@@ -55,7 +55,7 @@ def test_a_learner_is_trained_on_all_of_it() -> None:
     assert "scenarios next to each other: " in done.stderr
     made = read_metadata("out/agent.zip")
     config = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"))
-    expected = training_scenarios(find_suite("dragonfly-v1"), config)
+    expected = training_scenarios(find_suite("dragonfly-v3"), config)
     assert [scenario["load"] for scenario in made["scenarios"]] == [scenario.load for scenario in expected]
     alone = run("tiny", *SHORT[:-2], "--episodes", "2", "--out", "alone")
     assert alone.exit_code == 0, alone.output
@@ -66,4 +66,4 @@ def test_a_learner_is_trained_on_all_of_it() -> None:
 def test_a_mistake_is_one_line() -> None:
     done = run("tiny", *SHORT[:-1], "dragonfly-v2", "--episodes", "3")
     assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
-    assert "--suite dragonfly-v2: must be one of 'dragonfly-v1'" in done.stderr
+    assert "--suite dragonfly-v2: must be one of 'dragonfly-v3'" in done.stderr

@@ -102,7 +102,7 @@ def test_labels_of_the_figures_of_a_sweep(long_names: Results, kind: str) -> Non
 @pytest.mark.parametrize("tracks", [(), ("transient",)])
 def test_every_label_of_the_heat_map_of_a_suite_is_read(tracks: tuple[str, ...]) -> None:
     """All of its cases are in groups with labels of their own, none of which meets another."""
-    suite = find_suite("dragonfly-v1")
+    suite = find_suite("dragonfly-v3")
     scores = Benchmark(
         suite=suite, effort="full", policies=(), folder=Path("nowhere"), tracks=tracks
     ).scores()

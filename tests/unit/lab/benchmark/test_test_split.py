@@ -11,11 +11,11 @@ from typer.testing import CliRunner
 import dragonfly_env as dfe
 from dragonfly_env.agents import make_agent
 from dragonfly_env.cli import app
-from dragonfly_env.lab.benchmark import find_suite
+from dragonfly_env.lab.benchmark import BenchmarkCase, find_suite
 from dragonfly_env.lab.benchmark.training import scenarios_of, trained_on_test_split, why_in_test_split
 from dragonfly_env.traffic import parse_traffic
 
-SUITE = find_suite("dragonfly-v1")
+SUITE = find_suite("dragonfly-v3")
 
 
 @pytest.mark.parametrize(
@@ -23,8 +23,8 @@ SUITE = find_suite("dragonfly-v1")
     [
         ("adv+1", 0.2, 1056, ""),
         ("uniform", 0.5, 72, ""),
-        ("uniform", 0.6, 72, "uniform at a load of 0.6 is a case of the test split of dragonfly-v1"),
-        ("adv+2", 0.35, 72, "adv+2 is a pattern of the test split of dragonfly-v1"),
+        ("uniform", 0.6, 72, "uniform at a load of 0.6 is a case of the test split of dragonfly-v3"),
+        ("adv+2", 0.35, 72, "adv+2 is a pattern of the test split of dragonfly-v3"),
         ("adv+16", 0.35, 1056, "adv+16 is a pattern"),
         ("adv+16", 0.35, 342, ""),
         ("uniform", 0.3, 2550, "has 2550 hosts in its test split only"),
@@ -37,6 +37,16 @@ def test_a_scenario_is_in_the_test_split_by_its_pattern_its_load_or_its_size(
     reason = why_in_test_split(SUITE, pattern, offset, load, dfe.Dragonfly.preset(hosts))
     assert words in reason
     assert bool(words) == bool(reason)
+
+
+@pytest.mark.parametrize("case", SUITE.choose(("machines",))[0].cases["full"], ids=lambda case: case.name)
+def test_no_machine_of_its_track_may_be_trained_on(case: BenchmarkCase) -> None:
+    assert "in its test split only" in why_in_test_split(SUITE, "adv+1", 1, 0.2, case.topology)
+
+
+def test_other_damage_to_the_same_machine_may_be_trained_on() -> None:
+    damaged = dfe.Dragonfly.preset("1056", failed="global_links=0.02+seed=2")
+    assert not why_in_test_split(SUITE, "adv+1", 1, 0.2, damaged)
 
 
 def told(traffic: Any, load: float = 0.3, hosts: str = "72") -> dict[str, Any]:
