@@ -114,7 +114,7 @@ REFUSED = {  # call: begin of the sentence, after "error: "
     "train ppo2": "AGENT ppo2: is called 'ppo' here",
     "train tiny -a explore": "--agent-setting explore: must have the form name=value",
     "reproduce hpdc": "PAPER hpdc: must be one of 'hpdc21', 'taco25', 'aries'; did you mean 'hpdc21'?",
-    "benchmark --track stedy": "--track stedy: must be one of 'steady', 'saturation', 'transient', 'applications', 'machines'; did",
+    "benchmark --track stedy": "--track stedy: must be one of 'steady', 'saturation', 'transient', 'applications',",
     "benchmark --suite v1": "--suite v1: must be one of 'dragonfly-v3'",
     "view --frames many": "--frames many: ",
     "simulate -p min -p par": "--policy min,par: simulate does one run, and these are 2: 'dragonfly-env sweep'",
