@@ -469,24 +469,39 @@ def _spreads_stated(holds: bool, spreads: dict[str, float]) -> Measured:
 # Throughput past saturation.
 
 
+def _every(clauses: Iterable[tuple[bool, bool]]) -> tuple[bool, bool]:
+    """Whether every clause of a sentence holds, and whether more runs could not turn that: a clause that surely fails
+    decides alone.
+
+    Args:
+        clauses: Whether each clause holds, and whether its interval is on one side of its bounds.
+    """
+    known = list(clauses)
+    holds = all(clause for clause, _ in known)
+    return holds, all(sure for _, sure in known) if holds else any(
+        sure and not clause for clause, sure in known
+    )
+
+
 def _falls(
     seen: Evidence, wanted: Mapping[str, bool], adversarial: bool = False, named: bool = True
 ) -> Measured:
     """Whether the throughput of each policy falls, or does not (``wanted``), from its highest value to that at the
     highest load; ``adversarial``: without uniform traffic; ``named``: the report names the traffic.
     """
-    described, holds, sure = [], True, True
+    described, clauses = [], []
     for policy, falls in wanted.items():
         for traffic, (peak, last) in _after_peak(seen, policy).items():
             if adversarial and traffic == "uniform":
                 continue
             kept, half = mean_and_ci95((last / peak).tolist())
-            holds &= kept < _FALLS if falls else kept >= _STAYS
-            sure &= not abs(kept - (_FALLS if falls else _STAYS)) < half
+            sure = not abs(kept - (_FALLS if falls else _STAYS)) < half
+            clauses.append((kept < _FALLS if falls else kept >= _STAYS, sure))
             described.append(
                 f"{policy} {f'{traffic} ' if named else ''}{peak.mean():.3f} to {last.mean():.3f}"
                 + ("" if math.isnan(half) else f" ({100.0 * (kept - 1.0):+.1f} ± {100.0 * half:.1f} %)")
             )
+    holds, sure = _every(clauses)
     return stated(holds, ", ".join(described), sure)
 
 
@@ -1043,16 +1058,17 @@ def as_low(seen: Evidence) -> Measured:
     names = (seen.claim.policy, seen.claim.reference)
     found = {traffic: {name: loads[name] for name in names} for traffic, loads in _throughputs(seen).items()}
     ratios = [mean_and_ci95((loads[names[0]] / loads[names[1]]).tolist()) for loads in found.values()]
-    return stated(
-        all(1.0 / _EQUAL <= ratio <= _EQUAL for ratio, _ in ratios),
-        _by_traffic(found),
-        not any(abs(ratio - bound) < half for ratio, half in ratios for bound in (1.0 / _EQUAL, _EQUAL)),
+    bounds = (1.0 / _EQUAL, _EQUAL)
+    holds, sure = _every(
+        (bounds[0] <= ratio <= bounds[1], not any(abs(ratio - bound) < half for bound in bounds))
+        for ratio, half in ratios
     )
+    return stated(holds, _by_traffic(found), sure)
 
 
 @_states("LI47", FIG14_100, "pb has the lowest throughput under adversarial patterns", "pb")
 def lowest(seen: Evidence) -> Measured:
-    """1 if no other policy accepts less under an adversarial pattern; sure if all intervals say the same."""
+    """1 if no other policy accepts less under an adversarial pattern."""
     found, stated_lowest = _throughputs(seen), seen.claim.policy
     gaps = [
         mean_and_ci95((values - loads[stated_lowest]).tolist())
@@ -1060,8 +1076,8 @@ def lowest(seen: Evidence) -> Measured:
         for policy, values in loads.items()
         if policy != stated_lowest
     ]
-    sure = not any(abs(gap) < half for gap, half in gaps)
-    return stated(all(gap > 0.0 for gap, _ in gaps), _by_traffic(found), sure)
+    holds, sure = _every((gap > 0.0, not abs(gap) < half) for gap, half in gaps)
+    return stated(holds, _by_traffic(found), sure)
 
 
 for name, traffic in (("LI48a", "adv+1"), ("LI48b", _ADV_H), ("LI48c", "advc")):

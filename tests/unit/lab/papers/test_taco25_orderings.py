@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from dragonfly_env.lab.papers import find_paper
-from dragonfly_env.lab.papers.claims import Claim, Measured
+from dragonfly_env.lab.papers.claims import Claim, Measured, PaperFindings, measure_claim
 from dragonfly_env.lab.papers.findings import steps_of
 from dragonfly_env.lab.papers.quantities import offset_of, shares_of
 from dragonfly_env.simulation.path_kinds import PATH_KINDS
@@ -200,3 +200,33 @@ def test_the_counter_of_a_mixture_is_that_of_equation_3() -> None:
     packets = 0.3 * 4 * 20
     assert found.mean == pytest.approx(packets * (0.5 * 0.5 + 0.5 * 0.75))
     assert found.details.startswith(f"R_1 {packets * 0.375:.1f}, R_2 {packets * 0.625:.1f}")
+
+
+@pytest.mark.parametrize(
+    ("last", "expected"),
+    [
+        ({"vlb-lg": (0.40, 0.41)}, ("holds", False)),
+        ({"vlb-lg": (0.40, 0.41), "vlb-g": (0.48, 0.50)}, ("holds", True)),  # -2 +- 25 %
+        ({"vlb-lg": (0.40, 0.41), "vlb-g": (0.30, 0.31)}, ("reversed", False)),
+        # vlb-g surely falls: what vlb-gl does decides nothing
+        ({"vlb-lg": (0.40, 0.41), "vlb-g": (0.30, 0.31), "vlb-gl": (0.48, 0.50)}, ("reversed", False)),
+        ({"vlb-lg": (0.40, 0.41), "vlb-gl": (0.46, 0.50)}, ("reversed", True)),
+    ],
+)
+def test_a_clause_that_surely_fails_decides_a_sentence(
+    last: Mapping[str, tuple[float, float]], expected: tuple[str, bool]
+) -> None:
+    """Accepted loads at a load of 1.0 with two seeds; everything else accepts 0.5."""
+    claim = CLAIMS["LI39-1056"]
+    points = TACO25.choose((claim.figure,))[0].points(QUICK)
+    rows = {
+        point: tuple(
+            {"accepted_load": load}
+            for load in (last.get(point.policy_label, (0.5, 0.5)) if point.load == 1.0 else (0.5, 0.5))
+        )
+        for point in points
+    }
+    findings = PaperFindings(points={claim.figure: points}, rows=rows, name="made up", claims=TACO25.claims)
+    found = measure_claim(claim, findings)
+    assert (found.ordering, found.uncertain) == expected
+    assert found.values["runs"] == 2
