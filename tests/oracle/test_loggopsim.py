@@ -116,6 +116,7 @@ SCHEDULES: dict[str, tuple[Callable[[int, int, int], Rank], int, int]] = {
     "broadcast 64 x 1": (broadcast, 64, 1),
     "broadcast 64 x 16": (broadcast, 64, 16),
     "reduction 64 x 8": (reduction, 64, 8),
+    "reduction 8 x 1024": (reduction, 8, 1024),
     "dissemination 64 x 4": (dissemination, 64, 4),
     "pipelined ring 16 x 32": (pipelined_ring, 16, 32),
     "gather 16 x 4": (gather, 16, 4),
@@ -170,3 +171,19 @@ def test_a_ring_all_reduce_takes_as_long_as_its_law_says(tmp_path: Path) -> None
     latency_ns, packet_ns, ranks, share = 205.6, 32.0, 16, 4
     law_ns = 2 * (ranks - 1) * (latency_ns + (share - 1) * packet_ns)
     assert makespan_ns(path) == pytest.approx(law_ns, rel=0.005)
+
+
+def test_the_run_time_that_loggopsim_publishes_for_a_reduction_is_met(tmp_path: Path) -> None:
+    # Its README: 8 ranks, 1,024 bytes, L = 2,500 ns, o = 1,500 ns, G = 6 ns.
+    path = tmp_path / "reduction.goal"
+    path.write_text(goal_of("reduction 8 x 1024"))
+    network = dfe.NetworkConfig(
+        host_bandwidth_gbytes_per_s=1 / 6, injection_latency_ns=813, ejection_latency_ns=813
+    )
+    takes_ns = []
+    for topology in (dfe.Dragonfly(p=8, a=1, h=1), dfe.Dragonfly(p=4, a=8, h=4)):
+        job = dfe.Job(f"goal:{path},overhead_ns=1500")
+        config = dfe.SimulationConfig(topology=topology, network=network, jobs=[job])
+        takes_ns.append(dfe.Simulation(config).run_to_completion().makespan_ns)
+    assert takes_ns[0] == pytest.approx(34_914, rel=0.005)
+    assert takes_ns[0] < takes_ns[1] < 1.02 * takes_ns[0]
