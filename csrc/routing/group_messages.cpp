@@ -64,11 +64,32 @@ void GroupMessages::look_up(Latest& latest, Tick now) const noexcept {
   if (now < latest.delay) {
     latest.place = kept_;
     latest.until = latest.delay;
-    return;
+  } else {
+    const Tick period = (now - latest.delay) / period_;
+    latest.place = place_of(period);
+    latest.until = (period + 1) * period_ + latest.delay;
   }
-  const Tick period = (now - latest.delay) / period_;
-  latest.place = place_of(period);
-  latest.until = (period + 1) * period_ + latest.delay;
+  latest.first_row = latest.place * row_size();
+}
+
+void GroupMessages::open_inbox(std::uint32_t router, Tick now) noexcept {
+  for (Latest& latest : latest_) {
+    if (now >= latest.until) look_up(latest, now);
+  }
+  const std::uint32_t group = by_size_.divide(router);
+  const std::size_t first = std::size_t{group} * size_ * numbers_;
+  inbox_of_ = router;
+  inbox_time_ = now;
+  inbox_.messages_ = this;
+  inbox_.reader_ = router - group * size_;
+  if (latest_.size() == 1) {
+    inbox_.rows_ = &rows_[latest_[0].first_row + first];
+    inbox_.sums_ = &sums_[(std::size_t{latest_[0].place} * groups_ + group) * numbers_];
+    inbox_.own_ = inbox_.rows_ + std::size_t{inbox_.reader_} * numbers_;
+  } else {
+    inbox_.rows_ = &rows_[first];
+    inbox_.delays_ = &delays_[pair_of(group, inbox_.reader_, 0)];
+  }
 }
 
 void GroupMessages::add_up(std::uint32_t at) noexcept {
@@ -89,6 +110,7 @@ void GroupMessages::archive(Archive& archive) {
   archive.fixed(sums_);
   if (!archive.reads()) return;
   for (Latest& latest : latest_) latest.until = 0;
+  inbox_time_ = -1;
 }
 
 std::vector<ParameterInfo> message_parameters(double period_ns) {

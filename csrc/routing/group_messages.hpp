@@ -69,33 +69,39 @@ class GroupMessages {
     return next_;
   }
 
-  // A number of another router of the group, as the reader sees it. Both are numbered within the partition.
-  // Precondition: all messages until `now` were sent.
-  [[nodiscard]] std::uint32_t seen(std::uint32_t reader, std::uint32_t sender, std::uint32_t number,
-                                   Tick now) noexcept {
-    const std::uint32_t group = group_of(reader);
-    const std::uint8_t delay = delays_[pair_of(group, reader - group * size_, sender - group * size_)];
-    return rows_[arrived(delay, now) * row_size() + std::size_t{sender} * numbers_ + number];
-  }
-  // The sum of a number of all other routers of the group, as the reader sees them.
-  [[nodiscard]] std::uint32_t sum_seen(std::uint32_t reader, std::uint32_t number, Tick now) noexcept {
-    const std::uint32_t group = group_of(reader);
-    if (latest_.size() == 1) {
-      const std::size_t at = arrived(0, now);
-      return sums_[(at * groups_ + group) * numbers_ + number] -
-             rows_[at * row_size() + std::size_t{reader} * numbers_ + number];
+  // The numbers that have arrived at a router, for several reads at one time. Routers are numbered within
+  // their group.
+  class Inbox {
+   public:
+    // A number of another router of the group.
+    [[nodiscard]] std::uint32_t number(std::uint32_t sender, std::uint32_t number) const noexcept {
+      const std::size_t message = delays_ == nullptr ? 0 : messages_->latest_[delays_[sender]].first_row;
+      return rows_[message + std::size_t{sender} * messages_->numbers_ + number];
     }
-    std::uint32_t sum = 0;
-    for (std::uint32_t i = 0; i < size_; ++i) {
-      const std::uint32_t sender = group * size_ + i;
-      if (sender != reader) sum += seen(reader, sender, number, now);
+    // The sum of a number of all other routers of the group.
+    [[nodiscard]] std::uint32_t sum(std::uint32_t number) const noexcept {
+      if (delays_ == nullptr) return sums_[number] - own_[number];
+      std::uint32_t sum = 0;
+      for (std::uint32_t sender = 0; sender < messages_->size_; ++sender) {
+        if (sender != reader_) sum += this->number(sender, number);
+      }
+      return sum;
     }
-    return sum;
-  }
-  // The time that a message takes between two routers of a group, by their numbers within the partition.
-  [[nodiscard]] Tick delay(std::uint32_t sender, std::uint32_t reader) const noexcept {
-    const std::uint32_t group = group_of(reader);
-    return latest_[delays_[pair_of(group, reader - group * size_, sender - group * size_)]].delay;
+
+   private:
+    friend class GroupMessages;
+    const GroupMessages* messages_ = nullptr;
+    std::uint32_t reader_ = 0;
+    const std::uint8_t* delays_ = nullptr;  // [sender]: place in latest_; null: all delays are equal
+    const std::uint16_t* rows_ = nullptr;   // rows of the group in the message of all, or in message 0
+    const std::uint32_t* sums_ = nullptr;   // equal delays: sums of the group
+    const std::uint16_t* own_ = nullptr;    // equal delays: the row of the reader
+  };
+  // The inbox of a router, which is numbered within the partition. Precondition: all messages until `now`
+  // were sent.
+  [[nodiscard]] const Inbox& inbox(std::uint32_t router, Tick now) noexcept {
+    if (router != inbox_of_ || now != inbox_time_) open_inbox(router, now);
+    return inbox_;
   }
 
   // Bytes for all routers of a system, if two messages of each are kept; and the numbers that are sent.
@@ -109,25 +115,19 @@ class GroupMessages {
   // The latest messages that took so long to arrive.
   struct Latest {
     Tick delay = 0;
-    Tick until = 0;           // the arrival of the next ones
-    std::uint32_t place = 0;  // in rows_
+    Tick until = 0;             // the arrival of the next ones
+    std::uint32_t place = 0;    // among the messages that are kept
+    std::size_t first_row = 0;  // in rows_
   };
 
-  [[nodiscard]] std::uint32_t arrived(std::uint8_t delay, Tick now) noexcept {
-    Latest& latest = latest_[delay];
-    if (now >= latest.until) look_up(latest, now);
-    return latest.place;
-  }
   void look_up(Latest& latest, Tick now) const noexcept;
+  void open_inbox(std::uint32_t router, Tick now) noexcept;
   void find_delays(const TrackerSite& site);
   void add_up(std::uint32_t at) noexcept;
   [[nodiscard]] std::uint32_t place_of(Tick period) const noexcept {
     return static_cast<std::uint32_t>(period % static_cast<Tick>(kept_));
   }
   [[nodiscard]] std::size_t row_size() const noexcept { return std::size_t{routers_} * numbers_; }
-  [[nodiscard]] std::uint32_t group_of(std::uint32_t router) const noexcept {
-    return by_size_.divide(router);
-  }
   [[nodiscard]] std::size_t pair_of(std::uint32_t group, std::uint32_t from,
                                     std::uint32_t to) const noexcept {
     return ((are_alike_ ? 0U : std::size_t{group}) * size_ + from) * size_ + to;
@@ -147,6 +147,9 @@ class GroupMessages {
   // [(message * routers + router) * numbers + i]; one more message, all zeros: none has arrived.
   std::vector<std::uint16_t> rows_;
   std::vector<std::uint32_t> sums_;  // [(message * groups + group) * numbers + i]
+  Inbox inbox_;                      // the latest inbox: a decision reads several fields
+  std::uint32_t inbox_of_ = 0;
+  Tick inbox_time_ = -1;
 };
 
 // The parameters of messages, and their values.

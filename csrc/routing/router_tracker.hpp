@@ -50,7 +50,7 @@ enum class TrackedPer : std::uint8_t {
   kBetweenLinks,
   kLastLinkType,
   // Candidate paths: destination router and kind, column router * kAcknowledgedKinds + kind
-  // (acknowledgement.hpp). 0 without a read for paths of other kinds.
+  // (acknowledgement.hpp), one router per call of read_all(). 0 without a read for paths of other kinds.
   kAcknowledged,
   // Observations show one column, that of the packet's destination group; column: the group's number.
   kDestination,

@@ -111,9 +111,9 @@ TEST(messages_that_no_router_can_read_any_more_are_not_written) {
   CHECK_EQ(messages.send_until(25, write), 30);
   CHECK_EQ(messages.send_until(1'005, write), 1'010);
   CHECK(written == (std::vector<Tick>{0, 10, 20, 970, 980, 990, 1'000}));
-  CHECK_EQ(messages.seen(0, 2, 0, 1'005), 970U);
-  CHECK_EQ(messages.sum_seen(0, 0, 1'005), 970U);
-  CHECK_EQ(messages.sum_seen(2, 0, 1'005), 0U);
+  CHECK_EQ(messages.inbox(0, 1'005).number(2, 0), 970U);
+  CHECK_EQ(messages.inbox(0, 1'005).sum(0), 970U);
+  CHECK_EQ(messages.inbox(2, 1'005).sum(0), 0U);
 }
 
 TEST(without_delay_and_with_all_bits_delayed_demands_are_the_ideal_ones) {

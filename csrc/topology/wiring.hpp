@@ -137,7 +137,8 @@ class Wiring : public Numbering {
   }
 
   // The links from group `from` to group `to`: the near ends, in slice order. A group has none to itself.
-  [[nodiscard]] std::span<const Endpoint> links_between(std::uint32_t from, std::uint32_t to) const noexcept {
+  [[nodiscard, gnu::always_inline]] inline std::span<const Endpoint> links_between(
+      std::uint32_t from, std::uint32_t to) const noexcept {
     return {gateways_.data() + first_link(from, to), num_links_between(from, to)};
   }
 

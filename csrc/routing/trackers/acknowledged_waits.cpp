@@ -73,15 +73,21 @@ class AcknowledgedWaits final : public RouterTracker {
   // See TrackedPer::kAcknowledged.
   [[nodiscard]] double read(std::uint32_t field, std::uint32_t reader, std::uint32_t column,
                             Tick now) override {
-    return field == kWaited ? waited(reader, column) : age_ns(reader, column, moment_of(now));
+    const Row& row = row_of(reader, column / kAcknowledgedKinds);
+    const std::uint32_t kind = column % kAcknowledgedKinds;
+    return field == kWaited ? waited(row, kind) : age_ns(row, kind, moment_of(now));
   }
   void read_all(std::uint32_t field, std::uint32_t reader, std::span<const std::uint32_t> columns, Tick now,
                 float* numbers) override {
+    const auto some = std::ranges::find_if(columns, [](std::uint32_t c) { return c != kNoColumn; });
+    const std::uint32_t destination = some == columns.end() ? 0 : *some / kAcknowledgedKinds;
+    const std::uint32_t first = destination * kAcknowledgedKinds;
+    const Row& row = row_of(reader, destination);
     if (field == kWaited) {
-      read_each(columns, numbers, [&](std::uint32_t column) { return waited(reader, column); });
+      read_each(columns, numbers, [&](std::uint32_t column) { return waited(row, column - first); });
     } else {
       const std::uint32_t moment = moment_of(now);
-      read_each(columns, numbers, [&](std::uint32_t column) { return age_ns(reader, column, moment); });
+      read_each(columns, numbers, [&](std::uint32_t column) { return age_ns(row, column - first, moment); });
     }
   }
 
@@ -114,12 +120,11 @@ class AcknowledgedWaits final : public RouterTracker {
   [[nodiscard]] Row& row_of(std::uint32_t router, std::uint32_t destination) noexcept {
     return rows_[row_index(router, destination)];
   }
-  [[nodiscard]] double waited(std::uint32_t reader, std::uint32_t column) noexcept {
-    return row_of(reader, column / kAcknowledgedKinds).waited[column % kAcknowledgedKinds] / kSteps;
+  [[nodiscard]] static double waited(const Row& row, std::uint32_t kind) noexcept {
+    return row.waited[kind] / kSteps;
   }
-  [[nodiscard]] double age_ns(std::uint32_t reader, std::uint32_t column, std::uint32_t moment) noexcept {
-    const std::uint32_t received =
-        row_of(reader, column / kAcknowledgedKinds).received[column % kAcknowledgedKinds];
+  [[nodiscard]] double age_ns(const Row& row, std::uint32_t kind, std::uint32_t moment) const noexcept {
+    const std::uint32_t received = row.received[kind];
     return received == kNever ? kNeverNs : (moment - received) * moment_ns_;
   }
 

@@ -105,7 +105,13 @@ class SentLinkOccupancy final : public LinkOccupancy {
         vcs_{site.links[index_of(site.topology.global_class())].vcs},
         step_{step_packets(site)},
         numbers_{numbers},
-        messages_{site, period, numbers_of(site.topology, vcs_)} {}
+        messages_{site, period, numbers_of(site.topology, vcs_)} {
+    for (std::uint32_t q = 0; q < topology_.global_positions(); ++q) {
+      const Place link = place(q);
+      const std::uint32_t queue = (link.port - topology_.first_global_port()) * (1 + vcs_);
+      sources_.push_back({link.router, link.port, queue});
+    }
+  }
 
   static std::uint32_t numbers_of(const Dragonfly& topology, std::uint32_t vcs) noexcept {
     return topology.h() * (1 + vcs);
@@ -129,13 +135,39 @@ class SentLinkOccupancy final : public LinkOccupancy {
 
   [[nodiscard]] double read(std::uint32_t field, std::uint32_t reader, std::uint32_t column,
                             Tick now) override {
-    if (field < kOccupancyDelayed) return LinkOccupancy::read(field, reader, column, now);
-    return delayed(field, reader, column, now);
+    float number = 0;
+    read_all(field, reader, {&column, 1}, now, &number);
+    return number;
   }
   void read_all(std::uint32_t field, std::uint32_t reader, std::span<const std::uint32_t> columns, Tick now,
                 float* numbers) override {
     if (field < kOccupancyDelayed) return LinkOccupancy::read_all(field, reader, columns, now, numbers);
-    read_each(columns, numbers, [&](std::uint32_t column) { return delayed(field, reader, column, now); });
+    const Reader reads{.router = own(reader),
+                       .index = own(reader) - first_of_group(reader),
+                       .inbox = messages_.inbox(own(reader), now)};
+    switch (field) {
+      case kOccupancyDelayed:
+        return read_each(columns, numbers, [&](std::uint32_t q) {
+          const Source& link = sources_[q];
+          if (link.router == reads.index) return port(reads.router, link.port).occupancy;
+          std::uint32_t steps = 0;
+          for (std::uint32_t i = 1; i <= vcs_; ++i) steps += reads.inbox.number(link.router, link.queue + i);
+          return steps * step_;
+        });
+      case kVcOccupancyDelayed:
+        return read_each(columns, numbers, [&](std::uint32_t hop) {
+          const Source& link = sources_[hop / kMostVcsOfLink];
+          const std::uint32_t vc = hop % kMostVcsOfLink;
+          if (link.router == reads.index) return vc_occupancy_at(port(reads.router, link.port), vc);
+          return reads.inbox.number(link.router, link.queue + 1 + vc) * step_;
+        });
+      default:
+        return read_each(columns, numbers, [&](std::uint32_t hop) {
+          const Source& link = sources_[hop / kMostVcsOfLink];
+          if (link.router == reads.index) return port(reads.router, link.port).queued;
+          return reads.inbox.number(link.router, link.queue) * step_;
+        });
+    }
   }
 
  private:
@@ -147,29 +179,16 @@ class SentLinkOccupancy final : public LinkOccupancy {
   [[nodiscard]] std::uint16_t sent(std::uint32_t packets) const noexcept {
     return numbers_.rounded((packets + step_ / 2) / step_);
   }
-  [[nodiscard]] std::uint32_t delayed(std::uint32_t field, std::uint32_t reader, std::uint32_t column,
-                                      Tick now) noexcept {
-    const bool per_link = field == kOccupancyDelayed;
-    const Place link = place(per_link ? column : column / kMostVcsOfLink);
-    const std::uint32_t router = first_of_group(reader) + link.router;
-    const std::uint32_t vc = column % kMostVcsOfLink;
-    if (router == own(reader)) {
-      const OutputPort& mine = port(router, link.port);
-      if (per_link) return mine.occupancy;
-      return field == kQueuedDelayed ? mine.queued : vc_occupancy_at(mine, vc);
-    }
-    const std::uint32_t first = (link.port - topology_.first_global_port()) * (1 + vcs_);
-    const auto seen = [&](std::uint32_t number) {
-      return messages_.seen(own(reader), router, first + number, now);
-    };
-    std::uint32_t steps = 0;
-    if (per_link) {
-      for (std::uint32_t i = 0; i < vcs_; ++i) steps += seen(1 + i);
-    } else {
-      steps = seen(field == kQueuedDelayed ? 0 : 1 + vc);
-    }
-    return steps * step_;
-  }
+  struct Source {
+    std::uint32_t router;  // within its group
+    std::uint32_t port;
+    std::uint32_t queue;  // place of the link's queue in the message; its VCs follow
+  };
+  struct Reader {
+    std::uint32_t router;  // within the partition
+    std::uint32_t index;   // within its group
+    const GroupMessages::Inbox& inbox;
+  };
 
   const Dragonfly& topology_;
   std::uint32_t routers_;
@@ -177,6 +196,7 @@ class SentLinkOccupancy final : public LinkOccupancy {
   std::uint32_t step_;
   MessageNumbers numbers_;
   GroupMessages messages_;
+  std::vector<Source> sources_;  // [position of a global link]
 };
 
 constexpr double kOccupancyPeriodNs = 450;

@@ -201,7 +201,7 @@ class SentOfferedTraffic final : public OfferedTraffic {
     }
     move_to(now);
     const std::uint32_t own = reader - first_router_;
-    const double all = packets(of(own, column)) + messages_.sum_seen(own, column, now) * kStep;
+    const double all = packets(of(own, column)) + messages_.inbox(own, now).sum(column) * kStep;
     return static_cast<float>(all * demand_of_packet(topology_.group_of(reader), column));
   }
 

@@ -121,7 +121,7 @@ class SentCrossings final : public RouterTracker {
                             Tick now) override {
     move_to(now);
     const std::uint32_t group = topology_.group_of(reader) - first_group_;
-    const auto counted = [&](std::uint32_t of) { return count_of(field, reader, group, of, now); };
+    const Counts counted = counts_seen(field, reader, group, now);
     std::uint32_t packets = 0;
     double per_packet = per_crossing_;
     switch (field % kDelayed) {
@@ -137,7 +137,7 @@ class SentCrossings final : public RouterTracker {
             global_packet_ps_ / (window_ps_ * topology_.capacity_between(topology_.group_of(reader), column));
         break;
       default:
-        packets = field < kDelayed ? sent_[group] : sent_seen(reader, now);
+        packets = field < kDelayed ? sent_[group] : counted.sent();
         per_packet = per_sent_[group];
         break;
     }
@@ -147,7 +147,7 @@ class SentCrossings final : public RouterTracker {
                 float* numbers) override {
     move_to(now);
     const std::uint32_t group = topology_.group_of(reader) - first_group_;
-    const auto counted = [&](std::uint32_t of) { return count_of(field, reader, group, of, now); };
+    const Counts counted = counts_seen(field, reader, group, now);
     switch (field % kDelayed) {
       case kBetween:
         return read_each(columns, numbers, [&](std::uint32_t column) {
@@ -162,29 +162,37 @@ class SentCrossings final : public RouterTracker {
   }
 
  private:
+  static constexpr std::uint32_t kSentStep = 4;  // packets to other groups are sent in fours
+
+  // The counts of a group, or those that a reader knows: of the messages, and its own.
+  struct Counts {
+    const std::uint32_t* all = nullptr;  // counts of the group; null: those that the reader knows
+    const std::uint32_t* own = nullptr;
+    const GroupMessages::Inbox* inbox = nullptr;
+
+    [[nodiscard]] std::uint32_t operator()(std::uint32_t of) const noexcept {
+      if constexpr (kMessages) {
+        if (all == nullptr) return of == 0 ? 0 : own[of] + inbox->sum(of);
+      }
+      return all[of];
+    }
+    // Packets to other groups, that the reader knows.
+    [[nodiscard]] std::uint32_t sent() const noexcept { return own[0] + inbox->sum(0) * kSentStep; }
+  };
+  [[nodiscard]] Counts counts_seen(std::uint32_t field, std::uint32_t reader, std::uint32_t group,
+                                   Tick now) noexcept {
+    if constexpr (kMessages) {
+      const std::uint32_t own = reader - first_router_;
+      if (field >= kDelayed) return {nullptr, &own_count(own, 0), &messages_->inbox(own, now)};
+    }
+    return {.all = &counter(group, 0)};
+  }
+
   // The larger number of crossings of the two types of a column of TrackedPer::kBetweenLinks.
   template <class Counted>
   [[nodiscard]] std::uint32_t most_crossings(Counted counted, std::uint32_t column) const noexcept {
     const std::uint32_t first = by_types_.divide(column);
     return std::max<std::uint32_t>(counted(first), counted(column - first * types_));
-  }
-  // A count of a group, or the one that the reader knows.
-  [[nodiscard]] std::uint32_t count_of(std::uint32_t field, std::uint32_t reader, std::uint32_t group,
-                                       std::uint32_t of, Tick now) noexcept {
-    if constexpr (kMessages) {
-      if (field >= kDelayed) {
-        if (of == 0) return 0;
-        const std::uint32_t own = reader - first_router_;
-        return own_count(own, of) + messages_->sum_seen(own, of, now);
-      }
-    }
-    return counter(group, of);
-  }
-  // The packets that the group sent to others, as the reader knows.
-  [[nodiscard]] std::uint32_t sent_seen(std::uint32_t reader, Tick now) noexcept {
-    if constexpr (!kMessages) return 0;
-    const std::uint32_t own = reader - first_router_;
-    return own_count(own, 0) + messages_->sum_seen(own, 0, now) * kSentStep;
   }
   // Ports that lead to other groups.
   [[nodiscard]] std::uint32_t global_links(std::uint32_t group) const {
@@ -222,8 +230,6 @@ class SentCrossings final : public RouterTracker {
       }
     });
   }
-
-  static constexpr std::uint32_t kSentStep = 4;  // packets to other groups are sent in fours
 
   const Dragonfly& topology_;
   std::uint32_t first_router_;

@@ -127,7 +127,8 @@ Routers send numbers to the other routers of the group, each tracker in messages
   `dragonfly-env info features -t NAME` prints the table for any system.
 
 The signals of `congested-links` have no period: a router sends a bit when a global link becomes congested or free. They
-take the latency of the longest path inside the group.
+take the latency of the longest path inside the group. Acknowledgements (`acknowledged-waits`) reach the source router
+after the latencies of a global link and of two paths inside a group; routing delays on their way back are not counted.
 
 """
 
