@@ -62,6 +62,7 @@ TimeArray = npt.NDArray[np.float64]
 _VALIDATION_WARMUP_NS, _VALIDATION_NS = 20_000.0, 30_000.0
 _JOBS_FACTOR = 5  # an application sends in phases, so a window holds several of its iterations
 _ALL = 2**62  # transitions: to the end of an episode
+_PIECE = 100_000  # transitions of a validation that are in memory at once
 _UNKNOWN_NS = (
     2_000.0  # wait assumed for packets that are open at the end of an episode, which are the slow ones
 )
@@ -694,12 +695,14 @@ class PpoAgent(NetworkAgent):
         configs = [config.replace(seed=seed + n) for n, config in enumerate(self._env.configs)]
         env = BatchedRoutingEnv(configs, **self.env_options(), duration_ns=_VALIDATION_WARMUP_NS)
         network = self._in_core(self.average.policy, output)
-        env.reset()
-        env.rollout(network, _ALL)
-        env.reset_statistics()
         window_ns = _VALIDATION_NS * (_JOBS_FACTOR if any(config.jobs for config in configs) else 1)
+        env.reset()
+        while not env.done:
+            env.rollout(network, _PIECE)
+        env.reset_statistics()
         env.extend(window_ns)
-        env.rollout(network, _ALL)
+        while not env.done:
+            env.rollout(network, _PIECE)
         runs = [env.metrics(n) for n in range(env.num_scenarios)]
         return [
             window_ns / max(1, sum(job.packets_delivered for job in run.jobs))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.agents import CongestedTrainingWarning, fit, load_agent
+from dragonfly_env.agents import CongestedTrainingWarning, fit, load_agent, ppo
 from dragonfly_env.errors import ConfigError, StateError
 
 pytest.importorskip("torch")
@@ -213,3 +213,14 @@ def test_calls_and_settings_that_make_no_sense_are_refused(tmp_path: Path) -> No
     other = PpoAgent(PpoSettings(features=("hops", "candidate_hops")))
     with pytest.raises(ConfigError, match=r"^features = .*this ppo agent was trained with"):
         trained().prepare(env_of(other))
+
+
+def test_a_validation_keeps_few_transitions_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    agent = trained()
+    agent.validate()
+    whole = agent.costs
+    monkeypatch.setattr(ppo, "_PIECE", 200)
+    few = {**agent.env_options(), "max_uncollected_bytes": 100_000}
+    monkeypatch.setattr(agent, "env_options", lambda: few)
+    agent.validate()
+    assert agent.costs == whole
