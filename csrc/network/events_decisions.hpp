@@ -95,8 +95,7 @@ template <Mode mode>
     hop = s.plan.paths.template next_of_single_paths<kStraight>(packet, s.first_router + router,
                                                                 s.group_of[router]);
   } else {
-    hop = s.plan.paths.next(packet, s.first_router + router, s.group_of[router],
-                            s.plan.paths.source_stage(packet));
+    hop = s.plan.paths.next_of_plan(packet, s.first_router + router, s.group_of[router]);
   }
   await_effect(s, packet_index, router, index, hop, now);
 }

@@ -32,7 +32,7 @@ struct PathBegin {
 PathBegin begin_of(const PathFollower& paths, const Packet& packet, const NonMinimalPath& nonminimal,
                    std::uint32_t router, std::uint32_t group) noexcept {
   const Dragonfly& topology = paths.topology();
-  if (topology.has_single_paths() && nonminimal.group != group) {
+  if (topology.has_single_links() && nonminimal.group != group) {
     const bool with_router = visits_router(nonminimal.kind);
     return {paths.only_hop_out(packet, router, nonminimal.group, Stage::kSource, false, with_router),
             only_nonminimal_hops(topology, packet, nonminimal, router, group)};

@@ -217,7 +217,7 @@ class TableLearner : public LearningPolicy {
                 .now_ps = decision.view().now * quantum};
     if (decision.leaves()) {
       visit.row = row_of(packet, decision.group());
-      visit.minimal_port = topology().has_single_paths()
+      visit.minimal_port = decision.paths().leads_along_links(packet, decision.router(), decision.group())
                                ? topology().only_port_out(decision.router(), packet.destination_group)
                                : topology().minimal_port(decision.router(), packet.destination_router,
                                                          decision.paths().choice_of(packet));

@@ -48,9 +48,10 @@ class ObservationWriter {
   [[nodiscard]] PlannedHop planned_hop(const RouteContext& context, bool forced, Port minimal) const noexcept;
   [[nodiscard]] Port minimal_port(const RouteContext& context) const noexcept {
     const Packet& packet = context.packet();
+    const bool single = plan_.paths.leads_along_links(packet, context.router(), context.group());
     return context.topology()
         .minimal_path(context.router(), context.group(), packet.destination_router, packet.destination_group,
-                      plan_.paths.choice_of(packet))
+                      single ? 0U : plan_.paths.choice_of(packet))
         .port;
   }
   // The least number of legal actions that make a decision. If no action is legal, the warm-up's policy has

@@ -70,7 +70,26 @@ class PathFollower {
     return towards_destination(packet, router, group, source_stage, choice, packet.is_on_minimal_plan());
   }
 
-  // The next hop where the topology has_single_paths(). `kStraight`: the packet has no non-minimal plan.
+  // Whether the topology has_single_links(), and one of these leads from the group to where the packet's plan
+  // leads next.
+  [[nodiscard]] bool leads_along_links(const Packet& packet, std::uint32_t router,
+                                       std::uint32_t group) const noexcept {
+    const auto leads_to = [&](std::uint32_t to) {
+      return group == to || topology_->only_port_out(router, to) != kNoPort;
+    };
+    if (!topology_->has_single_links()) return false;
+    if (packet.plan == Plan::kToIntermediate && !leads_to(packet.intermediate_group)) return false;
+    return leads_to(packet.destination_group);
+  }
+
+  // The next hop of a packet that no policy decides about. Where links are dead, most paths are single ones.
+  [[nodiscard]] Hop next_of_plan(Packet& packet, std::uint32_t router, std::uint32_t group) const noexcept {
+    return leads_along_links(packet, router, group) ? next_of_single_paths<false>(packet, router, group)
+                                                    : next(packet, router, group, source_stage(packet));
+  }
+
+  // The next hop on the only path. Precondition: the topology has_single_paths(), or leads_along_links().
+  // `kStraight`: the packet has no non-minimal plan.
   template <bool kStraight>
   [[nodiscard, gnu::always_inline]] Hop next_of_single_paths(Packet& packet, std::uint32_t router,
                                                              std::uint32_t group) const noexcept {
@@ -97,7 +116,8 @@ class PathFollower {
     return {port, ladder_.vc(stage, topology_->is_global(port), minimal, with_router, packet.hops)};
   }
 
-  // The first hop out of the group of `router` to another one, where the topology has_single_paths().
+  // The first hop out of the group of `router` to another one that a link joins, where the topology
+  // has_single_links().
   [[nodiscard]] Hop only_hop_out(const Packet& packet, std::uint32_t router, std::uint32_t to, Stage stage,
                                  bool minimal, bool with_router) const noexcept {
     const Port port = topology_->only_port_out(router, to);
@@ -189,7 +209,7 @@ class PathFollower {
   [[nodiscard]] GlobalHop first_global_hop(const Packet& packet, std::uint32_t router,
                                            std::uint32_t choice) const {
     const std::uint32_t group = topology_->group_of(router);
-    if (!has_single_paths() || packet.plan != Plan::kMinimal) {
+    if (packet.plan != Plan::kMinimal || !leads_along_links(packet, router, group)) {
       return walk_to_global_hop(packet, router, choice);
     }
     if (packet.destination_group == group) return {};
@@ -200,7 +220,7 @@ class PathFollower {
   [[nodiscard]] GlobalHop first_global_hop(const Packet& packet, const NonMinimalPath& nonminimal,
                                            std::uint32_t router) const {
     const std::uint32_t group = topology_->group_of(router);
-    if (has_single_paths() && nonminimal.group != group) {
+    if (topology_->has_single_links() && nonminimal.group != group) {
       return only_global_hop(packet, router, group, nonminimal.group, false, visits_router(nonminimal.kind));
     }
     Packet sent = packet;
@@ -279,8 +299,6 @@ class PathFollower {
             topology_->has_single_paths_between(group, packet.intermediate_group));
   }
 
-  // Whether one link leads from group to group, at most one local hop away, and none needs a choice.
-  [[nodiscard]] bool has_single_paths() const noexcept { return topology_->num_choices() == 1; }
   [[nodiscard]] GlobalHop only_global_hop(const Packet& packet, std::uint32_t router, std::uint32_t group,
                                           std::uint32_t to, bool minimal, bool with_router) const noexcept {
     const Endpoint link = topology_->links_between(group, to).front();

@@ -35,7 +35,7 @@ namespace dragonfly {
 }
 
 // Hops of a non-minimal path by another group, from `router` of `group`, where the topology
-// has_single_paths(): one link joins two groups, and one hop two routers of a group.
+// has_single_links().
 [[nodiscard]] inline std::uint32_t only_nonminimal_hops(const Dragonfly& topology, const Packet& packet,
                                                         const NonMinimalPath& nonminimal,
                                                         std::uint32_t router, std::uint32_t group) noexcept {

@@ -143,12 +143,13 @@ inline void weigh(const RouteContext& context, const UgalParams& params, const H
                      nonminimal_weight * static_cast<double>(nonminimal_occupancy) + params.bias_packets;
 }
 
-// Whether the comparison has one path of each kind out of the group, by the only possible port.
+// Whether the comparison has one path of each kind out of the group, by the only possible port: a non-minimal
+// path leads over links that are there.
 [[nodiscard]] inline bool has_one_candidate_each(const RouteContext& context, const UgalParams& params) {
   const Packet& packet = context.packet();
-  return context.topology().has_single_paths() && params.nonminimal_candidates == 1 &&
-         params.nonminimal != NonMinimalKind::kL && packet.plan == Plan::kMinimal &&
-         packet.destination_group != context.group();
+  return params.nonminimal_candidates == 1 && params.nonminimal != NonMinimalKind::kL &&
+         packet.plan == Plan::kMinimal && packet.destination_group != context.group() &&
+         context.paths().leads_along_links(packet, context.router(), context.group());
 }
 
 [[nodiscard]] inline UgalComparison compare_two(const RouteContext& context, const UgalParams& params,

@@ -39,12 +39,13 @@ class Dragonfly : public Wiring {
 
   // Whether there is one shortest path between any two routers, with at most one hop in each group.
   [[nodiscard]] bool has_single_paths() const noexcept { return has_meshes() && params_.trunking == 1; }
-  // The first port of it. Precondition: as for minimal_path(), and has_single_paths().
+  // The first port of the shortest path; kNoPort: no link joins the groups. Precondition: as for
+  // minimal_path(), and has_single_links().
   [[nodiscard]] Port only_port(std::uint32_t router, std::uint32_t from, std::uint32_t destination,
                                std::uint32_t to) const noexcept {
     return from == to ? local_port_between(router, destination, from) : only_port_out(router, to);
   }
-  // The port to any router of another group.
+  // The port to any router of another group; kNoPort: no link joins the groups.
   [[nodiscard]] Port only_port_out(std::uint32_t router, std::uint32_t to) const noexcept {
     return port_out(router, to);
   }

@@ -8,6 +8,10 @@ namespace dragonfly {
 
 std::uint32_t Dragonfly::shaped_minimal_hops(std::uint32_t router, std::uint32_t from,
                                              std::uint32_t destination, std::uint32_t to) const noexcept {
+  if (has_single_links() && are_linked(from, to)) {
+    return 1U + (links_between(from, to).front().router != router ? 1U : 0U) +
+           (far_routers_between(from, to).front() != destination ? 1U : 0U);
+  }
   const LocalPaths& here = local_paths(from);
   const std::uint32_t index = router - from * params_.a;
   const std::uint32_t target = destination - to * params_.a;
@@ -87,6 +91,10 @@ NextHop Dragonfly::through_cheapest(std::span<const Link> near, std::uint32_t in
 // rise.
 NextHop Dragonfly::shaped_minimal_path(std::uint32_t router, std::uint32_t from, std::uint32_t destination,
                                        std::uint32_t to, std::uint32_t choice) const noexcept {
+  if (has_single_links()) {
+    const Port port = only_port(router, from, destination, to);
+    if (port != kNoPort) return {port, 0};
+  }
   const std::uint32_t first = from * params_.a;
   const std::uint32_t index = router - first;
   const std::uint32_t target = destination - to * params_.a;
@@ -107,6 +115,10 @@ NextHop Dragonfly::shaped_minimal_path(std::uint32_t router, std::uint32_t from,
 
 NextHop Dragonfly::shaped_path_towards_group(std::uint32_t router, std::uint32_t from, std::uint32_t group,
                                              std::uint32_t choice) const noexcept {
+  if (has_single_links()) {
+    const Port port = only_port_out(router, group);
+    if (port != kNoPort) return {port, 0};
+  }
   const std::uint32_t first = from * params_.a;
   const std::uint32_t index = router - first;
   const LocalPaths& here = local_paths(from);

@@ -244,13 +244,16 @@ void Wiring::connect_listed_groups() {
 
 // A lookup takes half the time of the computation.
 void Wiring::list_ports_out() {
-  if (!has_meshes() || params_.trunking != 1) return;
+  const bool meshes =
+      params_.shape == nullptr &&
+      std::ranges::none_of(params_.damage.links, [this](auto& link) { return !is_global(link.port); });
+  if (!meshes || params_.trunking != 1) return;
   const std::uint32_t g = params_.g;
   ports_out_.resize(static_cast<std::size_t>(num_routers()) * g, kNoPort);
   for (std::uint32_t router = 0; router < num_routers(); ++router) {
     const std::uint32_t from = group_of(router);
     for (std::uint32_t to = 0; to < g; ++to) {
-      if (to == from) continue;
+      if (to == from || !are_linked(from, to)) continue;
       ports_out_[static_cast<std::size_t>(router) * g + to] =
           port_towards(links_between(from, to).front(), router, from);
     }

@@ -86,6 +86,9 @@ class Wiring : public Numbering {
   }
   // Whether any two routers of a group are joined by one link, and nothing is dead.
   [[nodiscard]] bool has_meshes() const noexcept { return paths_of_group_.empty(); }
+  // Whether one link joins any two live routers of a group, and at most one link two groups: then one
+  // shortest path leads to each router of a group that a link joins.
+  [[nodiscard]] bool has_single_links() const noexcept { return !ports_out_.empty(); }
 
   // The port of `router` that leads to another router of its group. Precondition: has_meshes().
   [[nodiscard]] Port local_port(std::uint32_t from_index, std::uint32_t to_index) const noexcept {
@@ -161,7 +164,8 @@ class Wiring : public Numbering {
     return near_end.router == router ? near_end.port : local_port_between(router, near_end.router, group);
   }
 
-  // The port of a router on the path to any router of another group. Precondition: meshes without trunking.
+  // The port of a router on the path to any router of another group; kNoPort: no link joins the groups.
+  // Precondition: has_single_links().
   [[nodiscard]] Port port_out(std::uint32_t router, std::uint32_t to) const noexcept {
     return ports_out_[static_cast<std::size_t>(router) * params_.g + to];
   }
@@ -209,7 +213,7 @@ class Wiring : public Numbering {
   std::vector<const LocalPaths*> paths_of_group_;         // [group]; empty: meshes
   std::vector<Endpoint> global_links_;                    // [router * h + j]: far end
   std::vector<Endpoint> gateways_;            // [first_link(from, to) + k]: near end, in the order of slices
-  std::vector<Port> ports_out_;               // [router * g + to]: port_out(); empty without its precondition
+  std::vector<Port> ports_out_;               // [router * g + to]: port_out(); empty: not has_single_links()
   std::vector<std::uint32_t> far_routers_;    // [as gateways_]: far router; empty for meshes without trunking
   std::vector<std::uint32_t> first_gateway_;  // [from * g + to], and the end; empty: `trunking` links each
   std::vector<std::uint8_t> dead_routers_;    // [router]: 1 if dead; empty: none is
