@@ -104,6 +104,7 @@ class Topology:
         group_parameters: Mapping[str, int] = ...,
         dead_links: Sequence[tuple[int, int]] = ...,
         dead_routers: Sequence[int] = ...,
+        degraded: Sequence[tuple[int, int, float]] = ...,
         listed: Sequence[tuple[int, int, int, int, int, int]] = ...,
     ) -> None: ...
     @property

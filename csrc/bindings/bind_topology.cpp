@@ -29,6 +29,7 @@ std::shared_ptr<Dragonfly> make_topology(std::uint32_t p, std::uint32_t a, std::
                                          const py::dict& group_parameters,
                                          const std::vector<std::pair<std::uint32_t, Port>>& dead_links,
                                          std::vector<std::uint32_t> dead_routers,
+                                         const std::vector<std::tuple<std::uint32_t, Port, double>>& degraded,
                                          const std::vector<std::array<std::uint32_t, 6>>& listed) {
   std::shared_ptr<const GroupShape> shape;
   if (group) shape = make_group_shape(*group, parameters_of("group", group_parameters));
@@ -42,6 +43,7 @@ std::shared_ptr<Dragonfly> make_topology(std::uint32_t p, std::uint32_t a, std::
                          .arrangement = parse_arrangement(arrangement),
                          .shape = std::move(shape),
                          .damage = std::move(damage)};
+  for (const auto& [router, port, rate] : degraded) params.degraded.push_back({{router, port}, rate});
   for (const auto& [near_group, index, place, far_group, far_index, far_place] : listed) {
     params.listed.push_back({{near_group, index, place}, {far_group, far_index, far_place}});
   }
@@ -160,6 +162,7 @@ void bind_topology(py::module_& module) {
            py::arg("group_parameters") = py::dict(),
            py::arg("dead_links") = std::vector<std::pair<std::uint32_t, Port>>{},
            py::arg("dead_routers") = std::vector<std::uint32_t>{},
+           py::arg("degraded") = std::vector<std::tuple<std::uint32_t, Port, double>>{},
            py::arg("listed") = std::vector<std::array<std::uint32_t, 6>>{})
       .def_property_readonly("num_hosts", &Dragonfly::num_hosts)
       .def_property_readonly("num_routers", &Dragonfly::num_routers)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <utility>
 
 #include "core/error.hpp"
@@ -156,6 +157,7 @@ void Blueprint::number_ports() {
   global_class = topology.global_class();
   single_paths = topology.has_single_paths();
   port_shift = static_cast<std::uint32_t>(std::bit_width(radix - 1U));
+  slow_links();
   input_shift = std::max(kFewInputVcsShift, static_cast<std::uint32_t>(std::bit_width(input_vcs - 1U)));
   ready_words = (input_vcs + 63) / 64;
   Tick longest = timing.crossbar_transfer;
@@ -165,6 +167,24 @@ void Blueprint::number_ports() {
         static_cast<std::uint32_t>(std::bit_ceil(static_cast<std::uint64_t>(longest / timing.clock) + 3));
   }
   single_cycle_crossbar = edge_depth == 1 && radix <= 64 && arbitration != Arbitration::kRoundRobin;
+}
+
+// The rate of a degraded link is rounded to ticks per packet.
+void Blueprint::slow_links() {
+  if (topology.degraded().empty()) return;
+  more_ticks.resize(std::size_t{topology.num_routers()} << port_shift);
+  for (const auto& [end, rate] : topology.degraded()) {
+    const auto packet = static_cast<double>(timing.packet[index_of(topology.port_class(end.port))]);
+    const auto more = static_cast<Tick>(std::llround(packet / rate - packet));
+    more_ticks[std::size_t{end.router} << port_shift | end.port] = more;
+    most_more_ticks = std::max(most_more_ticks, more);
+  }
+  timing.horizon += 2 * most_more_ticks;
+  if (timing.horizon > kLongestHorizon) {
+    throw ConfigError{"failed", "a packet of " + std::to_string(most_more_ticks) + " more units of time",
+                      "at most " + std::to_string(kLongestHorizon) +
+                          " with all delays: give degraded links a larger share of their rate"};
+  }
 }
 
 // Into partitions.

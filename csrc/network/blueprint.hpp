@@ -79,6 +79,9 @@ class Blueprint {
   NetworkOptions options;
   std::vector<LinkParams> links;  // [link class]
   Timing timing;
+  // [router << port_shift | port]: ticks that a packet takes longer on a degraded link; empty: no link is.
+  std::vector<Tick> more_ticks;
+  Tick most_more_ticks = 0;
   Tick window = 1;  // partitions run on their own for so long
   PathFollower paths;
   bool shared_output;  // one output FIFO per port; credits are taken at the crossbar
@@ -115,6 +118,9 @@ class Blueprint {
   // than the look-ahead, so that acknowledgements may cross between partitions.
   Tick acknowledgement_delay = 0;
 
+  [[nodiscard]] Tick more_ticks_at(std::uint32_t router, std::uint32_t port) const noexcept {
+    return more_ticks.empty() ? 0 : more_ticks[std::size_t{router} << port_shift | port];
+  }
   [[nodiscard]] ZeroLoadTimes zero_load_times() const noexcept;
 
   // The largest number of packets in the network; besides the buffer's content, as many packets may be on the
@@ -138,6 +144,7 @@ class Blueprint {
  private:
   [[nodiscard]] BufferSizes buffer_sizes() const noexcept;
   void number_ports();
+  void slow_links();
   void cut(std::uint32_t hosts_per_partition);
 };
 

@@ -10,15 +10,11 @@ void receive_from(PartitionState& s, const PartitionMessages& messages_out) {
   for (const std::uint32_t i : packets) {
     const PartitionMessages::SentPacket& sent = messages_out.packets[i];
     const std::uint32_t packet = s.store.add();
-    if (s.sent_to.size() < s.store.packets.size()) s.sent_to.resize(s.store.packets.size());
     s.store.packets[packet] = sent.packet;
     s.store.times[packet] = sent.times;
     if (s.store.has_serialized())
       s.store.unpack(packet, messages_out.serialization.data() + sent.serialization);
-    const Tick when = time_from(s.window_start, sent.when);
-    s.sent_to[packet] = sent.input_vc;
-    s.store.next[packet] = std::exchange(s.sent_packets.head(when), packet);
-    s.busy.mark(when);
+    s.send_between(packet, sent.input_vc, time_from(s.window_start, sent.when));
   }
   s.in_network += packets.size();
   for (const std::uint32_t i : messages_out.credits_of.of(s.index)) {

@@ -13,13 +13,15 @@ namespace {
 constexpr std::size_t kPacketsPerHost = 32;
 
 // The horizon of the queue of departures, and of packets and credits from other partitions.
-Tick departure_horizon(const Timing& timing) noexcept {
-  const Tick packet = std::ranges::max(timing.packet);
+Tick departure_horizon(const Blueprint& plan) noexcept {
+  const Timing& timing = plan.timing;
+  const Tick packet = std::ranges::max(timing.packet) + plan.most_more_ticks;
   return timing.crossbar_latency + 2 * packet + std::max(timing.ejection_credit, packet);
 }
 Tick messages_horizon(const Blueprint& plan) noexcept {
   const std::size_t global = index_of(plan.topology.global_class());
-  return std::max(plan.timing.hop_delay[global], plan.timing.credit_delay[global]) + plan.window;
+  return std::max(plan.timing.hop_delay[global], plan.timing.credit_delay[global]) + plan.window +
+         plan.most_more_ticks;
 }
 
 }  // namespace
@@ -50,7 +52,7 @@ PartitionState::PartitionState(const Blueprint& blueprint, std::uint32_t index_i
       credits(blueprint.topology.num_link_classes()),
       feedback(blueprint.deciders.learner != nullptr ? credits.size() : 0),
       arrivals(blueprint.topology.num_link_classes()),
-      departures(kDepartures, SlotLists{departure_horizon(timing), ports.size()}),
+      departures(kDepartures, SlotLists{departure_horizon(blueprint), ports.size()}),
       hosts_due{timing.horizon, num_hosts},
       effects{timing.routing_delay, input_vcs.size()},
       sent_packets{messages_horizon(blueprint)},
@@ -125,6 +127,7 @@ void PartitionState::build_ports() {
       OutputPort& output = ports[id];
       output.link_class = link;
       output.vcs = plan.vcs[index_of(link)];
+      output.degraded = plan.more_ticks_at(first_router + router, port) > 0;
       output.peer_partition = static_cast<std::uint16_t>(index);
       std::uint32_t upstream = kNil;
       if (link == LinkClass::kHost) {
@@ -171,9 +174,9 @@ bool PartitionState::silent() const noexcept {
 }
 
 std::uint64_t PartitionState::queue_bytes(const Blueprint& plan) noexcept {
-  return kDepartures * TimeSlots::bytes(departure_horizon(plan.timing)) +
-         TimeSlots::bytes(plan.timing.horizon) + TimeSlots::bytes(plan.timing.routing_delay) +
-         2 * TimeSlots::bytes(messages_horizon(plan)) + BusyTimes::bytes(plan.timing.horizon);
+  return kDepartures * TimeSlots::bytes(departure_horizon(plan)) + TimeSlots::bytes(plan.timing.horizon) +
+         TimeSlots::bytes(plan.timing.routing_delay) + 2 * TimeSlots::bytes(messages_horizon(plan)) +
+         BusyTimes::bytes(plan.timing.horizon);
 }
 
 }  // namespace dragonfly

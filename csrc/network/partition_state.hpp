@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <queue>
+#include <utility>
 #include <vector>
 
 #include "core/event_queues.hpp"
@@ -119,6 +120,17 @@ struct PartitionState {
   }
   [[nodiscard]] std::uint32_t buffer_behind(const OutputPort& output) const noexcept {
     return plan.buffer_behind[index_of(output.link_class)];
+  }
+  // Ticks that a packet takes longer on the link of this port than on others of its class.
+  [[nodiscard]] Tick more_ticks_at(std::uint32_t id) const noexcept {
+    return plan.more_ticks[(std::size_t{first_router} << plan.port_shift) + id];
+  }
+  // Sends a packet over a link at whose other end it arrives in another order than by the ring of its class.
+  void send_between(std::uint32_t packet, std::uint32_t input_vc, Tick arrival) {
+    if (sent_to.size() < store.packets.size()) sent_to.resize(store.packets.size());
+    sent_to[packet] = input_vc;
+    store.next[packet] = std::exchange(sent_packets.head(arrival), packet);
+    busy.mark(arrival);
   }
   // Whether an input VC of a router requests the crossbar.
   [[nodiscard]] bool is_ready(std::uint32_t router, std::uint32_t input) const noexcept {

@@ -17,9 +17,10 @@ Tick ZeroLoadMessage::ticks(std::uint32_t source, std::uint32_t destination, std
   for (std::uint32_t router = topology.router_of_host(source); router != last;) {
     const Port port = topology.minimal_port(router, last);
     const auto link = static_cast<std::size_t>(topology.port_class(port));
+    const Tick more = plan_.more_ticks_at(router, port);
     edge = next_edge(edge + timing.crossbar_latency + timing.start_delay[link] + timing.hop_delay[link] +
-                     timing.routing_delay);
-    pace = std::max(pace, timing.packet[link]);
+                     more + timing.routing_delay);
+    pace = std::max(pace, timing.packet[link] + more);
     router = topology.neighbor(router, port).router;
   }
   const Tick out = timing.crossbar_latency + timing.start_delay[0] + timing.hop_delay[0];

@@ -37,8 +37,9 @@ struct alignas(8) OutputPort {
   std::uint16_t next_vc = 0;   // round-robin pointer; a pointer behind the last VC means the first one
   std::uint8_t vcs = 0;
   LinkClass link_class = LinkClass::kHost;
-  bool scheduled = false;  // a departure is planned
-  bool blocked = false;    // has packets but no credit
+  bool scheduled = false;     // a departure is planned
+  bool blocked : 1 = false;   // has packets but no credit
+  bool degraded : 1 = false;  // carries a share of the rate of its class
 
   [[nodiscard]] VcQueue* queues() noexcept { return reinterpret_cast<VcQueue*>(this + 1); }
   [[nodiscard]] const VcQueue* queues() const noexcept { return reinterpret_cast<const VcQueue*>(this + 1); }

@@ -39,6 +39,12 @@ struct Damage {
   [[nodiscard]] bool none() const noexcept { return links.empty() && routers.empty(); }
 };
 
+// An end of a link that carries a share of its rate, above 0 and below 1.
+struct DegradedEnd {
+  Endpoint end;
+  double rate = 1.0;
+};
+
 // A link between two groups, at the global ports `place` of two routers, counted from 0.
 struct ListedLink {
   struct End {
@@ -59,6 +65,7 @@ struct DragonflyParams {
   Arrangement arrangement = Arrangement::kPalmtree;
   std::shared_ptr<const GroupShape> shape = nullptr;  // null: a full mesh
   Damage damage{};
+  std::vector<DegradedEnd> degraded{};  // both ends of each link
   // All links between groups, in place of an arrangement and its trunking; empty: as these say. Then `g` is
   // given, and `trunking` becomes the most links that join a pair of groups.
   std::vector<ListedLink> listed{};
@@ -79,6 +86,9 @@ class Numbering {
   [[nodiscard]] std::uint32_t g() const noexcept { return params_.g; }
   [[nodiscard]] std::uint32_t trunking() const noexcept { return params_.trunking; }
   [[nodiscard]] Arrangement arrangement() const noexcept { return params_.arrangement; }
+
+  // Both ends of each link that carries a share of its rate. Shortest paths take no notice.
+  [[nodiscard]] const std::vector<DegradedEnd>& degraded() const noexcept { return params_.degraded; }
 
   // Whether groups are built as full meshes; links of them may be dead.
   [[nodiscard]] bool is_all_to_all() const noexcept { return params_.shape == nullptr; }

@@ -43,13 +43,13 @@ class Arcs:
         tail: (L,) the router that it leaves.
         head: (L,) the router that it leads to.
         kind: (L,) its class, an index into ``Dragonfly.link_classes``.
-        links: (L,) how many links it stands for.
+        links: (L,) how many links it stands for; a degraded link counts as the share of its rate that it carries.
     """
 
     tail: Ints
     head: Ints
     kind: Ints
-    links: Ints
+    links: Floats
 
     @classmethod
     def of(cls, topology: Dragonfly) -> Arcs:
@@ -59,7 +59,8 @@ class Arcs:
         keys = np.stack([rows[:, 0], rows[:, 2], kinds], axis=1)
         unique, index = np.unique(keys, axis=0, return_inverse=True)
         parallel = np.array([topology.port_links(port) for port in range(topology.radix)])[rows[:, 1]]
-        links = np.bincount(index.ravel(), weights=parallel, minlength=len(unique)).astype(np.int64)
+        carried = parallel * topology.link_rates()
+        links = np.bincount(index.ravel(), weights=carried, minlength=len(unique)).astype(np.float64)
         return cls(unique[:, 0], unique[:, 1], unique[:, 2], links)
 
     def __len__(self) -> int:

@@ -456,7 +456,19 @@ def dead_facts(made: Dragonfly) -> list[tuple[str, str, str]]:
         ("dead links", f"{len(dead) // 2:,}", f"{between:,} global, {len(dead) // 2 - between:,} local"),
         ("dead routers", f"{len(made.dead_routers()):,}", f"their {silent:,} hosts send and receive nothing"),
         ("pairs of groups without a link", f"{len(relayed):,}", f"packets pass another group{fewest}"),
+        *_degraded_facts(made),
     ]
+
+
+def _degraded_facts(made: Dragonfly) -> list[tuple[str, str, str]]:
+    """The row about degraded links; none without such links."""
+    rates, links = made.link_rates(), made.links()
+    slow = rates[(rates < 1.0) & (links[:, 0] < links[:, 2])]
+    if not len(slow):
+        return []
+    shares, counts = np.unique(slow, return_counts=True)
+    at = ", ".join(f"{count:,} at {share:g}" for share, count in zip(shares, counts, strict=True))
+    return [("degraded links", f"{len(slow):,}", f"{at} of their rate")]
 
 
 def _bounds(made: Dragonfly) -> list[tuple[str, str, str]]:

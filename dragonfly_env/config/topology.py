@@ -103,7 +103,8 @@ class Dragonfly(Record):
         group: The inside of a group: ``"all-to-all"``, a ``Grid`` or a ``LeafSpine`` (or its string).
         links_between_groups: Links that join a pair of groups, instead of ``trunking``: any number that fits; with
             ``"xc"`` an even one, since a port is two links.
-        failed: Dead links and routers: ``Failures``, its table or its text; None: the machine is whole.
+        failed: Dead links and routers, and degraded links: ``Failures``, its table or its text; None: the machine is
+            whole.
         wiring: The links between groups as a list, instead of ``arrangement``: a ``Wiring``, its rows, the path of a
             CSV file, or a networkx graph whose nodes have the attribute ``group`` and whose links inside groups are
             those of ``group``. Then ``h`` and ``g`` are as large as it needs if they are None, with a graph ``a`` too.
@@ -218,7 +219,7 @@ class Dragonfly(Record):
         if self.failed is None:
             return self._whole
         dead_links, dead_routers = self.failed.drawn_on(self._whole)
-        return self._made(dead_links=dead_links, dead_routers=dead_routers)
+        return self._made(dead_links, dead_routers, self.failed.degraded_on(self._whole))
 
     @functools.cached_property
     def _whole(self) -> _core.Topology:
@@ -226,7 +227,10 @@ class Dragonfly(Record):
         return self._made()
 
     def _made(
-        self, dead_links: Sequence[tuple[int, int]] = (), dead_routers: Sequence[int] = ()
+        self,
+        dead_links: Sequence[tuple[int, int]] = (),
+        dead_routers: Sequence[int] = (),
+        degraded: Sequence[tuple[int, int, float]] = (),
     ) -> _core.Topology:
         name, settings = (
             (None, {}) if isinstance(self.group, str) else (self.group.name, self.group.to_core())
@@ -242,6 +246,7 @@ class Dragonfly(Record):
             settings,
             dead_links,
             dead_routers,
+            degraded,
             () if self.wiring is None else self.wiring.links,
         )
 
@@ -551,6 +556,22 @@ class Dragonfly(Record):
         width = np.uint64(self.radix)
         before, after = (ends[:, 0].astype(np.uint64) * width + ends[:, 1] for ends in (whole, alive))
         return whole[~np.isin(before, after)]
+
+    def link_rates(self) -> npt.NDArray[np.float64]:
+        """(L,) the share of its rate that each link of ``links`` carries: below 1 if the link is degraded. A new array.
+
+        Example:
+            >>> topology = dfe.Dragonfly.preset("72", failed="degraded_links=0:5:0.25")
+            >>> slow = topology.link_rates() < 1
+            >>> topology.links()[slow].tolist(), topology.link_rates()[slow].tolist()
+            ([[0, 5, 35, 6], [35, 6, 0, 5]], [0.25, 0.25])
+        """
+        ends = {(router, port): i for i, (router, port, *_) in enumerate(self.links().tolist())}
+        rates = np.ones(len(ends))
+        for router, port, rate in () if self.failed is None else self.failed.degraded_on(self._whole):
+            if (router, port) in ends:
+                rates[ends[router, port]] = rate
+        return rates
 
     @property
     def num_dead_links(self) -> int:

@@ -160,10 +160,10 @@ class Counters:
     @property
     def ports(self) -> PortTable:
         """Packets and stalls of every port of the machine: the global view."""
-        columns, link_class, sender, stalled = rows_of(self.topology)
+        columns, link_class, rates, sender, stalled = rows_of(self.topology)
         packets = np.concatenate([self.link_packets, self.host_sent])[sender]
         stall_ps = np.concatenate([self.link_stall_ps, self.input_stall_ps])[stalled]
-        busy_ps = self.link_busy_ps_per_packet[link_class]
+        busy_ps = self.link_busy_ps_per_packet[link_class] / rates
         window_ps = self.end_ps - self.start_ps or math.nan
         return PortTable(
             **columns,

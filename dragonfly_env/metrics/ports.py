@@ -93,7 +93,8 @@ class PortTable(Table):
     flits: IntArray
     """(n,) flits of these packets."""
     utilisation: FloatArray
-    """(n,) fraction of the window in which the link carried bits; NaN if the window is empty."""
+    """(n,) fraction of the window in which the link carried bits, at its own rate if it is degraded; NaN if the window
+    is empty."""
     stall_fraction: FloatArray
     """(n,) fraction of the window in which the port stalled; NaN if the window is empty."""
     stalls: FloatArray
@@ -195,13 +196,16 @@ class PortTable(Table):
 
 
 @functools.lru_cache(maxsize=8)
-def rows_of(topology: Dragonfly) -> tuple[Mapping[str, npt.NDArray[Any]], IntArray, IntArray, IntArray]:
+def rows_of(
+    topology: Dragonfly,
+) -> tuple[Mapping[str, npt.NDArray[Any]], IntArray, FloatArray, IntArray, IntArray]:
     """Make the rows, without counts, of a topology.
 
     Returns:
         The first columns of the table; and, by row, the class of the link as an index into
-        ``Dragonfly.link_classes``; the index of the sender, router * radix + port, and above these the hosts; the
-        index of the stalls, router * radix + port of outputs, and above these those of inputs.
+        ``Dragonfly.link_classes``; the share of its rate that the link carries; the index of the sender, router * radix
+        + port, and above these the hosts; the index of the stalls, router * radix + port of outputs, and above these
+        those of inputs.
     """
     radix, counted = topology.radix, topology.num_routers * topology.radix
     ends = topology.links().astype(np.int64)
@@ -212,6 +216,7 @@ def rows_of(topology: Dragonfly) -> tuple[Mapping[str, npt.NDArray[Any]], IntArr
     place, sender = np.tile(place, 2), np.concatenate([other_end, place])
     order = np.lexsort((place, is_out, place // radix))
     place, sender, is_out = place[order], sender[order], is_out[order]
+    rates = np.tile(np.concatenate([np.ones(topology.num_hosts), topology.link_rates()]), 2)[order]
     router, port = np.divmod(place, radix)
     link_class = topology.port_classes().astype(np.int64)[port]
     columns = {
@@ -222,7 +227,7 @@ def rows_of(topology: Dragonfly) -> tuple[Mapping[str, npt.NDArray[Any]], IntArr
         "direction": np.where(is_out, OUT, IN),
         "links": np.array([topology.port_links(number) for number in range(radix)], np.int64)[port],
     }
-    return columns, link_class, sender, np.where(is_out, place, counted + place)
+    return columns, link_class, rates, sender, np.where(is_out, place, counted + place)
 
 
 def _ratio(stalls: FloatArray, flits: IntArray) -> FloatArray:

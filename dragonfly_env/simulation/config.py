@@ -123,7 +123,7 @@ class RunSettings(Record):
             ),
             Flag(
                 "--fail",
-                "Dead links and routers, e.g. global_links=0.02,seed=1.",
+                "Dead links and routers, degraded links, e.g. global_links=0.02,seed=1.",
                 SYSTEM,
                 "SHARES",
                 "none",

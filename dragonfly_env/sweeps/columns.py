@@ -72,7 +72,7 @@ _RUN = _columns(
     topology_arrangement | text | | Arrangement of the global links.
     topology_trunking | integer | links | Parallel global links between two groups.
     topology_group | text | | Shape of the groups.
-    topology_failed | text | | Dead links and routers, if any.
+    topology_failed | text | | Dead links and routers, and degraded links, if any.
     topology_wiring | text | | List of the links between groups, if any: its file or digest.
     """,
 )

@@ -14,6 +14,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 import dragonfly_env as dfe
+from benchmarks.failures import delivers_all_pairs, drains
 from dragonfly_env import _core
 from tests.partitions import cut_into
 from tests.ready import ready
@@ -27,18 +28,22 @@ WHOLE: tuple[dict[str, Any], ...] = (
 )
 
 
+RATES = st.sampled_from((0.1, 0.25, 0.7))
 REFUSALS = ("no router with hosts has a global link of its own", "at most 16: dead local links")
 """Policies that a machine has no paths for, or no virtual channels."""
 
 
 @st.composite
 def damaged(draw: st.DrawFn) -> dfe.Dragonfly:
-    """A machine with up to six dead links and two dead routers, or a whole one where these are refused."""
+    """A machine with up to six dead links, four degraded ones and two dead routers, or a whole one where these are
+    refused.
+    """
     whole = dfe.Dragonfly(**draw(st.sampled_from(WHOLE)))
     ends = st.sampled_from(whole.links()[:, :2].tolist())
     failed = dfe.Failures(
         links=draw(st.lists(ends, max_size=6)),
         router_numbers=draw(st.lists(st.integers(0, whole.num_routers - 1), max_size=2)),
+        degraded_links=[(*end, rate) for end, rate in draw(st.lists(st.tuples(ends, RATES), max_size=4))],
     )
     try:
         return whole.replace(failed=failed)
@@ -67,8 +72,8 @@ def distance(topology: dfe.Dragonfly, graph: nx.Graph[int | str], source: int, t
             return True
         if frozenset((first, last)) in linked or first == last:
             return ends == {first, last} and first != last
-        (between,) = ends - {first, last} or {None}
-        return bool(ends & {first, last}) and all({between, end} in linked for end in (first, last))
+        between = ends - {first, last}
+        return len(between) == 1 and all(between | {end} in linked for end in (first, last))
 
     kept = nx.Graph([(a, b) for a, b in graph.edges() if allowed(int(a), int(b))])
     return int(nx.shortest_path_length(kept, source, target))
@@ -153,26 +158,24 @@ MIXED = dfe.Failures(global_links=0.06, local_links=0.04, router_numbers=[7], se
 
 
 @pytest.mark.parametrize("policy", dfe.policies())
-def test_every_pair_of_live_hosts_is_delivered(policy: str) -> None:
-    topology = dfe.Dragonfly.preset("72", failed=MIXED)
+@pytest.mark.parametrize("failed", [MIXED, dfe.Failures(global_links=0.05, local_links=0.05)])
+def test_every_pair_of_live_hosts_is_delivered_and_full_load_drains(
+    failed: dfe.Failures, policy: str
+) -> None:
+    """All draws: ``python -m benchmarks.failures``."""
+    topology = dfe.Dragonfly.preset("72", failed=failed)
     assert topology.relayed_groups()
-    hosts = topology.live_hosts()
-    source, target = (ends.ravel() for ends in np.meshgrid(hosts, hosts, indexing="ij"))
-    trace = dfe.traffic.Trace.from_columns(
-        time_ns=np.arange(len(source)) * 2.0, src=source, dst=target, bytes=np.full(len(source), 64)
-    )
-    simulation = dfe.Simulation(
-        dfe.SimulationConfig(topology=topology, traffic=trace, policy=ready(policy), packet_log=True)
-    )
-    simulation.run_to_completion()
-    log = simulation.packet_log()
-    assert sorted(zip(log["src"], log["dst"], strict=True)) == sorted(zip(source, target, strict=True))
+    assert delivers_all_pairs(topology, ready(policy))
+    assert drains(topology, ready(policy), "adv+1")
 
 
 @pytest.mark.parametrize("policy", ["min", "ugal-n", "par", "ad0", "q-adaptive", "neural-v2"])
 def test_threads_and_cuts_give_equal_bits(policy: str) -> None:
     topology = dfe.Dragonfly.preset(
-        "342", failed=dfe.Failures(global_links=0.05, local_links=0.02, routers=0.02)
+        "342",
+        failed=dfe.Failures(
+            global_links=0.05, local_links=0.02, routers=0.02, degraded_global_links=0.1, degraded_rate=0.25
+        ),
     )
 
     def trace_hash(hosts: int, threads: int) -> int:

@@ -55,14 +55,19 @@ def test_dead_links_are_missing_from_the_wiring_at_both_ends() -> None:
 
 def test_nothing_dead_is_a_whole_machine() -> None:
     whole = dfe.Dragonfly.preset("72")
-    for nothing in (dfe.Failures(), dfe.Failures(seed=9), {}, "seed=3", None):
+    for nothing in (dfe.Failures(), dfe.Failures(seed=9), {}, "seed=3+degraded_rate=0.25", None):
         assert whole.replace(failed=nothing) == whole
     assert "failed" not in whole.to_dict()
 
 
 @pytest.mark.parametrize(
     "failed",
-    [SHARES, dfe.Failures(links=[(20, 5), (1, 2)], router_numbers=(3, 30)), dfe.Failures(routers=0.03)],
+    [
+        SHARES,
+        dfe.Failures(links=[(20, 5), (1, 2)], router_numbers=(3, 30)),
+        dfe.Failures(routers=0.03),
+        dfe.Failures(degraded_links={(0, 5): 0.25, (1, 2): 0.9}, degraded_global_links=0.1, seed=0),
+    ],
 )
 def test_text_tables_and_copies_have_all_of_it(failed: dfe.Failures) -> None:
     topology = dfe.Dragonfly.preset("72", failed=failed)
@@ -82,6 +87,10 @@ def test_text_tables_and_copies_have_all_of_it(failed: dfe.Failures) -> None:
         ({"links": [(0, 0)]}, r"0:0.*must be a router and a port with a link"),
         ({"links": "17-9"}, r"17-9.*must be a router and its port"),
         ({"router_numbers": [36]}, "from 0 to 35"),
+        ({"degraded_links": "0:5"}, r"0:5.*must be a router, its port and a share"),
+        ({"degraded_links": {5: 0.5}}, r"must be a router, its port and a share"),
+        ({"degraded_links": [(0, 5, 0.0)]}, r"degraded_links = 0"),
+        ({"degraded_links": [(0, 0, 0.5)]}, r"0:0.*must be a router and a port with a link"),
         ({"global": 0.1}, "global_links"),
         (7, "must be Failures"),
         ({"links": [(0, 2), (0, 3), (0, 4)]}, r"routers \d+ and \d+.*cannot reach each other"),
@@ -142,3 +151,6 @@ def test_info_counts_what_is_dead() -> None:
     facts = {heading: value for heading, value, _ in dead_facts(topology)}
     assert facts == {"dead links": "22", "dead routers": "1", "pairs of groups without a link": "15"}
     assert dead_facts(dfe.Dragonfly.preset("1056")) == []
+    slow = dfe.Failures(degraded_global_links=0.1, degraded_rate=0.25, degraded_links=[(0, 2, 0.5)])
+    *_, (heading, value, remark) = dead_facts(dfe.Dragonfly.preset("72", failed=slow))
+    assert (heading, value, remark) == ("degraded links", "5", "4 at 0.25, 1 at 0.5 of their rate")
