@@ -120,6 +120,7 @@ def _meta(recordings: Sequence[Recording], packed: _Packed) -> dict[str, Any]:
     topology = first.run.config.topology
     shape = topology.group
     routers = np.arange(topology.num_routers)
+    dead = topology.dead_links()
     look = looks([recording.run.policy_label for recording in recordings])
     return {
         "version": dfe.__version__,
@@ -143,6 +144,8 @@ def _meta(recordings: Sequence[Recording], packed: _Packed) -> dict[str, Any]:
             "classes": topology.link_classes,
             "portClass": topology.port_classes().tolist(),
             "portLinks": [topology.port_links(port) for port in range(topology.radix)],
+            "dead": dead[dead[:, 0] < dead[:, 2]][:, [0, 2]].tolist(),
+            "deadRouters": topology.dead_routers().tolist(),
         },
         "frames": {"count": first.num_frames, "ns": first.frame_ns, "startNs": first.start_ns},
         "links": {
@@ -165,7 +168,7 @@ def _run_meta(recording: Recording, look: dict[str, SeriesStyle], packed: _Packe
         "seed": run.config.seed,
         "packetBytes": run.config.network.packet_bytes,
         "packetNs": run.config.network.packet_time_ns,
-        "busyNs": recording.busy_ns_per_packet.tolist(),
+        "busyNs": packed.add("f4", recording.busy_ns_per_packet),
         "figures": {
             name: [known(value) for value in row.tolist()] for name, row in recording.figures.items()
         },

@@ -48,7 +48,7 @@ class Recording:
         frame_ns: Length of each frame.
         links: (L, 4) router, port, and the router and port at the other end (-1 where that is a host), by router and
             port.
-        busy_ns_per_packet: By class of link (``Dragonfly.link_classes``): how long a packet keeps a link busy.
+        busy_ns_per_packet: (L,) how long a packet keeps the link busy.
         packets: (T, L) packets sent.
         stall_fraction: (T, L) the part of the frame in which a port had a packet, but no credit for it.
         queued_packets: (T, L) packets in the port's queues, at the frame's end.
@@ -79,9 +79,7 @@ class Recording:
     @property
     def utilisation(self) -> FloatArray:
         """(T, L) the part of each frame in which a link carried bits."""
-        topology = self.run.config.topology
-        busy = self.busy_ns_per_packet[topology.port_classes()[self.links[:, 1]]]
-        return np.asarray(self.packets * busy / self.frame_ns, np.float64)
+        return np.asarray(self.packets * self.busy_ns_per_packet / self.frame_ns, np.float64)
 
 
 def record(run: Run, *, frames: int = 60, progress: Callable[[float], None] | None = None) -> Recording:
@@ -157,6 +155,9 @@ def _of(run: Run, frames: list[Metrics], frame_ns: float) -> Recording:
     leads_to = np.full((topology.num_routers, topology.radix, 2), -1, np.int64)
     between = topology.links().astype(np.int64)
     leads_to[between[:, 0], between[:, 1]] = between[:, 2:]
+    rates = np.ones((topology.num_routers, topology.radix))
+    rates[between[:, 0], between[:, 1]] = topology.link_rates()
+    busy_ps = frames[0].counters.link_busy_ps_per_packet[topology.port_classes()[first.port]]
     links = np.concatenate(
         [np.stack([first.router, first.port], axis=1), leads_to[first.router, first.port]], axis=1
     )
@@ -168,7 +169,7 @@ def _of(run: Run, frames: list[Metrics], frame_ns: float) -> Recording:
         start_ns=frames[0].start_ps / PS_PER_NS,
         frame_ns=frame_ns,
         links=links,
-        busy_ns_per_packet=frames[0].counters.link_busy_ps_per_packet / PS_PER_NS,
+        busy_ns_per_packet=busy_ps / rates[first.router, first.port] / PS_PER_NS,
         packets=np.stack([frame.counters.link_packets[place] for frame in frames]),
         stall_fraction=np.stack([frame.ports.of(direction="out").stall_fraction for frame in frames]),
         queued_packets=np.stack([frame.link_queued_packets[place] for frame in frames]),

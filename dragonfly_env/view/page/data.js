@@ -80,12 +80,12 @@ class Recording {
     this.label = meta.label;
     this.meta = meta;
     this.figures = meta.figures;
-    for (const name of ["packets", "stall", "queued", "occupancy", "delivered", "latency"]) this[name] = array(meta[name]);
+    for (const name of ["busyNs", "packets", "stall", "queued", "occupancy", "delivered", "latency"]) this[name] = array(meta[name]);
     this.waitingMost = this._mostWaiting();
   }
   utilisation(frame, link) {
     const s = this.system;
-    return Math.min(1, this.packets[frame * s.numLinks + link] * this.meta.busyNs[s.linkClass[link]] / s.frames.ns);
+    return Math.min(1, this.packets[frame * s.numLinks + link] * this.busyNs[link] / s.frames.ns);
   }
   stalled(frame, link) { return this.stall[frame * this.system.numLinks + link] / 255; }
   value(measure, frame, link) { return measure === "stall" ? this.stalled(frame, link) : this.utilisation(frame, link); }

@@ -63,8 +63,9 @@ class Geometry {
     this.y[router] = this.groupY[group] + dy;
   }
   // Both ends of a link and the control point of its curve.
-  curve(link) {
-    const s = this.system, from = s.router[link], to = s.peer[link];
+  curve(link) { return this.between(this.system.router[link], this.system.peer[link]); }
+  between(from, to) {
+    const s = this.system;
     const x0 = this.x[from], y0 = this.y[from], x1 = this.x[to], y1 = this.y[to];
     const length = Math.hypot(x1 - x0, y1 - y0) || 1;
     const inGroup = s.groupOf(from) === s.groupOf(to);
@@ -74,8 +75,9 @@ class Geometry {
     const cy = (y0 + y1) / 2 * bend + (x1 - x0) / length * aside;
     return [x0, y0, cx, cy, x1, y1];
   }
-  trace(ctx, link) {
-    const [x0, y0, cx, cy, x1, y1] = this.curve(link);
+  trace(ctx, link) { this.traceBetween(ctx, this.system.router[link], this.system.peer[link]); }
+  traceBetween(ctx, from, to) {
+    const [x0, y0, cx, cy, x1, y1] = this.between(from, to);
     ctx.moveTo(x0, y0);
     ctx.quadraticCurveTo(cx, cy, x1, y1);
   }

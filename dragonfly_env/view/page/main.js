@@ -48,6 +48,7 @@ class View {
         : " Inside a group, a line shows the busier direction.") +
       (system.leaves ? " Leaves, which have the hosts, stand in the outer row of a group, spines in the inner one." : ""));
     if (system.remote.length > MOST_IDLE) notes.push(`${system.remote.length.toLocaleString("en")} links join the groups: those that carried nothing are left out.`);
+    if (system.dead.length) notes.push(`Dashed: ${system.dead.length.toLocaleString("en")} dead links. Crossed out: dead routers.`);
     notes.push("A router's packets: those in the queues of its ports, and those on the wire or in the buffer behind each (the occupancy that policies compare). Its scale is that of square roots.");
     notes.push("Not drawn: links to hosts (they are in a router's table); source queues of single hosts (only their sum is recorded); single packets, and what changes within a frame.");
     byId("notes").innerHTML = `<ul>${notes.map((note) => `<li>${note}</li>`).join("")}<li id="small" hidden>Routers are too small to be seen or clicked at this size: zoom in, or give a router's number.</li></ul>`;

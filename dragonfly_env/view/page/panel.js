@@ -77,6 +77,7 @@ class Panel {
     this._groups(state);
     this._inside(state);
     this._routers(state);
+    this._dead();
     if (dimmed) this._selection(state);
     this._labels(state);
   }
@@ -151,6 +152,28 @@ class Panel {
       if (system.grid) this._edges(state, router, x, y, size);
       else ctx.stroke();
     }
+  }
+  // Dead links are dashed, dead routers crossed out.
+  _dead() {
+    const { ctx, geometry, system, pixel } = this, size = geometry.dot;
+    ctx.strokeStyle = "#c2263e";
+    ctx.lineWidth = 1.2 * pixel;
+    ctx.setLineDash([5 * pixel, 4 * pixel]);
+    ctx.beginPath();
+    for (const [from, to] of system.dead) {
+      if (!system.grid || system.groupOf(from) !== system.groupOf(to)) geometry.traceBetween(ctx, from, to);
+    }
+    ctx.stroke();
+    ctx.setLineDash([]);
+    ctx.beginPath();
+    for (const router of system.deadRouters) {
+      const x = geometry.x[router], y = geometry.y[router];
+      for (const side of [-size, size]) {
+        ctx.moveTo(x - size, y - side);
+        ctx.lineTo(x + size, y + side);
+      }
+    }
+    ctx.stroke();
   }
   // A grid's links are too many to be drawn: a router has the colour of its busiest row link below, of its busiest
   // column link at its right.

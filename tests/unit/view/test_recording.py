@@ -19,7 +19,10 @@ def whole_window(run: dfe.sweeps.Run) -> dfe.Metrics:  # type: ignore[name-defin
     return dfe.simulate(config, warmup_ns=run.warmup_ns, measure_ns=run.measure_ns)
 
 
-@pytest.mark.parametrize("topology", ["72", GRID], ids=["mesh", "grid"])
+SLOW = {"preset": "72", "failed": {"degraded_global_links": 0.5}}
+
+
+@pytest.mark.parametrize("topology", ["72", GRID, SLOW], ids=["mesh", "grid", "degraded"])
 @pytest.mark.parametrize("warmup_ns", [0.0, 1000.0])
 def test_frames_add_up_to_what_one_window_counts(topology: object, warmup_ns: float) -> None:
     run = runs(topology=topology, warmup_ns=warmup_ns)[1]

@@ -90,7 +90,9 @@ def test_pages_name_the_damage_of_a_machine(tmp_path: Path) -> None:
     failed = {"global_links": 0.08, "router_numbers": [7]}
     damaged = runs(topology={"preset": "72", "failed": failed}, policies=["min"])
     page = write_view([record(damaged[0], frames=2)], tmp_path / "view.html").read_text(encoding="utf-8")
-    assert arrays(page)[0]["system"]["arrangement"] == "palmtree, failed global_links=0.08+router_numbers=7"
+    system = arrays(page)[0]["system"]
+    assert system["arrangement"] == "palmtree, failed global_links=0.08+router_numbers=7"
+    assert (len(system["dead"]), system["deadRouters"]) == (damaged[0].config.topology.num_dead_links, [7])
     scenario = {"topology": {"preset": "72", "failed": failed}, "policies": ["min"], "traffic": ["uniform"]}
     run_all(
         Scenario.from_dict({**scenario, "loads": [0.2], "measure_ns": 500.0}), tmp_path / "out", workers=1
