@@ -12,6 +12,7 @@ namespace dragonfly {
 #define DRAGONFLY_TRACKERS(X) \
   X(acknowledged_waits)     \
   X(congested_links)        \
+  X(host_load)              \
   X(link_occupancy)         \
   X(offered_traffic)        \
   X(remote_traffic)         \

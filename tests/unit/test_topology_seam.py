@@ -20,6 +20,8 @@ SIZES_OF_TABLES = {
     "routing/path_columns.cpp": "a column per pair of link types",
     "routing/port_masks.hpp": "rows of global ports",
     "routing/trackers/congested_links.cpp": "a flag per global port",
+    "routing/trackers/host_load.cpp": "a counter per group, and one for all",
+    "routing/trackers/link_occupancy.cpp": "global ports of a group",
     "routing/trackers/offered_traffic.cpp": "the share of a router in the links of its group",
     "routing/trackers/nonminimal_length.cpp": "a head per host port",
     "routing/trackers/remote_traffic.cpp": "types of local links",
