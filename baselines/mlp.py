@@ -1,11 +1,11 @@
 """``mlp``: a neural network from a file scores the legal ports or paths, and the best one is taken, or drawn by a
-softmax. ``neural-v1`` and ``neural-v2`` are two such networks that come with the package.
+softmax. ``neural-v1``, ``neural-v2`` and ``neural-v3`` are such networks that come with the package.
 
 The file says what the network sees, where it decides, and what it chooses among, see ``MlpNetwork``. Sums are added up
 in one order, in single precision and without fused operations, so that a run is the same bits on every machine, for
 every number of threads, and from Python.
 
-Source: this project; docs/neural.md for the two networks.
+Source: this project; docs/neural.md for the networks of the package.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from dragonfly_env.decisions.layout import Layout
 
 _WEIGHTS = Path(__file__).resolve().parent / "weights"
-SHIPPED = {name: str(_WEIGHTS / f"{name}.npz") for name in ("neural-v1", "neural-v2")}
+SHIPPED = {name: str(_WEIGHTS / f"{name}.npz") for name in ("neural-v1", "neural-v2", "neural-v3")}
 """The files of the networks that come with the package, by the name of their policy."""
 
 

@@ -39,7 +39,7 @@ def measure(effort: Effort, report: Report) -> list[Result]:
 
 def measure_networks(effort: Effort, report: Report) -> list[Result]:
     """The speed with neural networks as policies, as a share of the speed with ``ugal-n``."""
-    policies = (_REFERENCE, "neural-v1", "neural-v2")
+    policies = (_REFERENCE, "neural-v1", "neural-v2", "neural-v3")
     workloads, measured = _measured({policy: (policy, {"load": 0.3}) for policy in policies}, effort, report)
     return [
         Result(

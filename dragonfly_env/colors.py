@@ -102,6 +102,7 @@ _LOOKS = {
     "ad2": SeriesStyle(_GOLD, "<", "dash"),
     "neural-v1": SeriesStyle(_PURPLE, "P"),
     "neural-v2": SeriesStyle(_PURPLE, "s", "dash"),
+    "neural-v3": SeriesStyle(_PURPLE, "X", "dot"),
 }
 
 

@@ -174,7 +174,8 @@ std::vector<PolicyInfo> mlp_policies() {
   return {{"mlp", "a neural network from a file, which scores the legal ports or paths", "this project",
            "source", "path", std::move(given), make_mlp},
           {"neural-v1", shipped, "this project", "source", "path", trained, make_mlp},
-          {"neural-v2", shipped, "this project", "progressive", "path", trained, make_mlp}};
+          {"neural-v2", shipped, "this project", "progressive", "path", trained, make_mlp},
+          {"neural-v3", shipped, "this project", "source", "path", trained, make_mlp}};
 }
 
 }  // namespace dragonfly

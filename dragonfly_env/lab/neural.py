@@ -1,8 +1,9 @@
-"""Training of ``neural-v1`` and ``neural-v2``: networks that predict the time to delivery of each candidate path.
+"""Training of the networks of the package, which score candidate paths.
 
-    python -m dragonfly_env.lab.neural neural-v2 --out results/neural
+    python -m dragonfly_env.lab.neural --recipe neural-v3 --out results/neural
 
-A recipe is a table of ``neural.toml``: features, settings and mixtures of scenarios. The stages of a training:
+A recipe is a table of ``neural.toml``: features, settings and mixtures of scenarios. The stages of a training of
+``neural-v1`` and ``neural-v2``, which predict the time to delivery of each path:
 
 1. Prediction (a learned UGAL). In every round the scenarios run in ``BatchedRoutingEnv``. Each delivered packet is a
    sample: the observation of the path that the packet took, and its time to delivery. Packets are routed by a softmax
@@ -11,12 +12,18 @@ A recipe is a table of ``neural.toml``: features, settings and mixtures of scena
 2. A penalty for non-minimal paths, as units of the network, see `with_nonminimal_penalty`.
 3. A second stage, in which further non-minimal paths of each kind are scored.
 
+``neural-v3`` has a teacher instead of stages 1 and 2. The teacher has ideal features and predicts the times of all
+legal paths. The network has other features and learns to choose short paths (`fit_choices`). From the second round on
+the network routes the packets and the teacher labels the paths, so samples come from states to which the network leads
+(DAgger; Ross, Gordon, Bagnell, AISTATS 2011. A teacher that knows more than the learner: Chen et al., CoRL 2019).
+
 The validation scenarios choose the round, and whether the other stages are kept. The result is ``network.npz``, which
 the core runs (``make_policy("mlp", weights=...)``). Training needs PyTorch (extra ``[sb3]``).
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
 import itertools
@@ -35,6 +42,7 @@ import typer
 
 import dragonfly_env as dfe
 from dragonfly_env.baselines import MlpNetwork
+from dragonfly_env.baselines.mlp import SHIPPED as WEIGHTS
 from dragonfly_env.baselines.mlp import rows_per_action
 from dragonfly_env.baselines.mlp_network import Scope
 from dragonfly_env.checks.extras import how_to_install
@@ -49,6 +57,9 @@ Doubles = npt.NDArray[np.float64]
 Layer = tuple[Floats, Floats]
 Samples = tuple[Floats, Floats, Floats]
 """(M, F) observations of the paths taken, (M,) logarithms of times to delivery in packet times, (M,) weights."""
+Choices = tuple[Floats, Floats, Floats]
+"""(N, A, F) observations of the paths of a decision, (N, A) logarithms of the times that the teacher predicts, infinite
+for illegal paths, (N,) weights."""
 
 SHIPPED = Path(__file__).with_name("neural.toml")
 SUITE = "dragonfly-v3"
@@ -110,13 +121,14 @@ class Recipe:
     scenario_transitions: int
     temperatures: Sequence[float]
     explored_share: float
-    wait_weights: Sequence[float]
-    wait_squares: Sequence[float]
     learning_rate: float
     batch_transitions: int
     passes: int
-    penalty: Mapping[str, float]
     second_stage_candidates: Sequence[int]
+    wait_weights: Sequence[float] = (0.0,)
+    wait_squares: Sequence[float] = (0.0,)
+    penalty: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    teacher: str = ""
 
 
 def read_recipe(name: str, file: Path = SHIPPED) -> Recipe:
@@ -125,14 +137,22 @@ def read_recipe(name: str, file: Path = SHIPPED) -> Recipe:
     recipes, mixtures = document.get("recipes", {}), document.get("mixtures", {})
     settings = _taken(recipes, name, "recipes")
     parts: dict[str, Any] = {"training": (), "validation": ()}
-    for mixture in _taken(settings, "mixtures", name):
+    for listed in _taken(settings, "mixtures", name):
+        mixture, _, only = listed.partition(".")
         for part, blocks in _taken(mixtures, mixture, "mixtures").items():
-            parts[part] = (*parts[part], *itertools.chain.from_iterable(map(_scenarios, blocks)))
-    values = {field.name: _taken(settings | parts, field.name, name) for field in dataclasses.fields(Recipe)}
+            if only in ("", part):
+                parts[part] = (*parts[part], *itertools.chain.from_iterable(map(_scenarios, blocks)))
+    optional = {"wait_weights", "wait_squares", "penalty", "teacher"} - settings.keys()
+    values = {
+        field.name: _taken(settings | parts, field.name, name)
+        for field in dataclasses.fields(Recipe)
+        if field.name not in optional
+    }
     for unknown in settings.keys() - values.keys() - {"mixtures"}:
         raise unknown_name(name, unknown, values)
-    for feature in (WAIT_FEATURE, KIND, DIRECT_DEMAND, OWN_DEMAND):
-        _taken(values["features"], feature, f"{name}.features")
+    if not values.get("teacher"):
+        for feature in (WAIT_FEATURE, KIND, DIRECT_DEMAND, OWN_DEMAND):
+            _taken(values["features"], feature, f"{name}.features")
     return Recipe(**values)
 
 
@@ -224,8 +244,7 @@ def train_network(recipe: Recipe, folder: Path, workers: int = 1) -> Path:
     reached: list[tuple[float, str, MlpNetwork]] = []
 
     def validate(stage: str, network: MlpNetwork) -> None:
-        with tempfile.TemporaryDirectory() as place:
-            policy = dfe.make_policy("mlp", weights=str(network.save(Path(place) / "network")))
+        with _as_policy(network) as policy:
             costs = parallel(joblib.delayed(config.cost)(policy, _VALIDATION) for config in recipe.validation)
         ratios = np.array(costs) / best
         mean, worst = float(np.exp(np.log(ratios).mean())), int(ratios.argmax())
@@ -239,21 +258,35 @@ def train_network(recipe: Recipe, folder: Path, workers: int = 1) -> Path:
     network = untrained(recipe)
     kept: list[Samples] = []
     for round_ in range(recipe.rounds):
-        collected = parallel(
-            joblib.delayed(collect)(config, network, recipe, round_) for config in recipe.training
-        )
+        if recipe.teacher:
+            systems = _by_system(recipe.training)
+            collected = parallel(
+                joblib.delayed(collect_choices)(scenarios, network, recipe, round_) for scenarios in systems
+            )
+        else:
+            collected = parallel(
+                joblib.delayed(collect)(scenario, network, recipe, round_) for scenario in recipe.training
+            )
         x, y, weights = _joined(collected)
         kept = [*kept, (x, y, (weights / weights.mean()).astype(np.float32))][-recipe.kept_rounds :]
-        network = fit(network, _joined(kept), recipe, round_)
+        network = (fit_choices if recipe.teacher else fit)(network, _joined(kept), recipe, round_)
         network.save(folder / f"round-{round_:02d}.npz")
         validate(f"round {round_}", network)
     stage, network = leader()
-    validate(f"{stage}, penalty", with_nonminimal_penalty(network, recipe.penalty))
+    if recipe.penalty:
+        validate(f"{stage}, penalty", with_nonminimal_penalty(network, recipe.penalty))
     stage, network = leader()
     for count in recipe.second_stage_candidates:
         wider = dataclasses.replace(network, nonminimal_candidates=count, second_stage=True)
         validate(f"{stage}, {count} of each kind", wider)
     return leader()[1].save(folder / "network.npz")
+
+
+@contextlib.contextmanager
+def _as_policy(network: MlpNetwork) -> Iterator[dfe.Policy]:
+    """The policy of the core with this network; its file is there inside the ``with`` block only."""
+    with tempfile.TemporaryDirectory() as place:
+        yield dfe.make_policy("mlp", weights=str(network.save(Path(place) / "network")))
 
 
 def untrained(recipe: Recipe) -> MlpNetwork:
@@ -401,6 +434,114 @@ def fit(network: MlpNetwork, samples: Samples, recipe: Recipe, round_: int) -> M
             steep = torch.exp(ahead.clamp(max=_STRAIGHT))
             straight = math.exp(_STRAIGHT) * (1 + ahead - _STRAIGHT)
             loss = ((torch.where(ahead < _STRAIGHT, steep, straight) - ahead) * counted[chosen]).mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            schedule.step()
+    torch.set_num_threads(threads)
+    arrays = [weight.detach().numpy().copy() for weight in weights]
+    layers = tuple(zip(arrays[::2], arrays[1::2], strict=True))
+    return dataclasses.replace(network, layers=layers)
+
+
+_CORE_SHARE = 5 / 6  # share of a scenario's time in which the core routes
+_MOST_LABELLED = 256  # decisions of a batch that the teacher labels
+_CHOICE_TEMPERATURE = 0.1  # temperature of the softmax over scores
+_MOST_REGRET = 3.0  # a path that takes e^3 times as long is as bad as any
+
+
+def _by_system(scenarios: Sequence[Scenario]) -> Iterator[list[Scenario]]:
+    """Scenarios that can run next to each other: the same machine and times."""
+
+    def key(scenario: Scenario) -> str:
+        config = scenario.config
+        return repr((config.topology, config.network, scenario.warmup_ns, scenario.measure_ns))
+
+    for _, several in itertools.groupby(sorted(scenarios, key=key), key):
+        yield list(several)
+
+
+def collect_choices(
+    scenarios: Sequence[Scenario], network: MlpNetwork, recipe: Recipe, round_: int
+) -> Choices:
+    """Decisions of scenarios of one system, and the times that the teacher predicts for all their legal paths.
+
+    The teacher routes the packets of round 0, the network those of later rounds: most of the time in the core, because
+    few decisions are needed, and at the end by a softmax. The weights of a scenario's decisions add up to 1, so
+    scenarios count alike.
+    """
+    teacher = MlpNetwork.load(_taken(WEIGHTS, recipe.teacher, "teacher"))
+    first = scenarios[0]
+    duration_ns = first.warmup_ns + first.measure_ns
+    warmup_ns = round(duration_ns * _CORE_SHARE, 3)
+    with _as_policy(network) as policy:
+        router = policy if round_ else dfe.make_policy(recipe.teacher)
+        env = dfe.BatchedRoutingEnv(
+            [scenario.config.replace(policy=router) for scenario in scenarios],
+            scope=network.scope,
+            action=network.action,
+            features=tuple(dict.fromkeys((*teacher.features, *network.features))),
+            nonminimal_kinds=network.nonminimal_kinds,
+            warmup_ns=warmup_ns,
+            duration_ns=duration_ns - warmup_ns,
+            transitions=False,
+        )
+        batch = env.reset(seed=first.seed(recipe.seed, round_))
+    draws = np.random.default_rng([recipe.seed, round_, first.seed()])
+    parts: list[tuple[Floats, Floats, npt.NDArray[np.int32]]] = []
+    while not env.done:
+        legal = batch.mask
+        labelled = np.sort(draws.permutation(len(batch))[:_MOST_LABELLED])
+        some = np.zeros_like(legal)
+        some[labelled] = legal[labelled]
+        routed, taught = (legal, some) if round_ else (some, legal)
+        x = np.zeros((*legal.shape, len(network.features)), dtype=np.float32)
+        x[routed] = rows_per_action(network, batch.layout, batch.obs, routed)
+        times = np.full(legal.shape, np.inf, dtype=np.float32)
+        times[taught] = -scores_of(teacher.layers, rows_per_action(teacher, batch.layout, batch.obs, taught))
+        parts.append((x[labelled], times[labelled], batch.scenario[labelled]))
+        scores = np.full(legal.shape, -np.inf)
+        scores[legal] = scores_of(network.layers, x[legal]) if round_ else -times[legal]
+        scores /= by_round(recipe.temperatures, round_)
+        batch = env.step(softmax_actions(scores, legal, batch.draws[:, 0], recipe.explored_share))
+    x, times, scenario = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    chosen, weights = [], []
+    for number in range(len(scenarios)):
+        of_scenario = draws.permutation(np.flatnonzero(scenario == number))[: recipe.scenario_transitions]
+        chosen.append(of_scenario)
+        weights.append(np.full(len(of_scenario), 1 / max(len(of_scenario), 1), dtype=np.float32))
+    order = np.concatenate(chosen)
+    return x[order], times[order], np.concatenate(weights)
+
+
+def fit_choices(network: MlpNetwork, choices: Choices, recipe: Recipe, round_: int) -> MlpNetwork:
+    """Fit the network further to the choices of the teacher.
+
+    The loss is the expected regret of a softmax over the scores: the logarithm of the time of the path that it draws
+    over the time of the best path, as the teacher predicts both. A network that sees less than the teacher cannot
+    predict the times, but it can choose: the loss does not count what all paths of a decision have in common.
+    """
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # faster for small networks, and independent of the number of processors
+    x, times = torch.from_numpy(choices[0]), torch.from_numpy(choices[1])
+    legal = torch.isfinite(times)
+    regret = (times - times.min(dim=1, keepdim=True).values).clamp(max=_MOST_REGRET)
+    counted = torch.from_numpy(np.minimum(choices[2], _MOST_WEIGHT))
+    weights = [torch.nn.Parameter(torch.from_numpy(a.copy())) for layer in network.layers for a in layer]
+    optimizer = torch.optim.Adam(weights, lr=recipe.learning_rate)
+    batches = len(times) // recipe.batch_transitions + 1
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, recipe.passes * batches)
+    draws = torch.Generator().manual_seed(recipe.seed * 10**6 + round_)
+    for _ in range(recipe.passes):
+        for chosen in torch.tensor_split(torch.randperm(len(times), generator=draws), batches):
+            hidden = x[chosen]
+            for matrix, bias in zip(weights[:-2:2], weights[1:-2:2], strict=True):
+                hidden = torch.relu(hidden @ matrix + bias)
+            scores = (hidden @ weights[-2] + weights[-1])[..., 0] / _CHOICE_TEMPERATURE
+            shares = torch.softmax(scores.masked_fill(~legal[chosen], -math.inf), dim=1)
+            loss = ((shares * regret[chosen]).sum(dim=1) * counted[chosen]).mean()
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()

@@ -169,7 +169,7 @@ def test_every_pair_of_live_hosts_is_delivered_and_full_load_drains(
     assert drains(topology, ready(policy), "adv+1")
 
 
-@pytest.mark.parametrize("policy", ["min", "ugal-n", "par", "ad0", "q-adaptive", "neural-v2"])
+@pytest.mark.parametrize("policy", ["min", "ugal-n", "par", "ad0", "q-adaptive", "neural-v2", "neural-v3"])
 def test_threads_and_cuts_give_equal_bits(policy: str) -> None:
     topology = dfe.Dragonfly.preset(
         "342",

@@ -14,7 +14,8 @@ from dragonfly_env.baselines.mlp import training_cpu_s
 from tests.parity.cases import config_of, native, play
 
 WEIGHTS = Path(dfe.baselines.__file__).resolve().parent / "weights"
-SCOPES = {"neural-v1": "source", "neural-v2": "progressive"}
+SCOPES = {"neural-v1": "source", "neural-v2": "progressive", "neural-v3": "source"}
+KNOWLEDGE = {"neural-v1": "ideal", "neural-v2": "ideal", "neural-v3": "local"}
 each = pytest.mark.parametrize("name", SCOPES)
 
 
@@ -28,6 +29,7 @@ def test_a_name_is_enough(name: str) -> None:
     policy = dfe.make_policy(name)
     assert policy.to_dict() == {"name": name}
     assert (policy.scope, policy.action) == (SCOPES[name], "path")
+    assert policy.knowledge == KNOWLEDGE[name]
     assert name in dfe.policies()
 
 

@@ -223,7 +223,7 @@ def test_no_policy_passes_a_bound(network: str, traffic: str, load: float) -> No
     config = dfe.SimulationConfig(topology=SMALL, network=network, traffic=traffic, load=load)
     bounds = Bounds.of(config)
     floor, most = bounds.latency_floor_ns(load), bounds.most_accepted(load)
-    for policy in ("min", "val-n", "ugal-n", "par", "lia", "neural-v1", "neural-v2"):
+    for policy in ("min", "val-n", "ugal-n", "par", "lia", "neural-v1", "neural-v2", "neural-v3"):
         metrics = dfe.simulate(config.replace(policy=ready(policy)), warmup_ns=5_000, measure_ns=8_000)
         assert metrics.accepted_load < most * 1.01, policy
         if load < bounds.most_load:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import dragonfly_env as dfe
+from dragonfly_env.baselines import mlp
 from tests.ready import ready
 
 
@@ -62,7 +63,7 @@ def own_decision(policy: str) -> str:
     """Rule of the policy for ``by-policy``."""
     if policy == "lia":
         return "attempt"
-    once = policy in ("acor", "pb-acor", "mlp", "neural-v1", "neural-v2") or ready(policy).learns
+    once = policy in ("acor", "pb-acor", "mlp", *mlp.SHIPPED) or ready(policy).learns
     return "head" if once else "retry-same-paths"
 
 

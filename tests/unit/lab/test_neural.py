@@ -24,7 +24,9 @@ from dragonfly_env.lab.neural import (
     WAIT_FEATURE,
     Recipe,
     collect,
+    collect_choices,
     fit,
+    fit_choices,
     read_recipe,
     scores_of,
     train_network,
@@ -32,7 +34,8 @@ from dragonfly_env.lab.neural import (
     with_nonminimal_penalty,
 )
 
-NAMES = ("neural-v1", "neural-v2")
+WITH_PENALTY = ("neural-v1", "neural-v2")
+NAMES = (*WITH_PENALTY, "neural-v3")
 shipped_recipe = functools.cache(read_recipe)
 RECIPES = SHIPPED.read_text(encoding="utf-8").split("\n[[mixtures", 1)[0]
 SCENARIOS = """
@@ -41,6 +44,12 @@ network = "default"
 topology = {{ preset = "72" }}
 duration_ns = 1_500
 traffic = ["adv+1 0.4"]
+
+[[mixtures.machines.{part}]]
+network = "default"
+topology = {{ preset = "72", failed = {{ local_links = 0.05 }} }}
+duration_ns = 1_500
+traffic = ["adv+1 0.4", "uniform 0.5"]
 
 [[mixtures.applications.{part}]]
 network = "default"
@@ -146,7 +155,44 @@ def test_the_penalty_reads_features_in_the_form_in_which_environments_show_them(
     assert [halves[name] for name in names] == [HALF_DEMAND, HALF_DEMAND, HALF_SHARE, HALF_AGE_NS]
 
 
-@pytest.mark.parametrize("name", NAMES)
+def test_a_recipe_may_name_one_part_of_a_mixture(tmp_path: Path) -> None:
+    file = recipes(tmp_path)
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace('["machines"]', '["machines", "steady.validation"]'), encoding="utf-8")
+    recipe = read_recipe("neural-v3", file)
+    assert [len(recipe.training), len(recipe.validation)] == [2, 3]
+
+
+def test_the_teacher_labels_all_legal_paths(tmp_path: Path) -> None:
+    """A network that is the teacher predicts the very times of the labels."""
+    teacher = dfe.make_policy("neural-v1").network
+    recipe = dataclasses.replace(recipe_of("neural-v3", tmp_path), scenario_transitions=50)
+    for round_ in (0, 1):
+        x, times, weights = collect_choices(recipe.training, teacher, recipe, round_)
+        legal = np.isfinite(times)
+        assert x.shape == (100, 5, len(teacher.features))
+        assert legal.any(axis=1).all()
+        np.testing.assert_allclose(scores_of(teacher.layers, x[legal]), -times[legal], rtol=1e-4)
+        assert float(weights.sum()) == pytest.approx(len(recipe.training), rel=1e-5)
+
+
+def test_a_network_learns_to_choose_without_knowing_the_times(tmp_path: Path) -> None:
+    """The time of all paths of a decision is random; the shorter path is that with the lower feature."""
+    pytest.importorskip("torch")
+    recipe = dataclasses.replace(
+        recipe_of("neural-v3", tmp_path), features={"candidate_packets": 1.0}, learning_rate=0.02, passes=4
+    )
+    draws = np.random.default_rng(0)
+    x = draws.random((5_000, 5, 1)).astype(np.float32)
+    times = (x[..., 0] + 3 * draws.standard_normal((5_000, 1))).astype(np.float32)
+    times[:2_500, 4] = np.inf
+    network = fit_choices(untrained(recipe), (x, times, np.ones(5_000, dtype=np.float32)), recipe, 0)
+    scores = np.where(np.isfinite(times), scores_of(network.layers, x.reshape(-1, 1)).reshape(-1, 5), -np.inf)
+    regret = np.take_along_axis(times, scores.argmax(axis=1)[:, None], axis=1)[:, 0] - times.min(axis=1)
+    assert regret.mean() < 0.02
+
+
+@pytest.mark.parametrize("name", WITH_PENALTY)
 def test_the_shipped_networks_have_the_penalty_of_their_recipes(name: str) -> None:
     """Remove the units of the penalty and add them again: the same network."""
     shipped, recipe = dfe.make_policy(name).network, shipped_recipe(name)

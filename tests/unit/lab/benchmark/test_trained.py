@@ -17,7 +17,7 @@ from tests.unit.lab.benchmark.tiny_suite import tiny
 
 def test_heuristics_have_no_training_and_the_shipped_networks_have_one() -> None:
     assert training_cost(parse_policy_choice("ugal-n")[1]).describe() == "-"
-    for name in ("neural-v1", "neural-v2"):
+    for name in mlp.SHIPPED:
         shipped = training_cost(parse_policy_choice(name)[1])
         assert shipped.cpu_s == mlp.training_cpu_s(name) > 0
         assert math.isnan(shipped.decisions)
