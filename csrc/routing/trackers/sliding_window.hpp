@@ -28,16 +28,9 @@ class SlidingWindow {
 
   // Calls take_back(note) for all that no longer counts.
   template <class TakeBack>
-  void move_to(Tick now, TakeBack take_back) {
+  [[gnu::always_inline]] inline void move_to(Tick now, TakeBack take_back) {
     if (first_ == notes_.size() || notes_[first_].due > now) return;
-    do {
-      take_back(notes_[first_].note);
-      ++first_;
-    } while (first_ < notes_.size() && notes_[first_].due <= now);
-    // A constant amount of work per note, and no more room than twice the most that ever counts at once.
-    if (first_ * 2 < notes_.size()) return;
-    notes_.erase(notes_.begin(), notes_.begin() + static_cast<std::ptrdiff_t>(first_));
-    first_ = 0;
+    take_back_until(now, take_back);
   }
   void archive(Archive& archive) { archive(notes_, first_); }
 
@@ -47,6 +40,19 @@ class SlidingWindow {
     Note note{};
     void archive(Archive& archive) { archive(due, note.router, note.group); }
   };
+
+  // Takes back all notes that are due. Precondition: the first one is.
+  template <class TakeBack>
+  [[gnu::noinline]] void take_back_until(Tick now, TakeBack take_back) {
+    do {
+      take_back(notes_[first_].note);
+      ++first_;
+    } while (first_ < notes_.size() && notes_[first_].due <= now);
+    // A constant amount of work per note, and no more room than twice the most that ever counts at once.
+    if (first_ * 2 < notes_.size()) return;
+    notes_.erase(notes_.begin(), notes_.begin() + static_cast<std::ptrdiff_t>(first_));
+    first_ = 0;
+  }
 
   Tick length_;
   std::vector<Dated> notes_;  // notes by time; valid from first_ on
