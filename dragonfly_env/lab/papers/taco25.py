@@ -1443,9 +1443,10 @@ taco25.explanations = {
     "h = 6",
     "LI11-1056": "open: {details}; the paper: down to PB",
     "LI16b-1056": f"experiment: faster than min: {_by_arbiter('LI16b-1056', 'faster')}",
-    "LI17a-1056": f"open: {_by_arbiter('LI17a-1056', 'percent')}; both pacing rules tried; with 5,256 hosts it "
-    "deviates as well",
-    "LI18-1056": f"open: {_by_arbiter('LI18-1056', 'percent')}; both pacing rules tried",
+    "LI17a-1056": "experiment: {LI17a-1056-signals@round-robin.percent} if each task signals the end of a level to "
+    f"every other, as in FOGSim; by default {_by_arbiter('LI17a-1056', 'percent')}; both pacing rules tried",
+    "LI18-1056": f"open: {_by_arbiter('LI18-1056', 'percent')}; both pacing rules tried; "
+    "{LI18-1056-signals@round-robin.percent} with signals as in LI17a",
     "LI19-1056": "open: tpr takes as long as lia with round-robin; a Valiant policy is faster than min with transit "
     "first: {details}",
     "LI39": "open: {details}; with 1,056 hosts it falls in the paper's window (page taco25)",
@@ -1460,8 +1461,13 @@ taco25.explanations = {
     **_of_both_sizes(_AS_FOGSIM.format(0.514), "LI48b"),
     "LI59": "open: Valiant's policies are slower than MIN with both arbiters; over the first two levels "
     "with `signals=true` vlb-g is faster (report of 2026-11-28): {details}",
-    "LI59-1056": "open: Valiant's policies are slower than MIN with both arbiters: {details}",
-    **_of_both_sizes("open: lia is not the first to complete: {details}", "LI60"),
+    "LI59-1056": "open: Valiant's policies are slower than MIN with both arbiters: {details}; with signals as in "
+    "LI17a, too: {LI59-1056-signals@round-robin.details}",
+    "LI18-1056-signals": "open: {percent}, by default {LI18-1056@round-robin.percent}",
+    "LI59-1056-signals": "open: Valiant's policies are slower than MIN: {details}",
+    "LI60": "open: lia is not the first to complete: {details}",
+    "LI60-1056": "experiment: with signals as in LI17a lia is the first: {LI60-1056-signals@round-robin.details}; by "
+    "default {details}",
     "LI22-1056": "open: the fall depends on the arbiter: {details}",
     "LI25-1056": "experiment: as LI04a: packets of other groups on their first and last hops share the "
     "link, which leaves 1 / (h - m + 1/2) = 0.286",

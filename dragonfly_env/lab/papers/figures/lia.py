@@ -156,7 +156,7 @@ def speedups(findings: PaperFindings, figure: str) -> Figure:
     look = distinct_looks(
         [policy for policy in dict.fromkeys(point.policy_label for point in points) if policy != _BASE]
     )
-    drawn, axes = grid(3.0, 3.1, 1, len(workloads))
+    drawn, axes = grid(3.0 if len(workloads) > 1 else 5.6, 3.1, 1, len(workloads))
     marks: list[Line2D] = []
     for index, (panel, workload) in enumerate(zip(axes[0], workloads, strict=True)):
         of_workload = [point for point in points if point.traffic_label == workload]
