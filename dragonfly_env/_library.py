@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dragonfly_env.bounds import latency_floor, most_load
+from dragonfly_env.config.events import LinkEvent
 from dragonfly_env.config.failures import Failures
 from dragonfly_env.config.groups import Grid, LeafSpine
 from dragonfly_env.config.links import LinkConfig
@@ -51,6 +52,7 @@ __all__ = [
     "Job",
     "LeafSpine",
     "LinkConfig",
+    "LinkEvent",
     "Metrics",
     "NetworkConfig",
     "Outcomes",

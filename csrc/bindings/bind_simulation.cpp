@@ -297,6 +297,11 @@ void bind_simulation(py::module_& module) {
   module.def("policy_scope", &policy_scope, py::arg("policy"), py::arg("policy_params"));
   module.def("network_rows", &network_rows);
   module.def("network_horizon", &network_horizon, py::arg("network"));
+  module.def(
+      "check_link_events",
+      [](const std::shared_ptr<Dragonfly>& topology, const std::vector<LinkEventRow>& events,
+         TimePs notice_ps) { static_cast<void>(link_changes(*topology, events, notice_ps)); },
+      py::arg("topology"), py::arg("events"), py::arg("notice_ps"));
   module.attr("longest_horizon") = kLongestHorizon;
   module.attr("most_threads") = kMostThreads;
   module.attr("archive_format") = kArchiveFormat;

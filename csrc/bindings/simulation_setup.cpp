@@ -101,6 +101,16 @@ std::shared_ptr<const TrafficSource> forked_source(const py::dict& given, const 
 
 }  // namespace
 
+std::shared_ptr<LinkChanges> link_changes(const Dragonfly& topology, const std::vector<LinkEventRow>& rows,
+                                          TimePs notice_ps) {
+  std::vector<LinkEvent> events;
+  for (const auto& [time_ps, router, port, up] : rows) {
+    const auto number = static_cast<Port>(std::min<std::uint32_t>(port, kNoPort));
+    events.push_back({.time_ps = time_ps, .link = {router, number}, .up = up});
+  }
+  return std::make_shared<LinkChanges>(topology, std::move(events), notice_ps);
+}
+
 PolicyChoice policy_choice(const std::string& field, const py::dict& given) {
   return {.field = field,
           .name = member<std::string>(given, "name"),
@@ -126,6 +136,11 @@ SimulationSetup simulation_setup(const py::dict& given) {
                   .lose_when_full = member<bool>(given, "lose_when_full"),
                   .record = record_options(given),
                   .threads = member<std::uint32_t>(given, "threads")}};
+  if (given.contains("link_events")) {
+    setup.options.changes = link_changes(*topology, member<std::vector<LinkEventRow>>(given, "link_events"),
+                                         member<TimePs>(given, "event_notice_ps"));
+    setup.topology = {setup.options.changes, &setup.options.changes->known()};
+  }
   // Set by tests only; results do not depend on the partitions.
   if (given.contains("hosts_per_partition")) {
     setup.options.hosts_per_partition = member<std::uint32_t>(given, "hosts_per_partition");

@@ -134,10 +134,9 @@ void PendingDecisions::truncate(std::uint32_t packet_index, Tick now) {
   for (std::uint32_t i = 0; i < count; ++i) complete(packet_index, i, now, nullptr, true);
 }
 
-Hop PendingDecisions::apply(std::uint32_t i, std::int32_t action, Packet& packet,
+Hop PendingDecisions::apply(std::uint32_t i, std::int32_t action, Packet& packet, const PathFollower& paths,
                             std::span<const Tick> credit_delays) {
   const PendingDecision& decision = pending_.data()[i];
-  const PathFollower& paths = plan_.paths;
   const auto index = static_cast<std::uint32_t>(action);
   const std::uint8_t hops = packet.hops;
   Hop hop;

@@ -50,8 +50,9 @@ class PendingDecisions : public PendingRows {
   [[nodiscard]] Holder holder(std::uint32_t packet_index, const Packet& packet, Tick created) const noexcept;
 
   // Applies the action for pending decision i: changes the packet's plan and returns its next hop.
-  // Precondition: the action is legal. `credit_delays`: by class of link.
-  Hop apply(std::uint32_t i, std::int32_t action, Packet& packet, std::span<const Tick> credit_delays);
+  // Precondition: the action is legal. `paths`: of the packet. `credit_delays`: by class of link.
+  Hop apply(std::uint32_t i, std::int32_t action, Packet& packet, const PathFollower& paths,
+            std::span<const Tick> credit_delays);
   // Prefetches the records of a packet that apply() and raise() need.
   void prefetch_packet(std::uint32_t packet) const noexcept { open_.prefetch_packet(packet); }
   // Prefetches the count of decisions that raise() needs for a packet to that group.

@@ -108,7 +108,8 @@ Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params, 
     throw ConfigError{"topology.g", std::to_string(topology.num_groups()),
                       "below 65535 groups in a simulation"};
   }
-  const VcCounts required = paths.ladder().required();
+  const VcCounts required = options.changes == nullptr ? paths.ladder().required()
+                                                       : number_versions(parse_vc_scheme(params.vc_scheme));
   vcs[0] = 1;
   for (std::size_t i = 1; i < num_classes; ++i) {
     const bool global = i + 1 == num_classes;
@@ -136,6 +137,49 @@ Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params, 
 
   const std::uint32_t usual = usual_hosts_per_partition(topology.num_hosts(), options);
   cut(options.hosts_per_partition > 0 ? options.hosts_per_partition : usual);
+}
+
+// Each time that a packet is routed again it climbs a ladder of its own, above the one before.
+VcCounts Blueprint::number_versions(VcScheme scheme) {
+  const LinkChanges& changes = *options.changes;
+  if (shared_output) {
+    throw ConfigError{"events", "with network.output_queue = 'shared'",
+                      "need output queues per VC: a packet in a shared queue holds a credit of its link"};
+  }
+  if (source.route_needs().longest > 0) {
+    throw ConfigError{"events", "with prescribed routes", "need a trace whose messages have no routes"};
+  }
+  PathBudget shortest{.any_port = paths.ladder().budget().any_port};
+  shortest = shortest.with_local_paths(topology.longest_local());
+  const std::uint32_t positions = topology.longest_local().vcs;
+  const VcCounts first = paths.ladder().required();
+  VcCounts more = VcLadder{scheme, shortest, positions}.required();
+  const std::uint32_t times = changes.most_reroutes();
+  // The hop over the dead link was not taken: it needs no VC where hops number them.
+  const bool by_hops = scheme == VcScheme::kHop || shortest.any_port;
+  if (by_hops) more = {static_cast<std::uint8_t>(more.local - 1), static_cast<std::uint8_t>(more.global - 1)};
+  const std::uint32_t most = std::max(first.local + times * more.local, first.global + times * more.global);
+  if (most > kMostVcsOfLink) {
+    throw ConfigError{"events", std::to_string(times) + " times at which links fail",
+                      "need " + std::to_string(most) +
+                          " virtual channels of a link with this policy, at most " +
+                          std::to_string(kMostVcsOfLink) + ": let links fail at fewer different times"};
+  }
+  for (std::uint32_t state = 0; state < changes.num_states(); ++state) {
+    VcLadder ladder = paths.ladder();
+    for (std::uint32_t again = 0; again <= times; ++again) {
+      if (again > 0) ladder = VcLadder{scheme, shortest, positions, ladder.required()};
+      paths_by_version.emplace_back(changes.machine(state), ladder, options.seed);
+    }
+  }
+  return {static_cast<std::uint8_t>(first.local + times * more.local),
+          static_cast<std::uint8_t>(first.global + times * more.global)};
+}
+
+void Blueprint::know(std::uint32_t state) {
+  options.changes->know(state);
+  version = options.changes->version(state);
+  deciders.list_links();
 }
 
 void Blueprint::number_ports() {

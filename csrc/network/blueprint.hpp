@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "network/deciders.hpp"
+#include "network/link_changes.hpp"
 #include "network/params.hpp"
 #include "routing/path_follower.hpp"
 #include "topology/dragonfly.hpp"
@@ -43,6 +44,8 @@ struct NetworkOptions {
   std::uint32_t threads = 1;  // threads that share the partitions; results do not depend on the number
   // About so many in each partition; 0: as many as are fast. Results do not depend on the number.
   std::uint32_t hosts_per_partition = 0;
+  // Null: no link fails or returns. Then the topology of the blueprint is LinkChanges::known().
+  std::shared_ptr<LinkChanges> changes{};
 };
 
 // An input VC of a router.
@@ -121,6 +124,12 @@ class Blueprint {
   [[nodiscard]] Tick more_ticks_at(std::uint32_t router, std::uint32_t port) const noexcept {
     return more_ticks.empty() ? 0 : more_ticks[std::size_t{router} << port_shift | port];
   }
+  // With LinkChanges:
+  std::vector<PathFollower> paths_by_version{};  // [PacketStore::versions]
+  std::uint8_t version = 0;                      // version of packets that hosts send
+  // Between windows: all routers know from now on that the machine is in this state.
+  void know(std::uint32_t state);
+
   [[nodiscard]] ZeroLoadTimes zero_load_times() const noexcept;
 
   // The largest number of packets in the network; besides the buffer's content, as many packets may be on the
@@ -142,6 +151,8 @@ class Blueprint {
   static constexpr Tick kNeverTick = kNever;
 
  private:
+  // Makes the paths of all versions of packets; returns the VCs that they need.
+  [[nodiscard]] VcCounts number_versions(VcScheme scheme);
   [[nodiscard]] BufferSizes buffer_sizes() const noexcept;
   void number_ports();
   void slow_links();

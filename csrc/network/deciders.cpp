@@ -189,8 +189,7 @@ void Deciders::plan_rows(const PathFollower& paths, const BufferSizes& buffers, 
   buffers_ = buffers;
   quantum_ps_ = quantum_ps;
   if (outside_in.decisions) {
-    outside =
-        std::make_unique<const DecisionPlan>(*outside_in.decisions, paths, buffers, quantum_ps, trackers);
+    outside = std::make_unique<DecisionPlan>(*outside_in.decisions, paths, buffers, quantum_ps, trackers);
   }
   if (!outside_in.decisions || outside_in.after_warm_up) {
     for (Decider& each : policies) each.seen = rows_of(*each.policy);
@@ -198,10 +197,18 @@ void Deciders::plan_rows(const PathFollower& paths, const BufferSizes& buffers, 
   if (background) background->seen = rows_of(*background->policy);
 }
 
-std::unique_ptr<const ObservationPlan> Deciders::rows_of(RoutingPolicy& policy) const {
+void Deciders::list_links() {
+  if (outside) outside->list_links();
+  if (background && background->seen) background->seen->list_links();
+  for (const Decider& each : policies) {
+    if (each.seen) each.seen->list_links();
+  }
+}
+
+std::unique_ptr<ObservationPlan> Deciders::rows_of(RoutingPolicy& policy) const {
   const DecisionSpec* const spec = policy.sees();
   if (spec == nullptr) return nullptr;
-  auto plan = std::make_unique<const ObservationPlan>(*spec, *paths_, buffers_, quantum_ps_, trackers);
+  auto plan = std::make_unique<ObservationPlan>(*spec, *paths_, buffers_, quantum_ps_, trackers);
   policy.prepare_rows(*plan);
   return plan;
 }

@@ -23,8 +23,8 @@ struct Decider {
   RoutingPolicy* policy = nullptr;  // never null
   DecisionScope scope = DecisionScope::kNowhere;
   AfterRefusal after_refusal = AfterRefusal::kKeep;
-  std::vector<std::uint8_t> trackers;  // positions of its trackers among the running ones, in its order
-  std::unique_ptr<const ObservationPlan> seen;  // the rows that its decisions show; null: no rows
+  std::vector<std::uint8_t> trackers;     // positions of its trackers among the running ones, in its order
+  std::unique_ptr<ObservationPlan> seen;  // the rows that its decisions show; null: no rows
 };
 
 // A policy that a job brings along; it must outlive the blueprint.
@@ -53,10 +53,13 @@ class Deciders {
   void plan_rows(const PathFollower& paths, const BufferSizes& buffers, TimePs quantum_ps,
                  const OutsideDecisions& outside);
 
+  // Between windows: links have failed or returned.
+  void list_links();
+
   // The policy of the run, then those of jobs. MessagePart::policy is the index of a packet's policy.
   std::vector<Decider> policies;
   std::optional<Decider> background;              // next to decisions from outside
-  std::unique_ptr<const DecisionPlan> outside;    // null: policies alone route
+  std::unique_ptr<DecisionPlan> outside;          // null: policies alone route
   LearningPolicy* learner;                        // the first policy, if it learns; else null
   DecisionScope scope = DecisionScope::kNowhere;  // scope of the first policy
   std::optional<AfterRefusal> after_refusal;      // null: each policy's own rule
@@ -89,7 +92,7 @@ class Deciders {
   [[nodiscard]] std::vector<std::uint8_t> running_trackers(const std::string& field, const std::string& name,
                                                            const RoutingPolicy& policy) const;
   // The plan of the policy's rows. Throws ConfigError if the policy cannot work with them.
-  [[nodiscard]] std::unique_ptr<const ObservationPlan> rows_of(RoutingPolicy& policy) const;
+  [[nodiscard]] std::unique_ptr<ObservationPlan> rows_of(RoutingPolicy& policy) const;
   [[nodiscard]] bool has_vcs_for(const RoutingPolicy& policy) const noexcept;
 
   LocalHops local_hops_;

@@ -10,7 +10,8 @@ bool is_plain(const PartitionState& s) noexcept {
   const bool one = s.external ? s.pending->selects_all() && !plan.deciders.background &&
                                     plan.deciders.learner == nullptr && !s.pending->reports().keeps()
                               : plan.deciders.one_decides(false);
-  return one && s.programs == nullptr && !s.store.with_paths && plan.source.route_needs().longest == 0;
+  return one && plan.options.changes == nullptr && s.programs == nullptr && !s.store.with_paths &&
+         plan.source.route_needs().longest == 0;
 }
 
 }  // namespace

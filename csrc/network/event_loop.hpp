@@ -68,6 +68,9 @@ struct EventLoop {
   static Stop go_on(State& s, Tick end, bool until_done);
   // Applies actions to all pending decisions, in their order: Partition::decide().
   static void apply_all(State& s, const std::int32_t* actions);
+  // Partition::switch_links() and leave_ports().
+  static void switch_links(State& s, const LinkChanges::Ports& ports, Tick now);
+  static void leave_ports(State& s, std::span<const Endpoint> dead, Tick now);
 
  private:
   static constexpr std::uint32_t kAllocatorRounds = 2;  // rounds of round-robin arbiters per clock cycle
@@ -171,6 +174,15 @@ struct EventLoop {
   static bool refuse(State& s, std::uint32_t router, std::uint32_t index, Refusal why, Tick now);
   static bool refuse_host(State& s, std::uint32_t router, std::uint32_t index, Refusal why, Tick now);
   static AfterRefusal after_refusal_of(const State& s, std::uint32_t router, std::uint32_t packet);
+
+  // Events of links.
+  static bool is_routed_as_known(State& s, std::uint32_t packet);
+  static const PathFollower& paths_of(const State& s, std::uint32_t packet) {
+    return s.store.with_versions ? s.plan.paths_by_version[s.store.versions[packet]] : s.plan.paths;
+  }
+  static void requeue(State& s, std::uint32_t router, std::uint32_t packet, const Hop& hop, Tick now);
+  static Hop open_hop(State& s, std::uint32_t router, std::uint32_t packet, const Hop& hop);
+  static Hop route_again(State& s, std::uint32_t router, std::uint32_t packet);
 
   // Decisions.
   static void decide_or_follow(State& s, std::uint32_t packet, std::uint32_t router, std::uint32_t index,

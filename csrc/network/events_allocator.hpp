@@ -441,6 +441,7 @@ template <Mode mode>
   // The head of a host's queue decides again at this time. Other heads have decided for good. With kNewPath
   // its random numbers are others each time (RouteContext).
   PathFollower::forget_nonminimal(s.store.packets[packet]);
+  if (mode.any() && s.store.with_versions) s.store.versions[packet] = s.plan.version;
   if (after == AfterRefusal::kNewPath) ++s.store.packets[packet].attempts;
   s.unrouted.push_back({packet, input_vc});
   return true;

@@ -47,6 +47,13 @@ template <Mode mode>
                                                                      std::uint32_t index, Tick now) {
   const std::uint32_t input_vc = (router << input_shift(s)) + index;
   Packet& packet = s.store.packets[packet_index];
+  if constexpr (mode.any()) {
+    if (s.store.with_versions && !is_routed_as_known(s, packet_index)) {
+      if (learns(s)) note_report(packet, false, 0.0F);
+      follow(s, packet_index, router, index, now);
+      return;
+    }
+  }
   if (kExternal && packet.destination_router == s.first_router + router) {  // the test of status_of()
     follow(s, packet_index, router, index, now);
     return;
@@ -89,6 +96,9 @@ template <Mode mode>
     hop = s.plan.paths.routed(
         packet, s.first_router + router,
         s.plan.source.routes().subspan(packet.intermediate_router, packet.intermediate_group));
+  } else if (mode.any() && s.store.with_versions) {
+    const PathFollower& paths = paths_of(s, packet_index);
+    hop = paths.next(packet, s.first_router + router, s.group_of[router], paths.source_stage(packet));
   } else if (s.plan.single_paths) {
     constexpr bool kStraight =
         mode.source == DecisionSource::kMinimal || mode.source == DecisionSource::kLearner;

@@ -59,7 +59,13 @@ template <Mode mode>
 // Makes the packet at the head of an input VC request the crossbar from now on.
 template <Mode mode>
 [[gnu::always_inline]] inline void EventLoop<mode>::make_ready(State& s, std::uint32_t router,
-                                                               std::uint32_t index, const Hop& hop) {
+                                                               std::uint32_t index, const Hop& planned) {
+  Hop hop = planned;
+  if constexpr (mode.any()) {
+    if (s.store.with_versions) {
+      hop = open_hop(s, router, s.input_vcs[(router << input_shift(s)) + index].head, planned);
+    }
+  }
   s.requested[(router << input_shift(s)) + index] = requested_of(hop);
   s.ready[router * ready_words(s) + index / 64] |= std::uint64_t{1} << (index % 64);
   plan_edge(s, router, s.next_edge);
@@ -198,6 +204,7 @@ template <PartitionState::Departures kind>
   OutputPort& output = s.ports[id];
   const std::size_t link = to_host ? 0U : index_of(output.link_class);
   output.scheduled = false;
+  if (mode.any() && output.queued == 0) return;  // all packets were routed again: leave_ports()
 
   std::uint32_t chosen = kNil;
   std::int32_t earliest = INT32_MAX;  // readiness of the packets that are not yet through

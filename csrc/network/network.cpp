@@ -32,8 +32,6 @@ Network::Network(std::unique_ptr<Blueprint> blueprint)
 // go to its end. Else T is the latest time at which one of them was done, and all go on to exactly T.
 bool Network::run_window(Tick until, RunGoal goal) {
   const bool opens = !in_window_;
-  // A window ends at most one look-ahead after its start: all that is sent in the window arrives behind it.
-  if (opens) window_end_ = std::min(started_ + 1 + plan_->window, until + 1);
   in_window_ = true;
   const bool to_completion = goal == RunGoal::kCompletion;
   const auto advance = [this](std::uint32_t i, Tick end, bool until_done) {
@@ -42,6 +40,9 @@ bool Network::run_window(Tick until, RunGoal goal) {
   };
   if (opens) {
     pool_.run(plan_->num_partitions(), [&](std::uint32_t i) { partitions_[i].receive(partitions_, until); });
+    change_links();
+    // A window ends at most one look-ahead after its start: all that is sent in the window arrives behind it.
+    window_end_ = std::min({started_ + 1 + plan_->window, until + 1, next_change()});
   }
   pool_.run(plan_->num_partitions(), [&](std::uint32_t i) {
     if (opens) partitions_[i].open_window(window_end_);
@@ -60,6 +61,30 @@ bool Network::run_window(Tick until, RunGoal goal) {
   if (any(stops_, Stop::kDecisions)) return false;
   in_window_ = false;
   return true;
+}
+
+Tick Network::next_change() const noexcept {
+  const LinkChanges* const changes = plan_->options.changes.get();
+  if (changes == nullptr || changed_ == changes->changes().size()) return Blueprint::kNeverTick;
+  return plan_->to_tick(changes->changes()[changed_].time_ps);
+}
+
+void Network::change_links() {
+  for (; next_change() <= started_ + 1; ++changed_) {
+    const Tick now = started_ + 1;
+    const LinkChanges& changes = *plan_->options.changes;
+    const auto [time_ps, state, notice] = changes.changes()[changed_];
+    const LinkChanges::Ports& ports = changes.ports(state);
+    if (!notice) {
+      for (Partition& partition : partitions_) partition.switch_links(ports, now);
+      continue;
+    }
+    plan_->know(state);
+    if (plan_->deciders.learner != nullptr) {
+      plan_->deciders.learner->change_links(ports.failed, ports.returned);
+    }
+    for (Partition& partition : partitions_) partition.leave_ports(ports.failed, now);
+  }
 }
 
 Tick Network::end_of_those_done() {
@@ -117,6 +142,7 @@ void Network::skip_silence(Tick until) {
     next = std::min(next, partition.next_message());
   }
   if (messages_wait()) return;
+  next = std::min(next, next_change());
   if (next <= started_ + 1) return;
   for (Partition& partition : partitions_) partition.skip_to(next);
   started_ = next - 1;

@@ -101,6 +101,9 @@ class Network {
   [[nodiscard]] std::optional<RunEnd> ended(RunGoal goal) const noexcept;
   // While no packet and no credit is in flight nothing can happen before the next message of a host.
   void skip_silence(Tick until);
+  // Applies the events of links, and the notices of them, that are due before the next window.
+  void change_links();
+  [[nodiscard]] Tick next_change() const noexcept;
   void watch();
 
   std::unique_ptr<Blueprint> plan_;
@@ -112,6 +115,7 @@ class Network {
   Tick now_ = 0;       // all events at and before this time have happened
   Tick started_ = -1;  // windows have run up to and including this time
   Tick last_watch_ = 0;
+  std::uint32_t changed_ = 0;  // changes of links that have been applied
   Watchdog watchdog_;
 };
 

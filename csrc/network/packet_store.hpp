@@ -58,12 +58,16 @@ struct PacketStore {
   LargeVector<LowTick>
       through;  // time at which the crossbar has let the packet through, if the crossbar takes time
   LargeVector<PacketTimes> times;
-  std::vector<PathRecord> paths;        // paths of packets; empty without a packet log
-  std::vector<MessagePart> messages;    // messages of packets; empty without programs
+  std::vector<PathRecord> paths;      // paths of packets; empty without a packet log
+  std::vector<MessagePart> messages;  // messages of packets; empty without programs
+  // The state of the machine by which a packet is routed, and how often it was routed again: LinkChanges. Set
+  // at its source router; empty without events of links.
+  std::vector<std::uint8_t> versions;
   std::optional<OpenDecisions> open{};  // decisions of packets; unset without decisions from outside
   bool with_through = false;            // whether the crossbar takes time
   bool with_paths = false;
   bool with_messages = false;
+  bool with_versions = false;
   std::vector<std::uint32_t> unused;
 
   void reserve(std::size_t most) {
@@ -83,18 +87,22 @@ struct PacketStore {
   }
   void remove(std::uint32_t packet) { unused.push_back(packet); }
 
-  [[nodiscard]] bool has_serialized() const noexcept { return with_paths || with_messages || open; }
+  [[nodiscard]] bool has_serialized() const noexcept {
+    return with_paths || with_messages || with_versions || open;
+  }
   // Writes the records of a packet that leaves, except the packet and its times, in the order in which
   // unpack() reads them.
   void pack(std::uint32_t packet, std::vector<std::byte>& into) const {
     if (with_paths) append(into, paths[packet]);
     if (with_messages) append(into, messages[packet]);
+    if (with_versions) append(into, versions[packet]);
     if (open) open->pack(packet, into);
   }
   // Returns the begin of the next packet's records.
   const std::byte* unpack(std::uint32_t packet, const std::byte* from) {
     if (with_paths) from = take(from, paths[packet]);
     if (with_messages) from = take(from, messages[packet]);
+    if (with_versions) from = take(from, versions[packet]);
     if (open) from = open->unpack(packet, from);
     return from;
   }
@@ -112,6 +120,7 @@ struct PacketStore {
     same_size(times);
     if (with_paths) same_size(paths);
     if (with_messages) same_size(messages);
+    if (with_versions) same_size(versions);
     if (open) {
       if (archive.reads()) open->resize(size);
       archive(*open);
@@ -135,6 +144,7 @@ struct PacketStore {
     times.resize(size);
     if (with_paths) paths.resize(size);
     if (with_messages) messages.resize(size);
+    if (with_versions) versions.resize(size);
     if (open) open->resize(size);
     for (std::size_t i = size; i > old; --i) unused.push_back(static_cast<std::uint32_t>(i - 1));
   }

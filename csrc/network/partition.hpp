@@ -52,6 +52,10 @@ class Partition final {
   }
   // Counts the deliveries up to and including `now` that were still in flight to their hosts.
   void settle(Tick now) { dragonfly::settle(s_, now); }
+  // Between windows, at the time at which the next one begins (event_loop_general.cpp): links stop sending,
+  // or send again; and packets that wait in front of dead links are routed again, as all routers know now.
+  void switch_links(const LinkChanges::Ports& ports, Tick now);
+  void leave_ports(std::span<const Endpoint> dead, Tick now);
   void reset_statistics(Tick now);
   [[nodiscard]] std::vector<LoggedPacket> take_log() { return std::exchange(s_.record.log, {}); }
 

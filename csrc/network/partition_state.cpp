@@ -83,6 +83,7 @@ PartitionState::PartitionState(const Blueprint& blueprint, std::uint32_t index_i
   store.with_through = blueprint.shared_output || timing.crossbar_latency > 0;
   store.with_paths = blueprint.options.record.packet_log;
   store.with_messages = blueprint.workload != nullptr;
+  store.with_versions = blueprint.options.changes != nullptr;
   if (blueprint.deciders.outside) {
     const DecisionPlan& plan_of_decisions = *blueprint.deciders.outside;
     store.open.emplace(plan_of_decisions.most_open,

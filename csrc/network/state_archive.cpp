@@ -41,15 +41,15 @@ void archive_sheets(Archive& archive, PartitionState& s) {
 // when a field is added: list the field in the function that follows, or say there that it is scratch, and
 // correct the number.
 #if defined(__GLIBCXX__) && defined(__x86_64__)
-static_assert(sizeof(PartitionState) == 4088);
-static_assert(sizeof(PacketStore) == 304);
+static_assert(sizeof(PartitionState) == 4112);
+static_assert(sizeof(PacketStore) == 328);
 static_assert(sizeof(DeliveryRecord) == 280);
 static_assert(sizeof(HostSender) == 88);
 static_assert(sizeof(PartitionMessages) == 288);
 static_assert(sizeof(PendingDecisions) == 576);
 static_assert(sizeof(HostPrograms) == 360);
 static_assert(sizeof(PartitionTrackers) == 232);
-static_assert(sizeof(Network) == 240);
+static_assert(sizeof(Network) == 248);
 #endif
 
 }  // namespace
@@ -109,6 +109,15 @@ void Network::archive(Archive& archive) {
   archive.fixed(stops_);
   for (Partition& partition : partitions_) archive(partition);
   watchdog_.archive(archive, partitions_);
+  if (plan_->options.changes != nullptr) {
+    archive(changed_);
+    if (archive.reads()) {
+      const auto& changes = plan_->options.changes->changes();
+      for (std::uint32_t i = 0; i < std::min<std::size_t>(changed_, changes.size()); ++i) {
+        if (changes[i].notice) plan_->know(changes[i].state);
+      }
+    }
+  }
   if (!archive.reads()) return;
   for (Partition& partition : partitions_) partition.sort_messages();
 }

@@ -1,6 +1,7 @@
 #include "routing/learning.hpp"
 
 #include <string>
+#include <vector>
 
 #include "core/error.hpp"
 
@@ -17,6 +18,24 @@ std::string position_name(std::size_t at, const TableShape& shape) {
 }
 
 }  // namespace
+
+void LearningPolicy::change_links(std::span<const Endpoint> failed, std::span<const Endpoint> returned) {
+  const TableShape& shape = table_.shape();
+  for (const Endpoint& end : failed) {
+    for (std::uint32_t row = 0; row < shape.rows; ++row) {
+      table_.row(end.router, row)[end.port - first_port_] = std::numeric_limits<float>::infinity();
+    }
+  }
+  if (rows_ != TableRows::kRouter && topology_->num_groups() == 1) return;
+  std::vector<float> fresh;
+  for (const Endpoint& end : returned) {
+    for (std::uint32_t row = 0; row < shape.rows; ++row) {
+      fresh.assign(shape.ports, std::numeric_limits<float>::infinity());
+      fill(end.router, target_of(end.router, row), fresh.data());
+      table_.row(end.router, row)[end.port - first_port_] = fresh[end.port - first_port_];
+    }
+  }
+}
 
 void LearningPolicy::load(std::span<const float> values) {
   const TableShape& shape = table_.shape();

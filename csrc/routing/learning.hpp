@@ -97,6 +97,10 @@ class LearningPolicy : public RoutingPolicy {
     }
   }
 
+  // Between windows: some links have failed, and some have returned, both ends of each. Their ports are
+  // closed, or have the first values of the machine as it is now; all other values stay.
+  void change_links(std::span<const Endpoint> failed, std::span<const Endpoint> returned);
+
   // The row of a packet at the routers of a group. Precondition, unless rows are by router: the packet's
   // destination is in another group.
   [[nodiscard]] std::uint32_t row_of(const Packet& packet, std::uint32_t group) const noexcept {

@@ -28,12 +28,18 @@ struct ObservationPlan {
         num_actions{spec.action == ActionMode::kPort ? num_ports : num_candidates} {
     if (spec.second_stage)
       further_layout.emplace(layout_of(spec.num_further_candidates(), buffers, trackers));
+    list_links();
+  }
+
+  // Makes the tables of legal actions; again when links have failed or returned.
+  void list_links() {
     if (!by_port()) return;
     const Dragonfly& topology = paths.topology();
     if (PortMasks::work_on(topology)) {
       masks.emplace(topology);
       return;
     }
+    connected.clear();
     num_connected.assign(topology.num_routers(), 0);
     for (std::uint32_t router = 0; router < topology.num_routers(); ++router) {
       for (std::uint32_t i = 0; i < num_ports; ++i) {

@@ -15,7 +15,7 @@ namespace dragonfly {
 class PortMasks {
  public:
   [[nodiscard]] static bool work_on(const Dragonfly& topology) noexcept {
-    return topology.has_single_paths() && topology.num_network_ports() <= 64;
+    return topology.has_single_paths() && topology.num_network_ports() <= 64 && !topology.changes();
   }
 
   // Precondition: works_on(topology), which must outlive the masks.

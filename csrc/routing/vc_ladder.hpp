@@ -108,8 +108,9 @@ struct VcCounts {
 
 class VcLadder {
  public:
-  // `budget`: with local paths of this group's shape. `positions`: LocalHops::vcs.
-  VcLadder(VcScheme scheme, const PathBudget& budget, std::uint32_t positions = 1)
+  // `budget`: with local paths of this group's shape. `positions`: LocalHops::vcs. `below`: VCs that belong
+  // to the ladder of the packet's path so far; this one begins above them.
+  VcLadder(VcScheme scheme, const PathBudget& budget, std::uint32_t positions = 1, VcCounts below = {})
       : scheme_{budget.any_port && scheme != VcScheme::kUnsafeSingle ? VcScheme::kHop : scheme},
         stages_{static_cast<std::uint8_t>(2 + (budget.nonminimal ? 1 : 0) +
                                           (budget.intermediate_router ? 1 : 0) +
@@ -117,14 +118,16 @@ class VcLadder {
         first_steps_{static_cast<std::uint8_t>(budget.reconsiders ? 1 : 0)},
         first_vcs_{static_cast<std::uint8_t>(budget.progressive ? positions : first_steps_)},
         positions_{static_cast<std::uint8_t>(positions)},
+        below_{below},
         budget_{budget} {
     for (std::uint8_t i = 0; i < kNumStages; ++i) {
       for (const bool global : {false, true}) {
         for (const bool minimal : {false, true}) {
           for (const bool with_router : {false, true}) {
             const auto stage = static_cast<Stage>(i);
-            numbers_[index_of_hop(stage, global, minimal, with_router)] =
-                number_of(stage, global, minimal, with_router);
+            Number number = number_of(stage, global, minimal, with_router);
+            number.first = static_cast<std::uint8_t>(number.first + (global ? below.global : below.local));
+            numbers_[index_of_hop(stage, global, minimal, with_router)] = number;
           }
         }
       }
@@ -139,7 +142,14 @@ class VcLadder {
     return budget_.progressive || (budget_.reconsiders && hops == 0);
   }
 
+  // The VCs from the first one on, those below the ladder included.
   [[nodiscard]] VcCounts required() const noexcept {
+    const VcCounts own = steps();
+    return {static_cast<std::uint8_t>(below_.local + own.local),
+            static_cast<std::uint8_t>(below_.global + own.global)};
+  }
+  // The VCs of the ladder itself.
+  [[nodiscard]] VcCounts steps() const noexcept {
     switch (scheme_) {
       case VcScheme::kStage:
         return {staged_local(static_cast<std::uint8_t>(stages_ - first_steps_)), stages_};
@@ -255,6 +265,7 @@ class VcLadder {
   std::uint8_t first_steps_;
   std::uint8_t first_vcs_;
   std::uint8_t positions_;
+  VcCounts below_;
   PathBudget budget_;
   std::array<Number, std::size_t{kNumStages} * 8> numbers_{};  // [index_of_hop()]
 };

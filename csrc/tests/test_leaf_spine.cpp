@@ -8,6 +8,7 @@
 
 #include "core/error.hpp"
 #include "routing/channel_walk.hpp"
+#include "tests/acyclic.hpp"
 #include "tests/check.hpp"
 #include "tests/small_systems.hpp"
 
@@ -154,28 +155,6 @@ TEST(the_balanced_system_has_the_published_size_and_distances) {
   }
   CHECK_EQ(ends, 2U * 408U);
   CHECK((pairs == std::map<std::uint32_t, int>{{2, 204}, {3, 4352}}));
-}
-
-// Whether no chain of dependencies leads back to its first channel.
-bool is_acyclic(const std::vector<ChannelDependency>& dependencies) {
-  std::map<Channel, std::vector<Channel>> after;
-  std::map<Channel, int> before;
-  for (const ChannelDependency& d : dependencies) {
-    after[d.held].push_back(d.wanted);
-    before[d.held] += 0;
-    ++before[d.wanted];
-  }
-  std::vector<Channel> free;
-  for (const auto& [channel, count] : before) {
-    if (count == 0) free.push_back(channel);
-  }
-  std::size_t done = 0;
-  for (; done < free.size(); ++done) {
-    for (const Channel& next : after[free[done]]) {
-      if (--before[next] == 0) free.push_back(next);
-    }
-  }
-  return done == before.size();
 }
 
 bool starts_on_own_links(const std::string& policy) { return policy == "vlb-gl" || policy == "vlb-g"; }

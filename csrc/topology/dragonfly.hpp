@@ -25,6 +25,18 @@ struct NextHop {
 class Dragonfly : public Wiring {
  public:
   explicit Dragonfly(const DragonflyParams& params) : Wiring{params} {}  // throws ConfigError
+  // The machine with these links dead, too. Throws ConfigError.
+  [[nodiscard]] Dragonfly without(const std::vector<Endpoint>& links) const {
+    DragonflyParams params = params_;
+    params.damage.links.insert(params.damage.links.end(), links.begin(), links.end());
+    return Dragonfly{params};
+  }
+  // The machine as one state of a run in which links change; `longest`: of all states.
+  [[nodiscard]] Dragonfly with_changes(const LocalHops& longest) const {
+    Dragonfly state = *this;
+    state.set_changing(longest);
+    return state;
+  }
 
   // Hops from router to router on a shortest path that uses at most one global link: 0 to diameter().
   [[nodiscard]] std::uint32_t minimal_hops(std::uint32_t router, std::uint32_t destination) const noexcept {

@@ -52,7 +52,7 @@ void Wiring::find_local_paths() {
     shape = make_group_shape("all-to-all", {{"routers", static_cast<double>(params_.a)}});
   }
   if (shape == nullptr) return;
-  paths_.push_back(std::make_unique<const LocalPaths>(*shape));
+  paths_.push_back(std::make_shared<const LocalPaths>(*shape));
   paths_of_group_.assign(params_.g, paths_.front().get());
   const LocalHops& whole = paths_.front()->longest();
   longest_local_ = whole;
@@ -70,7 +70,7 @@ void Wiring::find_local_paths() {
     links.push_back(far);
   }
   for (const auto& [group, damage] : damages) {
-    paths_.push_back(std::make_unique<const LocalPaths>(*shape, damage));
+    paths_.push_back(std::make_shared<const LocalPaths>(*shape, damage));
     paths_of_group_[group] = paths_.back().get();
     longest_local_ = longest_of(longest_local_, paths_.back()->longest());
     if (const auto& pair = paths_.back()->cut_off()) {

@@ -49,6 +49,8 @@ class Wiring : public Numbering {
   [[nodiscard]] bool are_linked(std::uint32_t from, std::uint32_t to) const noexcept {
     return num_links_between(from, to) > 0;
   }
+  // Whether the links change while a run goes on (Dragonfly::with_changes).
+  [[nodiscard]] bool changes() const noexcept { return changes_; }
   // Links between two groups, or a relay.
   [[nodiscard]] std::uint32_t capacity_between(std::uint32_t from, std::uint32_t to) const noexcept {
     return std::max(1U, static_cast<std::uint32_t>(num_links_between(from, to)));
@@ -148,6 +150,12 @@ class Wiring : public Numbering {
  protected:
   explicit Wiring(const DragonflyParams& params);  // throws ConfigError
 
+  // Makes it one of the states of a machine whose links change: the longest local paths of all states count.
+  void set_changing(const LocalHops& longest) noexcept {
+    changes_ = true;
+    longest_local_ = longest_of(longest_local_, longest);
+  }
+
   // Precondition: !has_meshes().
   [[nodiscard]] const LocalPaths& local_paths(std::uint32_t group) const noexcept {
     return *paths_of_group_[group];
@@ -208,8 +216,9 @@ class Wiring : public Numbering {
   }
 
   bool is_damaged_ = false;
+  bool changes_ = false;
   LocalHops longest_local_;
-  std::vector<std::unique_ptr<const LocalPaths>> paths_;  // whole groups first
+  std::vector<std::shared_ptr<const LocalPaths>> paths_;  // whole groups first
   std::vector<const LocalPaths*> paths_of_group_;         // [group]; empty: meshes
   std::vector<Endpoint> global_links_;                    // [router * h + j]: far end
   std::vector<Endpoint> gateways_;            // [first_link(from, to) + k]: near end, in the order of slices

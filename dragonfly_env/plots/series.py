@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
@@ -26,7 +28,9 @@ _LABEL_IN = 1.6  # inches of a panel's height for its label
 
 
 def series_figure(results: Results, load: float | None = None) -> Figure:
-    """Draw a row per traffic: accepted load, and mean latency of the packets delivered in each bin."""
+    """Draw a row per traffic: accepted load, and mean latency of the packets delivered in each bin. Dashed lines are
+    the times at which links fail or come back.
+    """
     if "series_time_ns" not in results.table.columns:
         raise config_error(
             "series_bin_ns", None, "must be set in the sweep for time series; there is none in these runs"
@@ -57,6 +61,9 @@ def series_figure(results: Results, load: float | None = None) -> Figure:
             zorder=1,
             label=None if row is not axes[0] else "offered load",
         )
+        for panel in row:
+            for time_us in _events_us(rows):
+                panel.axvline(time_us, color=REFERENCE, linestyle="--", linewidth=0.8, zorder=1)
         row[0].set_ylabel(f"{names[traffic]}\naccepted load")
         row[1].set_ylabel("mean latency (µs)")
         for panel in row:
@@ -67,6 +74,12 @@ def series_figure(results: Results, load: float | None = None) -> Figure:
     several = [INTERVAL] if results.table["seed"].nunique() > 1 else []
     policy_legend(figure, axes[0][0], *several)
     return figure
+
+
+def _events_us(rows: pd.DataFrame) -> list[float]:
+    """The times at which links fail or come back in these runs."""
+    events = [event for text in rows["configuration"] for event in json.loads(text).get("events", ())]
+    return sorted({event["time_ns"] / 1000.0 for event in events})
 
 
 def _of_seeds(rows: pd.DataFrame, column: str) -> FloatArray:

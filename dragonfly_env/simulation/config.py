@@ -21,9 +21,11 @@ from dragonfly_env.checks.values import (
     check_mapping,
     config_error,
     ns_to_ps,
+    parse_time,
     reading,
     split_settings,
 )
+from dragonfly_env.config.events import LinkEvent, check_events, parse_events
 from dragonfly_env.config.failures import parse_failures
 from dragonfly_env.config.groups import SETTINGS
 from dragonfly_env.config.network import NetworkConfig, networks, read_field
@@ -33,6 +35,7 @@ from dragonfly_env.config.rows import (
     TRAFFIC,
     Flag,
     Record,
+    as_typed,
     boolean,
     choice,
     core_values,
@@ -72,6 +75,9 @@ from dragonfly_env.traffic.demand import UNITS
 
 FIRST_MESSAGE_NS = 1.0
 """Origin of periodic arrivals and of Bernoulli trials, as in the simulator of the HPDC'21 paper."""
+
+EVENT_NOTICE_NS = 1_000.0
+"""Usual time until routers know of the event of a link: notices from switch to switch (docs/network/failures.md)."""
 
 _ROUND_TRIPS = 4
 
@@ -156,6 +162,40 @@ class RunSettings(Record):
                 is_part=True,
                 decides=tuple(field.name for field in dataclasses.fields(NetworkConfig)),
                 names_of_values=lambda: [f"{field.name}=" for field in dataclasses.fields(NetworkConfig)],
+            ),
+        ),
+    )
+    events: tuple[LinkEvent, ...] = setting(
+        (),
+        parse_events,
+        "",
+        "Links that fail or come back during the run (``LinkEvent``, its table or its text). Becomes a tuple in the "
+        "order of time.",
+        allowed="a list; in text 50us:17:9:down",
+        flags=(
+            Flag(
+                "--event",
+                "A link that fails or comes back, e.g. 50us:17:9:down.",
+                SYSTEM,
+                "TIME:ROUTER:PORT:down|up",
+                "none",
+                split=lambda text: text.split(","),
+                read=as_typed,
+            ),
+        ),
+    )
+    event_notice_ns: float = time_ns(
+        EVENT_NOTICE_NS,
+        doc="Time from the event of a link until all routers know of it: what waits for a dead link is then routed "
+        "again.",
+        flags=(
+            Flag(
+                "--event-notice",
+                "Time until routers know of an event.",
+                SYSTEM,
+                "TIME",
+                "1us",
+                read=parse_time,
             ),
         ),
     )
@@ -255,6 +295,18 @@ class RunSettings(Record):
         Record.__post_init__(self)
         with reading("network"):  # links that the topology does not have, and delays that do not fit
             self.network.to_core(self.topology)
+        with reading("events"):
+            check_events(self.topology.to_core(), self.events, self.event_notice_ns)
+        if self.events and self.event_notice_ns >= self.watchdog_ns:
+            allowed = f"must be below watchdog_ns = {self.watchdog_ns:g} ns, as packets wait so long before a dead link"
+            raise config_error("event_notice_ns", self.event_notice_ns, allowed)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for TOML and JSON; fields that are None are absent, and those of events without any."""
+        values: dict[str, Any] = Record.to_dict(self)
+        if not self.events:
+            del values["events"], values["event_notice_ns"]
+        return values
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -480,7 +532,7 @@ class SimulationConfig(RunSettings):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for TOML and JSON; fields that are None are absent. ``from_dict`` is the inverse."""
-        values: dict[str, Any] = Record.to_dict(self)
+        values = RunSettings.to_dict(self)
         if not self.jobs:
             del values["jobs"]
         return {**values, "policy": self.policy_object.to_dict()}
@@ -546,12 +598,21 @@ class SimulationConfig(RunSettings):
         policies = self._job_policies
         return {
             **core_values(self),
+            **self._link_events(),
             "topology": self.topology.to_core(),
             "network": self.network.to_core(self.topology, watchdog_ns=self.watchdog_ns),
             "source": self._make_source(),
             "policy": self.policy_object.to_core(),
             "job_policies": policies.to_core(),
             "lose_when_full": self.loses_when_full,
+        }
+
+    def _link_events(self) -> dict[str, Any]:
+        if not self.events:
+            return {}
+        return {
+            "link_events": [event.to_core() for event in self.events],
+            "event_notice_ps": ns_to_ps("event_notice_ns", self.event_notice_ns),
         }
 
     def _make_source(self) -> _core.Source:

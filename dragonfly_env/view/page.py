@@ -117,7 +117,7 @@ def check_comparable(recordings: Sequence[Recording]) -> None:
 
 def _meta(recordings: Sequence[Recording], packed: _Packed) -> dict[str, Any]:
     first = recordings[0]
-    topology = first.run.config.topology
+    topology, events = first.run.config.topology, first.run.config.events
     shape = topology.group
     routers = np.arange(topology.num_routers)
     dead = topology.dead_links()
@@ -137,7 +137,8 @@ def _meta(recordings: Sequence[Recording], packed: _Packed) -> dict[str, Any]:
             "hostsOfRouters": topology.hosts_of_routers().tolist(),
             "radix": topology.radix,
             "arrangement": topology.arrangement
-            + (f", failed {topology.failed}" if topology.failed is not None else ""),
+            + (f", failed {topology.failed}" if topology.failed is not None else "")
+            + (f", events {', '.join(map(str, events))}" if events else ""),
             "group": str(shape),
             "grid": [shape.rows, shape.columns] if isinstance(shape, Grid) else None,
             "leaves": shape.leaves if isinstance(shape, LeafSpine) else 0,
