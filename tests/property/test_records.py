@@ -175,6 +175,12 @@ _OWN: dict[Any, st.SearchStrategy[Any]] = {
     Hotspot: _made(
         Hotspot, _rows(Hotspot, hosts=st.integers(1, 9) | st.lists(st.integers(0, 9), min_size=1))
     ),
+    dfe.LinkEvent: st.builds(
+        dfe.LinkEvent,
+        time_ns=st.sampled_from([0.5, 2_000.0]),
+        link=st.tuples(st.integers(0, 9), st.integers(0, 9)),
+        up=st.booleans(),
+    ),
     HostMixture: traffics(8).filter(lambda traffic: isinstance(traffic, HostMixture)),
     WeightedMixture: traffics(8).filter(lambda traffic: isinstance(traffic, WeightedMixture)),
     DemandMatrix: st.sampled_from([None, "GB/s"]).map(lambda unit: DemandMatrix(np.eye(3), unit, (2, 0, 1))),

@@ -80,7 +80,7 @@ REFUSED = {  # call: begin of the sentence, after "error: "
     "simulate extra": "Got unexpected extra argument(s) (extra)",
     "simulate --lod 0.5": "No such option: --lod (Possible options: ",
     "simulate --load": "Option '--load' requires an argument",
-    "simulate -p ugal": "--policy ugal: is unknown; did you mean 'ugal-n'? 'dragonfly-env info' lists all 27",
+    "simulate -p ugal": "--policy ugal: is unknown; did you mean 'ugal-n'? 'dragonfly-env info' lists all 28",
     "simulate -p valiant": "--policy valiant: is called 'val-n' here",
     "simulate -p Minimal": "--policy Minimal: is called 'min' here",
     "simulate -p UGAL-N": "--policy UGAL-N: is unknown; did you mean 'ugal-n'?",
