@@ -13,7 +13,7 @@ A recipe is a table of ``neural.toml``: features, settings and mixtures of scena
 3. A second stage, in which further non-minimal paths of each kind are scored.
 
 ``neural-v3`` has a teacher instead of stages 1 and 2. The teacher has ideal features and predicts the times of all
-legal paths. The network has other features and learns to choose short paths (`fit_choices`). From the second round on
+legal paths. The network has other features and learns to choose short paths (`_regrets`). From the second round on
 the network routes the packets and the teacher labels the paths, so samples come from states to which the network leads
 (DAgger; Ross, Gordon, Bagnell, AISTATS 2011. A teacher that knows more than the learner: Chen et al., CoRL 2019).
 
@@ -31,9 +31,9 @@ import math
 import operator
 import re
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import joblib
 import numpy as np
@@ -60,6 +60,11 @@ Samples = tuple[Floats, Floats, Floats]
 Choices = tuple[Floats, Floats, Floats]
 """(N, A, F) observations of the paths of a decision, (N, A) logarithms of the times that the teacher predicts, infinite
 for illegal paths, (N,) weights."""
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    Losses = Callable[[Tensor, Tensor], Tensor]
 
 SHIPPED = Path(__file__).with_name("neural.toml")
 SUITE = "dragonfly-v3"
@@ -269,7 +274,7 @@ def train_network(recipe: Recipe, folder: Path, workers: int = 1) -> Path:
             )
         x, y, weights = _joined(collected)
         kept = [*kept, (x, y, (weights / weights.mean()).astype(np.float32))][-recipe.kept_rounds :]
-        network = (fit_choices if recipe.teacher else fit)(network, _joined(kept), recipe, round_)
+        network = fit(network, _joined(kept), recipe, round_)
         network.save(folder / f"round-{round_:02d}.npz")
         validate(f"round {round_}", network)
     stage, network = leader()
@@ -406,34 +411,31 @@ def softmax_actions(
     return actions
 
 
-def fit(network: MlpNetwork, samples: Samples, recipe: Recipe, round_: int) -> MlpNetwork:
-    """Fit the network further to samples.
+_CHOICE_TEMPERATURE = 0.1  # temperature of the softmax over scores
+_MOST_REGRET = 3.0  # a path that takes e^3 times as long is as bad as any
 
-    The loss is the deviance of a gamma distribution: its minimum is the logarithm of the mean time. The mean of the
-    logarithms would hardly see long tails.
-    """
+
+def fit(network: MlpNetwork, samples: Samples | Choices, recipe: Recipe, round_: int) -> MlpNetwork:
+    """Fit the network further to samples, or, if the recipe has a teacher, to choices."""
     import torch
 
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # faster for small networks, and independent of the number of processors
     x = torch.from_numpy(samples[0])
-    weight, square = by_round(recipe.wait_weights, round_), by_round(recipe.wait_squares, round_)
-    y = torch.from_numpy(with_waits(recipe.features, samples, weight, square))
+    losses = (_regrets if recipe.teacher else _deviances)(samples, recipe, round_)
     counted = torch.from_numpy(np.minimum(samples[2], _MOST_WEIGHT))
     weights = [torch.nn.Parameter(torch.from_numpy(a.copy())) for layer in network.layers for a in layer]
     optimizer = torch.optim.Adam(weights, lr=recipe.learning_rate)
-    batches = len(y) // recipe.batch_transitions + 1
+    batches = len(x) // recipe.batch_transitions + 1
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, recipe.passes * batches)
     draws = torch.Generator().manual_seed(recipe.seed * 10**6 + round_)
     for _ in range(recipe.passes):
-        for chosen in torch.tensor_split(torch.randperm(len(y), generator=draws), batches):
+        for chosen in torch.tensor_split(torch.randperm(len(x), generator=draws), batches):
             hidden = x[chosen]
             for matrix, bias in zip(weights[:-2:2], weights[1:-2:2], strict=True):
                 hidden = torch.relu(hidden @ matrix + bias)
-            ahead = y[chosen] + (hidden @ weights[-2] + weights[-1])[:, 0]
-            steep = torch.exp(ahead.clamp(max=_STRAIGHT))
-            straight = math.exp(_STRAIGHT) * (1 + ahead - _STRAIGHT)
-            loss = ((torch.where(ahead < _STRAIGHT, steep, straight) - ahead) * counted[chosen]).mean()
+            scores = (hidden @ weights[-2] + weights[-1])[..., 0]
+            loss = (losses(scores, chosen) * counted[chosen]).mean()
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
@@ -444,10 +446,48 @@ def fit(network: MlpNetwork, samples: Samples, recipe: Recipe, round_: int) -> M
     return dataclasses.replace(network, layers=layers)
 
 
+def _deviances(samples: Samples, recipe: Recipe, round_: int) -> Losses:
+    """Deviances of a gamma distribution, with their minimum at the logarithm of the mean time.
+
+    The mean of the logarithms would hardly see long tails.
+    """
+    import torch
+
+    weight, square = by_round(recipe.wait_weights, round_), by_round(recipe.wait_squares, round_)
+    y = torch.from_numpy(with_waits(recipe.features, samples, weight, square))
+
+    def losses(scores: Tensor, chosen: Tensor) -> Tensor:
+        ahead = y[chosen] + scores
+        steep = torch.exp(ahead.clamp(max=_STRAIGHT))
+        straight = math.exp(_STRAIGHT) * (1 + ahead - _STRAIGHT)
+        return torch.where(ahead < _STRAIGHT, steep, straight) - ahead
+
+    return losses
+
+
+def _regrets(choices: Choices, recipe: Recipe, round_: int) -> Losses:
+    """Expected regrets of a softmax over the scores.
+
+    The regret is the logarithm of the time of the path that the softmax draws over the time of the best path, as the
+    teacher predicts both. A network that sees less than the teacher cannot predict the times, but the network can
+    choose: the loss does not count what all paths of a decision have in common.
+    """
+    import torch
+
+    times = torch.from_numpy(choices[1])
+    legal = torch.isfinite(times)
+    regret = (times - times.min(dim=1, keepdim=True).values).clamp(max=_MOST_REGRET)
+
+    def losses(scores: Tensor, chosen: Tensor) -> Tensor:
+        scores = scores / _CHOICE_TEMPERATURE
+        shares = torch.softmax(scores.masked_fill(~legal[chosen], -math.inf), dim=1)
+        return (shares * regret[chosen]).sum(dim=1)
+
+    return losses
+
+
 _CORE_SHARE = 5 / 6  # share of a scenario's time in which the core routes
 _MOST_LABELLED = 256  # decisions of a batch that the teacher labels
-_CHOICE_TEMPERATURE = 0.1  # temperature of the softmax over scores
-_MOST_REGRET = 3.0  # a path that takes e^3 times as long is as bad as any
 
 
 def _by_system(scenarios: Sequence[Scenario]) -> Iterator[list[Scenario]]:
@@ -512,44 +552,6 @@ def collect_choices(
         weights.append(np.full(len(of_scenario), 1 / max(len(of_scenario), 1), dtype=np.float32))
     order = np.concatenate(chosen)
     return x[order], times[order], np.concatenate(weights)
-
-
-def fit_choices(network: MlpNetwork, choices: Choices, recipe: Recipe, round_: int) -> MlpNetwork:
-    """Fit the network further to the choices of the teacher.
-
-    The loss is the expected regret of a softmax over the scores: the logarithm of the time of the path that it draws
-    over the time of the best path, as the teacher predicts both. A network that sees less than the teacher cannot
-    predict the times, but it can choose: the loss does not count what all paths of a decision have in common.
-    """
-    import torch
-
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # faster for small networks, and independent of the number of processors
-    x, times = torch.from_numpy(choices[0]), torch.from_numpy(choices[1])
-    legal = torch.isfinite(times)
-    regret = (times - times.min(dim=1, keepdim=True).values).clamp(max=_MOST_REGRET)
-    counted = torch.from_numpy(np.minimum(choices[2], _MOST_WEIGHT))
-    weights = [torch.nn.Parameter(torch.from_numpy(a.copy())) for layer in network.layers for a in layer]
-    optimizer = torch.optim.Adam(weights, lr=recipe.learning_rate)
-    batches = len(times) // recipe.batch_transitions + 1
-    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, recipe.passes * batches)
-    draws = torch.Generator().manual_seed(recipe.seed * 10**6 + round_)
-    for _ in range(recipe.passes):
-        for chosen in torch.tensor_split(torch.randperm(len(times), generator=draws), batches):
-            hidden = x[chosen]
-            for matrix, bias in zip(weights[:-2:2], weights[1:-2:2], strict=True):
-                hidden = torch.relu(hidden @ matrix + bias)
-            scores = (hidden @ weights[-2] + weights[-1])[..., 0] / _CHOICE_TEMPERATURE
-            shares = torch.softmax(scores.masked_fill(~legal[chosen], -math.inf), dim=1)
-            loss = ((shares * regret[chosen]).sum(dim=1) * counted[chosen]).mean()
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            schedule.step()
-    torch.set_num_threads(threads)
-    arrays = [weight.detach().numpy().copy() for weight in weights]
-    layers = tuple(zip(arrays[::2], arrays[1::2], strict=True))
-    return dataclasses.replace(network, layers=layers)
 
 
 def with_waits(features: Mapping[str, float], samples: Samples, weight: float, square: float) -> Floats:

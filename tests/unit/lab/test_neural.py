@@ -26,7 +26,6 @@ from dragonfly_env.lab.neural import (
     collect,
     collect_choices,
     fit,
-    fit_choices,
     read_recipe,
     scores_of,
     train_network,
@@ -186,7 +185,7 @@ def test_a_network_learns_to_choose_without_knowing_the_times(tmp_path: Path) ->
     x = draws.random((5_000, 5, 1)).astype(np.float32)
     times = (x[..., 0] + 3 * draws.standard_normal((5_000, 1))).astype(np.float32)
     times[:2_500, 4] = np.inf
-    network = fit_choices(untrained(recipe), (x, times, np.ones(5_000, dtype=np.float32)), recipe, 0)
+    network = fit(untrained(recipe), (x, times, np.ones(5_000, dtype=np.float32)), recipe, 0)
     scores = np.where(np.isfinite(times), scores_of(network.layers, x.reshape(-1, 1)).reshape(-1, 5), -np.inf)
     regret = np.take_along_axis(times, scores.argmax(axis=1)[:, None], axis=1)[:, 0] - times.min(axis=1)
     assert regret.mean() < 0.02
