@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -35,6 +35,10 @@ EXPLANATIONS = ("experiment: ", "public simulator: ", "open: ")
 NOTHING_TRIED = "open: nothing tried yet"
 UNCERTAIN = "uncertain: the 95 % interval reaches over the bound"
 TOO_FEW = "uncertain: too few runs for an interval"
+
+
+Clause: TypeAlias = tuple[bool, bool]
+"""Whether a clause of a sentence holds, and whether its interval is on one side of its bounds."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -330,6 +334,17 @@ def stated(holds: bool, details: str, sure: bool = True, values: Mapping[str, An
     return Measured(float(holds), math.nan, "holds" if holds else "reversed", details, not sure, values or {})
 
 
+def every(clauses: Iterable[Clause]) -> tuple[bool, bool]:
+    """Whether every clause of a sentence holds, and whether more runs could not turn that: a clause that surely fails
+    decides alone.
+    """
+    known = list(clauses)
+    holds = all(clause for clause, _ in known)
+    return holds, all(sure for _, sure in known) if holds else any(
+        sure and not clause for clause, sure in known
+    )
+
+
 def listed(values: Mapping[str, Any], form: str = "", unit: str = "") -> str:
     """Values by name, for the report."""
     text = ", ".join(f"{name} {measured:{form}}" for name, measured in values.items())
@@ -370,18 +385,19 @@ def _measure_pairs(claim: Claim, findings: Findings) -> Measured:
     }
     first = next(iter(found.values()))
     low, high = claim.bounds
-    order, ratios = "", ""
     if claim.relation.is_ordering:
         low, high = (-math.inf, 1.0) if claim.relation is lower else (1.0, math.inf)
-        holds = all(
-            low <= comparison.mean <= high and comparison.mean != 1.0 for comparison in found.values()
-        )
+    holds, sure = every(
+        (low <= comparison.mean <= high and comparison.mean != 1.0, comparison.sure(low, high))
+        for comparison in found.values()
+    )
+    order, ratios = "", ""
+    if claim.relation.is_ordering:
         order = "holds" if holds else "reversed"
         ratios = ", ".join(
             f"{metric.name.replace('_', ' ')} x {str(comparison).replace('+', '')}"
             for metric, comparison in found.items()
         )
-    sure = all(comparison.sure(low, high) for comparison in found.values())
     doubt = "" if sure else UNCERTAIN if first.pairs > 1 else TOO_FEW
     details = "; ".join(filter(None, [ratios, doubt]))
     quoted = {metric.name: str(comparison).replace("+", "") for metric, comparison in found.items()}

@@ -22,6 +22,7 @@ from dragonfly_env.lab.papers.claims import (
     Measured,
     Place,
     Relation,
+    every,
     excluded,
     listed,
     ordering,
@@ -469,20 +470,6 @@ def _spreads_stated(holds: bool, spreads: dict[str, float]) -> Measured:
 # Throughput past saturation.
 
 
-def _every(clauses: Iterable[tuple[bool, bool]]) -> tuple[bool, bool]:
-    """Whether every clause of a sentence holds, and whether more runs could not turn that: a clause that surely fails
-    decides alone.
-
-    Args:
-        clauses: Whether each clause holds, and whether its interval is on one side of its bounds.
-    """
-    known = list(clauses)
-    holds = all(clause for clause, _ in known)
-    return holds, all(sure for _, sure in known) if holds else any(
-        sure and not clause for clause, sure in known
-    )
-
-
 def _falls(
     seen: Evidence, wanted: Mapping[str, bool], adversarial: bool = False, named: bool = True
 ) -> Measured:
@@ -501,7 +488,7 @@ def _falls(
                 f"{policy} {f'{traffic} ' if named else ''}{peak.mean():.3f} to {last.mean():.3f}"
                 + ("" if math.isnan(half) else f" ({100.0 * (kept - 1.0):+.1f} ± {100.0 * half:.1f} %)")
             )
-    holds, sure = _every(clauses)
+    holds, sure = every(clauses)
     return stated(holds, ", ".join(described), sure)
 
 
@@ -1059,7 +1046,7 @@ def as_low(seen: Evidence) -> Measured:
     found = {traffic: {name: loads[name] for name in names} for traffic, loads in _throughputs(seen).items()}
     ratios = [mean_and_ci95((loads[names[0]] / loads[names[1]]).tolist()) for loads in found.values()]
     bounds = (1.0 / _EQUAL, _EQUAL)
-    holds, sure = _every(
+    holds, sure = every(
         (bounds[0] <= ratio <= bounds[1], not any(abs(ratio - bound) < half for bound in bounds))
         for ratio, half in ratios
     )
@@ -1076,7 +1063,7 @@ def lowest(seen: Evidence) -> Measured:
         for policy, values in loads.items()
         if policy != stated_lowest
     ]
-    holds, sure = _every((gap > 0.0, not abs(gap) < half) for gap, half in gaps)
+    holds, sure = every((gap > 0.0, not abs(gap) < half) for gap, half in gaps)
     return stated(holds, _by_traffic(found), sure)
 
 

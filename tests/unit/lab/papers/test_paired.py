@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import math
+import re
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from dragonfly_env.lab.papers import find_paper
-from dragonfly_env.lab.papers.claims import Measured, measure_claim
+from dragonfly_env.lab.papers.claims import Measured, every, higher, lower, measure_claim
 from dragonfly_env.lab.papers.findings import Findings
 from dragonfly_env.lab.papers.job_metrics import PERCENTILES
-from dragonfly_env.lab.papers.paired import reduction_of, spread_ratio_of, tail_ratio_of
+from dragonfly_env.lab.papers.paired import Comparison, reduction_of, spread_ratio_of, tail_ratio_of
 from dragonfly_env.lab.papers.verdicts import (
     DEVIATES,
     EXCLUDED,
@@ -229,6 +232,80 @@ def test_all_metrics_of_a_claim_must_be_lower() -> None:
     assert measured("AR36", calm).ordering == "reversed"
     assert measured("AR42", calm).ordering == "holds"
     assert judge(CLAIMS["AR07"], measured("AR07", calm)).verdict == MET
+
+
+@pytest.mark.parametrize(
+    ("first", "other", "expected"),
+    [
+        ((0.7, 0.8), (0.5, 0.6), ("holds", False)),
+        ((0.7, 0.8), (0.4, 1.5), ("holds", True)),
+        ((0.7, 0.8), (1.3, 1.4), ("reversed", False)),
+        (
+            (0.4, 1.5),
+            (1.3, 1.4),
+            ("reversed", False),
+        ),  # rank 2 surely fails: what rank 1 does decides nothing
+        ((0.7, 0.8), (0.5, 1.6), ("reversed", True)),
+        ((0.4, 1.5), (0.5, 1.6), ("reversed", True)),
+    ],
+)
+def test_a_metric_that_surely_fails_decides_a_claim(
+    first: tuple[float, float], other: tuple[float, float], expected: tuple[str, bool]
+) -> None:
+    """Flits under AD3 over those under AD0, in turn, of rank 1 and of rank 2; those of rank 3 surely fall."""
+
+    def make(point: Point, seed: int) -> Row:
+        made = dict(row(1000.0))
+        if is_ad3(point):
+            changed = tiles(1000, 1.0)
+            factors = {"rank-1": first[seed % 2], "rank-2": other[seed % 2], "rank-3": 0.5}
+            for name, factor in factors.items():
+                changed[name]["flits"] *= factor
+            made["tiles"] = json.dumps(changed)
+        return made
+
+    found = measured("AR34", make)
+    assert (found.ordering, found.uncertain) == expected
+    assert ("uncertain" in found.details) == expected[1]
+
+
+@pytest.mark.parametrize(
+    ("gain", "expected"),
+    [
+        ({}, ("holds", False)),
+        ({"milc_reorder": 0.1105}, ("holds", True)),  # the intervals of milc-reorder and milc overlap
+        ({"milc_reorder": 0.1105, "qbox": 0.3}, ("reversed", False)),
+        ({"milc_reorder": 0.1095}, ("reversed", True)),
+    ],
+)
+def test_a_pair_that_is_surely_in_the_wrong_order_decides_a_ranking(
+    gain: Mapping[str, float], expected: tuple[str, bool]
+) -> None:
+    found = measured("AR23", gains(**{**TABLE2, **gain}))
+    assert (found.ordering, found.uncertain) == expected
+
+
+def test_a_table_that_was_written_earlier_is_as_sure_as_its_intervals() -> None:
+    """The intervals of each metric are among the committed values, so that the label of a row follows from them."""
+    text = (Path(__file__).parents[4] / "docs" / "reproduction" / "aries-claims.csv").read_text(
+        encoding="utf-8"
+    )
+    known = {found["id"]: found for found in csv.DictReader(text.splitlines())}
+    judged = 0
+    for claim in ARIES.claims:
+        if claim.relation not in (lower, higher):
+            continue
+        clauses = []
+        low, high = (-math.inf, 1.0) if claim.relation is lower else (1.0, math.inf)
+        for value in (json.loads(known[claim.id]["values"])[metric.name] for metric in claim.metrics):
+            mean, *ends = (float(number) for number in re.findall(r"[-+.\w]+", value))
+            comparison = Comparison(mean, ends[0], ends[1], 20)
+            clauses.append((low < mean < high, comparison.sure(low, high)))
+        holds, sure = every(clauses)
+        assert known[claim.id]["ordering"] == ("holds" if holds else "reversed"), claim.id
+        assert bool(known[claim.id]["uncertain"]) != sure, claim.id
+        judged += 1
+    assert judged > 15
 
 
 def test_time_rises_with_the_bias() -> None:
