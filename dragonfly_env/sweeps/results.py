@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import NormalDist, fmean, stdev
-from typing import Any
+from typing import IO, Any
 
 import pandas as pd
 import pyarrow as pa
@@ -59,10 +59,12 @@ def is_done(folder: Path, run_id: str) -> bool:
     """
     try:
         with run_file(folder, run_id).open("rb") as file:
-            parquet = pq.ParquetFile(file)
+            parquet = _parquet(file)
             if parquet.schema_arrow.names != SCHEMA.names:
                 return False
-            versions = parquet.read(columns=["package_version"])["package_version"].to_pylist()
+            versions = parquet.read(columns=["package_version"], use_threads=False)[
+                "package_version"
+            ].to_pylist()
     except (OSError, ValueError, pa.ArrowException):
         return False
     return bool(versions == [dfe.__version__])
@@ -90,13 +92,20 @@ def _merged(folder: Path) -> tuple[dict[str, list[str]], float]:
     file = folder / _MERGED
     try:
         with file.open("rb") as opened:
-            parquet = pq.ParquetFile(opened)
+            parquet = _parquet(opened)
             if parquet.schema_arrow.names != SCHEMA.names:
                 return {}, 0.0
             columns = ["run_id", "policy", "traffic", "package_version"]
-            return parquet.read(columns=columns).to_pydict(), _time_ns(file)
+            return parquet.read(columns=columns, use_threads=False).to_pydict(), _time_ns(file)
     except (OSError, ValueError, pa.ArrowException):
         return {}, 0.0
+
+
+def _parquet(file: IO[bytes], **options: Any) -> pq.ParquetFile:
+    """Open a Parquet file without pyarrow's threads, without which columns must be read, too. Such a thread may still
+    hold a buffer of the file when Ctrl-C ends the interpreter; releasing the buffer then aborts the process.
+    """
+    return pq.ParquetFile(file, pre_buffer=False, **options)
 
 
 def _time_ns(file: Path) -> float:
@@ -125,7 +134,7 @@ def read_table(file: Path, *, without: str | None = None) -> pa.Table:
     """The table in a Parquet file, but for the columns that begin with ``without``; `ConfigError` if it is damaged."""
     try:
         with file.open("rb") as opened:
-            parquet = pq.ParquetFile(opened, page_checksum_verification=True)
+            parquet = _parquet(opened, page_checksum_verification=True)
             kept = (
                 [name for name in parquet.schema_arrow.names if not name.startswith(without)]
                 if without

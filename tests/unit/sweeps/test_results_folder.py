@@ -65,6 +65,32 @@ def test_a_folder_that_has_every_run_is_found_complete_without_reading_their_fil
     assert Path("out/results.parquet").stat().st_mtime_ns == before
 
 
+THREADS = """
+import sys
+from pathlib import Path
+import psutil
+import pyarrow
+from dragonfly_env.sweeps import results
+
+pyarrow.allocate_buffer(1)  # the allocator starts its thread
+begun = psutil.Process().num_threads()
+print(len(results.done_of(Path("out"), sys.argv[1:])), psutil.Process().num_threads() - begun)
+results.read_table(results.run_file(Path("out"), sys.argv[1]))
+print(psutil.Process().num_threads() - begun)
+"""
+
+
+@pytest.mark.parametrize("merged", [True, False])
+def test_results_are_read_without_threads_which_would_outlive_an_interrupt(merged: bool) -> None:
+    plan = scenario()
+    run_all(plan, Path("out"), workers=1)
+    if not merged:
+        Path("out/results.parquet").unlink()
+    ids = [file.stem for file in Path("out/runs").iterdir()]
+    done = subprocess.run([sys.executable, "-c", THREADS, *ids], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["3", "0", "0"]
+
+
 def test_results_come_from_the_merged_table_where_it_has_every_run(monkeypatch: pytest.MonkeyPatch) -> None:
     run_all(scenario(), Path("out"), workers=1)
     (first, *_) = Path("out/runs").iterdir()
