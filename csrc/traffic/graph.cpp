@@ -66,8 +66,7 @@ std::uint32_t GraphBuilder::add(const Operation& given, Order order, std::uint32
   if (has_lines_) lines_.push_back(line);
   Node node = checked(given, operation);
   if (node.is_message()) rank.idle = false;
-  if (node.is_send()) sends_.push_back({node.partner, rank_, node.label, operation});
-  if (node.kind == Node::Kind::kReceive) receives_.push_back({rank_, node.partner, node.label, operation});
+  if (node.is_message()) (node.is_send() ? sends_ : receives_).push_back({rank_, operation});
   if (node.kind == Node::Kind::kCompute) rank.streams = std::max(rank.streams, node.stream + 1U);
   if (node.kind == Node::Kind::kCompute && node.amount > 0) {
     rank.idle = false;
@@ -201,37 +200,46 @@ void GraphBuilder::measure_marks() {
   not_ended(std::ranges::min_element(begun, {}, [](const auto& one) { return one.second; })->second);
 }
 
+GraphBuilder::Channel GraphBuilder::channel_of(const End& end) const noexcept {
+  const Node& node = graph_.nodes(end.rank)[end.operation];
+  return node.is_send() ? Channel{node.partner, end.rank, node.label}
+                        : Channel{end.rank, node.partner, node.label};
+}
+
 // The k-th receive of a channel is for its k-th send.
 void GraphBuilder::match_messages() {
-  const auto order = [](const End& one) { return std::tuple{one.to, one.from, one.label, one.operation}; };
+  const auto channel = [&](const End& end) { return channel_of(end); };
+  const auto order = [&](const End& end) { return std::pair{channel_of(end), end.operation}; };
   std::ranges::sort(sends_, {}, order);
   std::ranges::sort(receives_, {}, order);
   const auto not_received = [&](const End& send) {
-    const bool never = !std::ranges::binary_search(receives_, send.channel(), {}, &End::channel);
-    const std::string to = std::to_string(send.to);
-    const std::string label = graph_.label_of(node(send.from, send.operation));
-    refuse(send.from, send.operation, "send", label + " to rank " + to,
+    const bool never = !std::ranges::binary_search(receives_, channel_of(send), {}, channel);
+    const Node& sending = node(send.rank, send.operation);
+    const std::string to = std::to_string(sending.partner);
+    const std::string label = graph_.label_of(sending);
+    refuse(send.rank, send.operation, "send", label + " to rank " + to,
            "must be received: rank " + to + (never ? " never receives " : " does not receive ") + label +
-               " from rank " + std::to_string(send.from) + (never ? "" : " as often"));
+               " from rank " + std::to_string(send.rank) + (never ? "" : " as often"));
   };
   std::size_t k = 0;
   for (const End& receive : receives_) {
-    if (k < sends_.size() && sends_[k].channel() < receive.channel()) not_received(sends_[k]);
-    Node& receiving = node(receive.to, receive.operation);
-    if (k == sends_.size() || sends_[k].channel() != receive.channel()) {
-      const bool ever = std::ranges::binary_search(sends_, receive.channel(), {}, &End::channel);
-      const std::string from = std::to_string(receive.from);
+    const Channel wanted = channel_of(receive);
+    if (k < sends_.size() && channel_of(sends_[k]) < wanted) not_received(sends_[k]);
+    Node& receiving = node(receive.rank, receive.operation);
+    if (k == sends_.size() || channel_of(sends_[k]) != wanted) {
+      const bool ever = std::ranges::binary_search(sends_, wanted, {}, channel);
+      const std::string from = std::to_string(receiving.partner);
       const std::string label = graph_.label_of(receiving);
-      refuse(receive.to, receive.operation, "receive", label + " from rank " + from,
-             "must be sent: rank " + std::to_string(receive.to) + " waits for rank " + from +
+      refuse(receive.rank, receive.operation, "receive", label + " from rank " + from,
+             "must be sent: rank " + std::to_string(receive.rank) + " waits for rank " + from +
                  ", which does not send it " + label + (ever ? " as often" : ""));
     }
     const End& send = sends_[k++];
-    Node& sending = node(send.from, send.operation);
+    Node& sending = node(send.rank, send.operation);
     if (receiving.amount != Node::kAnyBytes && receiving.amount != sending.amount) {
-      refuse(receive.to, receive.operation, "bytes", std::to_string(receiving.amount),
-             "must be " + std::to_string(sending.amount) + ", as rank " + std::to_string(receive.from) +
-                 " sends (" + place(send.from, send.operation) + "), or left out");
+      refuse(receive.rank, receive.operation, "bytes", std::to_string(receiving.amount),
+             "must be " + std::to_string(sending.amount) + ", as rank " + std::to_string(send.rank) +
+                 " sends (" + place(send.rank, send.operation) + "), or left out");
     }
     receiving.match = send.operation;
     sending.match = receive.operation;

@@ -170,13 +170,12 @@ class GraphBuilder {
   [[nodiscard]] Graph build() &&;
 
  private:
-  struct End {  // end of a message
-    std::uint32_t to;
-    std::uint32_t from;
-    std::uint32_t label;
+  struct End {  // send or receive of a message
+    std::uint32_t rank;
     std::uint32_t operation;
-    [[nodiscard]] auto channel() const noexcept { return std::tuple{to, from, label}; }
   };
+  // Receiver, sender and label.
+  using Channel = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;
   struct Edge {
     std::int64_t from;
     std::uint32_t to;  // operation, and kOnStart if its start is meant
@@ -188,6 +187,7 @@ class GraphBuilder {
   [[nodiscard]] Node& node(std::uint32_t rank, std::uint32_t operation) noexcept {
     return graph_.nodes_[graph_.ranks_[rank].first + operation];
   }
+  [[nodiscard]] Channel channel_of(const End& end) const noexcept;
   [[nodiscard]] Node checked(const Operation& given, std::uint32_t operation) const;
   void order_in_list(const Node& node, std::uint32_t operation);
   void measure_marks();
