@@ -154,6 +154,35 @@ def test_a_snapshot_in_the_outage_goes_on_as_the_run_does(policy: str, at_ns: fl
         np.testing.assert_array_equal(restored.q_table(), simulation.q_table())
 
 
+@pytest.mark.parametrize("policy", ["min", "ugal-n", "par", "q-adaptive"])
+def test_degraded_links_and_an_outage_together_give_equal_bits(policy: str) -> None:
+    slow = dfe.Failures(degraded_global_links=0.2, degraded_rate=0.3, seed=2)
+
+    def begun(threads: int) -> dfe.Simulation:
+        config = dfe.SimulationConfig(
+            topology=dfe.Dragonfly.preset("342", failed=slow),
+            policy=ready(policy),
+            traffic="adv+1",
+            load=0.3,
+            threads=threads,
+            events=OUTAGE,
+        )
+        simulation = dfe.Simulation(config)
+        simulation.run(4_500.0)
+        return simulation
+
+    whole = begun(1)
+    restored = dfe.Simulation.restore(whole.snapshot())
+    with cut_into(100):
+        cut = begun(2)
+        forked = cut.fork()
+        runs = (whole, restored, cut, forked)
+        for each in runs:
+            each.run(4_500.0)
+            each.check_invariants()
+    assert len({each.trace_hash() for each in runs}) == 1
+
+
 @pytest.mark.parametrize("policy", ["min", "ugal-n", "par", "val-n", "ad0", "lia"])
 @pytest.mark.parametrize("delay_ns", [0.0, 40.0])
 def test_a_policy_in_python_gives_the_run_of_the_core(policy: str, delay_ns: float) -> None:
