@@ -1,7 +1,7 @@
-"""``python -m benchmarks.tasks``: train the baselines of ``examples/`` in the tasks, and keep their learning curves.
+"""``python -m benchmarks.tasks``: train the baselines of ``examples/`` in the tasks, and evaluate them.
 
-A run is a task, an algorithm and a seed; its points are one file in ``--out``, written when the run has ended, and a
-run whose file exists is not repeated. ``--merge`` adds all files to the table of the documentation.
+A run is a task, an algorithm and a seed; its row is one file in ``--out``, written when the run has ended, and a run
+whose file exists is not repeated. ``--merge`` adds all rows to the table of the documentation.
 ``--references`` measures the reference policies and writes the table of the package. ``--random`` measures
 random legal actions and writes a table of the documentation.
 """
@@ -29,11 +29,9 @@ from dragonfly_env.simulation.window import after_warmup
 
 TOP = Path(__file__).parents[1]
 EXAMPLES = TOP / "examples"
-CURVES_FILE = TOP / "docs" / "task_curves.csv"
+TRAININGS_FILE = TOP / "docs" / "task_trainings.csv"
 RANDOM_FILE = TOP / "docs" / "task_random.csv"
-POINTS = (
-    "task", "algorithm", "seed", "decisions", "latency_mean_ns", "cpu_s", "score", "evaluated_latency_mean_ns"
-)  # fmt: skip
+TRAINING_COLUMNS = ("task", "algorithm", "seed", "decisions", "cpu_s", "score", "latency_mean_ns")
 Report = Callable[[int, float], None]
 REFERENCES_FILE = Path(dfe.__file__).with_name("task_references.csv")
 _COLUMNS = ("task", "scenario", "policy", "value", "latency_mean_ns", "accepted_load")
@@ -117,7 +115,7 @@ def write_random(names: Sequence[str], workers: int) -> None:
         )
 
 
-# Learning curves.
+# Trainings.
 
 
 def of_example(name: str, task: str, seed: int, decisions: int, report: Report, **settings: Any) -> TaskScore:
@@ -167,30 +165,35 @@ ALGORITHMS: dict[str, Callable[..., TaskScore]] = {
     "idqn": partial(of_example, "idqn_batched"),
     "q-adaptive": of_q_adaptive,
 }
-SHARED = ("ppo-shared", "mappo")
-"""Algorithms whose policy is the same in every router, so that it acts in other networks, too."""
+PER_ROUTER = ("ippo", "idqn", "q-adaptive")
+"""Algorithms with weights or a table per router, which fit no other network than that of the training."""
 
 
 def run(task: str, algorithm: str, seed: int, decisions: int, folder: Path) -> str:
-    """Train once, and write the points; the last has the score of the evaluation."""
+    """Train once, evaluate, and write the row. CPU seconds are those of the training."""
     file = folder / task / f"{algorithm}-{seed}.csv"
-    started, rows = time.process_time(), []
+    started, made, cpu_s = time.process_time(), 0, 0.0
 
-    def report(made: int, latency_ns: float) -> None:
-        rows.append(
-            [task, algorithm, seed, made, f"{latency_ns:.6g}", f"{time.process_time() - started:.1f}"]
-        )
+    def report(so_far: int, latency_ns: float) -> None:
+        nonlocal made, cpu_s
+        made, cpu_s = so_far, time.process_time() - started
 
     result = ALGORITHMS[algorithm](task, seed, decisions, report)
+    row = (
+        task,
+        algorithm,
+        seed,
+        made,
+        f"{cpu_s:.1f}",
+        f"{result.score:.6g}",
+        f"{result.latency_mean_ns:.6g}",
+    )
     file.parent.mkdir(parents=True, exist_ok=True)
     part = file.with_suffix(".part")
     with part.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(POINTS)
-        writer.writerows([*row, "", ""] for row in rows[:-1])
-        writer.writerow([*rows[-1], f"{result.score:.6g}", f"{result.latency_mean_ns:.6g}"])
+        csv.writer(stream, lineterminator="\n").writerows((TRAINING_COLUMNS, row))
     part.replace(file)
-    return f"{task}, {algorithm}, seed {seed}: score {result.score:.1f} after {rows[-1][5]} CPU s"
+    return f"{task}, {algorithm}, seed {seed}: score {result.score:.1f} after {cpu_s:.1f} CPU s"
 
 
 def run_all(given: argparse.Namespace) -> None:
@@ -201,7 +204,7 @@ def run_all(given: argparse.Namespace) -> None:
         for algorithm in given.algorithm or ALGORITHMS
         for seed in range(1, 1 + given.seeds)
         if not (given.out / task / f"{algorithm}-{seed}.csv").exists()
-        and (algorithm in SHARED or dfe.task(task).train.keys() == dfe.task(task).test.keys())
+        and (algorithm not in PER_ROUTER or dfe.task(task).has_one_network)
     ]
     parallel = joblib.Parallel(n_jobs=given.workers, return_as="generator_unordered")
     jobs = (
@@ -212,16 +215,11 @@ def run_all(given: argparse.Namespace) -> None:
 
 
 def merge(folder: Path) -> None:
-    """Add the runs of a folder to the table of the documentation, at most 40 points of a run. A run that the table has
-    already is replaced.
-    """
-    tables = [pd.read_csv(CURVES_FILE)] if CURVES_FILE.exists() else []
-    for file in sorted(folder.glob("*/*.csv")):
-        part = pd.read_csv(file)
-        tables.append(part.iloc[sorted({*range(0, len(part), len(part) // 40 + 1), len(part) - 1})])
-    table = pd.concat(tables).drop_duplicates(list(POINTS[:4]), keep="last")
-    table = table.sort_values(list(POINTS[:4]), kind="stable")
-    table.to_csv(CURVES_FILE, index=False, lineterminator="\n")
+    """Add the runs of a folder to the table of the documentation. A run that the table has already is replaced."""
+    table = pd.concat(map(pd.read_csv, (TRAININGS_FILE, *sorted(folder.glob("*/*.csv")))))
+    table = table.drop_duplicates(["task", "algorithm", "seed"], keep="last")
+    table = table.sort_values(["task", "algorithm", "seed"], kind="stable")
+    table.to_csv(TRAININGS_FILE, index=False, lineterminator="\n")
 
 
 def main() -> None:

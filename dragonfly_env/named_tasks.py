@@ -182,6 +182,11 @@ class Task:
         """The references, of which the best has the score 100."""
         return PORT_REFERENCES if self.chooses == "port" else REFERENCES
 
+    @property
+    def has_one_network(self) -> bool:
+        """Whether training and evaluation have the same network, so that a policy may differ between routers."""
+        return len({config.topology for config in (*self.train.values(), *self.test.values())}) == 1
+
     def __post_init__(self) -> None:
         for name in ("train", "test", "options"):
             object.__setattr__(self, name, read_only(getattr(self, name)))

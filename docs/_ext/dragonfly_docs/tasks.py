@@ -19,10 +19,12 @@ from dragonfly_env.named_tasks import RANDOM as RANDOM_ACTIONS
 from dragonfly_env.registration import id_of
 from dragonfly_env.training.tasks import Recipe, read_results
 
-CURVES = Path(__file__).parents[2] / "task_curves.csv"
-RANDOM = CURVES.with_name("task_random.csv")
-RESULTS = CURVES.with_name("task_results")
+TRAININGS = Path(__file__).parents[2] / "task_trainings.csv"
+RANDOM = TRAININGS.with_name("task_random.csv")
+RESULTS = TRAININGS.with_name("task_results")
 ALGORITHMS = ("random", "q-adaptive", "idqn", "ippo", "ppo-shared", "mappo", "ppo")
+PER_ROUTER = ("q-adaptive", "idqn", "ippo")
+"""Algorithms with weights or a table per router, which fit no other network than that of the training."""
 SELFISH = "ppo:share=packet"
 """The agent `ppo` without the second stage: the return stays the time of the decision's own packet."""
 
@@ -134,12 +136,11 @@ def reference_scores() -> str:
 
 
 def trainings() -> dict[tuple[str, str], list[tuple[float, float]]]:
-    """Score and CPU seconds of each training, by task and algorithm: of the learning curves and of result files."""
+    """Score and CPU seconds of each training, by task and algorithm: of the table and of result files."""
     found: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
-    with CURVES.open(encoding="utf-8", newline="") as file:
+    with TRAININGS.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
-            if row["score"]:
-                found[row["task"], row["algorithm"]].append((float(row["score"]), float(row["cpu_s"])))
+            found[row["task"], row["algorithm"]].append((float(row["score"]), float(row["cpu_s"])))
     for result in read_results(RESULTS):
         cpu_s = (result["training"] or {}).get("cpu_s", math.nan)
         found[result["task"], result["policy"]].append((result["score"], cpu_s))
@@ -158,7 +159,8 @@ def trained_scores() -> str:
             return f"{random[task]['random'] + 0.0:.0f}" if "random" in random[task] else "not run"
         runs = runs_of.get((task, algorithm))
         if not runs:
-            return "not run"
+            fits = algorithm not in PER_ROUTER or dfe.task(task).has_one_network
+            return "not run" if fits else "does not fit"
         summary = dfe.task(task).summary([score for score, _ in runs])
         spread = f"{summary.low:.0f} to {summary.high:.0f}; " if len(runs) > 1 else ""
         return f"{summary.score + 0.0:.0f} ({spread}{len(runs)})"

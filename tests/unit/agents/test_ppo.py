@@ -125,6 +125,17 @@ def test_the_weights_that_were_best_in_a_validation_act_and_a_congested_end_is_s
     assert agent.acting(agent._built("test"))[0] is agent.best.policy
 
 
+@pytest.mark.parametrize(("actions", "best", "last"), [("drawn", 30.0, 44.0), ("both", 25.0, 28.0)])
+def test_likeliest_actions_that_go_on_improving_are_found_if_both_are_validated(
+    actions: str, best: float, last: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent = PpoAgent(PpoSettings(**QUICK, validation_decisions=0, validated_actions=actions), seed=1)
+    costs = {"softmax": iter([50.0, 45.0, 44.0]), "greedy": iter([30.0, 25.0, 28.0])}
+    monkeypatch.setattr(agent, "_measure", lambda output: [next(costs[output])])
+    fit(agent, TINY, episodes=2, **SHORT)
+    assert (agent.best_costs, agent.costs, agent.greedy) == ([best], [last], True)
+
+
 def test_a_network_over_all_columns_is_refused_in_another_size() -> None:
     agent = trained(config=SYSTEM, scoring="all")
     other = SYSTEM.replace(topology=dfe.Dragonfly.preset("342"))

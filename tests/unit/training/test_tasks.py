@@ -22,6 +22,11 @@ def test_every_task_has_a_recipe_within_its_budget(name: str) -> None:
     assert recipe.agent in dfe.agents.learners()
 
 
+def test_four_tasks_have_another_network_in_the_evaluation_or_several_in_the_training() -> None:
+    others = [name for name in dfe.tasks() if not dfe.task(name).has_one_network]
+    assert others == ["Sizes-2550", "ZeroShot-1056", "DragonflyPlus-272", "Failures-1056"]
+
+
 def test_settings_that_differ_from_the_recipe_are_part_of_a_results_name() -> None:
     recipe = Recipe.of("Ports-72")
     assert recipe.changes("Ports-72") == ""
