@@ -106,6 +106,9 @@ struct EventLoop {
     return input_vc & ((1U << input_shift(s)) - 1U);
   }
   static bool external(const State& s) noexcept { return mode.any() ? s.external : kExternal; }
+  // Whether the link carries a share of the rate of its class: machines with such links run in the general
+  // loop.
+  static bool degraded(const OutputPort& output) noexcept { return mode.any() && output.degraded; }
   static bool learns(const State& s) noexcept {
     return mode.any() ? s.plan.deciders.learner != nullptr : mode.source == DecisionSource::kLearner;
   }
