@@ -5,6 +5,8 @@
 #include <cassert>
 #include <string_view>
 
+#include "core/few_floats.hpp"
+
 namespace dragonfly {
 
 namespace {
@@ -209,9 +211,9 @@ void ObservationLayout::add_tracked(const TrackedFeature& feature, std::uint32_t
 
 void ObservationLayout::scale(float* shown, const TrackedBlock& block, std::size_t columns) noexcept {
   if (block.half > 0) {
-    for (std::size_t i = 0; i < columns; ++i) shown[i] = detail::squash(shown[i], block.half);
+    for_few_floats(shown, columns, shown, [half = block.half](auto x) { return x / (x + half); });
   } else {
-    for (std::size_t i = 0; i < columns; ++i) shown[i] *= block.scale;
+    for_few_floats(shown, columns, shown, [factor = block.scale](auto x) { return x * factor; });
   }
 }
 

@@ -1,12 +1,12 @@
 // The columns of trackers for candidate paths: those of all fields per path, computed once.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
+#include "core/pick.hpp"
 #include "routing/route_context.hpp"
 #include "routing/router_tracker.hpp"
 
@@ -32,10 +32,42 @@ class PathColumns {
   }
 
  private:
-  void look_at_first_hops(const RouteContext& context, std::span<const Candidate> candidates);
-  void look_at_remote_hops(const RouteContext& context, std::span<const Candidate> candidates);
-  void set_all(TrackedPer per, std::uint32_t column) noexcept {
-    std::fill_n(at_[static_cast<std::size_t>(per)].data(), num_paths_, column);
+  // Numbers that all paths of a decision share.
+  struct Links {
+    explicit Links(const RouteContext& context) noexcept
+        : group{context.group()},
+          routers{context.topology().a()},
+          ports{context.topology().h()},
+          first_router{context.topology().router_at(group, context.topology().first_global_router())},
+          first_port{context.topology().first_global_port()},
+          destination{context.packet().destination_router},
+          destination_group{context.packet().destination_group} {}
+    // The position of a global link of the group: Wiring::global_position().
+    [[nodiscard]] std::uint32_t position_of(const Endpoint& link) const noexcept {
+      return (link.router - first_router) * ports + (link.port - first_port);
+    }
+    std::uint32_t group;
+    std::uint32_t routers;  // routers of a group
+    std::uint32_t ports;    // global ports of a router
+    std::uint32_t first_router;
+    Port first_port;
+    std::uint32_t destination;
+    std::uint32_t destination_group;
+  };
+
+  [[nodiscard]] static bool leaves_at_once(const RouteContext& context, const Candidate& candidate) noexcept;
+  void look_at_links(const RouteContext& context, const Links& links, const Candidate& candidate,
+                     std::size_t path);
+  void look_at_first_hop(const RouteContext& context, const Candidate& candidate, std::size_t path);
+  void look_at_remote_hops(const RouteContext& context, const Candidate& candidate, std::size_t path);
+  void set_first_hop(std::size_t path, std::uint32_t position, std::uint32_t vc) noexcept {
+    set(path, TrackedPer::kGroupLink, position);
+    set(path, TrackedPer::kFirstGlobalHop, position * kMostVcsOfLink + vc);
+  }
+  // Columns 0: there are no such hops.
+  void set_remote_hops(std::size_t path, std::uint32_t between, std::uint32_t last) noexcept {
+    set(path, TrackedPer::kBetweenLinks, pick(between != 0, between, kNoColumn));
+    set(path, TrackedPer::kLastLinkType, pick(last != 0, last, kNoColumn));
   }
   void set(std::size_t path, TrackedPer per, std::uint32_t column) noexcept {
     at_[static_cast<std::size_t>(per)][path] = column;

@@ -1,6 +1,9 @@
 #include "routing/neural/row_scorer.hpp"
 
+#include <span>
 #include <utility>
+
+#include "core/few_floats.hpp"
 
 namespace dragonfly::neural {
 
@@ -37,18 +40,20 @@ std::size_t RowScorer::first_layer(const DecisionRow& row, std::size_t before,
 }
 
 std::size_t RowScorer::inputs_of_actions(const DecisionRow& row, float* in) const noexcept {
-  const auto legal = static_cast<std::size_t>(std::count(row.mask, row.mask + num_actions_, 1));
-  for (std::size_t c = of_decision_; c < columns_.size(); ++c) {
-    const float* __restrict const shown = row.features + columns_[c].at;
-    const float factor = columns_[c].factor;
-    if (legal == num_actions_) {
-      float* __restrict const to = in;
-      for (std::uint32_t k = 0; k < num_actions_; ++k) to[k] = shown[k] * factor;
-      in += num_actions_;
-      continue;
+  std::uint32_t legal = 0;
+  for (std::uint32_t k = 0; k < num_actions_; ++k) legal += row.mask[k];
+  const std::span of_action = std::span{columns_}.subspan(of_decision_);
+  if (legal == num_actions_) {
+    for (const InputColumn& column : of_action) {
+      for_few_floats(row.features + column.at, legal, in, [&](auto x) { return x * column.factor; });
+      in += legal;
     }
+    return legal;
+  }
+  for (const InputColumn& column : of_action) {
+    const float* const shown = row.features + column.at;
     for (std::uint32_t k = 0; k < num_actions_; ++k) {  // the next legal action overwrites an illegal one
-      *in = shown[k] * factor;
+      *in = shown[k] * column.factor;
       in += row.mask[k];
     }
   }
