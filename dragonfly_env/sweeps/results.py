@@ -116,12 +116,14 @@ def _time_ns(file: Path) -> float:
         return math.inf
 
 
-def write_run(folder: Path, row: Mapping[str, Any]) -> None:
-    """Write the row of a run; a single row gains nothing from compression, dictionaries and statistics, whose making
-    costs more than short runs do.
+def write_run(folder: Path, row: Mapping[str, Any]) -> pa.Table:
+    """Write the row of a run, and return its table; a single row gains nothing from compression, dictionaries and
+    statistics, whose making costs more than short runs do.
     """
     plain = {"compression": "none", "use_dictionary": False, "write_statistics": False}
-    write_table(table_of(row), run_file(folder, row["run_id"]), **plain)
+    table = table_of(row)
+    write_table(table, run_file(folder, row["run_id"]), **plain)
+    return table
 
 
 def write_table(table: pa.Table, target: Path, **options: Any) -> None:
@@ -146,10 +148,21 @@ def read_table(file: Path, *, without: str | None = None) -> pa.Table:
         raise config_error("results", str(file), f"cannot be read ({reason}): delete it") from None
 
 
-def read_runs(folder: Path, run_ids: Iterable[str], *, without: str | None = None) -> pa.Table:
-    """The rows of those runs that are finished, in the order given; see `read_table`."""
-    files = [file for run_id in run_ids if (file := run_file(folder, run_id)).exists()]
-    tables = [read_table(file, without=without) for file in files]
+def read_runs(
+    folder: Path,
+    run_ids: Iterable[str],
+    *,
+    without: str | None = None,
+    known: Mapping[str, pa.Table] | None = None,
+) -> pa.Table:
+    """The rows of those runs that are finished, in the order given; see `read_table`. ``known`` has tables of runs that
+    this process has just written, whose files need not be read.
+    """
+    known = known or {}
+    files = [(run_id, file) for run_id in run_ids if (file := run_file(folder, run_id)).exists()]
+    tables = [
+        known[run_id] if run_id in known else read_table(file, without=without) for run_id, file in files
+    ]
     return pa.concat_tables(tables, promote_options="permissive") if tables else pa.table({})
 
 
@@ -197,12 +210,12 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
     return manifest
 
 
-def merge(folder: Path) -> None:
+def merge(folder: Path, known: Mapping[str, pa.Table] | None = None) -> None:
     """Write the rows of all runs of the folder's scenario that are finished, if there are any, to one file. A table
-    that has them all stays as it is.
+    that has them all stays as it is. ``known``: see `read_runs`.
     """
     labels = _read_manifest(folder)["runs"]
-    if not _is_merged(folder, labels) and (table := _read_labelled(folder, labels)).num_rows:
+    if not _is_merged(folder, labels) and (table := _read_labelled(folder, labels, known)).num_rows:
         write_table(table, folder / _MERGED)
 
 
@@ -218,13 +231,15 @@ def _is_merged(folder: Path, labels: Mapping[str, Mapping[str, str]]) -> bool:
     )
 
 
-def _read_labelled(folder: Path, labels: Mapping[str, Mapping[str, str]]) -> pa.Table:
+def _read_labelled(
+    folder: Path, labels: Mapping[str, Mapping[str, str]], known: Mapping[str, pa.Table] | None = None
+) -> pa.Table:
     """See `read_runs`; the merged table is read instead where it has the same rows. The file of a run may have other
     labels: an earlier sweep may have given the same run other names.
     """
     if _is_merged(folder, labels):
         return read_table(folder / _MERGED)
-    table = read_runs(folder, labels)
+    table = read_runs(folder, labels, known=known)
     for column in ("policy", "traffic") if table.num_rows else ():
         named = pa.array([labels[run_id][column] for run_id in table["run_id"].to_pylist()])
         table = table.set_column(table.column_names.index(column), column, named)

@@ -56,6 +56,9 @@ _PATIENCE_S = 10.0  # time to wait for a scheduler
 _WORKERS_PATIENCE_S = 60.0  # time to wait for workers that are being started
 PROCESS_BYTES = 200_000_000
 """Memory of Python and the modules that a run imports, without its network."""
+_MOST_KEPT_BYTES = (
+    64_000_000  # tables of finished runs that are merged from memory; the others are read again
+)
 _MOST_NAMED = 3
 _PACKETS_OF_HOST = 20  # packets under way per host, on average in a network that keeps up
 _PACKET_BYTES = 64
@@ -177,6 +180,8 @@ def run_all(
     todo = [run for run in of_share if run.id not in done]
     finished: list[Run] = []
     failures: list[Failure] = []
+    kept: dict[str, Any] = {}  # tables of finished runs, by id
+    kept_bytes = 0
     try:
         with cluster(address) as processors:
             if shared:
@@ -193,20 +198,24 @@ def run_all(
                         raise OSError(
                             f"a worker has dragonfly-env {version}, and this machine {dfe.__version__}"
                         )
-                    write_run(folder, outcome)
+                    table = write_run(folder, outcome)
+                    if kept_bytes + table.nbytes <= _MOST_KEPT_BYTES:
+                        kept[run.id], kept_bytes = table, kept_bytes + table.nbytes
                     finished.append(run)
                 if progress is not None:
                     progress.advance(run.work, run.describe())
         others = {run.id for run in runs} - {run.id for run in of_share}
         missing = len(others - done_of(folder, others))
         if not missing and not shared:
-            merge(folder)
+            merge(folder, kept)
     except KeyboardInterrupt:
-        kept = len(done_of(folder, (run.id for run in of_share)))
-        raise SweepInterrupted(f"interrupted: {kept} of {len(of_share)} runs are kept in {folder}") from None
+        done = done_of(folder, (run.id for run in of_share))
+        raise SweepInterrupted(
+            f"interrupted: {len(done)} of {len(of_share)} runs are kept in {folder}"
+        ) from None
     except OSError as error:
-        kept = len(of_share) - len(todo) + len(finished)
-        raise SweepStoppedError(f"{error}; {kept} of {len(of_share)} runs are kept in {folder}") from error
+        written = len(of_share) - len(todo) + len(finished)
+        raise SweepStoppedError(f"{error}; {written} of {len(of_share)} runs are kept in {folder}") from error
     return SweepReport(len(runs), len(finished), len(of_share) - len(todo), missing, tuple(failures))
 
 

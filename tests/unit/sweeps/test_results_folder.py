@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.sweeps import results
+from dragonfly_env.sweeps import results, runner
 from dragonfly_env.sweeps.results import load_results
 from dragonfly_env.sweeps.runner import run_all
 from dragonfly_env.sweeps.scenario import Scenario
@@ -108,6 +108,28 @@ def test_results_come_from_the_merged_table_where_it_has_every_run(monkeypatch: 
     first.touch()
     load_results(Path("out"))
     assert len(read) == 1 + 3
+
+
+def test_a_sweep_merges_what_it_has_written_without_reading_it_and_reads_what_is_too_much_to_keep(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read, read_table = [], results.read_table
+
+    def note(file: Path, **options: Any) -> Any:
+        read.append(file)
+        return read_table(file, **options)
+
+    monkeypatch.setattr(results, "read_table", note)
+    run_all(scenario(), Path("out"), workers=1)
+    assert read == []
+    merged = read_table(Path("out/results.parquet"))
+    Path("out/results.parquet").unlink()
+    results.merge(Path("out"))
+    assert len(read) == 3
+    assert read_table(Path("out/results.parquet")).equals(merged)
+    monkeypatch.setattr(runner, "_MOST_KEPT_BYTES", merged.nbytes // 2)
+    run_all(scenario(), Path("other"), workers=1)
+    assert 3 < len(read) < 6
 
 
 def test_the_merged_table_follows_when_a_run_or_a_label_changes() -> None:
