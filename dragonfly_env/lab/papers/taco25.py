@@ -1476,4 +1476,8 @@ taco25.explanations |= {
     for names in _IN_PUBLISHED_WINDOWS.values()
     for name in names
     if f"{name}-1056" in taco25.explanations
-} | {"LI21-1056-60us": "open: {details}"}
+} | {
+    "LI21-1056-60us": "open: {details}",
+    "LI47-1056-60us": "public simulator: pb and pb-acor accept alike under ADV+1 and ADV+h; under ADVc pb accepts "
+    "more, as in FOGSim (h = 4: pb 0.505, pb-acor 0.480): {details}",
+}
