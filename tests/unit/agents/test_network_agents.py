@@ -75,3 +75,7 @@ def test_steps_are_those_of_adam_in_pytorch() -> None:
         theirs.step()
     for found, expected in zip(network.parameters(), reference.parameters(), strict=True):
         torch.testing.assert_close(found, expected, rtol=1e-6, atol=1e-7)
+        assert found.grad is not None
+        # Else products of matrices round otherwise.
+        assert (found.data_ptr() - ours.weights.data_ptr()) % 64 == 0
+        assert (found.grad.data_ptr() - ours.gradient.data_ptr()) % 64 == 0
