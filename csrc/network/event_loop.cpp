@@ -4,15 +4,14 @@ namespace dragonfly {
 
 namespace {
 
-// Whether all links of a class are alike, only trackers are notified of events, and either one policy at most
-// or an outside policy decides.
+// Whether only trackers are notified of events, and either one policy at most or an outside policy decides.
 bool is_plain(const PartitionState& s) noexcept {
   const Blueprint& plan = s.plan;
   const bool one = s.external ? s.pending->selects_all() && !plan.deciders.background &&
                                     plan.deciders.learner == nullptr && !s.pending->reports().keeps()
                               : plan.deciders.one_decides(false);
-  return one && plan.options.changes == nullptr && plan.more_ticks.empty() && s.programs == nullptr &&
-         !s.store.with_paths && plan.source.route_needs().longest == 0;
+  return one && plan.options.changes == nullptr && s.programs == nullptr && !s.store.with_paths &&
+         plan.source.route_needs().longest == 0;
 }
 
 }  // namespace

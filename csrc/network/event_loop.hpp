@@ -106,9 +106,6 @@ struct EventLoop {
     return input_vc & ((1U << input_shift(s)) - 1U);
   }
   static bool external(const State& s) noexcept { return mode.any() ? s.external : kExternal; }
-  // Whether the link carries a share of the rate of its class: machines with such links run in the general
-  // loop.
-  static bool degraded(const OutputPort& output) noexcept { return mode.any() && output.degraded; }
   static bool learns(const State& s) noexcept {
     return mode.any() ? s.plan.deciders.learner != nullptr : mode.source == DecisionSource::kLearner;
   }
@@ -126,6 +123,11 @@ struct EventLoop {
   static void take_credit(State& s, const Credit& credit, const Feedback& feedback, Tick now);
   template <State::Departures kind>
   static void depart(State& s, std::uint32_t id, Tick now);
+  // Departs onto a link with a share of its rate: a copy, so that other departures read a bit and no more.
+  template <State::Departures kind>
+  static void depart_degraded(State& s, std::uint32_t id, Tick now);
+  template <State::Departures kind, bool kDegraded>
+  static void depart_from(State& s, std::uint32_t id, OutputPort& output, Tick now);
   template <State::Departures kind>
   static void depart_all(State& s, Tick now);
   template <bool kFromHost>

@@ -115,7 +115,7 @@ template <Mode mode>
                                                                    Tick /*now*/) {
   if (s.plan.timed_start && ready > output.timer_end) {
     const Tick delay =
-        s.timing.start_delay[index_of(output.link_class)] + (degraded(output) ? s.more_ticks_at(id) : 0);
+        s.timing.start_delay[index_of(output.link_class)] + (output.degraded ? s.more_ticks_at(id) : 0);
     Tick start = ready;
     if (output.link_class == LinkClass::kHost && output.timer_end >= 0) {
       // Hosts take packets at once, but their credit starts the timer as any other does.
@@ -162,8 +162,8 @@ template <Mode mode>
   } else if (s.plan.timed_start && now >= output.timer_end) {
     // A credit starts the timer of an idle port, even with nothing to send; and anew if it comes at
     // the very time at which the timer ends.
-    output.timer_end = now + s.timing.start_delay[index_of(output.link_class)] +
-                       (degraded(output) ? s.more_ticks_at(id) : 0);
+    output.timer_end =
+        now + s.timing.start_delay[index_of(output.link_class)] + (output.degraded ? s.more_ticks_at(id) : 0);
   }
 }
 
@@ -200,8 +200,25 @@ inline std::uint32_t EventLoop<mode>::choose_ready_vc(const State& s, const Outp
 template <Mode mode>
 template <PartitionState::Departures kind>
 [[gnu::always_inline]] inline void EventLoop<mode>::depart(State& s, std::uint32_t id, Tick now) {
-  constexpr bool to_host = kind == State::kToHosts;
   OutputPort& output = s.ports[id];
+  if (kind != State::kToHosts && output.degraded) [[unlikely]] {
+    depart_degraded<kind>(s, id, now);
+  } else {
+    depart_from<kind, false>(s, id, output, now);
+  }
+}
+
+template <Mode mode>
+template <PartitionState::Departures kind>
+[[gnu::noinline]] void EventLoop<mode>::depart_degraded(State& s, std::uint32_t id, Tick now) {
+  depart_from<kind, true>(s, id, s.ports[id], now);
+}
+
+template <Mode mode>
+template <PartitionState::Departures kind, bool kDegraded>
+[[gnu::always_inline]] inline void EventLoop<mode>::depart_from(State& s, std::uint32_t id,
+                                                                OutputPort& output, Tick now) {
+  constexpr bool to_host = kind == State::kToHosts;
   const std::size_t link = to_host ? 0U : index_of(output.link_class);
   output.scheduled = false;
   if (mode.any() && output.queued == 0) return;  // all packets were routed again: leave_ports()
@@ -235,8 +252,7 @@ template <PartitionState::Departures kind>
   if (takes_credit) end_block(s, id, output, now);
   prefetch_next<kind>(s, output, queue.queued > 0 ? queue.head : packet);
   output.next_vc = static_cast<std::uint16_t>(chosen + 1U);
-  const bool slow = !to_host && degraded(output);
-  const Tick more = slow ? s.more_ticks_at(id) : 0;
+  const Tick more = kDegraded ? s.more_ticks_at(id) : 0;
   output.timer_end = now + s.timing.packet[link] + more;
   ++output.sent;
   if (output.queued > 0) {
@@ -256,12 +272,12 @@ template <PartitionState::Departures kind>
   Tick arrival = now + s.timing.hop_delay[link];
   // A packet has started late by its longer time if there is a timer. Else its head waits for it behind the
   // link, so that the tail comes in time, where the head would be passed on at once, too.
-  if (slow && !s.plan.timed_start) arrival += more;
+  if (kDegraded && !s.plan.timed_start) arrival += more;
   if constexpr (to_host) {
     --output.occupancy;
     eject(s, packet, arrival);
   } else if (kind == State::kLocal || output.peer_partition == s.index) {
-    if (slow) {
+    if (kDegraded) {
       s.send_between(packet, output.peer + chosen, arrival);
     } else {
       s.arrivals[link].push({low_of(arrival), packet, output.peer + chosen});
