@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 from benchmarks.result import Effort, Result
@@ -39,17 +40,30 @@ def measure(effort: Effort, report: Report) -> list[Result]:
 
 def measure_networks(effort: Effort, report: Report) -> list[Result]:
     """The speed with neural networks as policies, as a share of the speed with ``ugal-n``."""
-    policies = (_REFERENCE, "neural-v1", "neural-v2", "neural-v3")
-    workloads, measured = _measured({policy: (policy, {"load": 0.3}) for policy in policies}, effort, report)
-    return [
-        Result(
-            name=f"{policy} uniform 0.3",
-            unit=f"x the rate of {_REFERENCE}",
-            samples=[s.rate / r.rate for s, r in zip(measured[policy], measured[_REFERENCE], strict=True)],
-            parameters=workloads[policy].parameters(),
+    networks = ("neural-v1", "neural-v2", "neural-v3")
+    cases: dict[str, tuple[str, dict[str, Any]]] = {
+        f"{policy} {traffic} {load}": (policy, {"traffic": traffic, "load": load})
+        for traffic, load in (("uniform", 0.5), ("adv+1", 0.3))
+        for policy in (_REFERENCE, *networks)
+    }
+    short = dataclasses.replace(
+        effort, core_warmup_ns=effort.core_warmup_ns / 5, host_ns=effort.host_ns / 10
+    )  # ratios need no long slices
+    workloads, measured = _measured(cases, short, report)
+    found = []
+    for name, (policy, _) in cases.items():
+        if policy == _REFERENCE:
+            continue
+        reference = measured[name.replace(policy, _REFERENCE)]
+        found.append(
+            Result(
+                name=name,
+                unit=f"x the rate of {_REFERENCE}",
+                samples=[s.rate / r.rate for s, r in zip(measured[name], reference, strict=True)],
+                parameters=workloads[name].parameters(),
+            )
         )
-        for policy in policies[1:]
-    ]
+    return found
 
 
 def _measured(

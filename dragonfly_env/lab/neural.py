@@ -172,6 +172,7 @@ def _scenarios(block: Mapping[str, Any]) -> Iterator[Scenario]:
     network, topology, duration_ns, listed = (
         _taken(block, name, "mixtures") for name in ("network", "topology", "duration_ns", "traffic")
     )
+    packets = block.get("message_packets", 1)
     topology = dfe.Dragonfly.from_dict(topology)
     suite = find_suite(SUITE)
     for entry in listed:
@@ -179,6 +180,8 @@ def _scenarios(block: Mapping[str, Any]) -> Iterator[Scenario]:
         traffic, offset = _traffic(text, topology)
         for load in loads or [""]:
             options: dict[str, Any] = {"load": parse_value(load), "injection": "bernoulli"} if load else {}
+            if packets != 1:
+                options["message_packets"] = packets
             config = dfe.SimulationConfig(
                 topology=topology,
                 network=dfe.NetworkConfig.preset(network),
@@ -194,6 +197,7 @@ def _scenarios(block: Mapping[str, Any]) -> Iterator[Scenario]:
                 raise config_error("traffic", entry, f"must not be trained on: {reason}")
             warmup_ns = round(duration_ns / 3, 3) if load else 0.0
             label = f"{text} {load}".strip() + f", {topology.num_hosts} hosts, {network}"
+            label += f", messages of {packets} packets" if packets != 1 else ""
             yield Scenario(label, config, warmup_ns, round(duration_ns - warmup_ns, 3))
 
 
@@ -240,26 +244,20 @@ def matched_routers(topology: dfe.Dragonfly, offset: int, seed: int) -> DemandMa
     return DemandMatrix(matrix)
 
 
-def train_network(recipe: Recipe, folder: Path, workers: int = 1) -> Path:
-    """Train a network; write it to ``network.npz``. The result does not depend on the number of workers."""
-    folder.mkdir(parents=True, exist_ok=True)
-    typer.echo(f"{len(recipe.training)} training scenarios, {len(recipe.validation)} validation scenarios")
-    parallel = joblib.Parallel(workers)
-    best = np.array(parallel(joblib.delayed(scenario.best_reference)() for scenario in recipe.validation))
-    reached: list[tuple[float, str, MlpNetwork]] = []
+def best_references(recipe: Recipe, parallel: joblib.Parallel) -> Doubles:
+    """The lowest cost of the reference policies in each validation scenario."""
+    return np.array(parallel(joblib.delayed(scenario.best_reference)() for scenario in recipe.validation))
 
-    def validate(stage: str, network: MlpNetwork) -> None:
-        with _as_policy(network) as policy:
-            costs = parallel(joblib.delayed(config.cost)(policy, _VALIDATION) for config in recipe.validation)
-        ratios = np.array(costs) / best
-        mean, worst = float(np.exp(np.log(ratios).mean())), int(ratios.argmax())
-        reached.append((mean, stage, network))
-        label = recipe.validation[worst].label
-        typer.echo(f"{stage}: {mean:.4f} of the best reference, worst {ratios[worst]:.4f} ({label})")
 
-    def leader() -> tuple[str, MlpNetwork]:
-        return min(reached, key=operator.itemgetter(0))[1:]
+def costs_of(recipe: Recipe, network: MlpNetwork, parallel: joblib.Parallel) -> Doubles:
+    """The cost of a network in each validation scenario."""
+    with _as_policy(network) as policy:
+        costs = parallel(joblib.delayed(scenario.cost)(policy, _VALIDATION) for scenario in recipe.validation)
+    return np.array(costs)
 
+
+def rounds_of(recipe: Recipe, parallel: joblib.Parallel) -> Iterator[MlpNetwork]:
+    """The network after each round."""
     network = untrained(recipe)
     kept: list[Samples] = []
     for round_ in range(recipe.rounds):
@@ -275,6 +273,28 @@ def train_network(recipe: Recipe, folder: Path, workers: int = 1) -> Path:
         x, y, weights = _joined(collected)
         kept = [*kept, (x, y, (weights / weights.mean()).astype(np.float32))][-recipe.kept_rounds :]
         network = fit(network, _joined(kept), recipe, round_)
+        yield network
+
+
+def train_network(recipe: Recipe, folder: Path, workers: int = 1) -> Path:
+    """Train a network; write it to ``network.npz``. The result does not depend on the number of workers."""
+    folder.mkdir(parents=True, exist_ok=True)
+    typer.echo(f"{len(recipe.training)} training scenarios, {len(recipe.validation)} validation scenarios")
+    parallel = joblib.Parallel(workers)
+    best = best_references(recipe, parallel)
+    reached: list[tuple[float, str, MlpNetwork]] = []
+
+    def validate(stage: str, network: MlpNetwork) -> None:
+        ratios = costs_of(recipe, network, parallel) / best
+        mean, worst = float(np.exp(np.log(ratios).mean())), int(ratios.argmax())
+        reached.append((mean, stage, network))
+        label = recipe.validation[worst].label
+        typer.echo(f"{stage}: {mean:.4f} of the best reference, worst {ratios[worst]:.4f} ({label})")
+
+    def leader() -> tuple[str, MlpNetwork]:
+        return min(reached, key=operator.itemgetter(0))[1:]
+
+    for round_, network in enumerate(rounds_of(recipe, parallel)):
         network.save(folder / f"round-{round_:02d}.npz")
         validate(f"round {round_}", network)
     stage, network = leader()

@@ -23,7 +23,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("_library",),
     ("",),  # the package itself, which only hands out names
     *(("sweeps", "training"), ("plots",), ("view",), ("lab.work",), ("lab.papers",), ("lab.benchmark",)),
-    *(("lab.neural",), ("lab",), ("cli",)),
+    *(("lab.neural",), ("lab.knowledge",), ("lab",), ("cli",)),
 )
 
 

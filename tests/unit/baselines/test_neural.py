@@ -15,7 +15,7 @@ from tests.parity.cases import config_of, native, play
 
 WEIGHTS = Path(dfe.baselines.__file__).resolve().parent / "weights"
 SCOPES = {"neural-v1": "source", "neural-v2": "progressive", "neural-v3": "source"}
-KNOWLEDGE = {"neural-v1": "ideal", "neural-v2": "ideal", "neural-v3": "local"}
+KNOWLEDGE = {"neural-v1": "ideal", "neural-v2": "ideal", "neural-v3": "delayed"}
 each = pytest.mark.parametrize("name", SCOPES)
 
 

@@ -11,6 +11,8 @@ import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env.baselines import MlpNetwork
+from dragonfly_env.decisions.layout import knowledge_of
+from dragonfly_env.lab.knowledge import SETS
 from dragonfly_env.lab.neural import (
     AGE,
     DIRECT_DEMAND,
@@ -49,6 +51,13 @@ network = "default"
 topology = {{ preset = "72", failed = {{ local_links = 0.05 }} }}
 duration_ns = 1_500
 traffic = ["adv+1 0.4", "uniform 0.5"]
+
+[[mixtures.large.{part}]]
+network = "default"
+topology = {{ preset = "72" }}
+duration_ns = 1_500
+message_packets = 4
+traffic = ["uniform 0.3"]
 
 [[mixtures.applications.{part}]]
 network = "default"
@@ -158,14 +167,32 @@ def test_a_recipe_may_name_one_part_of_a_mixture(tmp_path: Path) -> None:
     file = recipes(tmp_path)
     text = file.read_text(encoding="utf-8")
     file.write_text(text.replace('["machines"]', '["machines", "steady.validation"]'), encoding="utf-8")
-    recipe = read_recipe("neural-v3", file)
+    recipe = read_recipe("knowledge", file)
     assert [len(recipe.training), len(recipe.validation)] == [2, 3]
+
+
+def test_a_scenario_may_have_bursts(tmp_path: Path) -> None:
+    *_, burst = recipe_of("neural-v3", tmp_path).training
+    assert burst.config.message_packets == 4
+    assert burst.label == "uniform 0.3, 72 hosts, default, messages of 4 packets"
+
+
+def test_each_set_of_features_has_more_knowledge_than_the_set_before_it() -> None:
+    assert [knowledge_of(tuple(features)) for features in SETS.values()] == [
+        *3 * ["local"],
+        "delayed",
+        "ideal",
+    ]
+    queues, demand, acknowledged, delayed, ideal = (set(features) for features in SETS.values())
+    assert queues < demand < acknowledged < delayed
+    assert {name.removesuffix("_delayed") for name in delayed} == ideal
+    assert delayed == set(shipped_recipe("neural-v3").features)
 
 
 def test_the_teacher_labels_all_legal_paths(tmp_path: Path) -> None:
     """A network that is the teacher predicts the very times of the labels."""
     teacher = dfe.make_policy("neural-v1").network
-    recipe = dataclasses.replace(recipe_of("neural-v3", tmp_path), scenario_transitions=50)
+    recipe = dataclasses.replace(recipe_of("knowledge", tmp_path), scenario_transitions=50)
     for round_ in (0, 1):
         x, times, weights = collect_choices(recipe.training, teacher, recipe, round_)
         legal = np.isfinite(times)
