@@ -14,6 +14,7 @@ import gymnasium
 
 import dragonfly_env as dfe
 from dragonfly_docs.markdown import GENERATED, code, table
+from dragonfly_env.agents import PpoSettings
 from dragonfly_env.named_tasks import BOUND, VIEWS, Task
 from dragonfly_env.named_tasks import RANDOM as RANDOM_ACTIONS
 from dragonfly_env.registration import id_of
@@ -179,6 +180,8 @@ def baseline_scores() -> str:
         summary = dfe.task(task).summary([score for score, _ in runs])
         control = runs_of.get((task, SELFISH), [])
         selfish = dfe.task(task).summary([score for score, _ in control]) if control else None
+        recipe = Recipe.of(task)
+        first_stage = recipe.settings.get("first_stage_decisions", PpoSettings().first_stage_decisions)
         rows.append(
             (
                 code(task),
@@ -190,7 +193,7 @@ def baseline_scores() -> str:
                 f"{selfish.score:.1f} ({selfish.trainings})"
                 if selfish
                 else "the recipe"
-                if Recipe.of(task).settings.get("share") == "packet"
+                if recipe.settings.get("share") == "packet" or first_stage >= recipe.decisions
                 else "not run",
             )
         )
