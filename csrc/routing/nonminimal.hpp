@@ -87,10 +87,10 @@ namespace detail {
 // Does not exist (`!exists()`) where the topology offers none: two groups with `avoid_destination_group`, or
 // a router without a suitable global link.
 // Source: LIA (TACO 2025) sections 2.2.1, 2.2.2; Kang et al. (HPDC 2021) section 2.2.
-// Defined in the header, because returning a non-minimal path from a function costs as much as drawing it.
-[[nodiscard]] inline NonMinimalPath draw_nonminimal(const RouteContext& context, RandomStream& random,
-                                                    NonMinimalKind kind, bool avoid_destination_group,
-                                                    OwnGroup own_group = OwnGroup::kStays) {
+// Inlined everywhere, because returning a non-minimal path from a function costs as much as drawing it.
+[[nodiscard]] [[gnu::always_inline]] inline NonMinimalPath draw_nonminimal(
+    const RouteContext& context, RandomStream& random, NonMinimalKind kind, bool avoid_destination_group,
+    OwnGroup own_group = OwnGroup::kStays) {
   NonMinimalPath nonminimal{.kind = kind};
   if (!may_take(kind, context.packet(), context.group(), own_group)) return nonminimal;
   if (kind == NonMinimalKind::kL) {
