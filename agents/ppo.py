@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-import math
 import warnings
 from collections.abc import Mapping, Sequence
 from statistics import geometric_mean
@@ -205,12 +204,6 @@ class PpoSettings:
         doc="Decisions between two validations of the averaged weights; 0: each episode is followed by one.",
     )
     validation_seed: int = integer(10_001, 0, MAX_SEED, doc="Seed of the traffic of validations.")
-    validated_actions: str = choice(
-        "drawn",
-        ("drawn", "both"),
-        doc="Actions that a validation measures: drawn ones, and the likeliest where these are better than the best "
-        "weights so far; or both each time, so that weights with good likeliest actions are found, too.",
-    )
 
     __repr__ = show_changes
 
@@ -669,18 +662,14 @@ class PpoAgent(NetworkAgent):
     # Validation.
 
     def validate(self) -> None:
-        """Measure the averaged weights on validation traffic, and keep them if they are the best so far."""
+        """Measure the averaged weights on validation traffic, with drawn and with the likeliest actions, and keep the
+        weights if the better ones are the best so far.
+        """
         self._validated_at = self.decisions
-        self.costs = drawn = self._measure("softmax")
-        least = geometric_mean(self.best_costs) if self.best_costs else math.inf
-        if self.settings.validated_actions == "drawn" and geometric_mean(drawn) >= least:
-            return
-        greedy = self._measure("greedy")
-        better = min(drawn, greedy, key=geometric_mean)
-        if self.settings.validated_actions == "both":
-            self.costs = better
-        if geometric_mean(better) < least:
-            self.greedy, self.best_costs = better is greedy, list(better)
+        drawn, likeliest = self._measure("softmax"), self._measure("greedy")
+        self.costs = min(drawn, likeliest, key=geometric_mean)
+        if not self.best_costs or geometric_mean(self.costs) < geometric_mean(self.best_costs):
+            self.greedy, self.best_costs = self.costs is likeliest, self.costs
             self.best.load_state_dict(self.average.state_dict())
 
     def end_training(self) -> None:
