@@ -15,7 +15,9 @@ from __future__ import annotations
 import csv
 import dataclasses
 import functools
+import json
 import math
+import platform
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from importlib import resources
@@ -26,9 +28,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from dragonfly_env._version import installed_version
 from dragonfly_env.agents.evaluation import evaluate_policy
 from dragonfly_env.agents.random_policy import RandomPolicy
 from dragonfly_env.batch_policy import BatchPolicy
+from dragonfly_env.checks.files import refusing, write_text
 from dragonfly_env.checks.values import check_choice, check_integer, check_seeds, config_error, unknown_name
 from dragonfly_env.config.failures import Failures
 from dragonfly_env.config.rows import read_only, to_fields
@@ -67,6 +71,8 @@ BOUND = "bound"
 
 _CONFIG_FIELDS = frozenset(field.name for field in dataclasses.fields(SimulationConfig))
 _FILE = "task_references.csv"
+_FORMAT = 1
+"""The format of result files."""
 _WEIGHTS = Path(__file__).resolve().parent / "agents" / "weights"
 
 
@@ -109,6 +115,47 @@ class TaskScore:
     def latency_mean_ns(self) -> float:
         """Mean packet latency: the mean over scenarios and seeds."""
         return fmean(run.latency_mean_ns for runs in self.metrics.values() for run in runs)
+
+    def save(self, file: str | Path, policy: str, training: Mapping[str, Any] | None = None) -> None:
+        """Write the result file: the scores by scenario, the values by seed, and where they come from.
+
+        Args:
+            file: Path of the file, JSON; missing folders are made.
+            policy: Name of the policy. Results with the same name are trainings of one algorithm.
+            training: ``seed``, ``decisions`` and ``cpu_s`` (CPU seconds) of the training, and its settings; None: the
+                policy was not trained for this result.
+
+        Raises:
+            ConfigError: If the file cannot be written.
+
+        Example:
+            >>> result = dfe.task("Adversarial-72").evaluate("ugal-n", seeds=[101])
+            >>> result.save("results/ugal-n.json", "ugal-n")
+        """
+        contents = {
+            "format": _FORMAT,
+            "suite": self.suite,
+            "task": self.task,
+            "track": self.track,
+            "policy": policy,
+            "score": round(self.score, 3),
+            "low": round(self.low, 3),
+            "high": round(self.high, 3),
+            "ratio": round(self.ratio, 5),
+            "saturated": self.saturated,
+            "scores": {name: round(score, 3) for name, score in self.scores.items()},
+            "values": {
+                name: [float(f"{value:.6g}") for value in values] for name, values in self.values.items()
+            },
+            "latency_mean_ns": round(self.latency_mean_ns, 1),
+            "training": training,
+            "package_version": installed_version(),
+            "platform": platform.platform(),
+        }
+        path = Path(file)
+        with refusing("file", path, "must be a file that can be written"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_text(json.dumps(contents, indent=1) + "\n", path)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -9,8 +9,10 @@ share one network and one buffer (``--shared``). Needs PyTorch, from the extra [
 from __future__ import annotations
 
 import argparse
+import time
 from collections import deque
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -50,11 +52,10 @@ class QNetworks(nn.Module):
 class Idqn:
     """The trained policy: takes the action with the highest value; in training a share ``epsilon`` is random."""
 
-    name = "idqn"
-
     def __init__(self, env: dfe.BatchedRoutingEnv, networks: int) -> None:
         shown = ("scope", "action", "features", "occupancy_unit")
         self.options = {name: getattr(env.options, name) for name in shown}
+        self.name = "idqn" if networks > 1 else "idqn-shared"
         self.scope, self.action = env.scope, env.action
         self.values = QNetworks(networks, env.num_features, env.num_actions)
         self.epsilon = 0.0
@@ -120,7 +121,7 @@ def train(
     task: str = TASK,
     *,
     seed: int = 1,
-    decisions: int = 1_000_000,
+    decisions: int | None = None,
     report: Callable[[int, float], None] | None = None,
     shared: bool = False,
     learning_rate: float = 1e-3,
@@ -138,7 +139,7 @@ def train(
     Args:
         task: Task to learn.
         seed: Seed of weights, samples and traffic.
-        decisions: Packets to decide about.
+        decisions: Packets to decide about; None: the budget of the task.
         report: Called after every episode with the decisions so far, and the mean latency of the last episodes in ns.
         shared: One network and one buffer for all routers.
         learning_rate: Step size of Adam.
@@ -151,6 +152,7 @@ def train(
         target_steps: Gradient steps after which the target networks are renewed.
         **settings: Settings of the environment that replace those of the task.
     """
+    decisions = decisions or dfe.task(task).decisions
     torch.manual_seed(seed)
     torch.set_num_threads(1)  # faster for networks this small
     rng = np.random.default_rng(seed)
@@ -227,14 +229,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--task", default=TASK)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--decisions", type=int, default=1_000_000)
+    parser.add_argument("--decisions", type=int, help="default: the budget of the task")
     parser.add_argument("--shared", action="store_true", help="one network for all routers")
+    parser.add_argument("--out", type=Path, help="folder of the result file, TASK/seed-N.json")
     given = parser.parse_args()
-    policy = train(
-        **vars(given), report=lambda made, latency: print(f"{made:>9,} decisions: {latency:.0f} ns")
-    )
-    result = dfe.task(given.task).evaluate(policy, seeds=(101, 102))
+    training, began = {"seed": given.seed}, time.process_time()
+
+    def report(made: int, latency: float) -> None:
+        training.update(decisions=made, cpu_s=round(time.process_time() - began, 1))
+        print(f"{made:>9,} decisions: {latency:.0f} ns")
+
+    policy = train(given.task, seed=given.seed, decisions=given.decisions, shared=given.shared, report=report)
+    result = dfe.task(given.task).evaluate(policy)
     print(f"{policy.name} on new traffic: {result.latency_mean_ns:.0f} ns, score {result.score:.0f}")
+    if given.out:
+        result.save(given.out / given.task / f"seed-{given.seed}.json", policy.name, training)
 
 
 if __name__ == "__main__":

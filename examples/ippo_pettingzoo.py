@@ -9,8 +9,10 @@ infos say: with the observation alone some trainings end in congestion. Needs Py
 from __future__ import annotations
 
 import argparse
+import time
 from collections import deque
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -57,9 +59,8 @@ class Ippo:
     the same for all packets of a router, which would meet there.
     """
 
-    name = "ippo"
-
     def __init__(self, actor: Networks, options: dict[str, Any]) -> None:
+        self.name = "ippo" if len(actor.weights) > 1 else "ppo-shared"
         self.actor, self.options = actor, options
         self.scope, self.action = options["scope"], options["action"]
 
@@ -81,7 +82,7 @@ def train(
     task: str = TASK,
     *,
     seed: int = 1,
-    decisions: int = 1_200_000,
+    decisions: int | None = None,
     report: Callable[[int, float], None] | None = None,
     independent: bool = False,
     learning_rate: float | None = None,
@@ -99,7 +100,7 @@ def train(
     Args:
         task: Task to learn.
         seed: Seed of weights, actions and traffic.
-        decisions: Packets to decide about.
+        decisions: Packets to decide about; None: the budget of the task.
         report: Called after every rollout with the decisions so far, and the mean latency of the last episodes in ns.
         independent: One network per router, and episodes of 20 us, which end before congestion has grown. Routers with
             equal numbers in different systems have the same network.
@@ -115,6 +116,7 @@ def train(
         clip: Largest change of a probability ratio in PPO.
         **settings: Settings of the environment that replace those of the task.
     """
+    decisions = decisions or dfe.task(task).decisions
     torch.manual_seed(seed)
     torch.set_num_threads(1)  # faster for networks this small
     if independent:
@@ -231,14 +233,27 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--task", default=TASK)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--decisions", type=int, default=1_200_000)
+    parser.add_argument("--decisions", type=int, help="default: the budget of the task")
     parser.add_argument("--independent", action="store_true", help="one network per router")
+    parser.add_argument("--out", type=Path, help="folder of the result file, TASK/seed-N.json")
     given = parser.parse_args()
+    training, began = {"seed": given.seed}, time.process_time()
+
+    def report(made: int, latency: float) -> None:
+        training.update(decisions=made, cpu_s=round(time.process_time() - began, 1))
+        print(f"{made:>9,} decisions: {latency:.0f} ns")
+
     policy = train(
-        **vars(given), report=lambda made, latency: print(f"{made:>9,} decisions: {latency:.0f} ns")
+        given.task,
+        seed=given.seed,
+        decisions=given.decisions,
+        independent=given.independent,
+        report=report,
     )
-    result = dfe.task(given.task).evaluate(policy, seeds=(101, 102))
+    result = dfe.task(given.task).evaluate(policy)
     print(f"{policy.name} on new traffic: {result.latency_mean_ns:.0f} ns, score {result.score:.0f}")
+    if given.out:
+        result.save(given.out / given.task / f"seed-{given.seed}.json", policy.name, training)
 
 
 if __name__ == "__main__":

@@ -8,8 +8,10 @@ rewards are those of ``rewards_by_router()``, summed over each group. Needs PyTo
 from __future__ import annotations
 
 import argparse
+import time
 from collections import deque
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -87,7 +89,7 @@ def train(
     task: str = TASK,
     *,
     seed: int = 1,
-    decisions: int = 1_200_000,
+    decisions: int | None = None,
     report: Callable[[int, float], None] | None = None,
     learning_rate: float = 2e-3,
     critic_rate: float = 2e-3,
@@ -104,7 +106,7 @@ def train(
     Args:
         task: Task to learn.
         seed: Seed of weights and traffic; actions are drawn with the random numbers of the traffic.
-        decisions: Packets to decide about.
+        decisions: Packets to decide about; None: the budget of the task.
         report: Called after every rollout with the decisions so far, and the mean latency of the last episodes in ns.
         learning_rate: Step size of the actor, at the beginning; it falls to nearly 0.
         critic_rate: Learning rate of the critic.
@@ -116,6 +118,7 @@ def train(
         clip: Largest change of a probability ratio in PPO.
         **settings: Settings of the environment that replace those of the task.
     """
+    decisions = decisions or dfe.task(task).decisions
     torch.manual_seed(seed)
     torch.set_num_threads(1)  # faster for networks this small
     env = dfe.make_task(task, "batched", seed=seed, transitions=False, **settings)
@@ -189,13 +192,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--task", default=TASK)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--decisions", type=int, default=1_200_000)
+    parser.add_argument("--decisions", type=int, help="default: the budget of the task")
+    parser.add_argument("--out", type=Path, help="folder of the result file, TASK/seed-N.json")
     given = parser.parse_args()
-    policy = train(
-        **vars(given), report=lambda made, latency: print(f"{made:>9,} decisions: {latency:.0f} ns")
-    )
-    result = dfe.task(given.task).evaluate(policy, seeds=(101, 102))
+    training, began = {"seed": given.seed}, time.process_time()
+
+    def report(made: int, latency: float) -> None:
+        training.update(decisions=made, cpu_s=round(time.process_time() - began, 1))
+        print(f"{made:>9,} decisions: {latency:.0f} ns")
+
+    policy = train(given.task, seed=given.seed, decisions=given.decisions, report=report)
+    result = dfe.task(given.task).evaluate(policy)
     print(f"{policy.name} on new traffic: {result.latency_mean_ns:.0f} ns, score {result.score:.0f}")
+    if given.out:
+        result.save(given.out / given.task / f"seed-{given.seed}.json", policy.name, training)
 
 
 if __name__ == "__main__":

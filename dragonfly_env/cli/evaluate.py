@@ -88,7 +88,7 @@ def _evaluate_in_task(name: str, specs: list[str], seeds: list[int] | None, out:
     """Evaluate policies in a named task: a line and a result file each."""
     from dragonfly_env.named_tasks import task
     from dragonfly_env.training.agents import AgentSource
-    from dragonfly_env.training.tasks import in_core, write_result
+    from dragonfly_env.training.tasks import in_core
 
     if not specs:
         raise config_error("policies", [], "give at least one, e.g. min")
@@ -103,7 +103,7 @@ def _evaluate_in_task(name: str, specs: list[str], seeds: list[int] | None, out:
             label, policy = source.label, in_core(source.load(), folder)
         result = chosen.evaluate(policy, seeds=seeds)
         file = folder / f"{label.replace('/', '-').replace(':', '-')}.json"
-        write_result(result, label, file)
+        result.save(file, label)
         show(
             f"{label}: score {result.score:.1f} ({result.low:.1f} to {result.high:.1f}), track {result.track}"
         )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import platform
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -12,14 +11,13 @@ from typing import Any
 
 import dragonfly_env as dfe
 from dragonfly_env.batch_policy import BatchPolicy
-from dragonfly_env.checks.files import read_toml, refusing, write_text
+from dragonfly_env.checks.files import read_toml, refusing
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.named_tasks import Task, TaskScore
 from dragonfly_env.registration import SUITE
 from dragonfly_env.training.agents import LearnerSource
 from dragonfly_env.training.run import Row, TrainingPlan, run_training
 
-_FORMAT = 1
 _RECIPES = Path(__file__).resolve().parents[1] / "agents" / "recipes"
 _MOST_EPISODES = 1_000_000
 
@@ -93,7 +91,7 @@ def train_in(
     result = task.evaluate(in_core(agent, folder))
     training = {"seed": seed, "decisions": rows[-1]["decisions"], "cpu_s": round(cpu_s, 1)}
     training |= {"agent": recipe.agent, "settings": dict(recipe.settings)}
-    write_result(result, learner.name + recipe.changes(task.name), folder / "result.json", training)
+    result.save(folder / "result.json", learner.name + recipe.changes(task.name), training)
     return result
 
 
@@ -102,33 +100,6 @@ def in_core(agent: BatchPolicy, folder: Path) -> BatchPolicy:
     if not hasattr(agent, "export_mlp"):
         return agent
     return dfe.make_policy("mlp", weights=str(agent.export_mlp(folder / "weights.npz")))
-
-
-def write_result(
-    result: TaskScore, policy: str, file: Path, training: Mapping[str, Any] | None = None
-) -> None:
-    """Write the result file of an evaluation: what was measured, in which task, and where it comes from."""
-    contents = {
-        "format": _FORMAT,
-        "suite": result.suite,
-        "task": result.task,
-        "track": result.track,
-        "policy": policy,
-        "score": round(result.score, 3),
-        "low": round(result.low, 3),
-        "high": round(result.high, 3),
-        "ratio": round(result.ratio, 5),
-        "saturated": result.saturated,
-        "scores": {name: round(score, 3) for name, score in result.scores.items()},
-        "values": {
-            name: [float(f"{value:.6g}") for value in values] for name, values in result.values.items()
-        },
-        "latency_mean_ns": round(result.latency_mean_ns, 1),
-        "training": training,
-        "package_version": dfe.__version__,
-        "platform": platform.platform(),
-    }
-    write_text(json.dumps(contents, indent=1) + "\n", file)
 
 
 def read_results(folder: Path) -> Iterator[dict[str, Any]]:

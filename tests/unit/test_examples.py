@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "docs" / "_ext"))
 
 from dragonfly_docs.running import agrees  # noqa: E402
+from dragonfly_env.training.tasks import read_results  # noqa: E402
 
 GALLERY = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
 # make test-rllib and make test-frameworks run theirs.
@@ -33,6 +34,7 @@ PROMISES = {
     "jobs_side_by_side.py": r"par milc: +[\d.]+ µs.*\n.*wait.*\n.*allreduce",
     # With the tables of the maximum, and with fresh ones, the overloaded network recovers.
     "q_adaptive_decline.py": r"epsilon 0.001 .* 0\.81\d\ntables .*: 0\.86[\d. ]+\nfresh .* 0\.86\d\nepsilon 0.02 .*",
+    "q_adaptive_task.py": r"( +[\d,]+ packets: \d+ ns\n)+q-adaptive on new traffic: \d+ ns, score \d\d",
     "idqn_batched.py": r"( +[\d,]+ decisions: \d+ ns\n){2,}idqn on new traffic: [12]\d\d\d ns",
     "ippo_pettingzoo.py": r"( +[\d,]+ decisions: \d+ ns\n)+ippo on new traffic: 1[34]\d\d ns",
     "mappo_batched.py": r"( +[\d,]+ decisions: \d+ ns\n)+mappo on new traffic: 1[34]\d\d ns",
@@ -45,16 +47,17 @@ PROMISES = {
 }
 # The baselines train for a minute: here they only begin.
 SHORT = {
-    "idqn_batched.py": ("--decisions", "50000"),
-    "ippo_pettingzoo.py": ("--decisions", "40000", "--independent"),
-    "mappo_batched.py": ("--decisions", "40000"),
+    "idqn_batched.py": ("--decisions", "50000", "--out", "{out}"),
+    "ippo_pettingzoo.py": ("--decisions", "40000", "--independent", "--out", "{out}"),
+    "mappo_batched.py": ("--decisions", "40000", "--out", "{out}"),
+    "q_adaptive_task.py": ("--decisions", "100000", "--out", "{out}"),
     "packet_ppo_pettingzoo.py": ("--decisions", "140000"),
     "two_stage_ppo.py": ("--decisions", "400000"),
     "masked_ppo_sb3.py": ("--steps", "160000"),
 }
 # Examples that train: slow, and the learners have tests of their own.
 NEED_EXTRA = (
-    *SHORT,
+    *(name for name in SHORT if name != "q_adaptive_task.py"),
     "dqn_sb3.py",
     "write_a_learner.py",
 )
@@ -69,9 +72,10 @@ def shown(name: str) -> list[str]:
     return found[1].splitlines() if found else []
 
 
-def run(name: str) -> str:
+def run(name: str, out: Path) -> str:
+    given = [argument.format(out=out) for argument in SHORT.get(name, ())]
     done = subprocess.run(
-        [sys.executable, "-W", "error", str(ROOT / "examples" / name), *SHORT.get(name, ())],
+        [sys.executable, "-W", "error", str(ROOT / "examples" / name), *given],
         capture_output=True,
         text=True,
         timeout=300,
@@ -83,13 +87,18 @@ def run(name: str) -> str:
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in EXAMPLES]
 )
-def test_every_example_runs_and_prints_what_it_promises(name: str) -> None:
+def test_every_example_runs_and_prints_what_it_promises(name: str, tmp_path: Path) -> None:
     if name in NEED_EXTRA:
         pytest.importorskip("stable_baselines3", reason="needs the extra [sb3]")
-    printed = run(name)
+    printed = run(name, tmp_path)
     assert re.search(PROMISES[name], printed)
     lines = printed.splitlines()
     assert [line for line in shown(name) if not any(agrees(line, other) for other in lines)] == []
+    if "--out" in SHORT.get(name, ()):
+        [result] = read_results(tmp_path)
+        assert (tmp_path / result["task"] / "seed-1.json").exists()
+        assert result["policy"] == re.findall("(.*) on new traffic", printed)[0]
+        assert result["training"]["decisions"] >= 40_000
 
 
 def test_the_custom_policy_is_thirty_lines() -> None:

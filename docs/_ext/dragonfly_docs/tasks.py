@@ -15,15 +15,13 @@ import gymnasium
 import dragonfly_env as dfe
 from dragonfly_docs.markdown import GENERATED, code, table
 from dragonfly_env.agents import PpoSettings
-from dragonfly_env.named_tasks import BOUND, VIEWS, Task
-from dragonfly_env.named_tasks import RANDOM as RANDOM_ACTIONS
+from dragonfly_env.named_tasks import BOUND, RANDOM, VIEWS, Task
 from dragonfly_env.registration import id_of
 from dragonfly_env.training.tasks import Recipe, read_results
 
 TRAININGS = Path(__file__).parents[2] / "task_trainings.csv"
-RANDOM = TRAININGS.with_name("task_random.csv")
 RESULTS = TRAININGS.with_name("task_results")
-ALGORITHMS = ("random", "q-adaptive", "idqn", "ippo", "ppo-shared", "mappo", "ppo")
+ALGORITHMS = (RANDOM, "q-adaptive", "idqn", "ippo", "ppo-shared", "mappo", "ppo")
 PER_ROUTER = ("q-adaptive", "idqn", "ippo")
 """Algorithms with weights or a table per router, which fit no other network than that of the training."""
 SELFISH = "ppo:share=packet"
@@ -33,9 +31,8 @@ SELFISH = "ppo:share=packet"
 def policy_scores() -> dict[str, dict[str, float]]:
     """The scores of the reference policies, of random actions and of the bound, by task and policy."""
     scores = {name: dfe.task(name).reference_scores() for name in dfe.tasks()}
-    with RANDOM.open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            scores[row["task"]]["random"] = float(row["score"])
+    for result in read_results(RESULTS / RANDOM):
+        scores[result["task"]][RANDOM] = result["score"]
     return scores
 
 
@@ -76,7 +73,7 @@ def _card(task: Task, scores: dict[str, float]) -> str:
         table(
             ("policy", "score"),
             (
-                (name if name in (BOUND, "random") else code(name), f"{score + 0.0:.0f}")
+                (name if name in (BOUND, RANDOM) else code(name), f"{score + 0.0:.0f}")
                 for name, score in best_first
                 if not math.isnan(score)
             ),
@@ -128,19 +125,20 @@ def reference_scores() -> str:
     heads = (policy if policy == BOUND else code(policy) for policy in policies)
     tracks = (
         "knowledge",
-        *(
-            "" if policy in (BOUND, RANDOM_ACTIONS) else dfe.make_policy(policy).knowledge
-            for policy in policies
-        ),
+        *("" if policy in (BOUND, RANDOM) else dfe.make_policy(policy).knowledge for policy in policies),
     )
     return table(("task", *heads), (tracks, *rows))
 
 
 def trainings() -> dict[tuple[str, str], list[tuple[float, float]]]:
-    """Score and CPU seconds of each training, by task and algorithm: of the table and of result files."""
+    """Score and CPU seconds of each training, by task and algorithm: of result files, and of the rows of earlier
+    trainings that have no result file.
+    """
     found: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
     with TRAININGS.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
+            if (RESULTS / row["algorithm"] / row["task"] / f"seed-{row['seed']}.json").exists():
+                continue
             found[row["task"], row["algorithm"]].append((float(row["score"]), float(row["cpu_s"])))
     for result in read_results(RESULTS):
         cpu_s = (result["training"] or {}).get("cpu_s", math.nan)
@@ -156,8 +154,8 @@ def trained_scores() -> str:
     ]
 
     def cell(task: str, algorithm: str) -> str:
-        if algorithm == "random":
-            return f"{random[task]['random'] + 0.0:.0f}" if "random" in random[task] else "not run"
+        if algorithm == RANDOM:
+            return f"{random[task][RANDOM] + 0.0:.0f}" if RANDOM in random[task] else "not run"
         runs = runs_of.get((task, algorithm))
         if not runs:
             fits = algorithm not in PER_ROUTER or dfe.task(task).has_one_network
@@ -167,7 +165,7 @@ def trained_scores() -> str:
         return f"{summary.score + 0.0:.0f} ({spread}{len(runs)})"
 
     rows = ((code(task), *(cell(task, name) for name in algorithms)) for task in dfe.tasks())
-    return table(("task", *(name if name == "random" else code(name) for name in algorithms)), rows)
+    return table(("task", *(name if name == RANDOM else code(name) for name in algorithms)), rows)
 
 
 def baseline_scores() -> str:

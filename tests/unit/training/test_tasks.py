@@ -11,7 +11,7 @@ import pytest
 import dragonfly_env as dfe
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.registration import SUITE
-from dragonfly_env.training.tasks import Recipe, read_results, write_result
+from dragonfly_env.training.tasks import Recipe, read_results
 from tests.unit.cli_arguments import run
 
 
@@ -76,8 +76,7 @@ def test_results_of_a_folder_are_one_row_per_policy_with_the_mean_over_trainings
     result = dfe.task("Adversarial-72").evaluate("ugal-n", seeds=[101])
     for seed, score in enumerate([80.0, 90.0, 91.0, 92.0]):
         file = tmp_path / f"seed-{seed}" / "result.json"
-        file.parent.mkdir()
-        write_result(result, "ppo", file, {"seed": seed})
+        result.save(file, "ppo", {"seed": seed})
         contents = json.loads(file.read_text())
         file.write_text(json.dumps({**contents, "score": score}))
     assert [found["score"] for found in read_results(tmp_path)] == [80.0, 90.0, 91.0, 92.0]
