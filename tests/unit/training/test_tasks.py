@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import runpy
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,8 @@ def test_settings_that_differ_from_the_recipe_are_part_of_a_results_name() -> No
     assert Recipe("deep-q", 1000, {"action": "port"}).changes("Ports-72") == ":action=port"
 
 
-PUBLISHED = Path(__file__).resolve().parents[3] / "docs" / "task_results"
+DOCS = Path(__file__).resolve().parents[3] / "docs"
+PUBLISHED = DOCS / "task_results"
 TRAINED = [file.stem for file in sorted(Path(dfe.agents.__file__).with_name("weights").glob("*.npz"))]
 
 
@@ -47,6 +49,14 @@ def published(name: str) -> dict[str, Any]:
 
 def test_every_task_with_published_trainings_has_weights() -> None:
     assert sorted(folder.name for folder in (PUBLISHED / "ppo").iterdir()) == TRAINED
+
+
+@pytest.mark.parametrize("name", [name for name in dfe.tasks() if name.endswith("-72")])
+def test_the_published_bound_is_the_present_latency_floor(name: str) -> None:
+    bound, task = runpy.run_path(str(DOCS / "task_references.py"))["bound"], dfe.task(name)
+    for scenario, known in task.references().items():
+        now = bound(task, scenario, task.seeds[0])
+        assert known["bound"] == pytest.approx(now, rel=1e-5, nan_ok=True), scenario
 
 
 @pytest.mark.parametrize("name", [name for name in TRAINED if name.endswith("-72")])
