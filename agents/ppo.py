@@ -676,7 +676,8 @@ class PpoAgent(NetworkAgent):
         """Validate the last weights; warn if they congest the network, which the best ones do not."""
         if self._env is None:
             return
-        self.validate()
+        if not self.costs or self.decisions > self._validated_at:
+            self.validate()
         last, best = geometric_mean(self.costs), geometric_mean(self.best_costs)
         if last > 1.5 * best:
             warnings.warn(

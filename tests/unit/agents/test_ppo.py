@@ -115,7 +115,7 @@ def test_the_weights_that_were_best_in_a_validation_act_and_a_congested_end_is_s
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     agent = PpoAgent(PpoSettings(**QUICK, validation_decisions=0), seed=1)
-    costs = iter([50.0, 60.0, 40.0, 45.0, 90.0, 95.0, 90.0, 95.0])  # drawn, likeliest
+    costs = iter([50.0, 60.0, 40.0, 45.0, 90.0, 95.0])  # drawn and likeliest by episode
     monkeypatch.setattr(agent, "_measure", lambda output: [next(costs)])
     with pytest.warns(CongestedTrainingWarning, match="its last weights cost 2.2 times as much"):
         fit(agent, TINY, episodes=3, **SHORT)
@@ -129,10 +129,10 @@ def test_likeliest_actions_that_go_on_improving_are_found_although_drawn_ones_we
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     agent = PpoAgent(PpoSettings(**QUICK, validation_decisions=0), seed=1)
-    costs = {"softmax": iter([50.0, 45.0, 44.0]), "greedy": iter([30.0, 25.0, 28.0])}
+    costs = {"softmax": iter([50.0, 45.0]), "greedy": iter([30.0, 25.0])}
     monkeypatch.setattr(agent, "_measure", lambda output: [next(costs[output])])
     fit(agent, TINY, episodes=2, **SHORT)
-    assert (agent.best_costs, agent.costs, agent.greedy) == ([25.0], [28.0], True)
+    assert (agent.best_costs, agent.costs, agent.greedy) == ([25.0], [25.0], True)
 
 
 def test_a_network_over_all_columns_is_refused_in_another_size() -> None:
