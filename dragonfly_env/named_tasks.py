@@ -725,9 +725,11 @@ def _moe(name: str) -> Task:
         teaches="to shorten the training step of a mixture of experts, whose exchanges are uneven and come in bursts",
         train=scenarios,
         test=scenarios,
-        options=_options(latency_credit_ns=2500.0, **_SIZE_FREE),
+        options=_options(latency_credit_ns=2500.0, duration_ns=200_000.0, **_SIZE_FREE),
+        decisions=5_000_000,
         quantity=ITERATION,
-        measure_ns=1_500_000.0,
+        seeds=(101, 102),
+        measure_ns=1_000_000.0,
     )
 
 
