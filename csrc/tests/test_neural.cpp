@@ -118,6 +118,40 @@ TEST(inputs_may_lie_row_by_row_or_column_by_column) {
   for (std::size_t i = 0; i < one.size(); ++i) CHECK_EQ(one[i], other[i]);
 }
 
+TEST(inputs_may_have_places_in_their_rows) {
+  const std::vector<float> weights{1, 2, 3, 4, 5, 6};
+  const DenseLayer layer{3, 2, weights, std::vector<float>{0, 0}};
+  const std::vector<std::uint32_t> places{4, 2, 0};
+  const std::vector<float> in{1, 2, 10, 20, 100};
+  std::vector<float> out(2 * layer.stride());
+  layer.add({{in.data(), 1}, 1, places.data()}, 1, 3, layer.bias(), out.data(), 2, Activation::kNone);
+  CHECK_EQ(out[0], 3.0F * 10 + 5.0F * 1);
+  CHECK_EQ(out[1], 4.0F * 10 + 6.0F * 1);
+  CHECK_EQ(out[layer.stride()], 3.0F * 20 + 5.0F * 2);
+  CHECK_EQ(out[layer.stride() + 1], 4.0F * 20 + 6.0F * 2);
+}
+
+TEST(a_factor_in_the_weights_changes_no_sum) {
+  RandomStream random = draws(9);
+  std::vector<float> weights(16);
+  for (float& w : weights) w = number(random);
+  const DenseLayer plain{1, 16, weights, std::vector<float>(16, 1)};
+  for (const float factor : {4.0F, 1.0F, 0x1p-20F, 0.3F, 0.0F, -2.0F}) {
+    DenseLayer changed = plain;
+    const bool taken = changed.take_factor(0, factor);
+    CHECK_EQ(taken, factor == 4.0F || factor == 1.0F || factor == 0x1p-20F);
+    const float in = number(random);
+    const float multiplied = in * factor;
+    std::vector<float> expected(16);
+    std::vector<float> out(16);
+    plain.add({{&multiplied, 0}}, 0, 1, plain.bias(), expected.data(), 1, Activation::kNone);
+    changed.add({{taken ? &in : &multiplied, 0}}, 0, 1, changed.bias(), out.data(), 1, Activation::kNone);
+    for (std::size_t i = 0; i < 16; ++i) CHECK_EQ(out[i], expected[i]);
+  }
+  DenseLayer tiny{1, 1, std::vector<float>{1e-38F}, std::vector<float>{0}};
+  CHECK(!tiny.take_factor(0, 0x1p-20F));
+}
+
 TEST(rows_that_start_with_the_same_sums_need_them_once) {
   const std::vector<float> weights{1, 2, 3, 4};
   const DenseLayer layer{2, 2, weights, std::vector<float>{0, 0}};
@@ -164,7 +198,6 @@ TEST(the_largest_result_bounds_all_results) {
 }
 
 TEST(kernels_for_all_processors_give_the_same_bits) {
-  const AddRows wide = rows_of_eights() != nullptr ? rows_of_eights() : add_rows_of_fours;
   for (const std::uint32_t stride : {8U, 16U, 24U, 32U, 40U, 72U, 104U}) {
     for (const std::uint32_t inputs : {0U, 1U, 7U, 32U}) {
       for (const std::size_t rows : {0U, 1U, 2U, 5U, 7U, 8U, 9U, 30U}) {
@@ -177,9 +210,9 @@ TEST(kernels_for_all_processors_give_the_same_bits) {
         for (float& w : weights) w = number(random);
         for (float& x : start) x = number(random);
         std::vector<float> narrow_out(rows * stride);
-        std::vector<float> wide_out(rows * stride);
         RowSums sums{.in = {in.data(), inputs + 3},
                      .input_step = 1,
+                     .places = nullptr,
                      .inputs = {0, inputs},
                      .used = used.data(),
                      .weights = weights.data(),
@@ -189,9 +222,13 @@ TEST(kernels_for_all_processors_give_the_same_bits) {
                      .rows = rows,
                      .rectified = inputs % 2 == 1};
         add_rows_of_fours(sums);
-        sums.out = wide_out.data();
-        wide(sums);
-        for (std::size_t i = 0; i < rows * stride; ++i) CHECK_EQ(narrow_out[i], wide_out[i]);
+        for (const AddRows wide : {rows_of_eights(), rows_of_sixteens()}) {
+          if (wide == nullptr) continue;
+          std::vector<float> wide_out(rows * stride);
+          sums.out = wide_out.data();
+          wide(sums);
+          for (std::size_t i = 0; i < rows * stride; ++i) CHECK_EQ(narrow_out[i], wide_out[i]);
+        }
       }
     }
   }

@@ -37,6 +37,16 @@ void DenseLayer::leave_out_zeros() {
   }
 }
 
+bool DenseLayer::take_factor(std::uint32_t input, float factor) {
+  int exponent = 0;
+  if (std::frexp(factor, &exponent) != 0.5F || std::abs(exponent) > 32) return false;  // a power of two
+  const std::span row = std::span{weights_}.subspan(std::size_t{input} * stride_, stride_);
+  const auto stays_exact = [factor](float weight) { return weight == 0 || std::isnormal(weight * factor); };
+  if (!std::ranges::all_of(row, stays_exact)) return false;
+  for (float& weight : row) weight *= factor;
+  return true;
+}
+
 double DenseLayer::largest_result(double input) const noexcept {
   double largest = 0;
   for (std::uint32_t j = 0; j < outputs_; ++j) {
@@ -54,6 +64,7 @@ void DenseLayer::add(const InputsOf& in, std::uint32_t begin, std::uint32_t end,
   static const AddRows add_rows = fastest_kernel();
   add_rows({.in = in.rows,
             .input_step = in.step,
+            .places = in.places,
             .inputs = {begin, end},
             .used = used_.data(),
             .weights = weights_.data(),

@@ -15,10 +15,12 @@ inline constexpr std::uint32_t kRowLanes = kRangeLanes;
 
 enum class Activation : std::uint8_t { kNone, kRelu, kTanh };
 
-// Inputs of some rows; `step`: floats from one of a row to the next.
+// Inputs of some rows; `step`: floats from one of a row to the next. Inputs may also lie anywhere: input i at
+// `places[i]` of its row.
 struct InputsOf {
   RowsOf rows;
   std::size_t step = 1;
+  const std::uint32_t* places = nullptr;
 };
 
 // out[j] = activation(start[j] + in[0] * w[0][j] + in[1] * w[1][j] + ...), added up from the left.
@@ -42,11 +44,17 @@ class DenseLayer {
   // section 6.3), so a sum that starts at another number never is -0; a layer with a bias of -0 keeps all
   // inputs. Preconditions: all inputs are finite; sums start with bias(), or with the sums of earlier inputs.
   void leave_out_zeros();
+  // Multiplies the weights of an input by a factor, so that the input need not be multiplied. Returns false,
+  // and changes nothing, if that could change a bit of a result: (input * factor) * weight and input *
+  // (factor * weight) are equal if the factor is a power of two, because then no product with it is rounded.
+  // Precondition: products of the input and the factor are zero or not much smaller than 1e-30.
+  [[nodiscard]] bool take_factor(std::uint32_t input, float factor);
   // The largest absolute result, if no input is larger than `input`.
   [[nodiscard]] double largest_result(double input) const noexcept;
 
   // Writes `start` plus the part of the inputs [begin, end) to the results of `rows` rows. `in`: input
-  // `begin` of the first row. `then` is for whole sums.
+  // `begin` of the first row, or the beginning of this row if the inputs have places. `then` is for whole
+  // sums.
   void add(const InputsOf& in, std::uint32_t begin, std::uint32_t end, RowsOf start, float* out,
            std::size_t rows, Activation then) const noexcept;
 

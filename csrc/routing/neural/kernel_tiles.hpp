@@ -41,7 +41,9 @@ struct Kernel {
     const std::size_t in_step = given.in.step;
     const std::size_t start_step = given.start.step;
     const InputRange inputs = inputs_of(given, at, kVectors * kLanes);
-    const float* in = given.in.first + row * in_step + (inputs.begin - given.inputs.begin) * given.input_step;
+    const std::uint32_t* const places = given.places;
+    const float* const first = given.in.first + row * in_step;
+    const float* in = first + (inputs.begin - given.inputs.begin) * given.input_step;
     const float* const start = given.start.first + row * start_step + at;
     float* const out = given.out + row * stride + at;
     Lanes sums[kRows][kVectors];
@@ -52,6 +54,7 @@ struct Kernel {
     }
     const float* weights = given.weights + inputs.begin * stride + at;
     for (std::uint32_t i = inputs.begin; i < inputs.end; ++i, weights += stride, in += given.input_step) {
+      if (places != nullptr) in = first + places[i];
 #pragma GCC unroll 8
       for (std::uint32_t v = 0; v < kVectors; ++v) {
         const Lanes w = load(weights + v * kLanes);

@@ -24,8 +24,9 @@ inline constexpr std::uint32_t kRangeLanes = 8;  // outputs with one range
 // out[row][j] = start[row][j] + in[row][b] * weights[b][j] + in[row][b + 1] * weights[b + 1][j] + ..., where
 // b is inputs.begin, up to inputs.end.
 struct RowSums {
-  RowsOf in;               // rows, read from input b on
-  std::size_t input_step;  // floats from one input of a row to the next
+  RowsOf in;                    // rows, read from input b on; by `places`: rows, read from their beginning
+  std::size_t input_step;       // floats from one input of a row to the next
+  const std::uint32_t* places;  // [input]: place of the input in its row; null: inputs follow each other
   InputRange inputs;
   const InputRange* used;  // [output / kRangeLanes]: all other inputs may be left out
   const float* weights;    // weights of input 0
@@ -40,10 +41,12 @@ using AddRows = void (*)(const RowSums& sums) noexcept;
 
 void add_rows_of_fours(const RowSums& sums) noexcept;
 
-// Null where the compiler or the processor has no vectors of eight.
+// Null where the compiler or the processor has no vectors of that length.
 [[nodiscard]] AddRows rows_of_eights() noexcept;
+[[nodiscard]] AddRows rows_of_sixteens() noexcept;
 
 [[nodiscard]] inline AddRows fastest_kernel() noexcept {
+  if (const AddRows widest = rows_of_sixteens()) return widest;
   const AddRows wide = rows_of_eights();
   return wide != nullptr ? wide : add_rows_of_fours;
 }

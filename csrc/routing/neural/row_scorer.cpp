@@ -9,9 +9,18 @@ namespace dragonfly::neural {
 
 RowScorer::RowScorer(const ScoringNetwork& network, const ObservationLayout& layout,
                      std::uint32_t num_actions)
-    : network_{network}, num_actions_{num_actions}, columns_{input_columns(network, layout, num_actions)} {
+    : network_{network},
+      num_actions_{num_actions},
+      columns_{input_columns(network, layout, num_actions)},
+      first_{network.layers.front()} {
   for (const DenseLayer& layer : network.layers) widest_ = std::max(widest_, layer.stride());
   of_decision_ = static_cast<std::uint32_t>(std::ranges::count(columns_, false, &InputColumn::of_action));
+  for (std::uint32_t i = 0; i < columns_.size(); ++i) {
+    if (first_.take_factor(i, columns_[i].factor)) columns_[i].factor = 1;
+    places_.push_back(columns_[i].at);
+  }
+  read_in_place_ =
+      std::ranges::all_of(columns_, [](const InputColumn& column) { return column.factor == 1; });
 }
 
 void RowScorer::gather(const DecisionRow& row, float* in) const noexcept {
@@ -19,36 +28,44 @@ void RowScorer::gather(const DecisionRow& row, float* in) const noexcept {
 }
 
 const float* RowScorer::whole_pass(std::size_t rows, const Buffers& buffers) const noexcept {
-  const DenseLayer& first = network_.layers.front();
-  first.add({{buffers.in, columns_.size()}}, 0, first.inputs(), first.bias(), buffers.one, rows, behind(0));
+  first_.add({{buffers.in, columns_.size()}}, 0, first_.inputs(), first_.bias(), buffers.one, rows,
+             behind(0));
   return rest(rows, buffers);
 }
 
 std::size_t RowScorer::first_layer(const DecisionRow& row, std::size_t before,
                                    const Buffers& buffers) const noexcept {
-  const DenseLayer& first = network_.layers.front();
   float* const in = buffers.in;
-  for (std::uint32_t c = 0; c < of_decision_; ++c) {
-    in[c] = row.features[columns_[c].at] * columns_[c].factor;
-  }
   float* const shared = buffers.other;  // a buffer that is free until the second layer
-  first.add({{in, 0}}, 0, of_decision_, first.bias(), shared, 1, Activation::kNone);
-  const std::size_t rows = inputs_of_actions(row, in);
-  first.add({{in, 1}, rows}, of_decision_, first.inputs(), {shared, 0}, buffers.one + before * first.stride(),
-            rows, behind(0));
-  return rows;
-}
-
-std::size_t RowScorer::inputs_of_actions(const DecisionRow& row, float* in) const noexcept {
+  float* const out = buffers.one + before * first_.stride();
+  if (read_in_place_) {
+    first_.add({{row.features, 0}, 1, places_.data()}, 0, of_decision_, first_.bias(), shared, 1,
+               Activation::kNone);
+  } else {
+    for (std::uint32_t c = 0; c < of_decision_; ++c) {
+      in[c] = row.features[columns_[c].at] * columns_[c].factor;
+    }
+    first_.add({{in, 0}}, 0, of_decision_, first_.bias(), shared, 1, Activation::kNone);
+  }
   std::uint32_t legal = 0;
   for (std::uint32_t k = 0; k < num_actions_; ++k) legal += row.mask[k];
+  InputsOf inputs{{row.features, 1}, 1, places_.data()};
+  if (!read_in_place_ || legal < num_actions_) {
+    inputs_of_actions(row, legal, in);
+    inputs = {{in, 1}, legal};
+  }
+  first_.add(inputs, of_decision_, first_.inputs(), {shared, 0}, out, legal, behind(0));
+  return legal;
+}
+
+void RowScorer::inputs_of_actions(const DecisionRow& row, std::uint32_t legal, float* in) const noexcept {
   const std::span of_action = std::span{columns_}.subspan(of_decision_);
   if (legal == num_actions_) {
     for (const InputColumn& column : of_action) {
       for_few_floats(row.features + column.at, legal, in, [&](auto x) { return x * column.factor; });
       in += legal;
     }
-    return legal;
+    return;
   }
   for (const InputColumn& column : of_action) {
     const float* const shown = row.features + column.at;
@@ -57,7 +74,6 @@ std::size_t RowScorer::inputs_of_actions(const DecisionRow& row, float* in) cons
       in += row.mask[k];
     }
   }
-  return legal;
 }
 
 const float* RowScorer::rest(std::size_t rows, const Buffers& buffers) const noexcept {

@@ -80,8 +80,8 @@ class RowScorer {
   // The results of the first layer, a row per legal action, behind `before` others. The sum over the columns
   // of the decision is computed once. Returns how many rows.
   std::size_t first_layer(const DecisionRow& row, std::size_t before, const Buffers& buffers) const noexcept;
-  // The columns of the legal actions, column by column. Returns how many actions are legal.
-  std::size_t inputs_of_actions(const DecisionRow& row, float* in) const noexcept;
+  // The columns of the legal actions, column by column.
+  void inputs_of_actions(const DecisionRow& row, std::uint32_t legal, float* in) const noexcept;
   // The layers behind the first one, whose results are in `one`; returns the results of the last one.
   [[nodiscard]] const float* rest(std::size_t rows, const Buffers& buffers) const noexcept;
   // The scores of one decision by action; returns the results of the next decision.
@@ -97,6 +97,9 @@ class RowScorer {
   std::uint32_t widest_ = 0;
   std::vector<InputColumn> columns_;
   std::uint32_t of_decision_ = 0;  // columns of the decision, which come first; the others are of an action
+  DenseLayer first_;  // the first layer; factors of columns are in its weights, where they can be
+  std::vector<std::uint32_t> places_;  // [column]: InputColumn::at
+  bool read_in_place_ = false;         // no column has a factor left: the layer reads rows where they are
 };
 
 }  // namespace dragonfly::neural
