@@ -77,6 +77,10 @@ template <Mode mode>
     s.plan.deciders.learner->prefetch_row(s.first_router + router,
                                           s.plan.deciders.learner->row_of(packet, group));
   }
+  if (mode.tracks()) {  // what the row shows has time to come, too
+    s.trackers.prefetch_numbers(s.first_router + router, packet.destination_router);
+    prefetch(&s.store.times[packet_index]);
+  }
   s.unrouted.push_back({packet_index, input_vc});
 }
 
@@ -245,7 +249,6 @@ inline void EventLoop<mode>::call_policy(State& s, std::uint32_t decider, Tick n
         }
       }
       if constexpr (kind == PolicyKind::kSeeing) {
-        s.trackers.prefetch_numbers(decision.router(), decision.packet().destination_router);
         if (!table->add(decision, now)) {
           decisions.remove_last();
           follow(s, unrouted, now);

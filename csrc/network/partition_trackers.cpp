@@ -33,14 +33,12 @@ PartitionTrackers::PartitionTrackers(const Blueprint& plan, std::uint32_t first_
     site.sends_messages = request.messages;
     auto tracker = request.info->make(*request.info, request.parameters, site);
     const TrackedEvents events = tracker->events();
-    on_occupancy_ = on_occupancy_ || events.global_occupancy;
-    on_injections_ = on_injections_ || events.injections;
-    on_forwards_ = on_forwards_ || events.forwards;
-    on_refused_heads_ = on_refused_heads_ || events.refused_heads;
-    on_acknowledgements_ = on_acknowledgements_ || events.acknowledgements;
-    if (events.acknowledgements) far_.push_back(tracker.get());
+    if (events.global_occupancy) of_occupancy_.push_back(tracker.get());
+    if (events.injections) of_injections_.push_back(tracker.get());
+    if (events.forwards) of_forwards_.push_back(tracker.get());
+    if (events.refused_heads) of_refused_heads_.push_back(tracker.get());
+    if (events.acknowledgements) of_acknowledgements_.push_back(tracker.get());
     if (events.messages) sending_.push_back(tracker.get());
-    events_.push_back(events);
     numbers_.trackers.push_back(std::move(tracker));
   }
   if (!sending_.empty()) next_message_ = next_due_ = 0;
@@ -56,24 +54,21 @@ void PartitionTrackers::archive(Archive& archive) {
 }
 
 void PartitionTrackers::packet_injected(std::uint32_t router, const Packet& packet) {
-  for (std::size_t i = 0; i < events_.size(); ++i) {
-    if (events_[i].injections) numbers_.trackers[i]->packet_injected(first_router_ + router, packet);
-  }
+  for (RouterTracker* const tracker : of_injections_)
+    tracker->packet_injected(first_router_ + router, packet);
 }
 
 void PartitionTrackers::packet_forwarded(std::uint32_t router, Port host_port, const Packet& packet,
                                          Tick now) {
-  for (std::size_t i = 0; i < events_.size(); ++i) {
-    if (!events_[i].forwards) continue;
-    numbers_.trackers[i]->packet_forwarded(first_router_ + router, host_port, packet, now);
+  for (RouterTracker* const tracker : of_forwards_) {
+    tracker->packet_forwarded(first_router_ + router, host_port, packet, now);
   }
 }
 
 void PartitionTrackers::head_refused(std::uint32_t router, Port host_port, const Packet& packet, Refusal why,
                                      Tick now) {
-  for (std::size_t i = 0; i < events_.size(); ++i) {
-    if (!events_[i].refused_heads) continue;
-    numbers_.trackers[i]->head_refused(first_router_ + router, host_port, packet, why, now);
+  for (RouterTracker* const tracker : of_refused_heads_) {
+    tracker->head_refused(first_router_ + router, host_port, packet, why, now);
   }
 }
 
@@ -86,25 +81,26 @@ void PartitionTrackers::send_and_receive(Tick now) {
   }
   while (acknowledgements_.next_due() <= now) {
     const Acknowledgement* const later = acknowledgements_.behind_first(kTouchedAhead);
-    if (later != nullptr) prefetch_numbers(later->source_router, later->destination_router);
+    if (later != nullptr) {
+      for (const RouterTracker* const tracker : of_acknowledgements_) {
+        tracker->prefetch_numbers(later->source_router, later->destination_router);
+      }
+    }
     on_acknowledgement(acknowledgements_.take());
   }
   find_next();
 }
 
 void PartitionTrackers::on_acknowledgement(const Acknowledgement& acknowledgement) {
-  for (std::size_t i = 0; i < events_.size(); ++i) {
-    if (events_[i].acknowledgements) numbers_.trackers[i]->packet_acknowledged(acknowledgement);
-  }
+  for (RouterTracker* const tracker : of_acknowledgements_) tracker->packet_acknowledged(acknowledgement);
 }
 
 void PartitionTrackers::settle(const PortBlocks& outputs, Tick now) {
   numbers_.now = now;
   for (const std::uint32_t router : changed_routers_) {
     changed_[router] = 0;
-    for (std::size_t i = 0; i < events_.size(); ++i) {
-      if (!events_[i].global_occupancy) continue;
-      numbers_.trackers[i]->occupancy_changed(first_router_ + router, outputs.of_router(router), now);
+    for (RouterTracker* const tracker : of_occupancy_) {
+      tracker->occupancy_changed(first_router_ + router, outputs.of_router(router), now);
     }
   }
   changed_routers_.clear();

@@ -20,15 +20,15 @@ class PartitionTrackers {
 
   // Whether any tracker runs.
   [[nodiscard]] bool any() const noexcept { return !numbers_.trackers.empty(); }
-  [[nodiscard]] bool on_occupancy() const noexcept { return on_occupancy_; }
-  [[nodiscard]] bool on_injections() const noexcept { return on_injections_; }
-  [[nodiscard]] bool on_forwards() const noexcept { return on_forwards_; }
-  [[nodiscard]] bool on_refused_heads() const noexcept { return on_refused_heads_; }
-  [[nodiscard]] bool on_acknowledgements() const noexcept { return on_acknowledgements_; }
+  [[nodiscard]] bool on_occupancy() const noexcept { return !of_occupancy_.empty(); }
+  [[nodiscard]] bool on_injections() const noexcept { return !of_injections_.empty(); }
+  [[nodiscard]] bool on_forwards() const noexcept { return !of_forwards_.empty(); }
+  [[nodiscard]] bool on_refused_heads() const noexcept { return !of_refused_heads_.empty(); }
+  [[nodiscard]] bool on_acknowledgements() const noexcept { return !of_acknowledgements_.empty(); }
 
   // Routers are numbered within the partition. The occupancy of a port has changed: see settle().
   void occupancy_changed(std::uint32_t router, LinkClass link) {
-    if (!on_occupancy_ || link != global_class_) return;
+    if (!on_occupancy() || link != global_class_) return;
     if (changed_[router] == 0) changed_routers_.push_back(router);
     changed_[router] = 1;
   }
@@ -38,7 +38,7 @@ class PartitionTrackers {
 
   // Prefetches the numbers that a decision about a packet at this router needs.
   void prefetch_numbers(std::uint32_t router, std::uint32_t destination_router) const noexcept {
-    for (const RouterTracker* tracker : far_) tracker->prefetch_numbers(router, destination_router);
+    for (const auto& tracker : numbers_.trackers) tracker->prefetch_numbers(router, destination_router);
   }
 
   // Adds an acknowledgement to a router of this partition; not due in the present window.
@@ -72,14 +72,13 @@ class PartitionTrackers {
   std::uint32_t first_router_;
   LinkClass global_class_;
   TrackedNumbers numbers_;
-  std::vector<const RouterTracker*> far_;  // trackers with data that is worth prefetching
-  std::vector<RouterTracker*> sending_;    // trackers that send messages
-  std::vector<TrackedEvents> events_;      // [tracker]
-  bool on_occupancy_ = false;
-  bool on_injections_ = false;
-  bool on_forwards_ = false;
-  bool on_refused_heads_ = false;
-  bool on_acknowledgements_ = false;
+  std::vector<RouterTracker*> sending_;  // trackers that send messages
+  // The trackers that are notified of each kind of event.
+  std::vector<RouterTracker*> of_occupancy_;
+  std::vector<RouterTracker*> of_injections_;
+  std::vector<RouterTracker*> of_forwards_;
+  std::vector<RouterTracker*> of_refused_heads_;
+  std::vector<RouterTracker*> of_acknowledgements_;
   AcknowledgementsInFlight acknowledgements_;
   Tick next_message_ = kNever;         // the first time at which a tracker sends messages
   Tick next_due_ = kNever;             // next_message_, or the arrival of an acknowledgement

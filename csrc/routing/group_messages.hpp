@@ -19,7 +19,9 @@
 
 #include "core/archive.hpp"
 #include "core/fast_divisor.hpp"
+#include "core/large_pages.hpp"
 #include "core/parameters.hpp"
+#include "core/prefetch.hpp"
 #include "core/time.hpp"
 #include "routing/router_tracker.hpp"
 
@@ -73,14 +75,23 @@ class GroupMessages {
   // their group.
   class Inbox {
    public:
-    // A number of another router of the group.
-    [[nodiscard]] std::uint32_t number(std::uint32_t sender, std::uint32_t number) const noexcept {
+    // A number of another router of the group; place: sender * numbers + number.
+    [[nodiscard]] std::uint32_t number_at(std::uint32_t sender, std::size_t place) const noexcept {
       const std::size_t message = delays_ == nullptr ? 0 : messages_->latest_[delays_[sender]].first_row;
-      return rows_[message + std::size_t{sender} * messages_->numbers_ + number];
+      return rows_[message + place];
+    }
+    [[nodiscard]] std::uint32_t number(std::uint32_t sender, std::uint32_t number) const noexcept {
+      return number_at(sender, std::size_t{sender} * messages_->numbers_ + number);
+    }
+    // Whether all routers of the group have the same delay: their sums are ready.
+    [[nodiscard]] bool has_sums() const noexcept { return delays_ == nullptr; }
+    // Precondition: has_sums().
+    [[nodiscard]] std::uint32_t ready_sum(std::uint32_t number) const noexcept {
+      return sums_[number] - own_[number];
     }
     // The sum of a number of all other routers of the group.
     [[nodiscard]] std::uint32_t sum(std::uint32_t number) const noexcept {
-      if (delays_ == nullptr) return sums_[number] - own_[number];
+      if (has_sums()) return ready_sum(number);
       std::uint32_t sum = 0;
       for (std::uint32_t sender = 0; sender < messages_->size_; ++sender) {
         if (sender != reader_) sum += this->number(sender, number);
@@ -102,6 +113,19 @@ class GroupMessages {
   [[nodiscard]] const Inbox& inbox(std::uint32_t router, Tick now) noexcept {
     if (router != inbox_of_ || now != inbox_time_) open_inbox(router, now);
     return inbox_;
+  }
+
+  // Prefetches the first numbers and this one that sum() will read at a router, if all delays are equal and
+  // no further message arrives before.
+  void prefetch_numbers(std::uint32_t router, std::uint32_t number) const noexcept {
+    const Latest& latest = latest_.front();
+    const std::uint32_t group = by_size_.divide(router);
+    const std::uint32_t* const sums = &sums_[(std::size_t{latest.place} * groups_ + group) * numbers_];
+    const std::uint16_t* const sent = &rows_[latest.first_row + std::size_t{router} * numbers_];
+    prefetch(sums);
+    prefetch(sums + number);
+    prefetch(sent);
+    prefetch(sent + number);
   }
 
   // Bytes for all routers of a system, if two messages of each are kept; and the numbers that are sent.
@@ -145,9 +169,9 @@ class GroupMessages {
   std::vector<std::uint8_t> delays_;  // [(group * size + router) * size + router]: place in latest_
   std::vector<Latest> latest_;        // all delays that occur
   // [(message * routers + router) * numbers + i]; one more message, all zeros: none has arrived.
-  std::vector<std::uint16_t> rows_;
-  std::vector<std::uint32_t> sums_;  // [(message * groups + group) * numbers + i]
-  Inbox inbox_;                      // the latest inbox: a decision reads several fields
+  SharedVector<std::uint16_t> rows_;
+  SharedVector<std::uint32_t> sums_;  // [(message * groups + group) * numbers + i]
+  Inbox inbox_;                       // the latest inbox: a decision reads several fields
   std::uint32_t inbox_of_ = 0;
   Tick inbox_time_ = -1;
 };

@@ -152,7 +152,7 @@ class RouterTracker {
   virtual void packet_acknowledged(const Acknowledgement& /*acknowledgement*/) {}
 
   // Prefetches the data that reads for packets to this destination router will need, if it is likely to be
-  // far away. Called before reads, and before acknowledgements.
+  // far away. Called some time before the reads of a decision, and before acknowledgements.
   virtual void prefetch_numbers(std::uint32_t /*reader*/,
                                 std::uint32_t /*destination_router*/) const noexcept {}
 

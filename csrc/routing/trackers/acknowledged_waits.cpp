@@ -2,6 +2,7 @@
 #include <array>
 #include <cstddef>
 
+#include "core/large_pages.hpp"
 #include "core/prefetch.hpp"
 #include "routing/router_tracker.hpp"
 
@@ -138,7 +139,7 @@ class AcknowledgedWaits final : public RouterTracker {
   double kept_weight_;
   Tick last_time_ = 0;
   std::uint32_t last_moment_ = 1;
-  std::vector<Row> rows_;  // [router * routers + destination router]
+  LargeVector<Row> rows_;  // [router * routers + destination router]
 };
 
 std::unique_ptr<RouterTracker> make_acknowledged_waits(const TrackerInfo& info, const Parameters& given,

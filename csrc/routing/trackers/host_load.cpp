@@ -1,5 +1,7 @@
 #include <algorithm>
 
+#include "core/large_pages.hpp"
+#include "core/prefetch.hpp"
 #include "routing/router_tracker.hpp"
 #include "routing/trackers/sliding_window.hpp"
 
@@ -56,6 +58,12 @@ class HostLoad final : public RouterTracker {
     window_.add({own, packet.destination_group}, now);
   }
 
+  void prefetch_numbers(std::uint32_t reader, std::uint32_t destination_router) const noexcept override {
+    const std::uint32_t* const counts = &counts_[std::size_t{reader - first_router_} * columns_];
+    prefetch(counts + topology_.group_of(destination_router));
+    prefetch(counts + columns_ - 1);
+  }
+
   [[nodiscard]] double read(std::uint32_t field, std::uint32_t reader, std::uint32_t column,
                             Tick now) override {
     move_to(now);
@@ -87,7 +95,7 @@ class HostLoad final : public RouterTracker {
   double packet_share_;    // one packet as a share of what a global link carries per window
   SlidingWindow window_;
   std::vector<std::uint32_t> global_links_;  // [group]
-  std::vector<std::uint32_t> counts_;        // [router * columns + group]
+  SharedVector<std::uint32_t> counts_;       // [router * columns + group]
 };
 
 constexpr double kHostLoadWindowNs = 2'000;

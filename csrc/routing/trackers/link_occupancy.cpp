@@ -109,7 +109,7 @@ class SentLinkOccupancy final : public LinkOccupancy {
     for (std::uint32_t q = 0; q < topology_.global_positions(); ++q) {
       const Place link = place(q);
       const std::uint32_t queue = (link.port - topology_.first_global_port()) * (1 + vcs_);
-      sources_.push_back({link.router, link.port, queue});
+      sources_.push_back({link.router, link.port, link.router * numbers_of(topology_, vcs_) + queue});
     }
   }
 
@@ -151,7 +151,8 @@ class SentLinkOccupancy final : public LinkOccupancy {
           const Source& link = sources_[q];
           if (link.router == reads.index) return port(reads.router, link.port).occupancy;
           std::uint32_t steps = 0;
-          for (std::uint32_t i = 1; i <= vcs_; ++i) steps += reads.inbox.number(link.router, link.queue + i);
+          for (std::uint32_t i = 1; i <= vcs_; ++i)
+            steps += reads.inbox.number_at(link.router, link.queue + i);
           return steps * step_;
         });
       case kVcOccupancyDelayed:
@@ -159,13 +160,13 @@ class SentLinkOccupancy final : public LinkOccupancy {
           const Source& link = sources_[hop / kMostVcsOfLink];
           const std::uint32_t vc = hop % kMostVcsOfLink;
           if (link.router == reads.index) return vc_occupancy_at(port(reads.router, link.port), vc);
-          return reads.inbox.number(link.router, link.queue + 1 + vc) * step_;
+          return reads.inbox.number_at(link.router, link.queue + 1 + vc) * step_;
         });
       default:
         return read_each(columns, numbers, [&](std::uint32_t hop) {
           const Source& link = sources_[hop / kMostVcsOfLink];
           if (link.router == reads.index) return port(reads.router, link.port).queued;
-          return reads.inbox.number(link.router, link.queue) * step_;
+          return reads.inbox.number_at(link.router, link.queue) * step_;
         });
     }
   }
@@ -182,7 +183,7 @@ class SentLinkOccupancy final : public LinkOccupancy {
   struct Source {
     std::uint32_t router;  // within its group
     std::uint32_t port;
-    std::uint32_t queue;  // place of the link's queue in the message; its VCs follow
+    std::uint32_t queue;  // place of the link's queue in the messages of the group; its VCs follow
   };
   struct Reader {
     std::uint32_t router;  // within the partition

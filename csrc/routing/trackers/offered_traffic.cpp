@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "core/large_pages.hpp"
+#include "core/prefetch.hpp"
 #include "routing/group_messages.hpp"
 #include "routing/offered_traffic.hpp"
 #include "routing/router_tracker.hpp"
@@ -68,6 +70,11 @@ class OfferedTraffic : public RouterTracker {
     window_.add({own, packet.destination_group}, now);
   }
 
+  void prefetch_numbers(std::uint32_t reader, std::uint32_t destination_router) const noexcept override {
+    const std::size_t row = std::size_t{reader - first_router_} * groups_;
+    prefetch(&counts_[row + topology_.group_of(destination_router)]);
+  }
+
   [[nodiscard]] double read(std::uint32_t field, std::uint32_t reader, std::uint32_t column,
                             Tick now) override {
     move_to(now);
@@ -112,7 +119,7 @@ class OfferedTraffic : public RouterTracker {
     static constexpr bool kArchivedWhole = true;
   };
 
-  [[nodiscard]] const std::vector<Count>& counts() const noexcept { return counts_; }
+  [[nodiscard]] const SharedVector<Count>& counts() const noexcept { return counts_; }
   [[nodiscard]] Count& of(std::uint32_t own, std::uint32_t group) noexcept {
     return counts_[std::size_t{own} * groups_ + group];
   }
@@ -160,7 +167,7 @@ class OfferedTraffic : public RouterTracker {
   double window_ps_;
   SlidingWindow window_;
   Count none_{};                           // the own group is not among the counters
-  std::vector<Count> counts_;              // [router * groups + group]
+  SharedVector<Count> counts_;             // [router * groups + group]
   std::vector<std::uint32_t> own_groups_;  // groups behind the global links of one router after the other
   std::vector<std::uint32_t> own_end_;     // [router]: end of its groups in own_groups_
 };
@@ -192,6 +199,11 @@ class SentOfferedTraffic final : public OfferedTraffic {
         *rows++ = numbers_.rounded(static_cast<std::uint32_t>(packets(count) / kStep + 0.5));
       }
     });
+  }
+
+  void prefetch_numbers(std::uint32_t reader, std::uint32_t destination_router) const noexcept override {
+    OfferedTraffic::prefetch_numbers(reader, destination_router);
+    messages_.prefetch_numbers(reader - first_router_, topology_.group_of(destination_router));
   }
 
   [[nodiscard]] double read(std::uint32_t field, std::uint32_t reader, std::uint32_t column,

@@ -4,6 +4,9 @@
 #include <utility>
 
 #include "core/fast_divisor.hpp"
+#include "core/large_pages.hpp"
+#include "core/pick.hpp"
+#include "core/prefetch.hpp"
 #include "routing/group_messages.hpp"
 #include "routing/remote_hops.hpp"
 #include "routing/router_tracker.hpp"
@@ -116,6 +119,16 @@ class SentCrossings final : public RouterTracker {
     }
   }
 
+  void prefetch_numbers(std::uint32_t reader, std::uint32_t destination_router) const noexcept override {
+    if constexpr (!kMessages) return;
+    const std::uint32_t own = reader - first_router_;
+    const std::uint32_t to = types_ + topology_.group_of(destination_router);
+    const std::uint32_t* const counts = &own_counts_[std::size_t{own} * (types_ + groups_)];
+    prefetch(counts);
+    prefetch(counts + to);
+    messages_->prefetch_numbers(own, to);
+  }
+
   // kBetween and kLast: see TrackedPer::kBetweenLinks and kLastLinkType.
   [[nodiscard]] double read(std::uint32_t field, std::uint32_t reader, std::uint32_t column,
                             Tick now) override {
@@ -145,23 +158,35 @@ class SentCrossings final : public RouterTracker {
   }
   void read_all(std::uint32_t field, std::uint32_t reader, std::span<const std::uint32_t> columns, Tick now,
                 float* numbers) override {
+    const std::uint32_t shown = field % kDelayed;
+    if (shown != kBetween && shown != kLast) {
+      return RouterTracker::read_all(field, reader, columns, now, numbers);
+    }
     move_to(now);
     const std::uint32_t group = topology_.group_of(reader) - first_group_;
     const Counts counted = counts_seen(field, reader, group, now);
-    switch (field % kDelayed) {
-      case kBetween:
-        return read_each(columns, numbers, [&](std::uint32_t column) {
-          return most_crossings(counted, column) * per_crossing_;
-        });
-      case kLast:
-        return read_each(columns, numbers,
-                         [&](std::uint32_t column) { return counted(column) * per_crossing_; });
-      default:
-        return RouterTracker::read_all(field, reader, columns, now, numbers);
+    if (counted.inbox == nullptr || !counted.inbox->has_sums()) {
+      return read_types(shown, columns, numbers, counted);
     }
+    // The usual case has no branch per number, and a copy of the inbox stays in registers.
+    read_types(shown, columns, numbers, [inbox = *counted.inbox, own = counted.own](std::uint32_t type) {
+      return pick(type != 0, own[type] + inbox.ready_sum(type), 0U);
+    });
   }
 
  private:
+  // `shown`: kBetween or kLast; counted(type): the count of a type of local link.
+  template <class Counted>
+  void read_types(std::uint32_t shown, std::span<const std::uint32_t> columns, float* numbers,
+                  Counted counted) const {
+    if (shown == kBetween) {
+      read_each(columns, numbers,
+                [&](std::uint32_t column) { return most_crossings(counted, column) * per_crossing_; });
+    } else {
+      read_each(columns, numbers, [&](std::uint32_t column) { return counted(column) * per_crossing_; });
+    }
+  }
+
   static constexpr std::uint32_t kSentStep = 4;  // packets to other groups are sent in fours
 
   // The counts of a group, or those that a reader knows: of the messages, and its own.
@@ -244,10 +269,10 @@ class SentCrossings final : public RouterTracker {
   std::vector<std::uint32_t> sent_;  // [group]: packets to all others
   std::vector<double>
       per_sent_;  // [group]: one packet as a share of what all its global links carry per window
-  std::vector<std::uint32_t> counts_;  // [group]: crossings by type, then minimal packets by group
+  SharedVector<std::uint32_t> counts_;  // [group]: crossings by type, then minimal packets by group
   MessageNumbers numbers_;
   std::optional<GroupMessages> messages_{};
-  std::vector<std::uint32_t> own_counts_{};  // [router * (types + groups) + of]: see own_count()
+  SharedVector<std::uint32_t> own_counts_{};  // [router * (types + groups) + of]: see own_count()
 };
 
 constexpr double kWindowNs = 500;
