@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 #include <span>
 
 #include "core/fixed_list.hpp"
+#include "core/prefetch.hpp"
 #include "routing/gateways.hpp"
 #include "routing/path_hops.hpp"
 
@@ -29,20 +31,28 @@ struct PathBegin {
   Hop hop{};
   std::uint32_t hops = 0;
 };
-PathBegin begin_of(const PathFollower& paths, const Packet& packet, const NonMinimalPath& nonminimal,
-                   std::uint32_t router, std::uint32_t group) noexcept {
-  const Dragonfly& topology = paths.topology();
-  if (topology.has_single_links() && nonminimal.group != group) {
+PathBegin begin_of(const PathFollower& paths, const std::optional<Wiring::LinkEnds>& single_links,
+                   const Packet& packet, const NonMinimalPath& nonminimal, std::uint32_t router,
+                   std::uint32_t group) noexcept {
+  if (single_links && nonminimal.group != group) {
     const bool with_router = visits_router(nonminimal.kind);
     return {paths.only_hop_out(packet, router, nonminimal.group, Stage::kSource, false, with_router),
-            only_nonminimal_hops(topology, packet, nonminimal, router, group)};
+            only_nonminimal_hops(*single_links, packet, nonminimal, router, group)};
   }
+  const Dragonfly& topology = paths.topology();
   const Hop hop = paths.nonminimal_hop(packet, nonminimal, router, group);
   return {hop, nonminimal_hops(topology, packet, nonminimal, router, hop.port)};
 }
 
+// Fetches what look_at_ports() will read: ports are often far away.
+void prefetch_port(const RouteContext& context, const Hop& hop) noexcept {
+  const OutputPort& port = context.ports()[hop.port];
+  prefetch(&port);
+  prefetch(&port.queues()[hop.vc]);
+}
+
 // Fills in the fields before the first hops; `vc_occupancy` holds their VCs so far. All ports are read at the
-// end, because they are often far away: so the processor waits for them all at once.
+// end: so the processor waits for them all at once.
 void look_at_ports(const RouteContext& context, std::span<Candidate> candidates) noexcept {
   for (Candidate& path : candidates) {
     if (path.kind < 0) continue;
@@ -113,10 +123,12 @@ std::uint32_t path_choices(const ObservationPlan& plan, const RouteContext& cont
   const Packet& packet = context.packet();
   const std::uint32_t router = context.router();
   const std::uint32_t target = packet.destination_router;
+  const std::uint32_t group = context.group();
   std::uint32_t at = 0;
   std::uint32_t legal = 0;
   // In place: a copy of fields that were just written piece by piece stalls the processor.
   const auto put = [&](std::int8_t kind, const Hop& hop, std::uint32_t hops) -> Candidate& {
+    prefetch_port(context, hop);
     Candidate& path = candidates[at];
     path.kind = kind;
     path.hops = static_cast<std::int8_t>(hops);
@@ -125,14 +137,11 @@ std::uint32_t path_choices(const ObservationPlan& plan, const RouteContext& cont
     path.intermediate_group = -1;
     path.intermediate_router = -1;
     path.minimal_choice = 0;
-    mask[at++] = 1;
+    ++at;
     ++legal;
     return path;
   };
-  const auto put_none = [&] {
-    candidates[at] = {};
-    mask[at++] = 0;
-  };
+  const auto put_none = [&] { candidates[at++] = {}; };
 
   if (forced) {
     const NonMinimalPath left{.kind = packet.nonminimal_kind,
@@ -158,37 +167,41 @@ std::uint32_t path_choices(const ObservationPlan& plan, const RouteContext& cont
   }
   while (shown.first == 0 && at < spec.minimal_candidates) put_none();
   FixedList<RandomStream, kMostNonMinimalKinds> streams;  // [kind that may be taken], begun together
-  if (!forced) {
-    for (const NonMinimalKind kind : spec.nonminimal_kinds) {
-      if (may_take(kind, packet, context.group(), own_group_of(spec.scope))) {
-        streams.add_made([&] { return context.nonminimal_stream(kind); });
-      }
-    }
-    begin_together(streams.all());
+  const std::span kinds{spec.nonminimal_kinds};
+  std::uint32_t taken = 0;  // bits of kinds, by their place
+  for (std::size_t k = 0; !forced && k < kinds.size(); ++k) {
+    if (!may_take(kinds[k], packet, group, own_group_of(spec.scope))) continue;
+    taken |= 1U << k;
+    streams.add_made([&] { return context.nonminimal_stream(kinds[k]); });
   }
-  std::size_t next_stream = 0;
-  for (const NonMinimalKind kind : spec.nonminimal_kinds) {
+  begin_together(streams.all());
+  std::optional<Wiring::LinkEnds> single_links;
+  if (topology.has_single_links()) single_links = topology.link_ends();
+  RandomStream* draws = streams.all().data();
+  for (std::size_t k = 0; k < kinds.size(); ++k) {
+    const NonMinimalKind kind = kinds[k];
     const std::uint32_t next_kind = at + shown.of_a_kind();
-    if (!forced && may_take(kind, packet, context.group(), own_group_of(spec.scope))) {
-      RandomStream& draws = streams.all()[next_stream++];
+    if ((taken >> k & 1U) != 0) {
       for (std::uint32_t i = 0; i < shown.end; ++i) {
-        const NonMinimalPath nonminimal =
-            draw_nonminimal(context, draws, kind, spec.avoid_destination_group, own_group_of(spec.scope));
+        const NonMinimalPath nonminimal = draw_allowed(context, *draws, kind, spec.avoid_destination_group);
         if (i < shown.first) continue;
         if (!nonminimal.exists()) {
           put_none();
           continue;
         }
-        const auto [hop, hops] = begin_of(plan.paths, packet, nonminimal, router, context.group());
+        const auto [hop, hops] = begin_of(plan.paths, single_links, packet, nonminimal, router, group);
         Candidate& candidate = put(static_cast<std::int8_t>(1 + static_cast<int>(kind)), hop, hops);
         candidate.intermediate_group = nonminimal.group;
         if (visits_router(kind)) {
           candidate.intermediate_router = static_cast<std::int32_t>(nonminimal.router);
         }
       }
+      ++draws;
     }
     while (at < next_kind) put_none();
   }
+  // Only now: the compiler must take every write of a byte for a write to any object, which it reads again.
+  for (std::uint32_t i = 0; i < at; ++i) mask[i] = candidates[i].kind >= 0 ? 1 : 0;
   look_at_ports(context, std::span{candidates, at});
   return legal;
 }

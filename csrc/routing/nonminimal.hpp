@@ -88,11 +88,12 @@ namespace detail {
 // a router without a suitable global link.
 // Source: LIA (TACO 2025) sections 2.2.1, 2.2.2; Kang et al. (HPDC 2021) section 2.2.
 // Inlined everywhere, because returning a non-minimal path from a function costs as much as drawing it.
-[[nodiscard]] [[gnu::always_inline]] inline NonMinimalPath draw_nonminimal(
-    const RouteContext& context, RandomStream& random, NonMinimalKind kind, bool avoid_destination_group,
-    OwnGroup own_group = OwnGroup::kStays) {
+// Precondition: may_take().
+[[nodiscard]] [[gnu::always_inline]] inline NonMinimalPath draw_allowed(const RouteContext& context,
+                                                                        RandomStream& random,
+                                                                        NonMinimalKind kind,
+                                                                        bool avoid_destination_group) {
   NonMinimalPath nonminimal{.kind = kind};
-  if (!may_take(kind, context.packet(), context.group(), own_group)) return nonminimal;
   if (kind == NonMinimalKind::kL) {
     nonminimal.router = detail::draw_own_router(context, random);
     if (nonminimal.router != kNil) nonminimal.group = static_cast<std::uint16_t>(context.group());
@@ -108,6 +109,14 @@ namespace detail {
                             : topology.router_at(nonminimal.group, random.below(topology.host_routers()));
   }
   return nonminimal;
+}
+
+// The same for any packet; it does not exist (`!exists()`) if the packet may take none.
+[[nodiscard]] [[gnu::always_inline]] inline NonMinimalPath draw_nonminimal(
+    const RouteContext& context, RandomStream& random, NonMinimalKind kind, bool avoid_destination_group,
+    OwnGroup own_group = OwnGroup::kStays) {
+  if (!may_take(kind, context.packet(), context.group(), own_group)) return {.kind = kind};
+  return draw_allowed(context, random, kind, avoid_destination_group);
 }
 
 // Whether it would exist, which no draw decides.

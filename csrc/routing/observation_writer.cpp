@@ -60,7 +60,8 @@ void ObservationWriter::begin_time(Tick now) noexcept {
 bool ObservationWriter::write(const RouteContext& context, DecisionStatus status, Tick now, float* features,
                               std::uint8_t* mask, Candidate* candidates, PlannedHop& planned) {
   const bool forced = status == DecisionStatus::kForced;
-  const Port minimal = minimal_port(context);
+  Port minimal = kNoPort;  // paths have it among their hops
+  if (plan_.by_port() || plan_.layout.shows_minimal()) minimal = minimal_port(context);
   planned = planned_hop(context, forced, minimal);
   const std::uint32_t legal = plan_.by_port()
                                   ? port_choices(plan_, context, forced, planned.hop.port, mask)

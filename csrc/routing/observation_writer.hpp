@@ -22,7 +22,7 @@ class ObservationWriter {
 
   // Writes a row of num_features numbers, num_actions flags and num_candidates paths. Returns false, and
   // leaves the features as they are, if there is no choice and forced hops are not decided. Sets `planned` to
-  // the hop of the packet's plan. Precondition: status is not kNone.
+  // the hop of the plan; for a free choice of paths, to no port. Precondition: status is not kNone.
   bool write(const RouteContext& context, DecisionStatus status, Tick now, float* features,
              std::uint8_t* mask, Candidate* candidates, PlannedHop& planned);
   // Writes a row in that format, and its candidates separately.

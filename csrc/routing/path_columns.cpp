@@ -23,13 +23,15 @@ PathColumns::PathColumns(const RouteContext& context, std::span<const Candidate>
   const std::uint32_t first_acknowledged = context.packet().destination_router * kAcknowledgedKinds;
   const bool all = wanted.first_hop && wanted.remote_hops && context.topology().has_single_links();
   const Links links{context};
+  Wiring::LinkEnds ends;
+  if (all) ends = context.topology().link_ends();
   for (std::size_t path = 0; path < num_paths_; ++path) {
     const Candidate& candidate = candidates[path];
     const auto kind = static_cast<std::uint32_t>(candidate.kind);  // none: a large number
     set(path, TrackedPer::kAcknowledged,
         pick(kind < kAcknowledgedKinds, first_acknowledged + kind, kNoColumn));
     if (all && candidate.kind >= 0 && leaves_at_once(context, candidate)) {
-      look_at_links(context, links, candidate, path);
+      look_at_links(context, links, ends, candidate, path);
       continue;
     }
     if (wanted.first_hop) look_at_first_hop(context, candidate, path);
@@ -48,12 +50,9 @@ inline bool PathColumns::leaves_at_once(const RouteContext& context, const Candi
 // Sets the columns that the functions below set, where at most one link joins two groups: reads each end of a
 // link once.
 [[gnu::always_inline]] inline void PathColumns::look_at_links(const RouteContext& context, const Links& links,
+                                                              const Wiring::LinkEnds& end_of,
                                                               const Candidate& candidate, std::size_t path) {
-  const Dragonfly& topology = context.topology();
   const Packet& packet = context.packet();
-  const auto end_of = [&topology](std::uint32_t from, std::uint32_t to) -> const Endpoint& {
-    return topology.links_between(from, to).front();
-  };
   const auto ahead = [&links](std::uint32_t from, std::uint32_t to) {
     return to >= from ? to - from : to + links.routers - from;
   };

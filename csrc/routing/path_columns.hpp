@@ -56,8 +56,8 @@ class PathColumns {
   };
 
   [[nodiscard]] static bool leaves_at_once(const RouteContext& context, const Candidate& candidate) noexcept;
-  void look_at_links(const RouteContext& context, const Links& links, const Candidate& candidate,
-                     std::size_t path);
+  void look_at_links(const RouteContext& context, const Links& links, const Wiring::LinkEnds& end_of,
+                     const Candidate& candidate, std::size_t path);
   void look_at_first_hop(const RouteContext& context, const Candidate& candidate, std::size_t path);
   void look_at_remote_hops(const RouteContext& context, const Candidate& candidate, std::size_t path);
   void set_first_hop(std::size_t path, std::uint32_t position, std::uint32_t vc) noexcept {

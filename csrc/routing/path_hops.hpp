@@ -36,12 +36,10 @@ namespace dragonfly {
 
 // Hops of a non-minimal path by another group, from `router` of `group`, where the topology
 // has_single_links().
-[[nodiscard]] inline std::uint32_t only_nonminimal_hops(const Dragonfly& topology, const Packet& packet,
+[[nodiscard]] inline std::uint32_t only_nonminimal_hops(const Wiring::LinkEnds& links, const Packet& packet,
                                                         const NonMinimalPath& nonminimal,
                                                         std::uint32_t router, std::uint32_t group) noexcept {
-  const auto near_end = [&](std::uint32_t from, std::uint32_t to) {
-    return topology.links_between(from, to).front().router;
-  };
+  const auto near_end = [&](std::uint32_t from, std::uint32_t to) { return links(from, to).router; };
   std::uint32_t hops = 1U + (near_end(group, nonminimal.group) != router ? 1U : 0U);
   std::uint32_t at = near_end(nonminimal.group, group);
   if (visits_router(nonminimal.kind)) {

@@ -26,7 +26,7 @@ std::uint64_t compare_paths(const Dragonfly& topology) {
           if (visits_router(kind)) nonminimal.router = visited;
           const Hop hop = paths.nonminimal_hop(packet, nonminimal, router, own);
           CHECK(hop == paths.only_hop_out(packet, router, group, Stage::kSource, false, visits_router(kind)));
-          CHECK_EQ(only_nonminimal_hops(topology, packet, nonminimal, router, own),
+          CHECK_EQ(only_nonminimal_hops(topology.link_ends(), packet, nonminimal, router, own),
                    nonminimal_hops(topology, packet, nonminimal, router, hop.port));
           ++compared;
         }

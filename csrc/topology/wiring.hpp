@@ -147,6 +147,33 @@ class Wiring : public Numbering {
     return {gateways_.data() + first_link(from, to), num_links_between(from, to)};
   }
 
+  // The ends of links between groups, for many reads in a row where at most one link joins two groups. A copy
+  // of what a read needs: the compiler keeps it in registers, whatever is written between two reads.
+  class LinkEnds {
+   public:
+    // The near end of the link from one group to another: links_between(from, to).front().
+    [[nodiscard, gnu::always_inline]] inline const Endpoint& operator()(std::uint32_t from,
+                                                                        std::uint32_t to) const noexcept {
+      const std::size_t pair = static_cast<std::size_t>(from) * groups_ + to;
+      return ends_[first_ == nullptr ? pair : first_[pair]];
+    }
+
+   private:
+    friend class Wiring;
+    const Endpoint* ends_ = nullptr;
+    const std::uint32_t* first_ = nullptr;  // null: each pair of groups has one link
+    std::uint32_t groups_ = 0;
+  };
+  // Precondition: has_single_links().
+  [[nodiscard]] LinkEnds link_ends() const noexcept {
+    assert(has_single_links() && (!first_gateway_.empty() || params_.trunking == 1));
+    LinkEnds ends;
+    ends.ends_ = gateways_.data();
+    if (!first_gateway_.empty()) ends.first_ = first_gateway_.data();
+    ends.groups_ = params_.g;
+    return ends;
+  }
+
  protected:
   explicit Wiring(const DragonflyParams& params);  // throws ConfigError
 
