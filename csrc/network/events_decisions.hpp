@@ -77,7 +77,7 @@ template <Mode mode>
     s.plan.deciders.learner->prefetch_row(s.first_router + router,
                                           s.plan.deciders.learner->row_of(packet, group));
   }
-  if (mode.tracks()) {  // what the row shows has time to come, too
+  if (mode.tracks()) {  // the numbers of the row have time to come, too
     s.trackers.prefetch_numbers(s.first_router + router, packet.destination_router);
     prefetch(&s.store.times[packet_index]);
   }

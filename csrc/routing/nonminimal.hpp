@@ -111,7 +111,7 @@ namespace detail {
   return nonminimal;
 }
 
-// The same for any packet; it does not exist (`!exists()`) if the packet may take none.
+// Draws for any packet: the path does not exist (`!exists()`) if the packet may take none.
 [[nodiscard]] [[gnu::always_inline]] inline NonMinimalPath draw_nonminimal(
     const RouteContext& context, RandomStream& random, NonMinimalKind kind, bool avoid_destination_group,
     OwnGroup own_group = OwnGroup::kStays) {

@@ -148,7 +148,7 @@ class Wiring : public Numbering {
   }
 
   // The ends of links between groups, for many reads in a row where at most one link joins two groups. A copy
-  // of what a read needs: the compiler keeps it in registers, whatever is written between two reads.
+  // of what a read needs: the compiler keeps it in registers from read to read.
   class LinkEnds {
    public:
     // The near end of the link from one group to another: links_between(from, to).front().
