@@ -107,7 +107,7 @@ class PpoSettings:
     scope: str = choice(
         "source",
         SCOPES,
-        doc="Routers that decide, see ``EnvOptions``; the last three with paths only.",
+        doc="Routers that decide, see ``EnvOptions``; from the third on with paths only.",
     )
     scoring: str = choice(
         "candidate",

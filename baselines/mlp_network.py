@@ -36,9 +36,9 @@ _KIND = "mlp"
 FIELD = "weights"
 _FILE = "must be a file of MlpNetwork.save or export_mlp"
 _LEAST_SCALE, _MOST_SCALE = 1e-9, 1e9
-Scope: TypeAlias = Literal["source", "every", "source-all", "minimal-path", "progressive"]
+Scope: TypeAlias = Literal["source", "every", "source-all", "minimal-path", "progressive", "progressive-busy"]
 SCOPES: tuple[str, ...] = get_args(Scope)
-"""Scopes of networks that run in the core; the last three choose paths only."""
+"""Scopes of networks that run in the core; from the third on they choose paths only."""
 _SHARED = ("decision", "port", "link", "group", "peer")
 _PER: dict[str, str] = {row["name"]: row["per"] for row in _core.features()} | {
     feature["name"]: feature["per"] for tracker in _core.trackers() for feature in tracker["shown"]
@@ -133,7 +133,7 @@ class MlpNetwork:
     scope: Scope = choice(
         "source",
         Scope,
-        doc="Which routers decide, as in ``BatchedRoutingEnv``; the last three with paths only.",
+        doc="Which routers decide, as in ``BatchedRoutingEnv``; from the third on with paths only.",
     )
     scoring: Literal["candidate", "all"] = choice(
         "candidate", ("candidate", "all"), doc="One pass per action, or one per decision."

@@ -38,7 +38,7 @@ class PolicyInfo(TypedDict):
     name: str
     summary: str
     source: str
-    scope: Literal["source", "every", "all", "progressive"]
+    scope: Literal["source", "every", "all", "progressive", "progressive-busy"]
     action: Literal["path", "port"]
     parameters: list[ParameterInfo]
     features: list[str]

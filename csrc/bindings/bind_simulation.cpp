@@ -138,6 +138,8 @@ std::string policy_scope(const std::string& policy, const py::dict& policy_param
       return "minimal-path";
     case DecisionScope::kProgressive:
       return "progressive";
+    case DecisionScope::kProgressiveBusy:
+      return "progressive-busy";
     case DecisionScope::kSourceGroup:
     case DecisionScope::kEvery:
       break;

@@ -40,6 +40,7 @@ inline void read_decision_spec(const pybind11::dict& given, DecisionSpec& spec) 
                                       {"source-around", DecisionScope::kSourceAround},
                                       {"minimal-path", DecisionScope::kMinimalPath},
                                       {"progressive", DecisionScope::kProgressive},
+                                      {"progressive-busy", DecisionScope::kProgressiveBusy},
                                       {"every", every},
                                       {"all", every}});
   spec.forced_too = scope == "all";

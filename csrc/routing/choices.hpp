@@ -22,6 +22,17 @@ struct PlannedHop {
   bool to_intermediate = false;  // it is still heading for its non-minimal path
 };
 
+// Whether a packet about which kProgressive decides goes on without a decision with kProgressiveBusy: the
+// packet is behind its source router, and no packet waits for the next port of its minimal path. Behind that
+// port is, in groups that are full meshes, the global link to the destination group or the last link: no path
+// is shorter or less busy. A packet that enters its intermediate group is never left alone: behind the local
+// link there is a global link, which may be busy.
+[[nodiscard]] inline bool is_left_alone(const RouteContext& context) noexcept {
+  const Packet& packet = context.packet();
+  return packet.hops > 0 && (packet.destination_group == context.group() || packet.is_on_minimal_plan()) &&
+         context.ports()[context.minimal_port()].queued == 0;
+}
+
 // Whether the router decides. Never at the destination router, nor on prescribed routes.
 [[nodiscard]] inline DecisionStatus status_of(const DecisionSpec& spec,
                                               const RouteContext& context) noexcept {
@@ -29,7 +40,8 @@ struct PlannedHop {
   if (packet.plan == Plan::kRouted || context.router() == packet.destination_router)
     return DecisionStatus::kNone;
   if (has_choice(spec.scope, context.topology(), packet, context.router(), context.group(),
-                 context.input_port()))
+                 context.input_port()) &&
+      !(spec.scope == DecisionScope::kProgressiveBusy && is_left_alone(context)))
     return DecisionStatus::kFree;
   return spec.forced_too ? DecisionStatus::kForced : DecisionStatus::kNone;
 }

@@ -29,8 +29,14 @@ enum class DecisionScope : std::uint8_t {
   // Like kMinimalPath inside the source group; then the router by which the packet enters a group: the
   // intermediate one and that of its destination (Aries).
   kProgressive,
+  // kProgressive without the decisions that are hardly worth their time: see is_left_alone() in choices.hpp.
+  kProgressiveBusy,
   kEvery,  // every router
 };
+
+[[nodiscard]] constexpr bool is_progressive(DecisionScope scope) noexcept {
+  return scope == DecisionScope::kProgressive || scope == DecisionScope::kProgressiveBusy;
+}
 
 // The meaning of actions.
 enum class ActionMode : std::uint8_t {
@@ -42,11 +48,10 @@ enum class ActionMode : std::uint8_t {
 // by the port `input_port`.
 [[nodiscard]] inline bool has_choice(DecisionScope scope, const Dragonfly& topology, const Packet& packet,
                                      std::uint32_t router, std::uint32_t group, Port input_port) noexcept {
-  const bool decides_inside = scope == DecisionScope::kProgressive || scope == DecisionScope::kSourceAll ||
-                              scope == DecisionScope::kSourceAround;
+  const bool decides_inside =
+      is_progressive(scope) || scope == DecisionScope::kSourceAll || scope == DecisionScope::kSourceAround;
   if (packet.destination_group == group) {
-    const bool enters =
-        packet.hops == 0 || (scope == DecisionScope::kProgressive && topology.is_global(input_port));
+    const bool enters = packet.hops == 0 || (is_progressive(scope) && topology.is_global(input_port));
     return decides_inside && enters && router != packet.destination_router;
   }
   if (packet.hops == 0) return scope != DecisionScope::kNowhere;
@@ -61,6 +66,7 @@ enum class ActionMode : std::uint8_t {
     case DecisionScope::kMinimalPath:
       return !packet.non_minimal;
     case DecisionScope::kProgressive:
+    case DecisionScope::kProgressiveBusy:
       return packet.is_on_minimal_plan() ||
              (packet.plan == Plan::kToIntermediate && packet.intermediate_group == group &&
               topology.is_global(input_port));
@@ -96,9 +102,9 @@ enum class ActionMode : std::uint8_t {
   }
   // Decides again at the second router of the source group, or at all of its minimal path there.
   budget.reconsiders = true;
-  budget.progressive = scope == DecisionScope::kMinimalPath || scope == DecisionScope::kProgressive;
+  budget.progressive = scope == DecisionScope::kMinimalPath || is_progressive(scope);
   ++budget.longest_path;
-  if (scope == DecisionScope::kProgressive && budget.local_nonminimal) {
+  if (is_progressive(scope) && budget.local_nonminimal) {
     // A router of the intermediate group, and one of the destination group.
     if (budget.nonminimal)
       budget.longest_path =

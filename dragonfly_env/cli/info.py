@@ -499,6 +499,8 @@ def _policy(name: str, made: Dragonfly) -> RenderableType:
         "source": "at the source router only",
         "every": "at every router with more than one legal output",
         "progressive": "at every router of the source group while the path is minimal, and on entering a group",
+        "progressive-busy": "at the source router, and, where packets wait for the next port, at every router of the "
+        "source group while the path is minimal, and on entering a group",
         "all": "at every router",
     }
     head = Text.assemble((name, "bold"), f": {policy['summary']}.\nSource: {policy['source']}.\n")

@@ -32,7 +32,7 @@ from dragonfly_env.policy import Policy, check_gateways, highest, parse_policy
 from dragonfly_env.simulation.config import SimulationConfig
 
 Scope: TypeAlias = Literal[
-    "source", "every", "all", "source-all", "source-around", "minimal-path", "progressive"
+    "source", "every", "all", "source-all", "source-around", "minimal-path", "progressive", "progressive-busy"
 ]
 Action: TypeAlias = Literal["port", "path"]
 Reward: TypeAlias = Literal["hop", "differential", "delivery"]
@@ -66,7 +66,8 @@ class EnvOptions(Record):
         "packets to its own group. ``source-around``: as ``source-all``, and packets to the own group may pass other "
         "groups. ``minimal-path``: every router of the source group while the packet is on its minimal path. "
         "``progressive``: as ``minimal-path``, and the router by which a packet enters its intermediate group and its "
-        "destination group.",
+        "destination group. ``progressive-busy``: as ``progressive``, but behind its source router a packet in its "
+        "destination group, or on its minimal path, goes on without a decision if no packet waits for the next port.",
         core="scope",
     )
     action: Action = choice(

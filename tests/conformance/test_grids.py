@@ -65,7 +65,14 @@ def test_random_actions_are_carried_out_and_everything_arrives(scope: str, actio
 
 
 @pytest.mark.parametrize(
-    ("scope", "longest"), [("source-all", 8), ("source-around", 8), ("minimal-path", 10), ("progressive", 14)]
+    ("scope", "longest"),
+    [
+        ("source-all", 8),
+        ("source-around", 8),
+        ("minimal-path", 10),
+        ("progressive", 14),
+        ("progressive-busy", 14),
+    ],
 )
 @pytest.mark.parametrize("mesh", [False, True])
 def test_random_paths_with_nonminimal_paths_inside_groups_all_end(
@@ -96,7 +103,13 @@ def test_random_paths_with_nonminimal_paths_inside_groups_all_end(
     assert most <= (
         longest
         if not mesh
-        else {"source-all": 5, "source-around": 5, "minimal-path": 6, "progressive": 8}[scope]
+        else {
+            "source-all": 5,
+            "source-around": 5,
+            "minimal-path": 6,
+            "progressive": 8,
+            "progressive-busy": 8,
+        }[scope]
     )
 
 

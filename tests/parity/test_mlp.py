@@ -154,7 +154,7 @@ def test_of_equals_the_lowest_is_taken_in_the_second_stage_too(feature: str) -> 
     assert min(shares) < 1  # some looked twice
 
 
-@pytest.mark.parametrize("scope", ["source-all", "minimal-path", "progressive"])
+@pytest.mark.parametrize("scope", ["source-all", "minimal-path", "progressive", "progressive-busy"])
 def test_a_network_decides_where_the_modes_of_aries_do(scope: str) -> None:
     """Non-minimal paths inside groups are legal only where routers decide inside a group."""
     features = (

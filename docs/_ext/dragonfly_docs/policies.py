@@ -31,6 +31,8 @@ _DECIDES = {
     "source": "the source router only",
     "every": "every router with more than one legal output",
     "progressive": "every router of the source group while the path is minimal, and on entering a group",
+    "progressive-busy": "the source router, and, where packets wait for the next port, every router of the source "
+    "group while the path is minimal, and on entering a group",
     "all": "every router, forced hops included",
 }
 _SCHEMES = {"q-adaptive": "one number per stage", "lia": "local and global links counted apart"}

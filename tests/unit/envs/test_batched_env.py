@@ -55,6 +55,37 @@ def test_observed_queues_are_those_of_the_state() -> None:
     assert env.state().shape == env.state_shape
 
 
+@pytest.mark.parametrize(("scope", "left_alone"), [("progressive", False), ("progressive-busy", True)])
+def test_a_packet_behind_its_source_router_is_left_alone_where_its_next_port_is_idle(
+    scope: str, left_alone: bool
+) -> None:
+    """In the source group, where it is on its minimal path, and in its destination group."""
+    topology = dfe.Dragonfly.preset("72")
+    env = dfe.BatchedRoutingEnv(
+        config(topology=topology, traffic="adv+1", load=0.45),
+        scope=scope,
+        action="path",
+        nonminimal_kinds=("lg", "l"),
+        features=("queue_packets", "is_minimal", "hops"),
+        duration_ns=5000,
+    )
+    group_of_router, hosts_per_group = topology.group_of_routers(), topology.num_hosts // topology.num_groups
+    rng, idle, intermediate = np.random.default_rng(1), 0, 0
+    batch = env.reset(seed=1)
+    while not env.done:
+        queued, minimal, hops = (
+            batch.obs[:, env.layout[name].columns] for name in ("queue_packets", "is_minimal", "hops")
+        )
+        behind = (hops[:, 0] > 0) & ((queued * minimal).sum(axis=1) == 0)
+        ends = np.stack([batch.packets["source_host"], batch.packets["destination_host"]], axis=1)
+        outside = (ends // hosts_per_group != group_of_router[batch.agents][:, None]).all(axis=1)
+        idle += int((behind & ~outside).sum())
+        intermediate += int((behind & outside).sum())
+        batch = env.step(np.where(batch.mask, rng.random(batch.mask.shape), -1.0).argmax(axis=1))
+    assert intermediate > 10
+    assert (idle == 0) is left_alone
+
+
 def test_the_packets_that_routers_hold_in_the_state_are_those_in_the_network() -> None:
     env = make()
     batch = env.reset(seed=1)
