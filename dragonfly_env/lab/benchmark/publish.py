@@ -106,25 +106,35 @@ def publish(folder: Path, suite: Suite, known: Mapping[Key, ReferenceResult]) ->
 
 def main(
     folder: Annotated[
-        Path, typer.Argument(help="A results folder of 'dragonfly-env benchmark --rerun-references'.")
-    ],
+        Path | None, typer.Argument(help="A results folder of 'dragonfly-env benchmark --rerun-references'.")
+    ] = None,
     suite: Annotated[str, typer.Option(help="Whose runs they are.")] = "dragonfly-v3",
     afresh: Annotated[
         bool, typer.Option("--replace", help="Forget what is published: the table is this folder's alone.")
     ] = False,
+    forget: Annotated[
+        list[str] | None,
+        typer.Option(help="A policy whose published runs are dropped first: its weights have changed."),
+    ] = None,
 ) -> None:
     """Add the finished runs of reference policies in a folder to the published results that come with the package.
 
-    A run that is published already must have the same values.
+    A run that is published already must have the same values. A run does not name the weights of a network that comes
+    with the package, so runs of former weights must be dropped before the new weights are measured: --forget NAME.
     """
     try:
         chosen = find_suite(suite)
         file = table_of(chosen.name)
-        publication = publish(folder, chosen, {} if afresh else read_references(file))
-        write_references(publication.results.values(), file)
+        known = {} if afresh else read_references(file)
+        kept = {key: result for key, result in known.items() if result.policy not in (forget or ())}
+        if folder is not None:
+            publication = publish(folder, chosen, kept)
+            kept = publication.results
+            typer.echo(publication.describe())
+        write_references(kept.values(), file)
     except ConfigError as error:
         raise typer.BadParameter(str(error)) from None
-    typer.echo(f"{file}: {publication.describe()}")
+    typer.echo(f"{file}: {len(kept):,} runs")
 
 
 if __name__ == "__main__":

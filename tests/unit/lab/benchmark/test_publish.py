@@ -93,3 +93,14 @@ def test_runs_that_no_case_has_any_more_are_dropped(folder: Path) -> None:
     settings["tracks"]["transient"]["after_ns"] = 2001  # equal runs with another value
     again = publish.publish(folder, Suite.from_dict(settings), before)
     assert (len(again.results), again.added, again.confirmed, again.dropped) == (24, 8, 16, 8)
+
+
+def test_runs_of_former_weights_are_forgotten(
+    folder: Path, table: Path, command: Callable[..., Result]
+) -> None:
+    assert command(folder).exit_code == 0
+    before = read_references(table)
+    assert command("--forget", "min").exit_code == 0
+    assert read_references(table) == {key: row for key, row in before.items() if row.policy != "min"}
+    assert "6 added" in command(folder).output
+    assert read_references(table) == before
