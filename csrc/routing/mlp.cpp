@@ -175,7 +175,7 @@ std::vector<PolicyInfo> mlp_policies() {
            "source", "path", std::move(given), make_mlp},
           {"neural-v1", shipped, "this project", "source", "path", trained, make_mlp},
           {"neural-v2", shipped, "this project", "progressive", "path", trained, make_mlp},
-          {"neural-v3", shipped, "this project", "source", "path", trained, make_mlp}};
+          {"neural-v3", shipped, "this project", "progressive-busy", "path", trained, make_mlp}};
 }
 
 }  // namespace dragonfly

@@ -92,21 +92,24 @@ class Scenario:
         """A seed that depends on the label and the numbers."""
         return int.from_bytes(hashlib.sha256(f"{self.label} {numbers}".encode()).digest()[:6], "little")
 
+    @property
+    def kind(self) -> str:
+        """``"workload"``, ``"overload"`` (a load of 1) or ``"steady"``."""
+        if isinstance(self.config.traffic_object, ClosedLoop):
+            return "workload"
+        return "overload" if self.config.load == 1 else "steady"
+
     def cost(self, policy: dfe.Policy, number: int) -> float:
-        """Makespan of a workload, 1 / accepted load at a load of 1, otherwise mean latency; infinite if undefined."""
+        """Makespan of a workload, 1 / accepted load in overload, otherwise mean latency; infinite if undefined."""
         config = self.config.replace(policy=policy, seed=self.seed(number))
         metrics = dfe.simulate(config, warmup_ns=self.warmup_ns, measure_ns=self.measure_ns)
-        value = metrics.latency_mean_ns
-        if isinstance(config.traffic_object, ClosedLoop):
-            value = metrics.makespan_ns
-        elif config.load == 1:
-            value = 1 / max(metrics.accepted_load, 1e-9)
+        costs = {"workload": metrics.makespan_ns, "overload": 1 / max(metrics.accepted_load, 1e-9)}
+        value = costs.get(self.kind, metrics.latency_mean_ns)
         return value if math.isfinite(value) and value > 0 else math.inf
 
     def best_reference(self) -> float:
         """The lowest cost of the reference policies."""
-        is_workload = isinstance(self.config.traffic_object, ClosedLoop)
-        names = WORKLOAD_REFERENCES if is_workload else REFERENCES
+        names = WORKLOAD_REFERENCES if self.kind == "workload" else REFERENCES
         return min(self.cost(dfe.make_policy(name), 0) for name in names)
 
 
@@ -290,6 +293,11 @@ def train_network(recipe: Recipe, folder: Path, workers: int = 1) -> Path:
         reached.append((mean, stage, network))
         label = recipe.validation[worst].label
         typer.echo(f"{stage}: {mean:.4f} of the best reference, worst {ratios[worst]:.4f} ({label})")
+        for kind in dict.fromkeys(scenario.kind for scenario in recipe.validation):
+            of_kind = [scenario.kind == kind for scenario in recipe.validation]
+            typer.echo(
+                f"    {kind}: {np.exp(np.log(ratios[of_kind]).mean()):.4f}, worst {ratios[of_kind].max():.4f}"
+            )
 
     def leader() -> tuple[str, MlpNetwork]:
         return min(reached, key=operator.itemgetter(0))[1:]

@@ -14,7 +14,8 @@ from dragonfly_env.baselines.mlp import training_cpu_s
 from tests.parity.cases import config_of, native, play
 
 WEIGHTS = Path(dfe.baselines.__file__).resolve().parent / "weights"
-SCOPES = {"neural-v1": "source", "neural-v2": "progressive", "neural-v3": "source"}
+SCOPES = {"neural-v1": "source", "neural-v2": "progressive", "neural-v3": "progressive-busy"}
+SUITES = {"neural-v3": "dragonfly-v3"}
 KNOWLEDGE = {"neural-v1": "ideal", "neural-v2": "ideal", "neural-v3": "delayed"}
 each = pytest.mark.parametrize("name", SCOPES)
 
@@ -39,7 +40,7 @@ def test_the_weights_are_small_and_those_that_the_page_tells_of(name: str) -> No
     file = file_of(name)
     assert file.stat().st_size <= 200_000
     assert told["sha256"] == hashlib.sha256(file.read_bytes()).hexdigest()
-    assert (told["name"], told["suite"]) == (name, "dragonfly-v1")
+    assert (told["name"], told["suite"]) == (name, SUITES.get(name, "dragonfly-v1"))
     assert told["command"].startswith(f"python -m dragonfly_env.lab.neural --recipe {name}")
     assert training_cpu_s(name) == told["cpu_seconds_of_rounds"] > 0
 

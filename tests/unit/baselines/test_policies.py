@@ -35,7 +35,7 @@ def test_every_policy_says_what_it_does_and_where_it_is_described(name: str) -> 
     assert policy.name == name
     assert policy.source
     assert policy.summary
-    assert policy.scope in ("source", "every", "all", "progressive")
+    assert policy.scope in ("source", "every", "all", "progressive", "progressive-busy")
     assert policy.action in ("path", "port")
     for setting in describe_policy(name):
         assert setting.doc
