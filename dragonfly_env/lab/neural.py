@@ -12,10 +12,13 @@ A recipe is a table of ``neural.toml``: features, settings and mixtures of scena
 2. A penalty for non-minimal paths, as units of the network, see `with_nonminimal_penalty`.
 3. A second stage, in which further non-minimal paths of each kind are scored.
 
-``neural-v3`` has a teacher instead of stages 1 and 2. The teacher has ideal features and predicts the times of all
-legal paths. The network has other features and learns to choose short paths (`_regrets`). From the second round on
-the network routes the packets and the teacher labels the paths, so samples come from states to which the network leads
-(DAgger; Ross, Gordon, Bagnell, AISTATS 2011. A teacher that knows more than the learner: Chen et al., CoRL 2019).
+``neural-v3`` has teachers instead of stages 1 and 2: networks that score all legal paths. From the second round on the
+network routes the packets and the teachers label the paths, so samples come from states to which the network leads
+(DAgger; Ross, Gordon, Bagnell, AISTATS 2011). ``neural-v1`` and ``neural-v2`` are the teachers of two networks, which
+have the features of ``neural-v3`` and learn to choose the paths that are short by the ideal features of their teacher
+(`_regrets`; a teacher that knows more than the learner: Chen et al., CoRL 2019). The two networks are trained first and
+are the teachers of ``neural-v3``, which learns the sum of their scores (one network from several: Hinton, Vinyals,
+Dean, arXiv:1503.02531).
 
 The validation scenarios choose the round, and whether the other stages are kept. The result is ``network.npz``, which
 the core runs (``make_policy("mlp", weights=...)``). Training needs PyTorch (extra ``[sb3]``).
@@ -48,6 +51,7 @@ from dragonfly_env.baselines.mlp_network import Scope
 from dragonfly_env.checks.extras import how_to_install
 from dragonfly_env.checks.files import read_toml
 from dragonfly_env.checks.values import config_error, parse_value, unknown_name
+from dragonfly_env.envs import DecisionBatch
 from dragonfly_env.lab.benchmark import find_suite
 from dragonfly_env.lab.benchmark.training import why_in_test_split, why_workload_in_test_split
 from dragonfly_env.traffic import Adversarial, ClosedLoop, DemandMatrix, parse_traffic
@@ -58,8 +62,8 @@ Layer = tuple[Floats, Floats]
 Samples = tuple[Floats, Floats, Floats]
 """(M, F) observations of the paths taken, (M,) logarithms of times to delivery in packet times, (M,) weights."""
 Choices = tuple[Floats, Floats, Floats]
-"""(N, A, F) observations of the paths of a decision, (N, A) logarithms of the times that the teacher predicts, infinite
-for illegal paths, (N,) weights."""
+"""(N, A, F) observations of the paths of a decision, (N, A) costs of the paths by the teachers, infinite for illegal
+paths, (N,) weights."""
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -113,6 +117,25 @@ class Scenario:
         return min(self.cost(dfe.make_policy(name), 0) for name in names)
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Teacher:
+    """A network whose scores are labels, times a weight."""
+
+    network: MlpNetwork
+    source_weight: float  # at the source router
+    later_weight: float
+
+    def costs(self, batch: DecisionBatch, chosen: npt.NDArray[np.bool_]) -> Floats:
+        """(M,) costs of the M actions in ``chosen`` (N, A)."""
+        at_source = batch.obs[:, batch.layout[HOPS].columns] == 0
+        weights = np.where(at_source, np.float32(self.source_weight), np.float32(self.later_weight))
+        scores = scores_of(
+            self.network.layers, rows_per_action(self.network, batch.layout, batch.obs, chosen)
+        )
+        costs: Floats = -scores * np.broadcast_to(weights, chosen.shape)[chosen]
+        return costs
+
+
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
     """Settings of a training; ``neural.toml`` describes each."""
@@ -136,21 +159,27 @@ class Recipe:
     wait_weights: Sequence[float] = (0.0,)
     wait_squares: Sequence[float] = (0.0,)
     penalty: Mapping[str, float] = dataclasses.field(default_factory=dict)
-    teacher: str = ""
+    teachers: Mapping[str, Sequence[float]] = dataclasses.field(default_factory=dict)
+    teachers_recipes: Mapping[str, Recipe] = dataclasses.field(default_factory=dict)
 
 
 def read_recipe(name: str, file: Path = SHIPPED) -> Recipe:
-    """Read a recipe and the scenarios of its mixtures; a scenario of the benchmark's test split is an error."""
+    """Read a recipe, the recipes of its teachers, and the scenarios of its mixtures.
+
+    A scenario of the benchmark's test split is an error.
+    """
     document = read_toml(file, "recipes")
     recipes, mixtures = document.get("recipes", {}), document.get("mixtures", {})
-    settings = _taken(recipes, name, "recipes")
+    settings = dict(_taken(recipes, name, "recipes"))
+    if "like" in settings:
+        settings = _taken(recipes, settings.pop("like"), f"{name}.like") | settings
     parts: dict[str, Any] = {"training": (), "validation": ()}
     for listed in _taken(settings, "mixtures", name):
         mixture, _, only = listed.partition(".")
         for part, blocks in _taken(mixtures, mixture, "mixtures").items():
             if only in ("", part):
                 parts[part] = (*parts[part], *itertools.chain.from_iterable(map(_scenarios, blocks)))
-    optional = {"wait_weights", "wait_squares", "penalty", "teacher"} - settings.keys()
+    optional = {"wait_weights", "wait_squares", "penalty", "teachers", "teachers_recipes"} - settings.keys()
     values = {
         field.name: _taken(settings | parts, field.name, name)
         for field in dataclasses.fields(Recipe)
@@ -158,10 +187,13 @@ def read_recipe(name: str, file: Path = SHIPPED) -> Recipe:
     }
     for unknown in settings.keys() - values.keys() - {"mixtures"}:
         raise unknown_name(name, unknown, values)
-    if not values.get("teacher"):
+    if not values.get("teachers"):
         for feature in (WAIT_FEATURE, KIND, DIRECT_DEMAND, OWN_DEMAND):
             _taken(values["features"], feature, f"{name}.features")
-    return Recipe(**values)
+    to_train = values.get("teachers", {}).keys() - WEIGHTS.keys()
+    return Recipe(
+        **values, teachers_recipes={teacher: read_recipe(teacher, file) for teacher in sorted(to_train)}
+    )
 
 
 def _taken(table: Mapping[str, Any], name: str, field: str) -> Any:
@@ -261,13 +293,14 @@ def costs_of(recipe: Recipe, network: MlpNetwork, parallel: joblib.Parallel) -> 
 
 def rounds_of(recipe: Recipe, parallel: joblib.Parallel) -> Iterator[MlpNetwork]:
     """The network after each round."""
+    teachers = taught_by(recipe, parallel)
     network = untrained(recipe)
     kept: list[Samples] = []
     for round_ in range(recipe.rounds):
-        if recipe.teacher:
-            systems = _by_system(recipe.training)
+        if teachers:
             collected = parallel(
-                joblib.delayed(collect_choices)(scenarios, network, recipe, round_) for scenarios in systems
+                joblib.delayed(collect_choices)(scenarios, network, teachers, recipe, round_)
+                for scenarios in _by_system(recipe.training)
             )
         else:
             collected = parallel(
@@ -277,6 +310,20 @@ def rounds_of(recipe: Recipe, parallel: joblib.Parallel) -> Iterator[MlpNetwork]
         kept = [*kept, (x, y, (weights / weights.mean()).astype(np.float32))][-recipe.kept_rounds :]
         network = fit(network, _joined(kept), recipe, round_)
         yield network
+
+
+def taught_by(recipe: Recipe, parallel: joblib.Parallel) -> list[Teacher]:
+    """The teachers: networks of the package, and the last networks of recipes, which are trained with the same seed."""
+    teachers = []
+    for name, (source_weight, later_weight) in recipe.teachers.items():
+        if name in WEIGHTS:
+            network = MlpNetwork.load(WEIGHTS[name])
+        else:
+            typer.echo(f"{name}: a teacher, trained first")
+            its_recipe = dataclasses.replace(recipe.teachers_recipes[name], seed=recipe.seed)
+            *_, network = rounds_of(its_recipe, parallel)
+        teachers.append(Teacher(network, source_weight, later_weight))
+    return teachers
 
 
 def train_network(recipe: Recipe, folder: Path, workers: int = 1) -> Path:
@@ -450,7 +497,7 @@ def fit(network: MlpNetwork, samples: Samples | Choices, recipe: Recipe, round_:
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # faster for small networks, and independent of the number of processors
     x = torch.from_numpy(samples[0])
-    losses = (_regrets if recipe.teacher else _deviances)(samples, recipe, round_)
+    losses = (_regrets if recipe.teachers else _deviances)(samples, recipe, round_)
     counted = torch.from_numpy(np.minimum(samples[2], _MOST_WEIGHT))
     weights = [torch.nn.Parameter(torch.from_numpy(a.copy())) for layer in network.layers for a in layer]
     optimizer = torch.optim.Adam(weights, lr=recipe.learning_rate)
@@ -496,15 +543,15 @@ def _deviances(samples: Samples, recipe: Recipe, round_: int) -> Losses:
 def _regrets(choices: Choices, recipe: Recipe, round_: int) -> Losses:
     """Expected regrets of a softmax over the scores.
 
-    The regret is the logarithm of the time of the path that the softmax draws over the time of the best path, as the
-    teacher predicts both. A network that sees less than the teacher cannot predict the times, but the network can
-    choose: the loss does not count what all paths of a decision have in common.
+    The regret is the cost of the path that the softmax draws less the cost of the best path, by the teachers. Costs of
+    ``neural-v1`` and ``neural-v2`` are logarithms of times. A network that sees less than the teacher cannot predict
+    the times, but the network can choose: the loss does not count what all paths of a decision have in common.
     """
     import torch
 
-    times = torch.from_numpy(choices[1])
-    legal = torch.isfinite(times)
-    regret = (times - times.min(dim=1, keepdim=True).values).clamp(max=_MOST_REGRET)
+    costs = torch.from_numpy(choices[1])
+    legal = torch.isfinite(costs)
+    regret = (costs - costs.min(dim=1, keepdim=True).values).clamp(max=_MOST_REGRET)
 
     def losses(scores: Tensor, chosen: Tensor) -> Tensor:
         scores = scores / _CHOICE_TEMPERATURE
@@ -515,7 +562,7 @@ def _regrets(choices: Choices, recipe: Recipe, round_: int) -> Losses:
 
 
 _CORE_SHARE = 5 / 6  # share of a scenario's time in which the core routes
-_MOST_LABELLED = 256  # decisions of a batch that the teacher labels
+_MOST_LABELLED = 256  # decisions of a batch that the teachers label
 
 
 def _by_system(scenarios: Sequence[Scenario]) -> Iterator[list[Scenario]]:
@@ -530,25 +577,28 @@ def _by_system(scenarios: Sequence[Scenario]) -> Iterator[list[Scenario]]:
 
 
 def collect_choices(
-    scenarios: Sequence[Scenario], network: MlpNetwork, recipe: Recipe, round_: int
+    scenarios: Sequence[Scenario],
+    network: MlpNetwork,
+    teachers: Sequence[Teacher],
+    recipe: Recipe,
+    round_: int,
 ) -> Choices:
-    """Decisions of scenarios of one system, and the times that the teacher predicts for all their legal paths.
+    """Decisions of scenarios of one system, and the costs of all their legal paths by the teachers.
 
-    The teacher routes the packets of round 0, the network those of later rounds: most of the time in the core, because
-    few decisions are needed, and at the end by a softmax. The weights of a scenario's decisions add up to 1, so
-    scenarios count alike.
+    The teachers route the packets of round 0, the network those of later rounds: most of the time in the core (in round
+    0 the first teacher alone), because few decisions are needed, and at the end by a softmax. The weights of a
+    scenario's decisions add up to 1, so scenarios count alike.
     """
-    teacher = MlpNetwork.load(_taken(WEIGHTS, recipe.teacher, "teacher"))
     first = scenarios[0]
     duration_ns = first.warmup_ns + first.measure_ns
     warmup_ns = round(duration_ns * _CORE_SHARE, 3)
-    with _as_policy(network) as policy:
-        router = policy if round_ else dfe.make_policy(recipe.teacher)
+    features = [*(name for teacher in teachers for name in teacher.network.features), *network.features, HOPS]
+    with _as_policy(network if round_ else teachers[0].network) as router:
         env = dfe.BatchedRoutingEnv(
             [scenario.config.replace(policy=router) for scenario in scenarios],
             scope=network.scope,
             action=network.action,
-            features=tuple(dict.fromkeys((*teacher.features, *network.features))),
+            features=tuple(dict.fromkeys(features)),
             nonminimal_kinds=network.nonminimal_kinds,
             warmup_ns=warmup_ns,
             duration_ns=duration_ns - warmup_ns,
@@ -565,21 +615,21 @@ def collect_choices(
         routed, taught = (legal, some) if round_ else (some, legal)
         x = np.zeros((*legal.shape, len(network.features)), dtype=np.float32)
         x[routed] = rows_per_action(network, batch.layout, batch.obs, routed)
-        times = np.full(legal.shape, np.inf, dtype=np.float32)
-        times[taught] = -scores_of(teacher.layers, rows_per_action(teacher, batch.layout, batch.obs, taught))
-        parts.append((x[labelled], times[labelled], batch.scenario[labelled]))
+        costs = np.full(legal.shape, np.inf, dtype=np.float32)
+        costs[taught] = sum(teacher.costs(batch, taught) for teacher in teachers)
+        parts.append((x[labelled], costs[labelled], batch.scenario[labelled]))
         scores = np.full(legal.shape, -np.inf)
-        scores[legal] = scores_of(network.layers, x[legal]) if round_ else -times[legal]
+        scores[legal] = scores_of(network.layers, x[legal]) if round_ else -costs[legal]
         scores /= by_round(recipe.temperatures, round_)
         batch = env.step(softmax_actions(scores, legal, batch.draws[:, 0], recipe.explored_share))
-    x, times, scenario = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    x, costs, scenario = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     chosen, weights = [], []
     for number in range(len(scenarios)):
         of_scenario = draws.permutation(np.flatnonzero(scenario == number))[: recipe.scenario_transitions]
         chosen.append(of_scenario)
         weights.append(np.full(len(of_scenario), 1 / max(len(of_scenario), 1), dtype=np.float32))
     order = np.concatenate(chosen)
-    return x[order], times[order], np.concatenate(weights)
+    return x[order], costs[order], np.concatenate(weights)
 
 
 def with_waits(features: Mapping[str, float], samples: Samples, weight: float, square: float) -> Floats:
@@ -598,7 +648,7 @@ def with_waits(features: Mapping[str, float], samples: Samples, weight: float, s
     return longer
 
 
-KIND, AGE = "candidate_kind", "age"
+KIND, AGE, HOPS = "candidate_kind", "age", "hops"
 DIRECT_DEMAND, OWN_DEMAND, GROUP_DEMAND = "destination_group_demand", "destination_demand", "group_demand"
 HALF_DEMAND, HALF_SHARE, HALF_AGE_NS = 4.0, 1.0, 1000.0
 """Demands (links), shares and ages (ns) are observed as x / (x + half)."""

@@ -56,7 +56,11 @@ def write_references(results: Iterable[ReferenceResult], file: Path) -> None:
         results,
         key=lambda result: (result.track, result.effort, result.case, result.policy, result.seed, result.key),
     )
-    write_table(pa.Table.from_pylist([asdict(result) for result in ordered], schema), file)
+    table = pa.Table.from_pylist([asdict(result) for result in ordered], schema)
+    # Values and hashes do not repeat, so dictionaries would only add to them.
+    numbers = ["value", "accepted_load"]
+    words = [name for name in schema.names if name not in (*numbers, "run_id")]
+    write_table(table, file, compression_level=19, use_dictionary=words, use_byte_stream_split=numbers)
 
 
 def read_references(file: Path) -> dict[Key, ReferenceResult]:

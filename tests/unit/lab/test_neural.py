@@ -6,6 +6,7 @@ import dataclasses
 import functools
 from pathlib import Path
 
+import joblib
 import numpy as np
 import pytest
 
@@ -25,11 +26,14 @@ from dragonfly_env.lab.neural import (
     SHIPPED,
     WAIT_FEATURE,
     Recipe,
+    Teacher,
     collect,
     collect_choices,
     fit,
     read_recipe,
+    rounds_of,
     scores_of,
+    taught_by,
     train_network,
     untrained,
     with_nonminimal_penalty,
@@ -58,6 +62,18 @@ topology = {{ preset = "72" }}
 duration_ns = 1_500
 message_packets = 4
 traffic = ["uniform 0.3"]
+
+[[mixtures.beginnings.{part}]]
+network = "default"
+topology = {{ preset = "72" }}
+duration_ns = 1_500
+traffic = ["uniform 1"]
+
+[[mixtures.bursts.{part}]]
+network = "default"
+topology = {{ preset = "72" }}
+duration_ns = 1_500
+traffic = ["uniform 1"]
 
 [[mixtures.applications.{part}]]
 network = "default"
@@ -172,7 +188,7 @@ def test_a_recipe_may_name_one_part_of_a_mixture(tmp_path: Path) -> None:
 
 
 def test_a_scenario_may_have_bursts(tmp_path: Path) -> None:
-    *_, burst = recipe_of("neural-v3", tmp_path).training
+    *_, burst, _ = recipe_of("neural-v3", tmp_path).training
     assert burst.config.message_packets == 4
     assert burst.label == "uniform 0.3, 72 hosts, default, messages of 4 packets"
 
@@ -189,17 +205,39 @@ def test_each_set_of_features_has_more_knowledge_than_the_set_before_it() -> Non
     assert delayed | {"hops"} == set(shipped_recipe("neural-v3").features)
 
 
-def test_the_teacher_labels_all_legal_paths(tmp_path: Path) -> None:
-    """A network that is the teacher predicts the very times of the labels."""
-    teacher = dfe.make_policy("neural-v1").network
-    recipe = dataclasses.replace(recipe_of("knowledge", tmp_path), scenario_transitions=50)
+def test_the_teachers_label_all_legal_paths(tmp_path: Path) -> None:
+    """The cost of a path is the sum of the teachers' scores, with their weights at the kind of router, negated."""
+    silent, other = (dfe.make_policy(name).network for name in ("neural-v2", "neural-v3"))
+    recipe = dataclasses.replace(
+        recipe_of("neural-v3", tmp_path),
+        scenario_transitions=50,
+        features=dict(zip(other.features, other.scale or (), strict=True)),
+    )
+    teachers, scenarios = [Teacher(other, 2.0, 1.0), Teacher(silent, 0.0, 0.0)], recipe.training[:2]
     for round_ in (0, 1):
-        x, times, weights = collect_choices(recipe.training, teacher, recipe, round_)
-        legal = np.isfinite(times)
-        assert x.shape == (100, 5, len(teacher.features))
+        x, costs, weights = collect_choices(scenarios, other, teachers, recipe, round_)
+        legal, at_source = np.isfinite(costs), x[..., other.features.index("hops")] == 0
+        assert x.shape == (len(weights), 6, len(other.features))
         assert legal.any(axis=1).all()
-        np.testing.assert_allclose(scores_of(teacher.layers, x[legal]), -times[legal], rtol=1e-4)
-        assert float(weights.sum()) == pytest.approx(len(recipe.training), rel=1e-5)
+        assert 0 < at_source[legal].mean() < 1
+        expected = -scores_of(other.layers, x[legal]) * np.where(at_source[legal], 2, 1)
+        np.testing.assert_allclose(costs[legal], expected, rtol=1e-4)
+        assert float(weights.sum()) == pytest.approx(len(scenarios), rel=1e-5)
+
+
+def test_a_teacher_that_does_not_come_with_the_package_is_trained_first(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    recipe = dataclasses.replace(recipe_of("neural-v3", tmp_path), seed=3)
+    source, later = taught_by(recipe, joblib.Parallel(1))
+    assert (source.network.scope, later.network.scope) == ("source", recipe.scope)
+    assert [(teacher.source_weight, teacher.later_weight) for teacher in (source, later)] == [
+        (1, 1),
+        (0.3, 1),
+    ]
+    *_, trained = rounds_of(
+        dataclasses.replace(recipe_of("neural-v3-later", tmp_path), seed=3), joblib.Parallel(1)
+    )
+    np.testing.assert_array_equal(later.network.layers[0][0], trained.layers[0][0])
 
 
 def test_a_network_learns_to_choose_without_knowing_the_times(tmp_path: Path) -> None:
