@@ -16,9 +16,9 @@ A recipe is a table of ``neural.toml``: features, settings and mixtures of scena
 network routes the packets and the teachers label the paths, so samples come from states to which the network leads
 (DAgger; Ross, Gordon, Bagnell, AISTATS 2011). ``neural-v1`` and ``neural-v2`` are the teachers of two networks, which
 have the features of ``neural-v3`` and learn to choose the paths that are short by the ideal features of their teacher
-(`_regrets`; a teacher that knows more than the learner: Chen et al., CoRL 2019). The two networks are trained first and
-are the teachers of ``neural-v3``, which learns the sum of their scores (one network from several: Hinton, Vinyals,
-Dean, arXiv:1503.02531).
+(`_regrets`; a teacher that knows more than the learner: Chen et al., CoRL 2019). The two networks are trained first,
+twice each, and are the teachers of ``neural-v3``, which learns the sum of their scores (one network from several:
+Hinton, Vinyals, Dean, arXiv:1503.02531).
 
 The validation scenarios choose the round, and whether the other stages are kept. The result is ``network.npz``, which
 the core runs (``make_policy("mlp", weights=...)``). Training needs PyTorch (extra ``[sb3]``).
@@ -160,7 +160,8 @@ class Recipe:
     wait_squares: Sequence[float] = (0.0,)
     penalty: Mapping[str, float] = dataclasses.field(default_factory=dict)
     teachers: Mapping[str, Sequence[float]] = dataclasses.field(default_factory=dict)
-    teachers_recipes: Mapping[str, Recipe] = dataclasses.field(default_factory=dict)
+    teacher_trainings: int = 1
+    teacher_recipes: Mapping[str, Recipe] = dataclasses.field(default_factory=dict)
 
 
 def read_recipe(name: str, file: Path = SHIPPED) -> Recipe:
@@ -179,7 +180,8 @@ def read_recipe(name: str, file: Path = SHIPPED) -> Recipe:
         for part, blocks in _taken(mixtures, mixture, "mixtures").items():
             if only in ("", part):
                 parts[part] = (*parts[part], *itertools.chain.from_iterable(map(_scenarios, blocks)))
-    optional = {"wait_weights", "wait_squares", "penalty", "teachers", "teachers_recipes"} - settings.keys()
+    optional = {"wait_weights", "wait_squares", "penalty", "teachers", "teacher_trainings", "teacher_recipes"}
+    optional -= settings.keys()
     values = {
         field.name: _taken(settings | parts, field.name, name)
         for field in dataclasses.fields(Recipe)
@@ -192,7 +194,7 @@ def read_recipe(name: str, file: Path = SHIPPED) -> Recipe:
             _taken(values["features"], feature, f"{name}.features")
     to_train = values.get("teachers", {}).keys() - WEIGHTS.keys()
     return Recipe(
-        **values, teachers_recipes={teacher: read_recipe(teacher, file) for teacher in sorted(to_train)}
+        **values, teacher_recipes={teacher: read_recipe(teacher, file) for teacher in sorted(to_train)}
     )
 
 
@@ -313,16 +315,20 @@ def rounds_of(recipe: Recipe, parallel: joblib.Parallel) -> Iterator[MlpNetwork]
 
 
 def taught_by(recipe: Recipe, parallel: joblib.Parallel) -> list[Teacher]:
-    """The teachers: networks of the package, and the last networks of recipes, which are trained with the same seed."""
+    """The teachers: networks of the package, and the last networks of recipes, which are trained here.
+
+    The scores of several trainings of a recipe count by their mean. No two trainings of `recipe` share a seed.
+    """
     teachers = []
     for name, (source_weight, later_weight) in recipe.teachers.items():
         if name in WEIGHTS:
-            network = MlpNetwork.load(WEIGHTS[name])
-        else:
-            typer.echo(f"{name}: a teacher, trained first")
-            its_recipe = dataclasses.replace(recipe.teachers_recipes[name], seed=recipe.seed)
-            *_, network = rounds_of(its_recipe, parallel)
-        teachers.append(Teacher(network, source_weight, later_weight))
+            teachers.append(Teacher(MlpNetwork.load(WEIGHTS[name]), source_weight, later_weight))
+            continue
+        count = recipe.teacher_trainings
+        for seed in range(recipe.seed * count, (recipe.seed + 1) * count):
+            typer.echo(f"{name}, seed {seed}: a teacher, trained first")
+            *_, network = rounds_of(dataclasses.replace(recipe.teacher_recipes[name], seed=seed), parallel)
+            teachers.append(Teacher(network, source_weight / count, later_weight / count))
     return teachers
 
 
