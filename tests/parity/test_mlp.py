@@ -111,12 +111,14 @@ def test_a_network_sees_every_feature_and_every_kind_of_nonminimal_path(action: 
         check_equal(config, policy, 1000.0)
 
 
-@pytest.mark.parametrize(("scope", "network"), in_turn(("source", "every", "progressive"), PRESETS))
+@pytest.mark.parametrize(
+    ("scope", "network"), in_turn(("source", "every", "progressive", "progressive-busy"), PRESETS)
+)
 def test_a_second_stage_is_the_same_whether_all_is_drawn_before_or_not(scope: str, network: str) -> None:
     """The environment shows all non-minimal paths at once, the core draws the further ones where it needs them."""
     fields: dict[str, Any] = {
         "features": (*CROSSINGS_AND_WAITS, "traffic", "destination_group_demand"),
-        "nonminimal_kinds": ("gl", "lgl", "g", "lg", *(("l",) if scope == "progressive" else ())),
+        "nonminimal_kinds": ("gl", "lgl", "g", "lg", *(("l",) if scope.startswith("progressive") else ())),
         "minimal_candidates": 2,
         "scope": scope,
         "hidden_units": (16, 16),
